@@ -32,7 +32,7 @@ export function delayAfter(retries: number, settings: Retry): number | undefined
 export function schedule(settings: Retry): { retry: number; delay: number; at: number }[] {
   let at = 0
   return Array.from({ length: settings.maxRetries }, (_, retries) => {
-    const delay = delayAfter(retries, settings)!
+    const delay = delayAfter(retries, settings) ?? 0
     at += delay
     return { retry: retries + 1, delay, at }
   })

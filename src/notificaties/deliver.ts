@@ -4,6 +4,7 @@ import { createSigner } from 'fast-jwt'
 import type { Dispatcher } from 'undici'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
+import { expected } from '../database/rows.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
 import { openCaller, type RemoteService } from '../services/services.ts'
 import { type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
@@ -52,7 +53,9 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       const ms = () => Math.round(performance.now() - began)
       try {
         const { dienst, abonnement } = claimed
-        const answer = abonnement ? await toSubscriber(claimed, abonnement) : await toService(claimed.message, dienst!)
+        const answer = abonnement
+          ? await toSubscriber(claimed, abonnement)
+          : await toService(claimed.message, expected(dienst))
         const delivered = answer.status >= 200 && answer.status < 300
         const retryAfter = delivered ? undefined : retryAfterOf(answer)
         return {

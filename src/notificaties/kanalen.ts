@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import { ownAddress, PATHS } from '../http/links.ts'
 import { isBelow, openCaller, outgoingUrl, type RemoteService, SERVICE_COLUMNS } from '../services/services.ts'
 import {
@@ -184,8 +185,8 @@ export async function testNotificatie(parts: Parts): Promise<Stage[]> {
       return String(status)
     })
     await step('rights', async () => {
-      const { status } = answer!
-      if (status !== 400) requireSuccess(answer!)
+      const { status } = expected(answer)
+      if (status !== 400) requireSuccess(expected(answer))
       return status === 400 ? 'recognised; there is no channel test' : 'accepted'
     })
     return stages

@@ -22,6 +22,7 @@
 // empty table is not the one for a full one.
 import type postgres from 'postgres'
 import { type Database, openDatabase } from '../database/database.ts'
+import { one } from '../database/rows.ts'
 import type { RemoteService } from '../services/services.ts'
 import type { FailureKind } from '../services/transport.ts'
 import type { Retry } from './backoff.ts'
@@ -166,8 +167,8 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
               poging,
               dienst: dienst && {
                 ...dienst,
-                geheim: bytes(dienst.geheim),
-                certificaatSleutel: bytes(dienst.certificaatSleutel),
+                geheim: bytesOrNull(dienst.geheim),
+                certificaatSleutel: bytesOrNull(dienst.certificaatSleutel),
               },
               abonnement: abonnement && opened(abonnement),
             },
@@ -183,14 +184,15 @@ type SealedAsText = Omit<Subscriber, 'auth' | 'certificaatSleutel' | 'onderteken
 }
 
 type Sealed = { geheim: string | null; certificaatSleutel: string | null }
-const bytes = (text: string | null) => (text === null ? null : Buffer.from(text, 'base64'))
+const bytes = (text: string) => Buffer.from(text, 'base64')
+const bytesOrNull = (text: string | null) => (text === null ? null : bytes(text))
 
 function opened({ auth, certificaatSleutel, ondertekening, ...others }: SealedAsText): Subscriber {
   return {
     ...others,
-    auth: bytes(auth)!,
-    certificaatSleutel: bytes(certificaatSleutel),
-    ondertekening: ondertekening.map((one) => bytes(one)!),
+    auth: bytes(auth),
+    certificaatSleutel: bytesOrNull(certificaatSleutel),
+    ondertekening: ondertekening.map(bytes),
   }
 }
 
@@ -202,13 +204,14 @@ function opened({ auth, certificaatSleutel, ondertekening, ...others }: SealedAs
  */
 export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours: boolean[]; released: boolean }> {
   const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name] ?? null)
-  const [row] = await sql<{ places: number[]; released: boolean }[]>`
+  const rows = await sql<{ places: number[]; released: boolean }[]>`
     select places, released from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
       ${column('poging')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
       ${column('answer')}::text[], ${column('ms')}::integer[], ${column('wait')}::float8[],
       ${column('retryAfter')}::float8[])`
-  const ours = new Set(row!.places)
-  return { ours: ended.map((_, index) => ours.has(index + 1)), released: row!.released }
+  const { places, released } = one(rows)
+  const ours = new Set(places)
+  return { ours: ended.map((_, index) => ours.has(index + 1)), released }
 }
 
 /**

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { one } from '../database/rows.ts'
 import { matchesFilter, type NotificatieFilter } from './filter.ts'
 import { EXTERNAL } from './outbox.ts'
 
@@ -98,7 +99,8 @@ export async function deleteOldMessages(db: Db, days: number): Promise<number> {
         leveringen as (delete from levering where notificatie_id in (select id from oud)),
         weg as (delete from notificatie where id in (select id from oud) returning id)
       select count(*)::int as aantal from weg`.execute(db)
-    total += rows[0]!.aantal
-    if (rows[0]!.aantal < 10 * PORTION) return total
+    const { aantal } = one(rows)
+    total += aantal
+    if (aantal < 10 * PORTION) return total
   }
 }

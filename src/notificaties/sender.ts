@@ -18,6 +18,7 @@ import type { Logger } from 'pino'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import { notificationAttempts, notificationDelay } from '../telemetry/metrics.ts'
 import { traced } from '../telemetry/tracing.ts'
 import { delayAfter } from './backoff.ts'
@@ -218,8 +219,9 @@ export function openSender(parts: SenderParts): Sender {
       await signal.pause(AT_ONCE_MS, Math.min(Math.max(0, until - now), glance))
       if (signal.isTold() || performance.now() >= until) return
       const [row] = await database.sql<{ id: number | null }[]>`select max(id) as id from notificatie`.catch(() => [])
-      if ((row?.id ?? 0) <= newest) continue
-      newest = row!.id!
+      const id = row?.id ?? 0
+      if (id <= newest) continue
+      newest = id
       return
     }
   }
@@ -263,8 +265,8 @@ export function openSender(parts: SenderParts): Sender {
   /** The number of a transaction of ours: whoever may still count on us has a lower one. */
   async function goToSleep(worker: number): Promise<string> {
     await database.sql`delete from notificatie_zender where worker_id = ${worker}`
-    const [row] = await database.sql<{ next: string }[]>`select pg_current_xact_id()::text as next`
-    return row!.next
+    const rows = await database.sql<{ next: string }[]>`select pg_current_xact_id()::text as next`
+    return expected(rows[0]).next
   }
 
   async function haveEnded(next: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { knownZaaktypen } from '../catalogi/known-types.ts'
 import { fetchTypes, type RemoteKind, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
-import { expected } from '../database/rows.ts'
+import { expected, one } from '../database/rows.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
 import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
@@ -123,7 +123,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         })
         if (path === '/reserveer_zaaknummer')
           reply.header('warning', `299 "${request.base}${path}" "Dit adres verdwijnt: gebruik zaaknummer_reserveren."`)
-        return reply.code(201).send(aantal === 1 ? numbers[0]! : [...numbers])
+        return reply.code(201).send(aantal === 1 ? one(numbers) : [...numbers])
       },
     )
   }
@@ -359,7 +359,7 @@ function readTogether(read: () => ZaakPatch, status: Free): ZaakPatch {
   const given = collect(read)
   collect(() => part('status', () => readInput(StatusPart, status)))
   throwFaults(faults)
-  return given!
+  return expected(given)
 }
 
 /** The one group that an endpoint changes. */

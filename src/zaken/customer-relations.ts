@@ -64,10 +64,10 @@ const routes =
       { config: access(ALLEEN_BIJWERKEN), schema: { body: Input, response: { 201: Resource } } },
       async (request, reply) => {
         const body = request.body as Record<string, string>
-        const url = body[veld]!
+        const url = expected(body[veld])
         const faults = await judge(services, veld, url, request.base)
         const made = await remoteRelations.create(request.actor, async (m, remote) => {
-          const zaak = await zaakForChange(m, body.zaak!, ALLEEN_BIJWERKEN)
+          const zaak = await zaakForChange(m, expected(body.zaak), ALLEEN_BIJWERKEN)
           throwFaults([...faults, ...archivedFaults(zaak)])
           return create(m, relatie, zaak, url, remote)
         })

@@ -21,8 +21,8 @@ memory.grow = function (pages) {
 
 const jq = await loadJq()
 const { objecttype, schema, object, objectData } = workerData as Opdracht
-const begin = (stap: Step) => parentPort!.postMessage({ stap } satisfies SchemaVerdict)
-const end = (fout: Step | null) => parentPort!.postMessage({ fout } satisfies SchemaVerdict)
+const begin = (stap: Step) => parentPort?.postMessage({ stap } satisfies SchemaVerdict)
+const end = (fout: Step | null) => parentPort?.postMessage({ fout } satisfies SchemaVerdict)
 
 /** The first answer of a filter; undefined when it has none, or is no jq at all. */
 function first(json: string, filter: string): unknown {

@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb, Reader } from '../database/database.ts'
 import { all, type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { lastOf } from '../database/rows.ts'
 import { reach } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { sendCacheable } from '../http/etag.ts'
@@ -114,7 +115,7 @@ export async function* partsOf<Row extends PartRow, R extends { url: string }>(
       text = ','
     }
     if (rows.length < limit) break
-    after = sql`x.id < ${rows.at(-1)!.id}`
+    after = sql`x.id < ${lastOf(rows).id}`
     limit = portionAfter(rows.length, bytes)
   }
   yield text === '[' ? '[]' : ']'

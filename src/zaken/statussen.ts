@@ -291,7 +291,7 @@ async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering
   zaak.einddatum = einddatum
   if (archivering) await saveArchivering(m, zaak.id, archivering)
   for (const deel of await followers(m, zaak)) {
-    const closed = { ...(await retentionStart(m, deel)), einddatum: deel.einddatum! }
+    const closed = { ...(await retentionStart(m, deel)), einddatum: expected(deel.einddatum) }
     const afgeleid = await deriveArchivering(m, closed, { forced: true })
     if (afgeleid) await saveArchivering(m, deel.id, afgeleid)
   }

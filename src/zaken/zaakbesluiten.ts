@@ -8,7 +8,7 @@ import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, linkOr, resolveLink } from '../http/links.ts'
-import { fault, notFound, onObject, throwFaults } from '../http/problem.ts'
+import { fault, invalid, notFound, onObject, throwFaults } from '../http/problem.ts'
 import { holdZaak, requireOpenZaak, requireZaak, touchZaak, type ZaakCore } from './lock.ts'
 import { findOne, holdOne, type PartRow, type PartSource, sendAll, sendOne } from './part-queries.ts'
 import { recordBelow } from './records.ts'
@@ -112,8 +112,8 @@ async function confirm(m: Mutation, zaak: ZaakCore, besluitUuid: string) {
   const [row] = await m.sql<
     { uuid: string }[]
   >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
-  if (!row) throwFaults([onObject('inconsistent-relation', 'Dit besluit hoort niet bij deze zaak.')])
-  return toZaakbesluit(expected(await findOne(m.read, source, row!.uuid)), m.actor.base)
+  if (!row) throw invalid('nonFieldErrors', 'inconsistent-relation', 'Dit besluit hoort niet bij deze zaak.')
+  return toZaakbesluit(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
 }
 
 function toZaakbesluit(row: Row, base: string) {

@@ -10,7 +10,7 @@ import {
   type RemoteTypes,
 } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
-import { expected } from '../database/rows.ts'
+import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
@@ -131,7 +131,7 @@ async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeo
   throwFaults([...(streng ? waarde : []), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const there = countUpTo(m, 'zaakeigenschap', 'zaak_id', zaak.id, LIMITS.related)
-  const [made] = remote
+  const rows = remote
     ? await m.sql<{ uuid: string; there: number }[]>`
       insert into zaakeigenschap (zaak_id, eigenschap_url, naam, waarde)
       values (${zaak.id}, ${remote.url}, ${remote.naam}, ${input.waarde}) returning uuid, ${there} as there`
@@ -139,9 +139,10 @@ async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeo
       insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
       select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id}
       returning uuid, ${there} as there`
-  requireRoom(made!.there, 'eigenschappen')
+  const made = one(rows)
+  requireRoom(made.there, 'eigenschappen')
   await rederiveArchivering(m, zaak.id, ['eigenschap'])
-  return { made: await record(m, zaak, 'create', null, made!.uuid), warning: waarde[0]?.reason }
+  return { made: await record(m, zaak, 'create', null, made.uuid), warning: waarde[0]?.reason }
 }
 
 type Place = Static<typeof Params>
@@ -199,11 +200,11 @@ function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boole
   if (waarden.length > 0) return waarden.includes(waarde)
   if (formaat === 'tekst') return [...waarde].length <= Number.parseInt(lengte, 10)
   if (formaat === 'getal') {
-    const [geheel, decimalen] = lengte.split(',').map((cijfers) => Number.parseInt(cijfers, 10) || 0)
+    const [geheel = 0, decimalen] = lengte.split(',').map((cijfers) => Number.parseInt(cijfers, 10) || 0)
     const [all, voor = '', achter] = /^(\d*)(?:,(\d*))?$/.exec(waarde) ?? []
     if (all === undefined) return false
-    if (achter === undefined) return voor.length <= geheel! + (decimalen ?? 0) // the comma may be left out
-    return voor.length <= geheel! && decimalen !== undefined && achter.length <= decimalen
+    if (achter === undefined) return voor.length <= geheel + (decimalen ?? 0) // the comma may be left out
+    return voor.length <= geheel && decimalen !== undefined && achter.length <= decimalen
   }
   const [, jaar, maand, dag, uur = '00', minuut = '00', seconde = '00'] =
     (formaat === 'datum' ? DATE : DATE_TIME).exec(waarde) ?? []

@@ -1,7 +1,7 @@
 // When a case may be destroyed, or has to be handed over: zrc-021. The resultaattype says from which day the term counts.
 
 import type { Mutation } from '../../database/mutate.ts'
-import { one } from '../../database/rows.ts'
+import { expected, lastOf, one } from '../../database/rows.ts'
 import { isBeyondDates, isoDuration } from '../../http/duration.ts'
 import { invalidAll, onObject, Problem } from '../../http/problem.ts'
 import { type ObjectDates, sayDates, valueAt } from './object-dates.ts'
@@ -154,14 +154,14 @@ async function deriveFromObjects(
   const byUrl = rows.filter(({ object_identificatie }) => !object_identificatie).map(({ object }) => object)
   const said = await sayDates(m, byUrl, datumkenmerk, objects)
   const days = byUrl.map((url, index) => {
-    const one = said[index]!
+    const one = expected(said[index])
     if ('reason' in one) throw undeterminable(`Zaakobject ${url}: ${one.reason}.`)
     return dayIn(String(one.value ?? ''), `Zaakobject ${url}, ${datumkenmerk}`)
   })
   for (const { object_identificatie } of rows)
     if (object_identificatie)
       days.push(dayIn(String(valueAt(object_identificatie, datumkenmerk) ?? ''), `Zaakobject, ${datumkenmerk}`))
-  return days.sort().at(-1)!
+  return lastOf(days.sort())
 }
 
 /**

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static, type TSchema } from 'typebox'
 import { all, type Condition, type Conditions, type Order } from '../../database/list.ts'
+import { expected, one } from '../../database/rows.ts'
 import { reach } from '../../http/access.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
@@ -79,7 +80,7 @@ export function rolConditions(filter: RolFilter, prefix: string): Condition[] {
   if (machtiging) found.push(sql`x.indicatie_machtiging = ${machtiging === 'eigen' ? '' : machtiging}`)
   const loa = value('machtiging__loa')
   if (loa) {
-    const scheme = LEVELS.find((levels) => (levels as readonly string[]).includes(loa))!
+    const scheme = LEVELS.find((levels) => (levels as readonly string[]).includes(loa)) ?? []
     const upTo = scheme.slice(0, (scheme as readonly string[]).indexOf(loa) + 1)
     found.push(sql`x.authenticatie_context is not null`)
     found.push(sql`x.authenticatie_context ->> 'levelOfAssurance' = any(${upTo}::text[])`)
@@ -162,9 +163,11 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   const others: Condition[] = []
   const parts: PartCondition[] = []
   if (deel) ofType.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
-  const addTo = (conditions: Condition[]) => (value: unknown, condition: () => Condition) => {
-    if (value !== undefined && value !== null && value !== '') conditions.push(condition())
-  }
+  const addTo =
+    (conditions: Condition[]) =>
+    <Value>(value: Value, condition: (value: NonNullable<Value>) => Condition) => {
+      if (value !== undefined && value !== null && value !== '') conditions.push(condition(value))
+    }
   const addOfType = addTo(ofType)
   const addCounted = addTo(ofMore)
   const add = addTo(others)
@@ -186,24 +189,20 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   // What an index finds in both together is looked for in the one.
   const words = sql`z.identificatie || ' ' || z.omschrijving`
   const part = (name: 'identificatie__icontains' | 'omschrijving', column: string) =>
-    add(filter[name], () => {
-      const found = containsPart(name, sql.ref(column), filter[name]!)
-      return sql`${contains(words, filter[name]!)} and ${found}`
-    })
+    add(filter[name], (text) => sql`${contains(words, text)} and ${containsPart(name, sql.ref(column), text)}`)
   part('identificatie__icontains', 'z.identificatie')
   part('omschrijving', 'z.omschrijving')
   const ofTypeNamed = deel === 'eigen' ? addOfType : add // of types elsewhere the name is not counted
-  ofTypeNamed(filter.zaaktype__omschrijving, () => {
-    const text = filter.zaaktype__omschrijving!
+  ofTypeNamed(filter.zaaktype__omschrijving, (text) => {
     const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t where ${contains(sql`t.omschrijving`, text)}))`
     const elders = sql`z.zaaktype_url is not null and ${contains(sql`z.zaaktype_omschrijving`, text)}`
     return deel === 'eigen' ? own : deel === 'elders' ? elders : sql`(${own} or ${elders})`
   })
   addCounted(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
   addCounted(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
-  addOfType(filter.zaaktype, () => types([filter.zaaktype!]))
-  addOfType(filter.zaaktype__in, () => types(filter.zaaktype__in!))
-  addOfType(filter.zaaktype__not_in, () => sql`(${types(filter.zaaktype__not_in!)}) is not true`)
+  addOfType(filter.zaaktype, (url) => types([url]))
+  addOfType(filter.zaaktype__in, types)
+  addOfType(filter.zaaktype__not_in, (urls) => sql`(${types(urls)}) is not true`)
   for (const name of ['archiefnominatie', 'archiefstatus'] as const) {
     addCounted(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
     addCounted(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
@@ -214,7 +213,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
       const value = filter[name + suffix]
       const addNull = name === 'einddatum' ? addCounted : add
       if (suffix === '__isnull') addNull(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
-      else add(value, () => sql`${column} ${sql.raw(OPERATORS[suffix]!)} ${value}::date`)
+      else add(value, () => sql`${column} ${sql.raw(expected(OPERATORS[suffix]))} ${value}::date`)
     }
   }
   const rol = rolConditions(filter, 'rol__')
@@ -223,13 +222,13 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   addOfType(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
   const marks = (mark: object) => sql`z.kenmerken <> '[]' and z.kenmerken @> ${JSON.stringify([mark])}::text::jsonb`
   add(filter.kenmerk__bron, () => marks({ bron: filter.kenmerk__bron }))
-  add(filter.kenmerk, () => {
-    const [bron, kenmerk, ...more] = filter.kenmerk!.split(':')
+  add(filter.kenmerk, (text) => {
+    const [bron, kenmerk, ...more] = text.split(':')
     if (kenmerk === undefined || more.length > 0) throw invalid('kenmerk', 'invalid', 'Geef bron:kenmerk.')
     return marks({ bron, kenmerk })
   })
   if (filter.status__statustype) {
-    const url = filter.status__statustype!
+    const url = filter.status__statustype
     parts.push({
       part: sql`status x`,
       conditions: [sql`x.laatst`, partType('x.statustype', url, 'statustype')],
@@ -237,7 +236,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     })
   }
   if (filter.resultaat__resultaattype) {
-    const url = filter.resultaat__resultaattype!
+    const url = filter.resultaat__resultaattype
     parts.push({
       part: sql`resultaat x`,
       conditions: [partType('x.resultaattype', url, 'resultaattype')],

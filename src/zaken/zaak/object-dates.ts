@@ -3,6 +3,7 @@
 // only then is it known which are needed, and every other case goes without the question.
 import type { FastifyInstance } from 'fastify'
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { resolveLink } from '../../http/links.ts'
 import { askEach } from '../../services/services.ts'
 
@@ -47,7 +48,7 @@ async function askObjects(app: FastifyInstance, { urls, datumkenmerk }: ObjectsU
     if (fetched?.kind === 'ok') return said.set(url, { value: valueAt(fetched.body, datumkenmerk) })
     if (fetched?.kind === 'failed') silent = fetched.reason
     if (fetched?.kind === 'unregistered') silent = 'dit adres hoort niet bij een geregistreerde dienst'
-    return said.set(url, { reason: silent! })
+    return said.set(url, { reason: expected(silent) })
   })
   return said
 }

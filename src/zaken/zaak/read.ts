@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
+import { expected } from '../../database/rows.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
 import type { Known } from '../../http/page.ts'
@@ -209,7 +210,7 @@ async function* withGeometrie<R extends object>(
       const found = ids.length === 0 ? [] : await geometrieen(db, ids)
       textById = new Map(found.map(({ id, zaakgeometrie }) => [id, zaakgeometrie]))
     }
-    const { id, isLarge } = rows[index++]!
+    const { id, isLarge } = expected(rows[index++])
     if (!isLarge || !('zaakgeometrie' in answer)) yield answer
     else yield Written.object(answer, { zaakgeometrie: [textById.get(id) ?? 'null'] })
   }

@@ -7,6 +7,7 @@ import { knownZaaktypen } from '../../catalogi/known-types.ts'
 import { NO_REMOTE_TYPES } from '../../catalogi/remote-types.ts'
 import { Last } from '../../database/mutate.ts'
 import type { Actie } from '../../database/records.ts'
+import { one } from '../../database/rows.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
 import { LIMITS } from '../../http/limits.ts'
@@ -81,8 +82,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       if (!row) throw notFound()
       requireMay(request.actor, LEZEN, row)
       const paths = request.query.expand ?? []
-      const [zaak] = await expand(request, [toZaak(row, request.base)], paths, zaakTree())
-      if (longLists(zaak!).length > 0) return sendWithLongLists(request, reply, row, zaak!)
+      const zaak = one(await expand(request, [toZaak(row, request.base)], paths, zaakTree()))
+      if (longLists(zaak).length > 0) return sendWithLongLists(request, reply, row, zaak)
       return sendCacheable(request, reply, zaak)
     },
   )

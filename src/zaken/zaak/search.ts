@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import { all } from '../../database/list.ts'
+import { lastOf } from '../../database/rows.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { Uuid } from '../../http/input.ts'
 import { LIMITS } from '../../http/limits.ts'
@@ -111,7 +112,7 @@ async function judgeAll(
       const isLast = portion.length < limit
       limit = Math.max(1, Math.min(MOST, Math.floor((4 * LIMITS.portionBytes * portion.length) / bytes)))
       // The next are read while these are judged.
-      const reading = isLast ? Promise.resolve([]) : next(portion.at(-1)!.id, limit)
+      const reading = isLast ? Promise.resolve([]) : next(lastOf(portion).id, limit)
       reading.catch(() => {})
       for (const id of await answer(portion)) found.push(id)
       portion = await Promise.race([reading, failed.promise])

@@ -15,8 +15,8 @@ export type Within = number[] | undefined
 const { area, segments } = workerData as Area
 const lies = withinTest(JSON.parse(area) as Geometrie, segments)
 
-parentPort!.on('message', (candidates: Candidates) => {
-  parentPort!.postMessage(judge(candidates))
+parentPort?.on('message', (candidates: Candidates) => {
+  parentPort?.postMessage(judge(candidates))
 })
 
 function judge(candidates: Candidates): Within {
