@@ -218,7 +218,7 @@ function record(
   after: Row | null,
 ) {
   const { base } = m.actor
-  const row = (after ?? before)!
+  const row = expected(after ?? before)
   const shown = toGebruiksrecht(row, base)
   m.record({
     component: 'drc',

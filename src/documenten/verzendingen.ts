@@ -253,7 +253,7 @@ function record(
   after: Row | null,
 ) {
   const { base } = m.actor
-  const row = (after ?? before)!
+  const row = expected(after ?? before)
   const shown = toVerzending(row, base)
   m.record({
     component: 'drc',

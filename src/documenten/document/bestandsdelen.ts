@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { isUnavailable } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { formParts } from '../../http/forms.ts'
 import { link } from '../../http/links.ts'
 import { invalid, notFound, type Problem } from '../../http/problem.ts'
@@ -136,6 +137,6 @@ async function storePart(
     volgnummer: deel.volgnummer,
     omvang: deel.omvang,
     voltooid: bytes !== null || deel.bestandId !== null,
-    lock: row.lock!,
+    lock: expected(row.lock),
   }
 }

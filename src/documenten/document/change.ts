@@ -55,7 +55,7 @@ export async function changeDocument(
 
   const columns = {
     bronorganisatie: input.bronorganisatie,
-    identificatie: input.identificatie!,
+    identificatie: expected(input.identificatie),
     informatieobjecttypeId: before.informatieobjecttypeId,
     informatieobjecttypeUrl: before.informatieobjecttypeUrl,
     ...(judged?.type && typeColumns(judged.type)),
@@ -76,7 +76,7 @@ export async function changeDocument(
     .where('id', '=', before.id)
     .execute()
   await closeUpload(m, before.id)
-  if (content.upload) await openUpload(m, parts, before.id, content.omvang!)
+  if (content.upload) await openUpload(m, parts, before.id, expected(content.omvang))
 
   const after = expected(await findDocument(m.read, uuid))
   const document = toDocument(after, base)

@@ -7,6 +7,7 @@
 // characters, which makes it some twenty times slower than looking for the closing quote.)
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../../database/database.ts'
+import { expected } from '../../database/rows.ts'
 import { jsonParser } from '../../http/json.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, invalid, invalidAll, Problem } from '../../http/problem.ts'
@@ -296,7 +297,7 @@ async function storeText(
   } catch (error) {
     if (!(error instanceof Base64Fault)) throw error
     for await (const _ of text.pieces); // on to the end of the string, for the faults of the other fields
-    return { bytes: null, fault: { name: 'inhoud', code: error.code, reason: REASONS[error.code]! } }
+    return { bytes: null, fault: { name: 'inhoud', code: error.code, reason: expected(REASONS[error.code]) } }
   }
 }
 
@@ -353,6 +354,6 @@ export function requireValidBody(request: FastifyRequest, names: readonly string
   const all = [...((shape as Problem | null)?.invalidParams ?? []), ...faults]
   if (shape && all.length === 0) throw shape
   if (all.length === 0) return
-  const place = ({ name }: InvalidParam) => names.indexOf(name.split('.')[0]!)
+  const place = ({ name }: InvalidParam) => names.indexOf(name.split('.')[0] ?? name)
   throw invalidAll(all.sort((a, b) => place(a) - place(b)))
 }

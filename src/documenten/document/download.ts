@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import contentDisposition from 'content-disposition'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
+import { one } from '../../database/rows.ts'
 import { header } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { countLongAnswers } from '../../http/long-answers.ts'
@@ -178,5 +179,6 @@ function askedRange(text: string, total: number): Range | undefined {
   const ranges = parseRange(total, text)
   if (ranges === -1) throw new Problem(416, { headers: { 'content-range': `bytes */${total}` } })
   if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined
-  return { start: ranges[0]!.start, end: ranges[0]!.end }
+  const { start, end } = one(ranges)
+  return { start, end }
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Order } from '../../database/list.ts'
+import { lastOf } from '../../database/rows.ts'
 import { alias, documentedAs } from '../../http/documented.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
@@ -76,11 +77,15 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
     versie: [],
     volgorde: ordering(filter.ordering),
   }
-  const add = (kind: 'geteld' | 'document' | 'versie', value: unknown, condition: () => RawBuilder<boolean>) => {
-    if (value !== undefined) selectie[kind].push(condition())
+  const add = <Value>(
+    kind: 'geteld' | 'document' | 'versie',
+    value: Value | undefined,
+    condition: (value: Value) => RawBuilder<boolean>,
+  ) => {
+    if (value !== undefined) selectie[kind].push(condition(value))
   }
   add('geteld', filter.bronorganisatie, () => sql`e.bronorganisatie = ${filter.bronorganisatie}`)
-  add('geteld', filter.informatieobjecttype, () => ofType(filter.informatieobjecttype!, request.base))
+  add('geteld', filter.informatieobjecttype, (url) => ofType(url, request.base))
   add(
     'geteld',
     filter.vertrouwelijkheidaanduiding,
@@ -91,7 +96,7 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
   add('versie', filter.trefwoorden, () => sql`v.trefwoorden @> ${filter.trefwoorden}::text[]`)
   add('versie', filter.trefwoorden__overlap, () => sql`v.trefwoorden && ${filter.trefwoorden__overlap}::text[]`)
   for (const field of ['titel', 'auteur', 'beschrijving'] as const) {
-    add('versie', filter[field], () => containsPart(field, sql.ref(`v.${field}`), filter[field]!))
+    add('versie', filter[field], (text) => containsPart(field, sql.ref(`v.${field}`), text))
   }
   add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
   add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)
@@ -141,5 +146,5 @@ function ordering(names: string[] | undefined): Order {
       throw invalid('ordering', 'invalid_choice', `Mogelijk: ${[...ORDERING.keys()].join(', ')}, met - voor aflopend.`)
     return { column: sql.raw(column), descending }
   })
-  return [...order, { column: sql`e.id`, descending: order.at(-1)!.descending }]
+  return [...order, { column: sql`e.id`, descending: lastOf(order).descending }]
 }

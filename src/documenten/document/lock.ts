@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import Type from 'typebox'
 import { isUnavailable } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import type { Actor } from '../../http/actor.ts'
 import { OptionalText } from '../../http/input.ts'
 import { jsonParser } from '../../http/json.ts'
@@ -153,14 +154,14 @@ async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promis
   const delen = await findBestandsdelen({ read }, uuid)
   if (delen.length === 0 || delen.some(({ sleutel }) => sleutel === null)) return undefined // the next pass says what of it
   return {
-    bestanden: delen.map(({ bestandId }) => bestandId!),
+    bestanden: delen.map(({ bestandId }) => expected(bestandId)),
     bytes: await parts.store.write(newKey(), concatenated(parts, delen), { fresh: true }),
   }
 }
 
 async function* concatenated({ storeFor }: Stores, delen: UploadPart[]): AsyncGenerator<Uint8Array> {
   for (const { backend, sleutel, omvang } of delen) {
-    const part = await storeFor(backend!).read(sleutel!)
+    const part = await storeFor(expected(backend)).read(expected(sleutel))
     if (part?.omvang !== omvang) {
       part?.stream.destroy()
       throw new StoreUnavailable('part-damaged')

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
+import { one } from '../../database/rows.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../../http/documented.ts'
 import { Rsin } from '../../http/input.ts'
 import { createAccess } from '../rights.ts'
@@ -32,7 +33,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
           returning identificatie`.execute(m.trx)
         return rows
       })
-      return reply.code(201).send(aantal === 1 ? numbers[0]! : numbers)
+      return reply.code(201).send(aantal === 1 ? one(numbers) : numbers)
     },
   )
 }

@@ -7,6 +7,7 @@ import Type, { type Static } from 'typebox'
 import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
+import { when } from '../../database/when.ts'
 import type { Actor } from '../../http/actor.ts'
 import { Moment, Uuid } from '../../http/input.ts'
 import type { Known } from '../../http/page.ts'
@@ -66,9 +67,9 @@ export async function findDocument(
   if (isLatest) return (await findLatest(db, [uuid]))[0]
   return documentVersions(db)
     .where('e.uuid', '=', uuid)
-    .$if(version.versie !== undefined, (query) => query.where('v.versie', '=', version.versie!))
-    .$if(version.registratieOp !== undefined, (query) =>
-      query.where('v.beginRegistratie', '<=', version.registratieOp!),
+    .$call(when(version.versie, (query, versie) => query.where('v.versie', '=', versie)))
+    .$call(
+      when(version.registratieOp, (query, registratieOp) => query.where('v.beginRegistratie', '<=', registratieOp)),
     )
     .orderBy('v.versie', 'desc')
     .limit(1)

@@ -78,7 +78,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
 
   /** The type of the content, and nothing that the document itself could be. */
   function asksContent(accept: string): boolean {
-    const wanted = accept.split(',').map((type) => type.split(';', 1)[0]!.trim().toLowerCase())
+    const wanted = accept.split(',').map((type) => (type.split(';', 1)[0] ?? '').trim().toLowerCase())
     return wanted[0] === 'application/octet-stream' && !wanted.some((type) => type.includes('json'))
   }
 

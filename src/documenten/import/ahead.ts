@@ -12,6 +12,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
+import { one } from '../../database/rows.ts'
 import type { Candidate } from './judge.ts'
 import {
   type ActiveImport,
@@ -256,11 +257,11 @@ export function openAhead(parts: BatchParts): Ahead {
         held.delete(claim)
         await discard(parts, (inhoud as Stored | null)?.candidates)
       }
-      const [reserved] = await database.sql<{ rijen: number }[]>`
+      const reserved = await database.sql<{ rijen: number }[]>`
         insert into import_vooruit (import_id, vanaf, rijen, claim)
         select ${id}::bigint, ${vanaf}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${vanaf}::int`, batchgrootte)}) o
         returning rijen`
-      return reserved!.rijen
+      return one(reserved).rijen
     },
     async alone(work) {
       alone++

@@ -4,6 +4,7 @@ import { closeSync, read, readSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { expected } from '../../database/rows.ts'
 import { PART, PARTS_AT_ONCE } from '../storage/blob.ts'
 import { type Store, StoreUnavailable } from '../storage/index.ts'
 import { ContentRefused } from '../storage/scan.ts'
@@ -46,14 +47,15 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
   }
 
   function next(): void {
-    while (waiting.length > 0) {
-      if (stopping || waiting[0]!.call.failed) {
-        waiting.shift()!.reject(new Error('copying was stopped'))
+    for (let task = waiting[0]; task; task = waiting[0]) {
+      if (stopping || task.call.failed) {
+        waiting.shift()
+        task.reject(new Error('copying was stopped'))
         continue
       }
       if (idle.size === 0 && busy.size >= threads) return
       const worker = idle.values().next().value ?? startThread()
-      const task = waiting.shift()!
+      waiting.shift()
       idle.delete(worker)
       busy.set(worker, task)
       worker.ref()
@@ -72,7 +74,7 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
       resourceLimits,
     })
     worker.on('message', (reply: Reply) => {
-      const task = busy.get(worker)!
+      const task = expected(busy.get(worker))
       busy.delete(worker)
       idle.add(worker)
       worker.unref() // a thread that waits does not keep the process

@@ -57,7 +57,7 @@ function requireHeader(kop: string[]): void {
   const missing = KOLOMMEN.filter((kolom) => !seen.has(kolom))
   if (missing.length > 0) {
     const hint =
-      kop.length === 1 && kop[0]!.includes('\t')
+      kop.length === 1 && kop[0]?.includes('\t')
         ? ' De kolommen moeten met een komma of puntkomma gescheiden zijn.'
         : ''
     throw new CsvError('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${hint}`)

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
 import type { Db, ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { one } from '../../database/rows.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { importBaseDirFault } from './base-dir.ts'
@@ -53,20 +54,22 @@ export async function createDraftOfRest(
   gemaaktDoor: string,
 ): Promise<{ uuid: string; totaal: number }> {
   await m.sql`set local statement_timeout = 0` // as many rows as there are
-  const [made] = await m.sql<{ id: number; uuid: string }[]>`
+  const inserted = await m.sql<{ id: number; uuid: string }[]>`
     insert into import_concept (bestandsnaam, kop, basis_url, gemaakt_door)
     values (${bestandsnaam}, ${JSON.stringify(kop)}::text::json, ${basisUrl ?? m.actor.base}, ${gemaaktDoor}) returning id, uuid`
-  const [counted] = await m.sql<{ totaal: number; omvang: number }[]>`
+  const made = one(inserted)
+  const counts = await m.sql<{ totaal: number; omvang: number }[]>`
     with rest as (
       insert into import_concept_regel (concept_id, nummer, cellen)
-      select ${made!.id}::bigint, 1 + row_number() over (order by r.nummer), r.cellen
+      select ${made.id}::bigint, 1 + row_number() over (order by r.nummer), r.cellen
       from import_regel r left join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
       where r.import_id = ${id} and u.geslaagd is not true
       returning octet_length(cellen::text) as omvang)
     select count(*)::int as totaal, coalesce(sum(omvang), 0)::bigint as omvang from rest`
-  if (counted!.totaal === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
-  await m.trx.updateTable('importConcept').set(counted!).where('id', '=', made!.id).execute()
-  return { uuid: made!.uuid, totaal: counted!.totaal }
+  const counted = one(counts)
+  if (counted.totaal === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
+  await m.trx.updateTable('importConcept').set(counted).where('id', '=', made.id).execute()
+  return { uuid: made.uuid, totaal: counted.totaal }
 }
 
 function concepten(db: ReadDb) {

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Reader } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { when } from '../../database/when.ts'
 import { header } from '../../http/actor.ts'
 import { Moment, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
@@ -246,7 +247,7 @@ async function refuseOtherImport(m: Mutation, id?: number): Promise<void> {
   const other = await m.trx
     .selectFrom('import')
     .where('status', 'in', ['pending', 'active'])
-    .$if(id !== undefined, (query) => query.where('id', '!=', id!))
+    .$call(when(id, (query, id) => query.where('id', '!=', id)))
     .select(['uuid', 'status'])
     .executeTakeFirst()
   if (!other) return

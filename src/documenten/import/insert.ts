@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type postgres from 'postgres'
 import { type Db, isConflict, isUnavailable, kyselyOn } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import { judgeZaken, linkToZaken } from '../../zaken/import-links.ts'
 import { type Candidate, existing, judgeInOrder, numberKey, type WithFile, withZaak } from './judge.ts'
 
@@ -39,7 +40,7 @@ export async function insertDocuments(target: Target, rows: Candidate[], fouten:
       taken = await existing(kyselyOn(connection), rows)
       parts.unshift({ rows: part.rows, tries: part.tries + 1 })
     } else if (part.rows.length === 1) {
-      fouten.set(part.rows[0]!.nummer, refusal(outcome.error))
+      fouten.set(one(part.rows).nummer, refusal(outcome.error))
     } else {
       const middle = Math.ceil(part.rows.length / 2)
       parts.unshift({ rows: part.rows.slice(0, middle), tries: 0 }, { rows: part.rows.slice(middle), tries: 0 })

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { Database, Db } from '../../database/database.ts'
+import { expected } from '../../database/rows.ts'
 import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import {
@@ -108,7 +109,7 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
   const mismatched: Candidate[] = []
   for (const row of rows) {
     const result = copied.get(row.nummer)
-    if (!result) candidates.push({ ...row, bestand: { fout: conflict(row, taken)! } })
+    if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken)) } })
     else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.tekst}` } })
     else {
       const { sleutel, omvang, sha256 } = result

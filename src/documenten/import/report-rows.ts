@@ -1,4 +1,5 @@
 import type { Reader } from '../../database/database.ts'
+import { lastOf } from '../../database/rows.ts'
 import { KOLOMMEN } from './columns.ts'
 import type { Rapportrij } from './report.ts'
 import type { ImportRow } from './rows.ts'
@@ -75,7 +76,7 @@ export async function* failedRows({ sql }: Reader, { id, verwerkt }: ImportRow):
       const rows = await read(after)
       if (rows.length === 0) break
       for (const { cellen } of rows) yield cellen
-      after = rows.at(-1)!.nummer
+      after = lastOf(rows).nummer
     }
   }
 }

@@ -43,7 +43,7 @@ function firstBadByte(bytes: Buffer, offset: number): number {
   if (isUtf8(bytes)) return nul
   let at = 0
   for (;;) {
-    const length = sequenceLength(bytes[at]!)
+    const length = sequenceLength(bytes[at] ?? 0)
     if (at === nul || length === 0 || !isUtf8(bytes.subarray(at, at + length))) return at
     at += length
   }
@@ -52,7 +52,7 @@ function firstBadByte(bytes: Buffer, offset: number): number {
 /** How many bytes at the end belong to a character that is not complete yet. */
 function unfinishedTail(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back]!
+    const byte = bytes[bytes.length - back] ?? 0
     if ((byte & 0xc0) !== 0x80) return sequenceLength(byte) > back ? back : 0
   }
   return 0

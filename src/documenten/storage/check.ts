@@ -2,7 +2,7 @@
 // What a store holds is written into a temporary table, so that the database compares, and memory stays flat.
 import type postgres from 'postgres'
 import type { Database } from '../../database/database.ts'
-import { one } from '../../database/rows.ts'
+import { lastOf, one } from '../../database/rows.ts'
 import type { Stores } from './choose.ts'
 import { GRACE_MS, neededKeys, usedBackends } from './files.ts'
 import { type Backend, isOwnKey, type Store } from './index.ts'
@@ -137,7 +137,7 @@ async function checkOrphans(check: Check, store: Store, old: Date): Promise<void
       select a.sleutel, a.gewijzigd from aanwezig a
       where a.sleutel > ${after} and ${orphan} order by a.sleutel limit ${PAGE}`
     if (page.length === 0) return
-    after = page.at(-1)!.sleutel
+    after = lastOf(page).sleutel
     // A document may have come, and bytes that a moved document has left are removed by a job of their own.
     const keys = page.map(({ sleutel }) => sleutel)
     const needed = await neededKeys(check.database.sql, backend, keys)
@@ -167,7 +167,7 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
       from bestand b left join aanwezig a on a.sleutel = b.sleutel
       where b.id > ${after} and b.backend = ${backend} and b.gemaakt_op < ${begin} order by b.id limit ${PAGE}`
     if (page.length === 0) return
-    after = page.at(-1)!.id
+    after = lastOf(page).id
     const missing: number[] = []
     const back: number[] = []
     await inParallel([...page], AT_ONCE, async (bestand) => {

@@ -67,16 +67,17 @@ export function filesystemStore(root: string): Store {
       const temp = layout.newTemp()
       let file: FileHandle | undefined
       try {
-        file = await store(() => layout.openTemp(temp))
+        const open = await store(() => layout.openTemp(temp))
+        file = open
         const hash = createHash('sha256')
         let omvang = 0
         for await (const chunk of abortable(bytes, signal)) {
           hash.update(chunk)
           omvang += chunk.byteLength
-          await store(() => file!.writeFile(chunk))
+          await store(() => open.writeFile(chunk))
         }
-        await store(() => file!.sync())
-        await store(() => file!.close())
+        await store(() => open.sync())
+        await store(() => open.close())
         await layout.place([{ temp, sleutel }])
         return { sleutel, omvang, sha256: hash.digest('hex') }
       } catch (error) {

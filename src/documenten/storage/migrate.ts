@@ -6,7 +6,7 @@
 // row being switched is found at the next run, or else by the sweep of the worker.
 import { createHash } from 'node:crypto'
 import { type Database, kyselyOn } from '../../database/database.ts'
-import { one } from '../../database/rows.ts'
+import { lastOf, one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import type { Stores } from './choose.ts'
 import { removalKey } from './files.ts'
@@ -48,7 +48,7 @@ export async function moveBytes(
         select id, backend, sleutel, omvang, sha256 from bestand
         where id > ${after} and backend <> ${to} order by id limit ${PAGE}`
       if (page.length === 0) return total
-      after = page.at(-1)!.id
+      after = lastOf(page).id
       await lockHeld()
       await inParallel(page, AT_ONCE, async (bestand) => {
         signal?.throwIfAborted()

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import type { Logger } from 'pino'
+import { expected } from '../../database/rows.ts'
 import {
   asPrefix,
   codeOf,
@@ -145,7 +146,7 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
           client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
         )
         for (const { Key, Size, LastModified } of page.Contents ?? []) {
-          const sleutel = Key!.slice(prefix.length)
+          const sleutel = (Key ?? '').slice(prefix.length)
           // What ends in a slash is how some programs show a directory.
           if (sleutel === '' || sleutel.startsWith('.') || sleutel.endsWith('/')) continue
           yield { sleutel, omvang: Size ?? 0, gewijzigd: LastModified ?? new Date() }
@@ -167,7 +168,7 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         )
         for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
           if (!Initiated || Initiated >= olderThan) continue
-          await abortUpload(Key!, UploadId!)
+          await abortUpload(expected(Key), expected(UploadId))
           removed++
         }
         markers = page?.IsTruncated
@@ -183,7 +184,7 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
       const begun = await call(({ client, sdk }, abortSignal) =>
         client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }), { abortSignal }),
       )
-      await abortUpload(Key, begun.UploadId!).catch((error) => {
+      await abortUpload(Key, expected(begun.UploadId)).catch((error) => {
         if (error.code !== 'MethodNotAllowed' && error.code !== 'NotImplemented') throw error
       })
     },

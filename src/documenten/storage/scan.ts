@@ -77,7 +77,7 @@ export function openScanner(
         for await (const chunk of bytes) {
           const { send } = session ?? {}
           if (send && !(await passing(() => send(chunk).then(() => true)))) {
-            session!.close()
+            session?.close()
             session = undefined
           }
           yield chunk
