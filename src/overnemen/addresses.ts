@@ -22,7 +22,7 @@ export function addresses(old: string[], own: string): Addresses {
     const url = bare(text)
     const lower = url.toLowerCase()
     for (const start of [...starts, ours])
-      if (lower.startsWith(start) && (url.length === start.length || /[/?#]/.test(url[start.length]!)))
+      if (lower.startsWith(start) && (url.length === start.length || /[/?#]/.test(url.charAt(start.length))))
         return url.slice(start.length)
     return undefined
   }
@@ -33,7 +33,7 @@ export function addresses(old: string[], own: string): Addresses {
     },
     toUuid(text) {
       const rest = restOf(text) ?? ''
-      const last = rest.split(/[?#]/)[0]!.split('/').at(-1)
+      const last = rest.split(/[?#]/)[0]?.split('/').at(-1)
       return last && isUuid(last) ? last.toLowerCase() : text
     },
   }

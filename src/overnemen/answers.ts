@@ -1,6 +1,7 @@
 // The last proof: the APIs of both sides are asked for the same objects, and say the same. What only our answer has are fields
 // of a newer version of the standard. How a value is written may differ, and so may the order of lists of URLs.
 import type postgres from 'postgres'
+import { expected } from '../database/rows.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
 import { isDuration, isoDuration } from '../http/duration.ts'
 import { PATHS } from '../http/links.ts'
@@ -103,7 +104,7 @@ async function pathsOf(
       remark: '',
     }))
   }
-  const path = RESOURCES[soort]!
+  const path = expected(RESOURCES[soort])
   const all = uuids.map((uuid) => ({ uuid, path: `${path}/${uuid}`, remark: '' }))
   if (WITH_TRAIL.has(soort))
     all.push(...uuids.map((uuid) => ({ uuid, path: `${path}/${uuid}/audittrail`, remark: 'audittrail' })))

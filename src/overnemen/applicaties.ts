@@ -1,6 +1,7 @@
 // Applicaties with their client ids, rights and secrets. An applicatie without secrets at the source keeps those it has here.
 import { createHash } from 'node:crypto'
 import { isShort, type SecretBox } from '../autorisaties/secret-box.ts'
+import { one } from '../database/rows.ts'
 import { isUuid } from '../http/uuid.ts'
 import type { Addresses } from './addresses.ts'
 import type { ApplicatieRow, Finding } from './source.ts'
@@ -38,13 +39,14 @@ export async function writeApplicaties(
       select hash from overneming_object where soort = 'applicatie' and uuid = ${uuid}`
     const same = known?.hash.equals(hash) === true
     if (!same) {
-      const [row] = await sql<{ id: number }[]>`
+      const rows = await sql<{ id: number }[]>`
         insert into applicatie (uuid, label, heeft_alle_autorisaties)
         values (${uuid}, ${applicatie.label}, ${applicatie.heeft_alle_autorisaties})
         on conflict (uuid) do update set label = excluded.label, heeft_alle_autorisaties = excluded.heeft_alle_autorisaties
         returning id`
-      await writeClients(sql, row!.id, applicatie, remark)
-      await writeRights(sql, row!.id, rights, applicatie)
+      const { id } = one(rows)
+      await writeClients(sql, id, applicatie, remark)
+      await writeRights(sql, id, rights, applicatie)
       counts.geschreven++
     } else {
       counts.ongewijzigd++

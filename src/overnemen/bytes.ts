@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
+import { expected, lastOf, one } from '../database/rows.ts'
 import { isOwnKey, newKey, requireKey, type Store } from '../documenten/storage/index.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
 import { ContentRefused } from '../documenten/storage/scan.ts'
@@ -103,8 +104,8 @@ export async function bringContents(
       outcomes.push({
         ...one,
         ...(await whenReadable(async () => {
-          if (proef) return measure(stay ? store.read : contents!, one)
-          const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
+          if (proef) return measure(stay ? store.read : expected(contents), one)
+          const stored = stay ? await asItLies(store, one) : await copy(store, expected(contents), one)
           return stored && { stored, present: stored }
         })),
       })
@@ -137,14 +138,15 @@ export async function bringContents(
         continue
       }
       if (stored) {
-        const [bestand] = await sql<{ id: number }[]>`
+        const rows = await sql<{ id: number }[]>`
           insert into bestand (backend, sleutel, omvang, sha256)
           values (${stored.backend}, ${stored.sleutel}, ${stored.omvang}, ${stored.sha256 && Buffer.from(stored.sha256, 'hex')})
           on conflict (sleutel, backend) do update set omvang = excluded.omvang
           returning id`
-        await sql`update overneming_bestand set staat = 'klaar', bestand_id = ${bestand!.id} where id = ${id}`
+        const bestand = one(rows)
+        await sql`update overneming_bestand set staat = 'klaar', bestand_id = ${bestand.id} where id = ${id}`
         await sql`
-          update enkelvoudiginformatieobject_versie v set bestand_id = ${bestand!.id}
+          update enkelvoudiginformatieobject_versie v set bestand_id = ${bestand.id}
           from overneming_inhoud i
           where i.overneming_bestand_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
             and v.versie = i.versie`
@@ -162,7 +164,7 @@ export async function bringContents(
       geschreven: brought,
       geweigerd: outcomes.length - brought,
       meldingen,
-      next: waiting.length < PORTION ? null : String(waiting.at(-1)!.id),
+      next: waiting.length < PORTION ? null : String(lastOf(waiting).id),
     }
   }
 }
@@ -188,7 +190,7 @@ export async function belongsToSource(sql: Sql | import('postgres').Sql, sleutel
 /** Whether our stores take it as a name: those of other installations can hold anything. */
 function isKey(pad: string): boolean {
   try {
-    requireKey(pad.split('?')[0]!)
+    requireKey(pad.split('?')[0] ?? '')
     return true
   } catch {
     return false

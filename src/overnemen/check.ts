@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
+import { lastOf } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import { uuidOf } from '../http/links.ts'
 import { isUuid } from '../http/uuid.ts'
@@ -226,7 +227,7 @@ export async function checkTakeover(
             tekst: 'Staat hier en niet meer in de bron.',
           })
         if (extra.length < PAGE) break
-        after = extra.at(-1)!.uuid
+        after = lastOf(extra).uuid
       }
     }
     await compareFiles(source)
@@ -355,7 +356,7 @@ export async function checkTakeover(
       }
       options.progress?.('bestand', of('bestand').gelijk)
       if (sample.length === 0) break
-      after = sample.at(-1)!.plaats
+      after = lastOf(sample).plaats
       left -= sample.length
     }
   }

@@ -2,6 +2,7 @@
 // report loses what was mended.
 import type postgres from 'postgres'
 import { kyselyOn } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
@@ -53,8 +54,8 @@ export async function deleteBelow(
 ): Promise<void> {
   for (const [soort, parents] of Map.groupBy(complete, (one) => one.soort)) {
     const { table, refs } = kindOf(soort)
-    const { column } = parents[0]!
-    const parentTable = kindOf(refs.find(({ id }) => id === column)!.kind!).table
+    const { column } = expected(parents[0])
+    const parentTable = kindOf(expected(refs.find(({ id }) => id === column)?.kind)).table
     const kept = objects.filter((one) => one.soort === soort).map(({ object }) => object.uuid)
     const gone = await sql<{ uuid: string }[]>`
       select x.uuid from ${sql(table)} x join ${sql(parentTable)} p on p.id = x.${sql(column)}

@@ -73,8 +73,8 @@ function columns(words: string): Column[] {
     .split(/\s+/)
     .filter(Boolean)
     .map((word) => {
-      const [, name, type, path] = /^([a-z0-9_]+)(?::([a-z?]+))?(?:=(\S+))?$/.exec(word)!
-      return { name: name!, type: (type ?? 'text') as ColumnType, path: (path ?? camel(name!)).split('.') }
+      const [, name = word, type, path] = /^([a-z0-9_]+)(?::([a-z?]+))?(?:=(\S+))?$/.exec(word) ?? []
+      return { name, type: (type ?? 'text') as ColumnType, path: (path ?? camel(name)).split('.') }
     })
 }
 

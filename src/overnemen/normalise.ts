@@ -52,11 +52,11 @@ function spell(type: ColumnType, value: unknown): unknown {
 export function moment(text: string): string {
   const parts = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(Z|[+-]\d{2}(?::?\d{2})?)$/.exec(text)
   if (!parts) return text
-  const [, date, time, digits = '', zone] = parts
+  const [, date, time, digits = '', zone = ''] = parts
   const fraction = digits.replace(/0+$/, '')
-  const shifted = /^(Z|[+-]00(:?00)?)$/.test(zone!)
+  const shifted = /^(Z|[+-]00(:?00)?)$/.test(zone)
     ? `${date}T${time}`
-    : new Date(`${date}T${time}${zone!.length === 3 ? `${zone}:00` : zone}`).toISOString().slice(0, 19)
+    : new Date(`${date}T${time}${zone.length === 3 ? `${zone}:00` : zone}`).toISOString().slice(0, 19)
   return `${shifted}${fraction && `.${fraction}`}Z`
 }
 

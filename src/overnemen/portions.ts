@@ -3,6 +3,7 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
+import { lastOf, one } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import { type Addresses, addresses, adopt } from './addresses.ts'
 import { writeApplicaties } from './applicaties.ts'
@@ -148,11 +149,11 @@ async function commitPortion(
         geweigerd = geweigerd + ${geweigerd}, verwijderd = verwijderd + ${done.verwijderd ?? 0}
       where id = ${step.id}`
     if (done.next !== null) return false
-    const [locked] = await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`
+    const locked = await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`
     const [open] = await sql`
       select from overneming_stap
       where overneming_id = ${takeover.id} and ronde = ${step.ronde} and fase = ${step.fase} and klaar_op is null limit 1`
-    if (!open) await queueSteps(sql, locked!)
+    if (!open) await queueSteps(sql, one(locked))
     return true
   }) as Promise<boolean>
 }
@@ -229,9 +230,9 @@ const OWN: Record<string, OwnStep> = {
     ]
     return async (sql) => {
       // What cannot be written yet is put off anew, behind the end of this pass.
-      const [highest] = await sql<{ id: number }[]>`
+      const highest = await sql<{ id: number }[]>`
         select coalesce(max(id), 0)::bigint as id from overneming_uitstel where overneming_id = ${takeover.id}`
-      const until = end || highest!.id
+      const until = end || one(highest).id
       const rows = await sql<{ id: number; soort: string; object: never }[]>`
         select id, soort, object from overneming_uitstel
         where overneming_id = ${takeover.id} and id > ${after} and id <= ${until} order by id limit ${PUT_OFF}`
@@ -250,7 +251,7 @@ const OWN: Record<string, OwnStep> = {
       return {
         ...counts,
         meldingen,
-        next: `${pass}:${rows.at(-1)!.id}:${progress + counts.geschreven + counts.ongewijzigd}:${until}`,
+        next: `${pass}:${lastOf(rows).id}:${progress + counts.geschreven + counts.ongewijzigd}:${until}`,
       }
     }
   },

@@ -1,5 +1,6 @@
 // Begins a round: what is read, the snapshot that all of it sees, and the jobs that do it.
 import type { Reader } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import {
   beginTakeover,
   dropShadow,
@@ -40,7 +41,7 @@ export async function beginRound(parts: TakeoverParts, given: Parameters<typeof 
     takeover,
     resumed,
     async state() {
-      return (await findTakeover(parts.database, takeover.id))!
+      return expected(await findTakeover(parts.database, takeover.id))
     },
     async release() {
       await snapshot.release()

@@ -4,6 +4,7 @@ import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { type Database, type Db, kyselyOn } from '../database/database.ts'
 import { jsonOf } from '../database/driver-values.ts'
+import { one } from '../database/rows.ts'
 import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { apiSource } from './api/source.ts'
@@ -93,7 +94,7 @@ export async function beginTakeover(
     if (found?.proef) await dropShadow(sql, found)
     const uuid = found?.uuid ?? crypto.randomUUID()
     const geheim = box.seal(given.secret, ownerOf(uuid))
-    const [takeover] = found
+    const rows = found
       ? await sql<Takeover[]>`
           update overneming set instellingen = ${jsonOf(sql, settings)}, geheim = ${geheim},
             alleen_lezen = ${given.alleenLezen}, status = 'loopt', ronde = ronde + ${resumed ? 0 : 1},
@@ -104,9 +105,10 @@ export async function beginTakeover(
           insert into overneming (uuid, soort, bron, instellingen, geheim, proef, alleen_lezen)
           values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${geheim}, ${given.proef}, ${given.alleenLezen})
           returning *`
-    if (found?.proef) await sql`delete from overneming_melding where overneming_id = ${takeover!.id}`
-    if (given.proef) await makeShadow(sql, takeover!)
-    return { takeover: takeover!, resumed }
+    const takeover = one(rows)
+    if (found?.proef) await sql`delete from overneming_melding where overneming_id = ${takeover.id}`
+    if (given.proef) await makeShadow(sql, takeover)
+    return { takeover, resumed }
   }) as Promise<{ takeover: Takeover; resumed: boolean }>
 }
 
@@ -114,18 +116,18 @@ export async function beginTakeover(
 export async function startRound(parts: TakeoverParts, takeover: Takeover, plans: StepPlan[]): Promise<void> {
   const { database } = parts
   await database.sql.begin(async (sql) => {
-    const [locked] = await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`
+    const locked = one(await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`)
     const [planned] =
-      await sql`select from overneming_stap where overneming_id = ${takeover.id} and ronde = ${locked!.ronde} limit 1`
+      await sql`select from overneming_stap where overneming_id = ${takeover.id} and ronde = ${locked.ronde} limit 1`
     if (!planned) {
       const last = Math.max(...plans.map(({ fase }) => fase), 0)
-      const all = [...plans, ...ownSteps(locked!).map((step) => ({ ...step, fase: step.fase + last + 1 }))]
+      const all = [...plans, ...ownSteps(locked).map((step) => ({ ...step, fase: step.fase + last + 1 }))]
       for (const [volgorde, { fase, naam, van, tot, verwacht }] of all.entries())
         await sql`
           insert into overneming_stap (overneming_id, ronde, fase, volgorde, naam, van, tot, verwacht)
-          values (${takeover.id}, ${locked!.ronde}, ${fase}, ${volgorde}, ${naam}, ${van ?? null}, ${tot ?? null}, ${verwacht})`
+          values (${takeover.id}, ${locked.ronde}, ${fase}, ${volgorde}, ${naam}, ${van ?? null}, ${tot ?? null}, ${verwacht})`
     }
-    await queueSteps(sql, locked!)
+    await queueSteps(sql, locked)
   })
 }
 

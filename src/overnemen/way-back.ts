@@ -1,6 +1,7 @@
 // The way back: another product can take over from our APIs, as from any service of the standard. What they do not show, or what
 // an older version of the standard has no place for, is counted here before anybody decides.
 import type { Database } from '../database/database.ts'
+import { one } from '../database/rows.ts'
 
 export type Loss = { wat: string; aantal: number; tekst: string }
 
@@ -81,8 +82,8 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
 export async function lossesOnWayBack({ sql }: Pick<Database, 'sql'>): Promise<Loss[]> {
   const losses: Loss[] = []
   for (const { wat, tekst, count } of LOSSES) {
-    const [row] = await sql.unsafe<{ count: number }[]>(count)
-    if (Number(row!.count) > 0) losses.push({ wat, aantal: Number(row!.count), tekst })
+    const aantal = Number(one(await sql.unsafe<{ count: number }[]>(count)).count)
+    if (aantal > 0) losses.push({ wat, aantal, tekst })
   }
   return losses
 }

@@ -1,6 +1,7 @@
 // Writes a portion of objects into our tables, below the APIs: no rule of creation is applied, and no audit record or message
 // is made. What the database itself refuses is found row by row, and reported.
 import type postgres from 'postgres'
+import { expected, one } from '../database/rows.ts'
 import { link } from '../http/links.ts'
 import { isUuid } from '../http/uuid.ts'
 import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
@@ -41,8 +42,8 @@ export async function writeObjects(
     if (group) group.push(object)
     else groups.set(soort, [object])
   }
-  for (const soort of [...groups.keys()].sort((a, b) => placeOf(a) - placeOf(b))) {
-    const written = await writeKind(sql, kindOf(soort), groups.get(soort)!, options, meldingen)
+  for (const [soort, group] of [...groups].sort(([a], [b]) => placeOf(a) - placeOf(b))) {
+    const written = await writeKind(sql, kindOf(soort), group, options, meldingen)
     for (const name of Object.keys(counts) as (keyof Written)[]) counts[name] += written[name]
   }
   return counts
@@ -61,9 +62,10 @@ async function writeKind(
   let geweigerd = 0
   for (const taken of given) {
     const object = normalise(kind, taken)
-    if (objects.has(object.uuid)) {
+    const other = objects.get(object.uuid)
+    if (other) {
       // The same object in two pages of a list that moved; two objects with one uuid differ.
-      if (objects.get(object.uuid)!.hash.equals(fingerprint(kind, object))) continue
+      if (other.hash.equals(fingerprint(kind, object))) continue
       refused(object, 'uuid-dubbel', 'Een ander object heeft dezelfde uuid.')
       geweigerd++
       continue
@@ -73,7 +75,7 @@ async function writeKind(
   const known = await sql<{ uuid: string; hash: Buffer }[]>`
     select uuid, hash from overneming_object where soort = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
   const same: string[] = []
-  for (const { uuid, hash } of known) if (objects.get(uuid)!.hash.equals(hash)) same.push(uuid)
+  for (const { uuid, hash } of known) if (objects.get(uuid)?.hash.equals(hash)) same.push(uuid)
   if (same.length > 0) {
     await sql`
       update overneming_object set ronde = ${options.ronde}
@@ -155,7 +157,7 @@ async function resolve(
       for (const one of refs) {
         const value = from[one.name] as string | null
         const local = value !== null && isUuid(value)
-        let id = local ? (one.kind ? keys.get(one.kind)!.get(value) || null : value) : null
+        let id = local ? (one.kind ? keys.get(one.kind)?.get(value) || null : value) : null
         const url = local ? null : value
         if (local && id === null) {
           missing ??= `${one.name} ${value}`
@@ -193,7 +195,7 @@ async function resolve(
       })
       lists.set(list.name, items)
     }
-    if (kind.of && !keys.get(kind.of)!.get(object.uuid)) missing ??= `${kind.of} ${object.uuid}`
+    if (kind.of && !keys.get(kind.of)?.get(object.uuid)) missing ??= `${kind.of} ${object.uuid}`
     if (missing === undefined) ready.push({ object, hash, row, lists, remarks })
     else if (options.last)
       refused(object, 'verwijzing-ontbreekt', `Verwijst naar iets dat er niet is: ${missing}.`, missing.split(' ')[0])
@@ -226,7 +228,7 @@ async function insert(
   } catch (error) {
     if (!isFaultOfData(error)) throw error
     if (ready.length === 1) {
-      refused(ready[0]!, error)
+      refused(one(ready), error)
       return []
     }
   }
@@ -270,13 +272,13 @@ async function insertRows(sql: Sql, kind: Kind, ready: Ready[], { overneming, ba
       kind,
       list,
       uuids,
-      ready.flatMap(({ lists }) => lists.get(list.name)!),
+      ready.flatMap(({ lists }) => expected(lists.get(list.name))),
     )
   if (kind.name === 'document')
     await linkContents(
       sql,
       overneming,
-      ready.flatMap(({ lists }) => lists.get('versies')!.filter(({ pad }) => pad)) as unknown as Parameters<
+      ready.flatMap(({ lists }) => expected(lists.get('versies')).filter(({ pad }) => pad)) as unknown as Parameters<
         typeof linkContents
       >[2],
     )
@@ -323,7 +325,7 @@ const MIRRORS: Record<string, { soort: string; inhoud(object: Taken, base: strin
 
 /** Keeps where the other side of a relation stands, so that removing ours removes that too. */
 async function writeMirrors(sql: Sql, kind: Kind, ready: Ready[], base: string): Promise<void> {
-  const { soort, inhoud } = MIRRORS[kind.name]!
+  const { soort, inhoud } = expected(MIRRORS[kind.name])
   const rows = ready.flatMap(({ object }) => {
     const url = object.spiegel
     if (typeof url !== 'string' || !URL.canParse(url) || url.startsWith(`${base}/`)) return []
@@ -395,7 +397,7 @@ function columnsOf(kind: Kind | List): RowColumn[] {
 }
 
 /** What our rows hold beside what the source says. */
-const DERIVED: Record<string, RowColumn[]> = {
+const DERIVED: Record<string, RowColumn[]> & { document: RowColumn[] } = {
   zaak: [{ name: 'zaakgeometrie_grenzen', type: 'box' }],
   document: [
     { name: 'bronorganisatie', type: 'text' },
@@ -412,13 +414,13 @@ const DERIVED: Record<string, RowColumn[]> = {
 async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
   for (const { row, lists } of ready) {
     if (kind.name === 'document') {
-      const latest = lists.get('versies')!.at(-1) ?? {}
-      for (const { name } of DERIVED.document!) row[name] = latest[name] ?? null
+      const latest = lists.get('versies')?.at(-1) ?? {}
+      for (const { name } of DERIVED.document) row[name] = latest[name] ?? null
     }
     if (kind.name === 'zaak')
       row.zaakgeometrie_grenzen = row.zaakgeometrie ? boundingBox(row.zaakgeometrie as Geometrie) : null
   }
-  const [number, organisation] = kind.number!
+  const [number, organisation] = expected(kind.number)
   const taken = await sql.unsafe<{ uuid: string; nummer: string; organisatie: string; dubbel: number }[]>(
     `select t.uuid, t.${number} as nummer, t.${organisation} as organisatie, t.dubbel
      from unnest($1::text[], $2::text[]) as r(nummer, organisatie)

@@ -1,4 +1,6 @@
 // An object as an API of the standard shows it, in the intermediate form.
+
+import { expected, lastOf } from '../../database/rows.ts'
 import { type Column, kindOf, type List, type Ref, type Taken } from '../kinds.ts'
 import type { ApplicatieRow, AuditRow } from '../source.ts'
 import type { Json } from './client.ts'
@@ -7,7 +9,11 @@ const at = (json: unknown, path: string[]): unknown =>
   path.reduce<unknown>((value, name) => (value as Json | null | undefined)?.[name], json)
 
 /** The last part of a URL. */
-export const uuidIn = (url: unknown): string => String(url).split(/[?#]/)[0]!.split('/').at(-1)!
+export const uuidIn = (url: unknown): string =>
+  String(url)
+    .replace(/[?#].*/s, '')
+    .split('/')
+    .at(-1) ?? ''
 
 function fields(json: unknown, columns: Column[], refs: Ref[]): Record<string, unknown> {
   const object: Record<string, unknown> = {}
@@ -32,9 +38,9 @@ export function fromApi(soort: string, json: Json): Taken {
 /** A document of its versions, oldest first. `inhoud` in lists may name another version: the address is built here. */
 export function documentFromApi(versions: Json[]): Taken {
   const kind = kindOf('document')
-  const latest = versions.at(-1)!
+  const latest = lastOf(versions)
   const uuid = uuidIn(latest.url)
-  const list = kind.lists.find(({ name }) => name === 'versies')!
+  const list = expected(kind.lists.find(({ name }) => name === 'versies'))
   const parts = (latest.bestandsdelen ?? []) as Json[]
   return {
     uuid,

@@ -2,6 +2,7 @@
 // a case, relations of a document, audit trails) below each object that was new or changed in this round.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
+import { expected, lastOf } from '../../database/rows.ts'
 import { inParallel } from '../../documenten/storage/migrate.ts'
 import { PATHS } from '../../http/links.ts'
 import type { Taken } from '../kinds.ts'
@@ -28,7 +29,7 @@ const RETRY_MS = 1000
 
 type ListOf = { naam: string; path: string; query?: string; soorten: string[]; oldestFirst?: boolean }
 const list = (naam: keyof typeof PATHS, soorten: string[] = [naam], query = ''): ListOf => ({
-  naam: soorten[0]!,
+  naam: soorten[0] ?? naam,
   path: PATHS[naam],
   query,
   soorten,
@@ -270,11 +271,11 @@ export function apiSource(options: Options): Source {
         })
       made.set(latest, documentFromApi([...versions, latest]))
     })
-    return rows.map((row) => ({ soort: 'document', object: made.get(row)! }))
+    return rows.map((row) => ({ soort: 'document', object: expected(made.get(row)) }))
   }
 
   async function readBelow(naam: string, step: Step): Promise<Portion> {
-    const { of, audit: trail, lists } = BELOW[naam]!
+    const { of, audit: trail, lists } = expected(BELOW[naam])
     const { id, proefSchema } = options.takeover
     const table = proefSchema
       ? options.sql`${options.sql(proefSchema)}.overneming_object`
@@ -302,14 +303,9 @@ export function apiSource(options: Options): Source {
           where overneming_id = ${id} and soort = ${of} and code = 'bron-fout' and ronde < ${step.ronde}))
       ${related}
       order by uuid limit ${PARENTS}`
-    const portion: Portion = {
-      objects: [],
-      audit: [],
-      complete: [],
-      faults: [],
-      next: parents.length < PARENTS ? null : parents.at(-1)!.uuid,
-    }
-    const audit: AuditRow[] = portion.audit!
+    const [audit, complete, faults]: [AuditRow[], NonNullable<Portion['complete']>, Finding[]] = [[], [], []]
+    const next = parents.length < PARENTS ? null : lastOf(parents).uuid
+    const portion: Portion = { objects: [], audit, complete, faults, next }
     await inParallel([...parents], BELOW_AT_ONCE, async ({ uuid }) => {
       const url = encodeURIComponent(`${base}${trail}/${uuid}`)
       for (const { soort, path, column } of lists) {
@@ -318,9 +314,9 @@ export function apiSource(options: Options): Source {
         if (status === 200) {
           for (const json of rows as Json[])
             portion.objects.push({ soort, object: fromApi(soort, { [of]: uuid, ...json }) })
-          portion.complete!.push({ soort, parent: uuid, column })
+          complete.push({ soort, parent: uuid, column })
         } else if (status !== 404 && status !== 400)
-          portion.faults!.push({
+          faults.push({
             soort: of,
             sleutel: uuid,
             uitkomst: 'geweigerd',
@@ -332,7 +328,7 @@ export function apiSource(options: Options): Source {
       const { status, body } = await client.get(`${trail}/${uuid}/audittrail`)
       if (status === 200 && Array.isArray(body)) for (const json of body as Json[]) audit.push(auditFromApi(json))
       else if (status !== 404)
-        portion.faults!.push({
+        faults.push({
           soort: of,
           sleutel: uuid,
           uitkomst: 'geweigerd',

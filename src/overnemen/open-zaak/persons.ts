@@ -1,5 +1,6 @@
 // Who is involved, and what a case is about: one row in a table of its own for every kind, joined to the JSON of the API.
 import type postgres from 'postgres'
+import { expected } from '../../database/rows.ts'
 import type { Schema } from './queries.ts'
 
 type Row = Record<string, unknown>
@@ -59,7 +60,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
   }
 
   async function persons(kind: string, column: string, ids: unknown[]): Promise<Map<unknown, Json>> {
-    const name = PERSONS[kind]!
+    const name = expected(PERSONS[kind])
     const rows = await below(`zaken_${name}`, column, ids)
     const [adressen, buitenland] = await Promise.all([
       below('zaken_adres', `${name}_id`, idsOf(rows)),
@@ -76,7 +77,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
               inpLocatiebeschrijving: adres.locatie_omschrijving,
             }
           : null,
-        subVerblijfBuitenland: buitenland.has(row.id) ? plain(buitenland.get(row.id)!) : null,
+        subVerblijfBuitenland: plainOf(buitenland.get(row.id)),
       }
     })
   }
@@ -169,7 +170,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
         return {
           identificatie: row.identificatie,
           avgAard: row.avg_aard,
-          heeftBetrekkingOp: over.has(row.id) ? plain(over.get(row.id)!) : null,
+          heeftBetrekkingOp: plainOf(over.get(row.id)),
           heeftAlsGerechtigde: recht
             ? {
                 natuurlijkPersoon: mensen.get(recht.id) ?? null,
@@ -205,6 +206,8 @@ function plain(row: Row): Json {
   const own = Object.entries(row).filter(([name]) => (name !== 'id' && !/_id$/.test(name)) || name === 'inn_nnp_id')
   return camelize(Object.fromEntries(own)) as Json
 }
+
+const plainOf = (row: Row | undefined): Json | null => (row ? plain(row) : null)
 
 const address = (adres: Row): Json => ({
   wplWoonplaatsNaam: adres.wpl_woonplaats_naam,

@@ -2,6 +2,7 @@
 // process that exported it holds its transaction.
 import type postgres from 'postgres'
 import { openDatabase } from '../../database/database.ts'
+import { lastOf, one } from '../../database/rows.ts'
 import type { Taken } from '../kinds.ts'
 import { paced } from '../pace.ts'
 import type {
@@ -127,12 +128,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       )
       const faults: Finding[] = []
       await complete(sql, query.kind, rows, faults)
-      const last = rows.length < PORTION ? (step.tot ?? Number.MAX_SAFE_INTEGER) : rows.at(-1)!.sleutel
+      const last = rows.length < PORTION ? (step.tot ?? Number.MAX_SAFE_INTEGER) : lastOf(rows).sleutel
       if (query.kind === 'document') faults.push(...(await withoutVersion(sql, after, Number(last))))
       return {
         objects: rows.map((object) => ({ soort: query.kind, object })),
         faults,
-        next: rows.length < PORTION ? null : String(rows.at(-1)!.sleutel),
+        next: rows.length < PORTION ? null : String(lastOf(rows).sleutel),
       }
     })
   }
@@ -248,7 +249,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       // Stored with underscores, and shown as all other JSON of that API.
       const shown = (json: string | null) => json && JSON.stringify(camelize(JSON.parse(json)))
       const audit = rows.map(({ sleutel: _, ...row }) => ({ ...row, oud: shown(row.oud), nieuw: shown(row.nieuw) }))
-      return { objects: [], audit, next: rows.length < PORTION ? null : String(rows.at(-1)!.sleutel) }
+      return { objects: [], audit, next: rows.length < PORTION ? null : String(lastOf(rows).sleutel) }
     })
   }
 
@@ -292,10 +293,10 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
             }
             const key = query?.key ?? 'id'
             if (!known.has(`${table}.${key}`)) continue
-            const [bounds] = await sql.unsafe<{ first: number | null; last: number; total: number }[]>(
+            const bounds = await sql.unsafe<{ first: number | null; last: number; total: number }[]>(
               `select min(${key})::bigint as first, max(${key})::bigint as last, count(*)::bigint as total from ${table}`,
             )
-            const { first, last, total } = bounds!
+            const { first, last, total } = one(bounds)
             const parts = total < DIVIDED_FROM ? 1 : options.naast
             if (first === null) continue
             for (let part = 0; part < parts; part++) {
@@ -361,8 +362,8 @@ export async function holdSnapshot(url: string): Promise<{ name: string; release
   const exported = Promise.withResolvers<string>()
   const done = database.sql
     .begin('isolation level repeatable read read only', async (sql) => {
-      const [row] = await sql<{ name: string }[]>`select pg_export_snapshot() as name`
-      exported.resolve(row!.name)
+      const rows = await sql<{ name: string }[]>`select pg_export_snapshot() as name`
+      exported.resolve(one(rows).name)
       await released.promise
     })
     .then(
