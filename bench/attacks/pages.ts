@@ -52,7 +52,7 @@ export const pageAttacks: Attack[] = [
   {
     name: 'pages: files that nobody reads',
     ...signedIn('viewer'),
-    answers: [0, 200],
+    answers: [0, 200, 503],
     prepare: async (world, means) => {
       await signedIn('viewer').prepare!(world, means)
       await means.sql`

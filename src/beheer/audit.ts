@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { portions } from '../database/list.ts'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { notFound } from '../http/problem.ts'
+import { countStream } from '../http/stream.ts'
 import { actLabel } from './audit-labels.ts'
 import { withQuery } from './keyset-list.ts'
 import { t } from './language/language.ts'
@@ -70,6 +71,7 @@ export function registerAudit(app: FastifyInstance): void {
 
   // Streamed: it may be all that ever happened.
   app.get('/audit/export.csv', { config }, async (request, reply) => {
+    countStream(request, reply)
     const where = sql.join(filters(request), sql` and `)
     async function* records() {
       yield [...EXPORT_COLUMNS]

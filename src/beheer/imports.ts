@@ -16,6 +16,7 @@ import { csvStream } from '../documenten/import/report.ts'
 import { failedRows } from '../documenten/import/report-rows.ts'
 import { cellAt, type ImportRow, requireImport } from '../documenten/import/rows.ts'
 import { notFound } from '../http/problem.ts'
+import { countStream } from '../http/stream.ts'
 import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'
 import { formFaultsOf } from './form.ts'
@@ -135,7 +136,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
-    sendReport(reply, await app.reportReader(), await importOfRequest(request), {
+    sendReport(request, reply, await app.reportReader(), await importOfRequest(request), {
       toegekend: true,
       neutraliseer: queryText(request, 'formules') === 'neutraliseren',
     }),
@@ -145,6 +146,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.get('/imports/:uuid/niet-geimporteerd', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
     if (!hasReport(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
+    countStream(request, reply)
     async function* records() {
       yield row.kop as string[]
       yield* failedRows(reader, row)

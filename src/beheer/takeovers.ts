@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { portions } from '../database/list.ts'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { notFound } from '../http/problem.ts'
+import { countStream } from '../http/stream.ts'
 import { faultsOf, progressOf } from '../overnemen/round.ts'
 import { isSwitchable, switchOver, type Takeover } from '../overnemen/takeover.ts'
 import { mutateFromPage } from './change.ts'
@@ -158,6 +159,7 @@ export function registerTakeovers(app: FastifyInstance): void {
   // Streamed: it may be a row for every object.
   app.get(`${LIST.pad}/:uuid/rapport`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
+    countStream(request, reply)
     const filter = filterOf(request)
     async function* records() {
       yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']

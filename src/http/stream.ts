@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { inTurn } from '../jobs/in-turn.ts'
 import { LIMITS } from './limits.ts'
 import { countLongAnswers } from './long-answers.ts'
+import { fifthOf } from './places.ts'
 import { Problem } from './problem.ts'
 import { largeTurn } from './turns.ts'
 
@@ -71,7 +72,8 @@ export async function sendRows<Row>(
   return reply.send(Readable.from(after(begin, pieces), { objectMode: false, highWaterMark: PIECE }))
 }
 
-const countStream = countLongAnswers(LIMITS.streams, LIMITS.streamsOfClient)
+/** Counts an answer that is streamed, before its first byte. @throws Problem 503 as `sendRows` */
+export const countStream = countLongAnswers(LIMITS.streams, LIMITS.streamsOfClient, LIMITS.streamsOfAccount)
 const PIECE = 64 * 1024
 
 async function* after(begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -167,11 +169,7 @@ function inShare<T>({ server }: FastifyRequest, work: () => Promise<T>): Promise
   const { config } = server.parts
   let share = shares.get(config)
   if (!share) {
-    share = inTurn(
-      Math.max(1, Math.floor(config.databasePoolSize / 5)),
-      Number.POSITIVE_INFINITY,
-      () => new Problem(503),
-    )
+    share = inTurn(fifthOf(config.databasePoolSize), Number.POSITIVE_INFINITY, () => new Problem(503))
     shares.set(config, share)
   }
   return share(work)

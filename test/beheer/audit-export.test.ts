@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
+import { LIMITS } from '../../src/http/limits.ts'
 import { testApp } from '../app.ts'
 import { pagesClient } from './browser-client.ts'
 
@@ -37,16 +38,21 @@ t.test('the audit log as a file', async (t) => {
 
   await t.test('that nobody reads holds no connection of the database, nor when they have gone', async (t) => {
     const cookie = [...viewer.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const sockets = Array.from({ length: 6 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    const sockets = Array.from({ length: LIMITS.streamsOfAccount }, () =>
+      connect(port, '127.0.0.1').on('error', () => {}),
+    )
     for (const socket of sockets) {
       socket.write(`GET /beheer/audit/export.csv HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`)
       const [head] = await once(socket, 'data')
       t.match(String(head), /^HTTP\/1\.1 200 /)
       socket.pause()
     }
+    const file = async () => (await viewer.get('/beheer/audit/export.csv?handeling=geen')).statusCode
+    t.equal(await file(), 503, 'one account has so many at once')
     const asks = async () => (await viewer.get('/beheer/audit')).statusCode
     t.same(await Promise.all(Array.from({ length: 6 }, asks)), [200, 200, 200, 200, 200, 200])
     for (const socket of sockets) socket.destroy()
+    while ((await file()) === 503); // until the server hears of it
     t.same(await Promise.all(Array.from({ length: 6 }, asks)), [200, 200, 200, 200, 200, 200])
   })
 })

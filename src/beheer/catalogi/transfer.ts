@@ -10,6 +10,7 @@ import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { Change, MutateWhole } from '../../database/mutate.ts'
 import { formParts } from '../../http/forms.ts'
 import { notFound, Problem } from '../../http/problem.ts'
+import { countStream } from '../../http/stream.ts'
 import { largeTurn } from '../../http/turns.ts'
 import { inTurn } from '../../jobs/in-turn.ts'
 import { mutateFromPage } from '../change.ts'
@@ -23,6 +24,7 @@ import { beheren, kijken, today } from './context.ts'
 
 export async function registerTransfer(app: FastifyInstance, selectielijst: Selectielijst): Promise<void> {
   app.get('/catalogi/:uuid/export.zip', { config: kijken }, async (request, reply) => {
+    countStream(request, reply)
     const zip = await exportCatalogus(app.read, request.base, uuidParam(request), () => largeTurn(request))
     if (!zip) throw notFound(t('Deze catalogus bestaat niet.'))
     return reply
@@ -31,6 +33,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       .send(zip)
   })
   app.get('/catalogi/zaaktypen/:uuid/export.zip', { config: kijken }, async (request, reply) => {
+    countStream(request, reply)
     const zip = await exportZaaktype(app.read, request.base, uuidParam(request), () => largeTurn(request))
     if (!zip) throw notFound(t('Dit zaaktype bestaat niet.'))
     return reply

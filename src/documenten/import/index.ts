@@ -13,6 +13,7 @@ import { Moment, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid, notFound, Problem } from '../../http/problem.ts'
+import { countStream } from '../../http/stream.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
 import { enqueueBatch, finishWhenDone, stopImport } from './progress.ts'
@@ -103,7 +104,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get('/:uuid/report', { config, schema: { params: Params, querystring: ReportQuery } }, async (request, reply) => {
     const row = await requireImport(app.read, request.params.uuid)
-    return sendReport(reply, await app.reportReader(), row, {
+    return sendReport(request, reply, await app.reportReader(), row, {
       toegekend: request.query.toegekend ?? false,
       neutraliseer: request.query.formules === 'neutraliseren',
     })
@@ -320,12 +321,14 @@ export function hasReport(row: ImportRow): boolean {
 
 /** Answers with the report. */
 export function sendReport(
+  request: FastifyRequest,
   reply: FastifyReply,
   reader: Reader,
   row: ImportRow,
   options: { toegekend: boolean; neutraliseer: boolean },
 ): FastifyReply {
   if (!hasReport(row)) throw notFound()
+  countStream(request, reply)
   return reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)

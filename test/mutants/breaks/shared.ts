@@ -276,6 +276,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/places.test.ts'],
   },
   {
+    what: 'an account of the pages has fewer streamed answers than a client',
+    file: 'src/http/long-answers.ts',
+    search: 'isAccount(client) ? atOnceOfAccount : atOnceOfClient',
+    replace: 'isAccount(client) ? atOnceOfClient : atOnceOfClient',
+    tests: ['test/beheer/audit-export.test.ts'],
+  },
+  {
     what: 'a request whose client has gone while it waited is not worked on',
     file: 'src/http/places.ts',
     search: "raw.once('close', giveUp)",
