@@ -29,7 +29,7 @@ import { allowOrigins } from './http/cors.ts'
 import { followRequests } from './http/current-request.ts'
 import { registerHealth } from './http/health.ts'
 import { validatorCompiler } from './http/input.ts'
-import { jsonParser } from './http/json.ts'
+import { jsonParser, validateInTurn } from './http/json.ts'
 import { LIMITS } from './http/limits.ts'
 import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
@@ -197,6 +197,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
   registerAccess(app, parts.config, parts.credentials)
   sharePlaces(app, parts.config.databasePoolSize)
+  validateInTurn(app)
   registerHealth(app, { ...parts, stopping: () => stopping })
   registerReferencePages(app)
   // Whoever types the bare address is a person.

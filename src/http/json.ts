@@ -1,5 +1,5 @@
 // JSON of requests. What it costs to parse is in the hands of clients: how deep it is and how many values it has is counted
-// before, and a large text waits for its turn.
+// before, and a large text waits for its turn: once to be parsed, and once to be held against its schema.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from './limits.ts'
@@ -15,12 +15,24 @@ export function jsonParser(app: FastifyInstance): (request: FastifyRequest, body
   const parse = app.getDefaultJsonParser('error', 'error')
   return async (request, body) => {
     if (!isUtf8(body)) throw new SyntaxError('not UTF-8')
-    if (body.byteLength > LIMITS.smallBytes) await largeTurn(request)
+    if (body.byteLength > LIMITS.smallBytes) {
+      large.add(request.raw)
+      await largeTurn(request)
+    }
     requireModest(body)
     return new Promise((resolve, reject) =>
       parse(request, body.toString(), (error, value) => (error ? reject(error) : resolve(value))),
     )
   }
+}
+
+const large = new WeakSet<object>()
+
+/** Holds large bodies against their schemas one at a time: that may take longer than parsing them, and faults longer still. */
+export function validateInTurn(app: FastifyInstance): void {
+  app.addHook('preValidation', async (request) => {
+    if (large.has(request.raw)) await largeTurn(request)
+  })
 }
 
 const QUOTE = 0x22

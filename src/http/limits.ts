@@ -13,7 +13,7 @@ export const LIMITS = {
   /** How deep values of a request stand within each other, and how many there are. */
   depth: 32,
   values: 100_000,
-  /** JSON above this is parsed in turn, one request at a time. */
+  /** JSON above this is parsed and validated in turn, one request at a time. */
   smallBytes: 32 * 1024,
   /** Members of a list, and characters of a text, where the schema says nothing smaller. */
   items: 1000,

@@ -35,6 +35,7 @@ export const fifthOf = (poolSize: number): number => Math.max(1, Math.floor(pool
 export function sharePlaces(app: FastifyInstance, poolSize: number): void {
   const clients = new Map<string, Client>()
   const leaving = new WeakMap<object, () => void>()
+  const waits = new WeakMap<object, ReturnType<typeof countWaits>>()
   const half = Math.max(2, Math.floor(poolSize / 2))
   const fifth = fifthOf(poolSize)
   let costly = 0
@@ -137,12 +138,11 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
     const route = `${request.method} ${request.routeOptions.url}`
     const isCostly = (client.costlyRoutes.get(route) ?? 0) > performance.now()
     if (!(await enter(client, isCostly, reply))) return reply.hijack()
-    const waits = isQuestion(request) ? countWaits() : undefined
     let over = false
     let away = 0
     leaving.set(request.raw, () => {
       if (!over && away === 0) {
-        if (waits && waits.ms() > LIMITS.costlyMs)
+        if ((waits.get(request.raw)?.ms() ?? 0) > LIMITS.costlyMs)
           client.costlyRoutes.set(route, performance.now() + LIMITS.costlyForMs)
         leave(client, isCostly)
       }
@@ -151,7 +151,7 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
     reply.raw.once('close', () => end(request))
     currentOf(request).away = async (work) => {
       if (++away === 1 && !over) {
-        waits?.pause()
+        waits.get(request.raw)?.pause()
         leave(client, isCostly)
       }
       try {
@@ -159,10 +159,14 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
       } finally {
         if (--away === 0 && !over) {
           begin(client, isCostly) // at once: it may hold what others wait for
-          waits?.goOn()
+          waits.get(request.raw)?.goOn()
         }
       }
     }
+  })
+  // Not before: a large body waits for its turn first.
+  app.addHook('preHandler', async (request) => {
+    if (isQuestion(request)) waits.set(request.raw, countWaits())
   })
   app.addHook('onSend', async (request) => end(request))
   app.addHook('onResponse', async (request) => end(request))

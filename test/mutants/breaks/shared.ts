@@ -276,6 +276,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/places.test.ts'],
   },
   {
+    what: 'a large body is validated in a turn of its own',
+    file: 'src/http/json.ts',
+    search: 'if (large.has(request.raw)) await largeTurn(request)',
+    replace: 'if (large.has(app)) await largeTurn(request)',
+    tests: ['test/http/json.test.ts'],
+  },
+  {
     what: 'an account of the pages has fewer streamed answers than a client',
     file: 'src/http/long-answers.ts',
     search: 'isAccount(client) ? atOnceOfAccount : atOnceOfClient',
