@@ -5,12 +5,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { contentSender } from '../documenten/document/download.ts'
 import { findDocument } from '../documenten/document/read.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
-import { contains } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { historyOf } from './history.ts'
 import { t } from './language/language.ts'
 import { keysetByNumber, queryText, requireVisible, type Sorts, uuidIn, uuidParam, visible } from './lookup.ts'
 import { CSP } from './page.ts'
+import { containsWords, isSearchable } from './search.ts'
 import { signedIn } from './session.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
 
@@ -84,6 +84,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       titel: t('Documenten'),
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
+      kort: queryText(request, 'titel') !== '' && !isSearchable(queryText(request, 'titel')),
       typen: await typeChoices(app.read, 'informatieobjecttype'),
       niveaus: VERTROUWELIJKHEIDAANDUIDINGEN,
     })
@@ -202,13 +203,10 @@ async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> 
   const typen = type ? await chosenTypes(request.server.read, 'informatieobjecttype', type) : []
   return [
     ...(uuid ? [sql`e.uuid = ${uuid}`] : zoek ? [sql`e.identificatie = ${zoek}`] : []),
-    ...words(titel).map((word) => contains(sql`v.titel`, word)),
+    ...(titel ? [containsWords(sql`v.titel`, titel)] : []),
     ...(type ? [sql`e.informatieobjecttype_id = any(${typen}::bigint[])`] : []),
     ...(VERTROUWELIJKHEIDAANDUIDINGEN.some((level) => level === niveau)
       ? [sql`e.vertrouwelijkheidaanduiding = ${niveau}::vertrouwelijkheidaanduiding`]
       : []),
   ]
 }
-
-// In any order, and parts of words count: who looks for `beroep bezwaar` means both.
-const words = (text = ''): string[] => text.split(/\s+/).filter(Boolean).slice(0, 10)

@@ -1,7 +1,7 @@
 // Search: one box for everything, in the header of every page. What was typed is a number, words, a uuid, an address or a BSN.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { passesElfproef } from '../http/input.ts'
 import { contains, isFindable } from '../http/page.ts'
 import type { FormValues } from './form.ts'
@@ -43,7 +43,7 @@ export function registerSearch(app: FastifyInstance): void {
     const found = await search(request, zoek)
     const only = onlyPage(found, zoek)
     if (only) return reply.redirect(`${basePath(request)}/beheer${only}`, 303)
-    return sendFound(reply, { zoek, ...found, kort: zoek.length > 0 && !wordsOf(zoek).some(isFindable) })
+    return sendFound(reply, { zoek, ...found, kort: zoek.length > 0 && !isSearchable(zoek) })
   })
 
   /** Where a uuid, or an address of our API, is shown. */
@@ -78,7 +78,7 @@ export function registerSearch(app: FastifyInstance): void {
   }
 
   async function search(request: FastifyRequest, text: string): Promise<Found> {
-    if (!wordsOf(text).some(isFindable)) return { zaken: [], documenten: [], besluiten: [] }
+    if (!isSearchable(text)) return { zaken: [], documenten: [], besluiten: [] }
     const [zaken, documenten, besluiten] = await Promise.all([
       sql<Zaak>`select z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
           coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype
@@ -91,10 +91,7 @@ export function registerSearch(app: FastifyInstance): void {
         left join informatieobjecttype t on t.id = e.informatieobjecttype_id
         where e.id in (select id from enkelvoudiginformatieobject where identificatie = any(${spellings(text)}::text[])
             union all (select enkelvoudiginformatieobject_id from enkelvoudiginformatieobject_versie w
-              where ${sql.join(
-                wordsOf(text).map((word) => contains(sql`w.titel`, word)),
-                sql` and `,
-              )} limit 1000))
+              where ${containsWords(sql`w.titel`, text)} limit 1000))
           and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}
         order by e.id desc limit ${SHOWN + 1}`.execute(app.read),
       sql<Besluit>`select b.identificatie, b.datum, coalesce(t.omschrijving, b.besluittype_url) as soort, z.uuid as zaak
@@ -138,11 +135,19 @@ export function registerSearch(app: FastifyInstance): void {
 }
 
 /** A condition on `zaak z`: a part of its number or description. The index `zaak_zoeken` serves it. */
-export const zaakContains = (text: string) =>
-  sql`${sql.join(
-    wordsOf(text).map((word) => contains(sql`z.identificatie || ' ' || z.omschrijving`, word)),
-    sql` and `,
-  )}`
+export const zaakContains = (text: string) => containsWords(sql`z.identificatie || ' ' || z.omschrijving`, text)
+
+/** Whether an index finds a word of this. Of what has none all rows would be read, so that the pages ask for more. */
+export const isSearchable = (text: string): boolean => wordsOf(text).some(isFindable)
+
+/** A condition: the words stand in a column, in any order, and parts of words count. Nothing when it is not searchable. */
+export const containsWords = (column: RawBuilder<unknown>, text: string): RawBuilder<unknown> =>
+  isSearchable(text)
+    ? sql.join(
+        wordsOf(text).map((word) => contains(column, word)),
+        sql` and `,
+      )
+    : sql`false`
 
 function sendFound(
   reply: FastifyReply,

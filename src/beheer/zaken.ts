@@ -15,7 +15,7 @@ import {
   uuidParam,
   visible,
 } from './lookup.ts'
-import { zaakContains } from './search.ts'
+import { isSearchable, zaakContains } from './search.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
 
 type Line = {
@@ -165,6 +165,7 @@ export function registerZaken(app: FastifyInstance): void {
       titel: t('Zaken'),
       lijst: listPart,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
+      kort: isTooShort(queryText(request, 'zoek')),
       zaaktypen: await typeChoices(app.read, 'zaaktype'),
     })
   })
@@ -305,6 +306,8 @@ const SORTS: Sorts = {
   },
   startdatum: { column: sql`z.startdatum`, of: (id) => sql`(select startdatum from zaak where id = ${id}::bigint)` },
 }
+
+const isTooShort = (zoek: string) => zoek !== '' && !uuidIn(zoek) && !isSearchable(zoek)
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {

@@ -59,6 +59,19 @@ t.test('the search box', async (t) => {
     for (const short of ['ei', '---', '- -']) t.match((await search(short)).body, 'ten minste drie letters of cijfers')
   })
 
+  t.test('lists of cases and documents ask for three characters too, and read nothing for fewer', async (t) => {
+    for (const list of ['zaken?zoek=', 'documenten?titel=']) {
+      for (const short of ['ei', '---', 'e i']) {
+        const { statusCode, body } = await get(`/beheer/${list}${encodeURIComponent(short)}`)
+        t.equal(statusCode, 200)
+        t.match(body, 'ten minste drie letters of cijfers')
+        t.notMatch(body, zaak.uuid)
+      }
+      t.notMatch((await get(`/beheer/${list}`)).body, 'ten minste drie')
+      t.notMatch((await get(`/beheer/${list}boom%20ei`)).body, 'ten minste drie', 'one word suffices')
+    }
+  })
+
   t.test('a BSN in an address is not looked up', async (t) => {
     t.match((await search(BSN)).body, 'Niets gevonden')
   })

@@ -276,6 +276,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/places.test.ts'],
   },
   {
+    what: 'the lists of the pages look for nothing that no index finds',
+    file: 'src/beheer/search.ts',
+    search: 'wordsOf(text).some(isFindable)',
+    replace: 'wordsOf(text).some(Boolean)',
+    tests: ['test/beheer/search.test.ts'],
+  },
+  {
     what: 'a large body is validated in a turn of its own',
     file: 'src/http/json.ts',
     search: 'if (large.has(request.raw)) await largeTurn(request)',
