@@ -99,6 +99,11 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
+/** In the place of what Fastify would compile schemas with, and for which it loads ajv at every start. */
+const unused = (): never => {
+  throw new Error('schemas are compiled by src/http/input.ts')
+}
+
 /** Puts the application together: plugins in order. It never listens, so that tests can inject requests. */
 export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   let stopping = false
@@ -122,6 +127,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     return503OnClosing: false, // who still comes in while we drain is served; readyz has told the others
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     frameworkErrors: (error, request, reply) => {
       request.base ??= requestBase(request, parts.config)
       sendProblem(request, reply.headers({ ...SECURITY_HEADERS, [REQUEST_ID]: request.id }), error)

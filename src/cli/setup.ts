@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import Type, { type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { parseDocument } from 'yaml'
 import { ApplicatieInput, changeApplicatie, createApplicatie } from '../autorisaties/applicaties.ts'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
@@ -69,7 +69,7 @@ export async function readSetup(file: string, env: NodeJS.ProcessEnv): Promise<S
   const value = fillIn(document.toJS() ?? {}, env, missing)
   const faults = missing.map((name) => `the environment has no ${name}`)
   if (!check.Check(value)) {
-    for (const error of check.Errors(value)) faults.push(...describe(error))
+    for (const error of check.Errors(value)[1]) faults.push(...describe(error))
   }
   if (faults.length > 0) throw new SetupError([...new Set(faults)])
   return value as Setup

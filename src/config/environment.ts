@@ -1,7 +1,7 @@
 // From the environment to the values of the settings, and what is wrong with them in words.
 import { readFileSync } from 'node:fs'
 import type { Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { Settings as Typebox } from 'typebox/system'
 import { expected } from '../database/rows.ts'
 import type { InPages } from './in-pages.ts'
@@ -66,7 +66,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): {
   )
   Typebox.Set({ maxErrors: Math.max(Typebox.Get().maxErrors, SETTINGS.length) }) // else it tells of eight faults
   if (!check.Check(values)) {
-    for (const { instancePath, keyword, params, message } of check.Errors(values)) {
+    for (const { instancePath, keyword, params, message } of check.Errors(values)[1]) {
       const setting = settingAt(instancePath)
       faults.push(`${setting.env} ${inWords(setting, keyword, params, message)}`)
     }

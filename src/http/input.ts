@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import type { FastifySchemaCompiler } from 'fastify'
 import Type, { type Static, type TObject, type TOptional, type TSchema, type TUnsafe } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
 import Format from 'typebox/format'
+import { Compile, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { isDuration, isZeroDuration, MAX_TERM_YEARS } from './duration.ts'
 import { LIMITS } from './limits.ts'
@@ -206,7 +206,7 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
   }
   const faults = isPossible(value) ? [] : impossibleText(value, [])
   if (!validator.Check(value)) {
-    for (const error of validator.Errors(value))
+    for (const error of validator.Errors(value)[1])
       for (const fault of describe(schema as Plain, value, error))
         if (!faults.some(({ name, code }) => name === fault.name && code === fault.code)) faults.push(fault)
   }
