@@ -3,7 +3,7 @@
 import { Logger, runTaskListOnce } from 'graphile-worker'
 import pg from 'pg'
 import t from 'tap'
-import { openCopy } from '../../src/cli/processes.ts'
+import { openCopy } from '../../src/cli/run-worker.ts'
 import type { FileToCopy } from '../../src/documenten/import/source-file.ts'
 import { importBatch } from '../../tasks/import-batch.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'

@@ -185,7 +185,7 @@ t.test(
 
 t.test('the libraries of the blob stores are loaded when they are used, and not before', async (t) => {
   const { spawnSync } = await import('node:child_process')
-  const program = new URL('../../src/cli/processes.ts', import.meta.url).href
+  const program = new URL('../../src/cli/run-worker.ts', import.meta.url).href
   const script = `
     import { registerHooks } from 'node:module'
     const loaded = new Set()

@@ -1,7 +1,7 @@
 // api: the HTTP side.
 import type { Command } from 'commander'
 import { expected } from '../../database/rows.ts'
-import { runApi, runMetrics } from '../processes.ts'
+import { runMetrics } from '../processes.ts'
 import { findSecretBox } from '../server.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
 
@@ -12,6 +12,7 @@ export function addTo(program: Command): void {
     .action(() =>
       runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
         const databaseUrl = expected(config.databaseUrl)
+        const { runApi } = await import('../run-api.ts') // here: --help does without
         const api = await runApi(config, databaseUrl, await findSecretBox(config, false), log)
         return inOrder(api, async (add) => {
           add(await runMetrics(config, databaseUrl, log))

@@ -1,7 +1,7 @@
 // start: api and worker in one process, on a database of its own unless DATABASE_URL names one.
 import type { Command } from 'commander'
 import { migrate } from '../../database/migrate.ts'
-import { runApi, runMetrics, runWorker } from '../processes.ts'
+import { runMetrics } from '../processes.ts'
 import { findSecretBox, openServer } from '../server.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
 
@@ -15,6 +15,8 @@ export function addTo(program: Command): void {
         const server = await openServer(config, log, true)
         return inOrder(server, async (add) => {
           await migrate(server.url)
+          const { runWorker } = await import('../run-worker.ts') // here: --help does without
+          const { runApi } = await import('../run-api.ts')
           add(await runWorker(config, server.url, log))
           const api = add(await runApi(config, server.url, box, log, { alone: true }))
           add(await runMetrics(config, server.url, log))

@@ -1,7 +1,7 @@
 // worker: the jobs.
 import type { Command } from 'commander'
 import { expected } from '../../database/rows.ts'
-import { runMetrics, runWorker, runWorkerHealth } from '../processes.ts'
+import { runMetrics } from '../processes.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
 
 export function addTo(program: Command): void {
@@ -11,6 +11,7 @@ export function addTo(program: Command): void {
     .action(() =>
       runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
         const databaseUrl = expected(config.databaseUrl)
+        const { runWorker, runWorkerHealth } = await import('../run-worker.ts') // here: --help does without
         const worker = await runWorker(config, databaseUrl, log)
         return inOrder(worker, async (add) => {
           add(await runMetrics(config, databaseUrl, log))

@@ -231,7 +231,7 @@ export const DOCUMENTEN: Mutant[] = [
   },
   {
     what: 'files of an import pass the malware scanner',
-    file: 'src/cli/processes.ts',
+    file: 'src/cli/run-worker.ts',
     search: "store.backend === 'filesystem' && !store.scanner",
     replace: "store.backend === 'filesystem'",
     tests: ['test/documenten/malware.test.ts'],

@@ -1,0 +1,161 @@
+// The job side: opening its parts, running and stopping.
+import { createServer } from 'node:http'
+import type { Logger } from 'pino'
+import { CRONTAB, taskList } from '../../tasks/index.ts'
+import { sendNotifications } from '../../tasks/verstuur-notificaties.ts'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
+import { requireKey } from '../autorisaties/secret-key.ts'
+import { openLiveSettings } from '../config/stored.ts'
+import type { Config } from '../config.ts'
+import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
+import { openAhead } from '../documenten/import/ahead.ts'
+import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
+import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
+import { repairImports } from '../documenten/import/progress.ts'
+import type { Store } from '../documenten/storage/index.ts'
+import { rememberedReadiness } from '../http/health.ts'
+import { startWorker } from '../jobs/worker.ts'
+import { openSenderDatabase, wakeOverdue } from '../notificaties/outbox.ts'
+import { openSender } from '../notificaties/sender.ts'
+import { portionRunner } from '../overnemen/portions.ts'
+import { openServices } from '../services/services.ts'
+import { SIDE_SERVER } from '../telemetry/metrics.ts'
+import { checkSchema, openStore } from './processes.ts'
+import { findSecretBox, NEVER, type Running } from './server.ts'
+
+/** How an import brings files into the store: threads for a directory, streams for all others and past a scanner. */
+export function openCopy(config: Config, store: Store): ReturnType<typeof copyPool> {
+  if (store.backend === 'filesystem' && !store.scanner)
+    return copyPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+  const stopped = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  const places = writePlaces()
+  return {
+    copyFiles: (bestanden) => {
+      const options = { places, signal: stopped.signal }
+      const copying = copyToStore(store, config.importBaseDir, bestanden, options)
+      const done = copying.then(
+        () => {},
+        () => {},
+      )
+      running.add(done)
+      void done.then(() => running.delete(done))
+      return copying
+    },
+    stop: async () => {
+      stopped.abort(new Error('copying was stopped'))
+      await Promise.all(running)
+    },
+  }
+}
+
+/** Runs the job side. Resolves when it looks for jobs. */
+export async function runWorker(
+  given: Config,
+  url: string,
+  log: Logger,
+): Promise<Running & { database: Database; store: Store; box: SecretBox; healthy(): boolean }> {
+  const opened = new AsyncDisposableStack()
+  try {
+    const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker' })
+    opened.defer(database.close)
+    requireImportBaseDir(given, log)
+    await checkSchema(database, log)
+    const settings = await openLiveSettings(given, database, log)
+    opened.defer(settings.close)
+    const { config } = settings
+    const box = await findSecretBox(config, false)
+    await requireKey(database.sql, box) // messages would use up their attempts
+    const stores = await openStore(config, database, log)
+    const { store } = stores
+    const pool = openCopy(config, store)
+    const ahead = openAhead({ config, database, store, copyFiles: pool.copyFiles, log })
+    opened.defer(async () => void (await Promise.all([ahead.stop(), pool.stop()])))
+    const services = openServices(database, box, config, log)
+    opened.defer(services.close)
+    const runner = portionRunner({ config, database, box, store, log })
+    opened.defer(runner.close)
+    const tasks = taskList({ config, database, ...stores, copyFiles: pool.copyFiles, ahead, services, runner, log })
+    const worker = await startWorker({
+      databaseUrl: url,
+      taskList: tasks,
+      cron: CRONTAB,
+      concurrency: config.workerConcurrency,
+      log,
+      checks: [(sql) => repairImports(kyselyOn(sql)), ahead.look],
+    })
+    const stopping: (() => Promise<void>)[] = [worker.stop]
+    opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))
+    const notifications = await startNotifications({ config, url, box, log })
+    stopping.push(notifications.stop) // side by side: each waits for what it has under way
+    return {
+      database,
+      store,
+      box,
+      healthy: () => worker.healthy() && notifications.healthy(),
+      failed: NEVER,
+      stop: () => opened.disposeAsync(),
+    }
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/**
+ * Sends notifications, apart from all other jobs: however slow a receiver is, only the places here are taken by it. Two jobs
+ * at once, so that one can tell the other to look.
+ */
+async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
+  const { config, url, box, log } = parts
+  const sender = openSender({ config, box, log, open: () => openSenderDatabase(url) })
+  try {
+    const worker = await startWorker({
+      databaseUrl: url,
+      name: 'notificaties',
+      taskList: { 'verstuur-notificaties': sendNotifications(sender) },
+      concurrency: 2,
+      log,
+      checks: [wakeOverdue],
+      onStop: sender.stop,
+      onHang: sender.cut,
+    })
+    return {
+      healthy: worker.healthy,
+      stop: async () => {
+        await worker.stop()
+        await sender.close()
+      },
+    }
+  } catch (error) {
+    await sender.close()
+    throw error
+  }
+}
+
+/** `/livez` and `/readyz` of a process that only works, for whoever watches over it. */
+export async function runWorkerHealth(
+  port: number,
+  host: string,
+  worker: Awaited<ReturnType<typeof runWorker>>,
+): Promise<Running> {
+  const readiness = rememberedReadiness(worker)
+  const server = createServer(SIDE_SERVER, async (request, response) => {
+    const ready = request.url === '/readyz'
+    const checks: Record<string, unknown> = ready ? await readiness() : {}
+    const failed =
+      ready &&
+      (!worker.healthy() || Object.values(checks).some((check) => (check as { status: string }).status === 'failed'))
+    const status = request.url === '/livez' || ready ? (failed ? 503 : 200) : 404
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(JSON.stringify({ status: status === 200 ? 'ok' : 'failed', ...(ready && { checks }) }))
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  return {
+    failed: NEVER,
+    stop: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
