@@ -129,9 +129,9 @@ const KNOWN_MS = 3_600_000
 const AWAY_MS = 5000
 
 function fetchThrough(proxies: Proxies): openid.CustomFetch {
-  const dispatcher = openAgent({ connections: 5, proxies })
+  const agent = openAgent({ connections: 5, proxies })
   const ask = fetch as unknown as (url: string, options: object) => Promise<Response> // undici's types of the same classes
-  return (url, options) => ask(url, { ...options, dispatcher })
+  return async (url, options) => ask(url, { ...options, dispatcher: await agent.dispatcher() })
 }
 
 /** The provider's addresses and keys: asked at the first sign-in, anew after an hour, and soon again when it was away. */

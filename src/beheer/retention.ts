@@ -26,7 +26,7 @@ export function registerRetention(app: FastifyInstance): void {
       termijnen: terms(),
       nu,
       runs,
-      volgende: nextRun().toISOString(),
+      volgende: (await nextRun()).toISOString(),
       bezig: job ? (job.bezig ? 'bezig' : 'wacht') : null,
     })
   })

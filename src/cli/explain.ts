@@ -5,7 +5,7 @@ import { WrongKey } from '../autorisaties/wrong-key.ts'
 import { ConfigError } from '../config.ts'
 import { DriverUnpatched } from '../database/driver.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
-import { isConnectionFault } from '../jobs/worker.ts'
+import { isConnectionFault } from '../jobs/pool.ts'
 import { SetupError } from './setup.ts'
 import { UsageError } from './usage.ts'
 

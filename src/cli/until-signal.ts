@@ -1,7 +1,7 @@
 // A subcommand that serves until a signal: its signals, its orderly end, and parts that stop in the opposite order of their start.
 import type { Logger } from 'pino'
 import { type Config, readConfig } from '../config.ts'
-import { isConnectionFault } from '../jobs/worker.ts'
+import { isConnectionFault } from '../jobs/pool.ts'
 import { openLog } from '../telemetry/log.ts'
 import { openTracing } from '../telemetry/tracing.ts'
 import type { Running } from './server.ts'

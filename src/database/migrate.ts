@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { runMigrations } from 'graphile-worker'
-import pg from 'pg'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
 import { clientClass, hostOptions, hostUrls } from './hosts.ts'
@@ -94,7 +92,8 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
  * Of several hosts each is tried once: the driver has found one of them to take writes.
  */
 async function migrateQueue(databaseUrl: string): Promise<void> {
-  const pool = new pg.Pool({ Client: clientClass(databaseUrl), max: 1 })
+  const [{ runMigrations }, { Pool }] = await Promise.all([import('graphile-worker'), import('pg')])
+  const pool = new Pool({ Client: clientClass(databaseUrl), max: 1 })
   // A connection that breaks fails the query it is at; without listeners it would end the process as well.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))

@@ -1,5 +1,4 @@
 // retention: what is kept for how long, and what a clean-up removes. The task does it, the pages show it.
-import { parseCrontab } from 'graphile-worker'
 import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
@@ -26,7 +25,8 @@ export async function toRemove(db: ReadDb, config: Terms): Promise<{ imports: nu
 }
 
 /** The next moment at which the clock starts a run. */
-export function nextRun(now = new Date()): Date {
+export async function nextRun(now = new Date()): Promise<Date> {
+  const { parseCrontab } = await import('graphile-worker') // here: an api needs nothing else of it
   const items = parseCrontab(`${CRON} retention`)
   const moment = new Date(now)
   moment.setUTCSeconds(0, 0)

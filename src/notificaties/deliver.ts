@@ -1,13 +1,12 @@
 // deliver: one attempt to deliver a message to its receiver over HTTP: the external notifications service, or an abonnement.
 import { createHmac } from 'node:crypto'
 import { createSigner } from 'fast-jwt'
-import type { Dispatcher } from 'undici'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { expected } from '../database/rows.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
 import { openCaller, type RemoteService } from '../services/services.ts'
-import { type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
+import { type Agent, type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
 import { REQUEST_ID } from '../telemetry/request-id.ts'
 import { currentTraceparent, TRACEPARENT } from '../telemetry/tracing.ts'
 import { CLOUD_EVENT, eventBody } from './cloud-events.ts'
@@ -120,7 +119,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     return answer
   }
 
-  function agentFor({ uuid, callbackUrl, certificaat, certificaatSleutel }: Subscriber): Dispatcher {
+  function agentFor({ uuid, callbackUrl, certificaat, certificaatSleutel }: Subscriber): Agent {
     const key = certificaatSleutel && box.open(certificaatSleutel, subscriberOwner(uuid))
     return agents.agentFor(uuid, new URL(callbackUrl).origin, key ? { cert: certificaat, key } : {})
   }

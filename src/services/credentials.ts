@@ -2,8 +2,7 @@
 // with a CA of the receiver's own. For services and abonnementen alike.
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Dispatcher } from 'undici'
-import { openAgent, type Proxies, sendWithin, type Tls } from './transport.ts'
+import { type Agent, openAgent, type Proxies, sendWithin, type Tls } from './transport.ts'
 
 const MAX = 500 // receivers, with connections and tokens of their own
 const MAX_TOKEN_ANSWER = 64 * 1024
@@ -11,13 +10,13 @@ const SPARE_S = 30
 
 export type Agents = {
   /** The connections to an origin for this owner, with what they show there. */
-  agentFor(owner: string, origin: string, tls: Tls): Dispatcher
+  agentFor(owner: string, origin: string, tls: Tls): Agent
   close(): Promise<void>
 }
 
 /** Connections per receiver, so that none waits for those of another. */
 export function openAgents(connections: number, proxies: Proxies): Agents {
-  const agents = new LRUCache<string, Dispatcher>({ max: MAX, dispose: (old) => void old.close().catch(() => {}) })
+  const agents = new LRUCache<string, Agent>({ max: MAX, dispose: (old) => void old.close().catch(() => {}) })
   return {
     agentFor(owner, origin, tls) {
       const key = `${owner} ${origin} ${digest(tls.cert, tls.key, tls.ca)}`
@@ -46,7 +45,7 @@ export type TokenRequest = {
 
 export type Tokens = {
   /** A token that is valid for a while yet: the one that is known, or a new one. @throws what `failureKind` understands */
-  get(agent: Dispatcher, request: TokenRequest): Promise<string>
+  get(agent: Agent, request: TokenRequest): Promise<string>
   /** The receiver refused the one that is known: the next is a new one. */
   forget(request: TokenRequest): void
 }
@@ -78,7 +77,7 @@ export function openTokens(): Tokens {
   }
 }
 
-async function askToken(agent: Dispatcher, { tokenUrl, clientId, secret, scope, termijnMs }: TokenRequest) {
+async function askToken(agent: Agent, { tokenUrl, clientId, secret, scope, termijnMs }: TokenRequest) {
   const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope && { scope }) })
   const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(secret)}`).toString('base64')
   const answer = await sendWithin(termijnMs, agent, {

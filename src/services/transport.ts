@@ -1,7 +1,7 @@
 // The way out: calls over HTTP with a bound on time and bytes, never to an address at which a machine talks to itself.
 import { type LookupAddress, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
 
 /** What connections show and trust. PEM; left out: no certificate, the usual authorities. */
 export type Tls = { cert?: string; key?: string; ca?: string }
@@ -26,10 +26,11 @@ export type CallAnswer = { status: number; body: Buffer; truncated: boolean; hea
  * Calls any address that may be called, with what credentials the headers have.
  * @param ms milliseconds for everything, from connecting to the last byte
  */
-export async function sendWithin(ms: number, agent: Dispatcher, call: Call): Promise<CallAnswer> {
+export async function sendWithin(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
   const { url, method, body, limit } = call
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) && isForbidden(host)) throw blocked()
+  const dispatcher = await agent.dispatcher() // loading it, once, is no part of the term
   const answer = Promise.withResolvers<CallAnswer>()
   let request: Dispatcher.DispatchController | undefined
   let isOver = false
@@ -45,7 +46,7 @@ export async function sendWithin(ms: number, agent: Dispatcher, call: Call): Pro
   let size = 0
   try {
     // With a handler of our own: the stream that undici makes of an answer costs as much as the rest of the call.
-    agent.dispatch(
+    dispatcher.dispatch(
       {
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
@@ -100,13 +101,29 @@ function withoutCredentials(body: Buffer, { headers = {} }: Call): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(sent, '***'), 'latin1')
 }
 
+/** Connections. The library for them is loaded, and they are opened, when something is called: many a process never does. */
+export type Agent = { dispatcher(): Promise<Dispatcher>; close(): Promise<void>; destroy(): Promise<void> }
+
 export type Outgoing = { connections: number; tls?: Tls; proxies: Proxies }
 
 /**
  * Connections that are kept a short while for the next call, to addresses that may be called. A proxy resolves names itself, and
  * is trusted to reach what it should.
  */
-export function openAgent({ connections, tls = {}, proxies }: Outgoing): Dispatcher {
+export function openAgent(outgoing: Outgoing): Agent {
+  let opened: Promise<Dispatcher> | undefined
+  return {
+    dispatcher: () => {
+      opened ??= openDispatcher(outgoing)
+      return opened
+    },
+    close: async () => (await opened)?.close(),
+    destroy: async () => (await opened)?.destroy(),
+  }
+}
+
+async function openDispatcher({ connections, tls = {}, proxies }: Outgoing): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent } = await import('undici')
   const options = {
     connections,
     pipelining: 1,

@@ -1,10 +1,9 @@
 // The probe of a callback, before an abonnement is stored: without credentials it has to refuse (401 or 403), with them it has to
 // accept. It is made outside any transaction, through the guard that keeps us away from forbidden addresses.
-import type { Dispatcher } from 'undici'
 import type { Config } from '../../config.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, Problem } from '../../http/problem.ts'
-import { FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
+import { type Agent, FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
 
 const TERM_MS = 10_000
 const SHOWN = 200
@@ -55,7 +54,7 @@ export async function withinLimit<T>(work: () => Promise<T>): Promise<T> {
  * @throws Problem 503 when too many callbacks are being asked already
  */
 export function probeCallback(
-  agent: Dispatcher,
+  agent: Agent,
   config: Config,
   callbackUrl: string,
   auth: string,
@@ -91,9 +90,9 @@ type Asked = { status: number; kind?: FailureKind; body: string }
 const told = ({ status, kind, body }: Asked) =>
   kind === undefined ? `het antwoord was ${status}${body ? `: ${body}` : ''}.` : `${FAILURES[kind]}.`
 
-export const askWithoutAuth = (agent: Dispatcher, url: string): Promise<Asked> => ask(agent, url, {})
+export const askWithoutAuth = (agent: Agent, url: string): Promise<Asked> => ask(agent, url, {})
 
-async function ask(agent: Dispatcher, url: string, headers: Record<string, string>): Promise<Asked> {
+async function ask(agent: Agent, url: string, headers: Record<string, string>): Promise<Asked> {
   try {
     const answer = await sendWithin(TERM_MS, agent, {
       url: new URL(url),

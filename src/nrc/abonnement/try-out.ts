@@ -1,9 +1,9 @@
 // Trying an abonnement out with all that is set for it: whether its callback refuses who does not identify himself, and accepts a
 // test message (kanaal test) as real ones are sent. Outside any transaction.
-import type { Dispatcher } from 'undici'
 import type { Config } from '../../config.ts'
 import type { Deliver } from '../../notificaties/deliver.ts'
 import type { Outcome, Subscriber } from '../../notificaties/outbox.ts'
+import type { Agent } from '../../services/transport.ts'
 import { askWithoutAuth, TEST_MESSAGE, withinLimit } from './callback.ts'
 
 export type Step = {
@@ -20,7 +20,7 @@ const SHOWN = 200
 
 /** @throws Problem 503 when too many callbacks are being asked already */
 export function tryOut(
-  parts: { agent: Dispatcher; delivery: Deliver; config: Config },
+  parts: { agent: Agent; delivery: Deliver; config: Config },
   abonnement: Subscriber,
 ): Promise<Step[]> {
   return withinLimit(async () => {

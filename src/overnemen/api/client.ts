@@ -1,6 +1,6 @@
 // Requests to another installation through the APIs of the standard, as a client of it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { signToken } from '../../autorisaties/clients.ts'
 import { paced } from '../pace.ts'
 import { UnreadableContents } from '../source.ts'
@@ -55,7 +55,13 @@ export function apiClient(options: {
   tempo?: number | undefined
 }): ApiClient {
   const base = options.url.replace(/\/+$/, '')
-  const agent = new Agent({ connections: options.connections, headersTimeout: HEADERS_MS, bodyTimeout: BODY_MS })
+  // At the first request: a worker seldom takes over.
+  const open = async () => {
+    const { Agent, request } = await import('undici')
+    const { connections } = options
+    return { request, agent: new Agent({ connections, headersTimeout: HEADERS_MS, bodyTimeout: BODY_MS }) }
+  }
+  let opened: ReturnType<typeof open> | undefined
   const wait = paced(options.tempo)
 
   /** One request, again while the source asks for that or breaks off; `read` takes the answer. */
@@ -66,6 +72,8 @@ export function apiClient(options: {
       try {
         // A token ages by its `iat`: each request has its own.
         const token = signToken(options.clientId, options.secret, { id: 'overnemen', name: 'Zaakstroom overnemen' })
+        opened ??= open()
+        const { request, agent } = await opened
         const answer = await request(base + path, {
           dispatcher: agent,
           signal: AbortSignal.timeout(ms),
@@ -108,7 +116,7 @@ export function apiClient(options: {
         if (status === 401) throw new SourceUnavailable('401')
         throw new UnreadableContents(String(status))
       }),
-    close: () => agent.close(),
+    close: async () => (await opened)?.agent.close(),
   }
 }
 

@@ -325,6 +325,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/canaries.test.ts'],
   },
   {
+    what: 'a process starts without the library for calls',
+    file: 'src/services/transport.ts',
+    search: "import type { Dispatcher } from 'undici'",
+    replace: "import { type Dispatcher } from 'undici'",
+    tests: ['test/cli/loads.test.ts'],
+  },
+  {
     what: 'credentials that a receiver gives back are not kept',
     file: 'src/services/transport.ts',
     search: 'const shown = call.kept ? withoutCredentials(whole, call) : whole',
