@@ -87,7 +87,8 @@ t.test('kept counts are what is there, also of rows that are written below the A
 
   await sql`update status set datum_status_gezet = '2026-01-05' where datum_status_gezet = '2026-01-01'`
   await sql`update rol set omschrijving_generiek = 'adviseur' where id % 2 = 0`
-  await sql`update rol set roltype_url = 'https://elders.example/4', betrokkene_type = 'vestiging' where id % 2 = 1`
+  await sql`update rol set roltype_url = 'https://elders.example/4' where id % 2 = 1`
+  await sql`update rol set betrokkene_type = 'vestiging' where id % 2 = 1`
   await sql`update rol set omschrijving = 'y' where id % 4 = 0`
   await sql`update rol set indicatie_machtiging = 'gemachtigde' where id % 4 = 1`
   await sql`update rol set zaak_id = ${ander!.id} where id % 3 = 0`
