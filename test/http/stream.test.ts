@@ -127,10 +127,13 @@ t.test('an unpaginated list of 100,000 rows is complete, and the memory of the s
   const test = await testApp(t)
   const zaak = await givenZaak(test)
   const total = 100_000
-  await test.database.sql`
-    insert into zaakinformatieobject (zaak_id, informatieobject_url, beschrijving)
-    select z.id, 'https://elders.example/documenten/' || n, repeat('b', 200)
-    from zaak z, generate_series(1, ${total}) n where z.uuid = ${zaak.uuid}`
+  await test.database.sql.begin(async (trx) => {
+    await trx`set local statement_timeout = 0`
+    await trx`
+      insert into zaakinformatieobject (zaak_id, informatieobject_url, beschrijving)
+      select z.id, 'https://elders.example/documenten/' || n, repeat('b', 200)
+      from zaak z, generate_series(1, ${total}) n where z.uuid = ${zaak.uuid}`
+  })
   await test.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = test.app.server.address() as AddressInfo
   const headers = { authorization: `Bearer ${signToken('beheer', SECRET, { id: 'g', name: 'G' })}` }
