@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { header } from './actor.ts'
 
@@ -8,7 +8,7 @@ import { header } from './actor.ts'
  */
 export function sendCacheable(request: FastifyRequest, reply: FastifyReply, resource: unknown): FastifyReply {
   const body = JSON.stringify(resource)
-  if (isKnown(request, reply, `"${createHash('md5').update(body).digest('hex')}"`)) return reply.code(304).send()
+  if (isKnown(request, reply, `"${hash('md5', body)}"`)) return reply.code(304).send()
   return reply.type('application/json').send(body)
 }
 
