@@ -1,6 +1,7 @@
 // The informatieobjecttype of a document: ours, or at another server.
 import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import type { InvalidParam } from '../http/problem.ts'
@@ -21,16 +22,17 @@ export type Documenttype = {
 
 /**
  * drc-001: the type of a document can be found, is an informatieobjecttype, and is published.
+ * @param m gives what to read with, and only makes it when it is asked for
  * @param elsewhere what `fetchTypeElsewhere` found, for a URL that is not ours
  */
 export async function judgeInformatieobjecttype(
-  db: ReadDb,
+  m: Pick<Mutation, 'read'>,
   url: string,
   base: string,
   elsewhere: Documenttype | InvalidParam | undefined,
   config: UnpublishedTypes,
 ): Promise<{ type: Documenttype; faults: [] } | { type: null; faults: InvalidParam[] }> {
-  const found = elsewhere ?? (await findOwnType(db, url, base))
+  const found = elsewhere ?? (await findOwnType(m.read, url, base))
   if ('code' in found) return { type: null, faults: [found] }
   const faults = publishedFault(found, config)
   return faults.length > 0 ? { type: null, faults } : { type: found, faults: [] }

@@ -40,7 +40,7 @@ export async function changeDocument(
     await hasGebruiksrechten(m.read, before.id),
     given.informatieobjecttype === undefined
       ? null
-      : await judgeInformatieobjecttype(m.read, given.informatieobjecttype, base, elsewhere, parts.config),
+      : await judgeInformatieobjecttype(m, given.informatieobjecttype, base, elsewhere, parts.config),
   ]
   const input = mergedInput(oud, given, actie, gebruiksrechten)
   const level = given.vertrouwelijkheidaanduiding || before.vertrouwelijkheidaanduiding

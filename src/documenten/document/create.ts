@@ -39,7 +39,7 @@ export async function judgeNewDocument(
   const target = resolveLink(input.informatieobjecttype, base)
   if (elsewhere || target.kind !== 'ours' || target.resource !== 'informatieobjecttype') {
     const { type, faults } = await judgeInformatieobjecttype(
-      m.read,
+      m,
       input.informatieobjecttype,
       base,
       elsewhere,
@@ -54,13 +54,7 @@ export async function judgeNewDocument(
       url: input.informatieobjecttype,
       catalogus: link(base, 'catalogus', found.catalogus_uuid),
     }
-    const { type, faults } = await judgeInformatieobjecttype(
-      m.read,
-      input.informatieobjecttype,
-      base,
-      own,
-      parts.config,
-    )
+    const { type, faults } = await judgeInformatieobjecttype(m, input.informatieobjecttype, base, own, parts.config)
     if (!type) throw invalidAll(faults)
     return judgeOfType(m, parts, given, type, found)
   })
