@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase, readerOf } from '../../src/database/database.ts'
-import { pageOfIds, rowsById } from '../../src/database/list.ts'
+import { pageOfIds, rowByUuid, rowsById } from '../../src/database/list.ts'
 import { testDatabase } from '../setup.ts'
 
 t.test('a page is the same whether its rows are walked or sorted, from either end', async (t) => {
@@ -41,7 +41,7 @@ t.test('a page is the same whether its rows are walked or sorted, from either en
   )
 })
 
-t.test('a row of a page has the values that the driver gives', async (t) => {
+t.test('a row of a page, or one by its uuid, has the values that the driver gives', async (t) => {
   const { url } = await testDatabase(t)
   const database = openDatabase(url, { max: 1, name: 'test' })
   t.teardown(database.close)
@@ -63,4 +63,9 @@ t.test('a row of a page has the values that the driver gives', async (t) => {
   t.strictSame(found, named)
   t.match(found[0], { laatstGemuteerd: '2026-01-01T12:00:03.123456Z', moment: '2026-01-01T11:00:00Z' })
   t.strictSame(await rowsOf(readerOf(database), []), [])
+  const rowOf = rowByUuid<object>(
+    () => `${text.replace('unnest($1::bigint[])', 'unnest(array[3::bigint])')} where gen.uuid = $1`,
+  )
+  t.strictSame(await rowOf(readerOf(database), '6f1c3ae0-0000-4000-8000-000000000000'), named[0])
+  t.equal(await rowOf(readerOf(database), '6f1c3ae0-0000-4000-8000-000000000001'), undefined)
 })

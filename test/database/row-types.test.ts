@@ -25,6 +25,7 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/database/list.ts countRows': 'what is counted comes from the list',
   'src/database/list.ts sumCounts': 'the table of counts comes from the list',
   'src/database/list.ts rowsById': 'the rows come from the list',
+  'src/database/list.ts rowByUuid': 'the row comes from the resource',
   'src/database/list.ts asJson': 'only its columns are looked at',
   'src/database/list.ts pageOfIds': 'columns and order come from the list',
   'src/beheer/catalogi/part-pages.ts itemsOf': 'the table is that of the part of a zaaktype',

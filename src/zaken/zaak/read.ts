@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
-import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
+import { type Conditions, countRows, type Order, pageOfIds, rowByUuid, rowsById, sumCounts } from '../../database/list.ts'
 import { expected } from '../../database/rows.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
@@ -73,6 +73,9 @@ export async function findZaak(db: ReadDb, uuid: string, most?: number): Promise
 }
 /** By `most`, which has a few values only. */
 const finders = new Map<number | undefined, ReturnType<typeof compiled<ZaakRow>>>()
+
+/** The whole case outside of a transaction: for its GET. */
+export const readZaak = rowByUuid<ZaakRow>(({ db }) => zaken(db).where('z.uuid', '=', '').compile().sql)
 
 /**
  * The cases with these uuids as far as the actor may read them: for expand. Those with long lists are read one by one.

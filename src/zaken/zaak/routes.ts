@@ -24,7 +24,7 @@ import { answerCrs, crs } from './crs.ts'
 import { deleteZaak } from './delete.ts'
 import { ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
 import { longLists, sendWithLongLists, written } from './long-lists.ts'
-import { answersOf, countZaken, findZaak, pageOfZaken } from './read.ts'
+import { answersOf, countZaken, findZaak, pageOfZaken, readZaak } from './read.ts'
 import { openReferences } from './references.ts'
 import { settingsOf } from './rules.ts'
 import { expandPaths, lenientSearch, Search, within } from './search.ts'
@@ -78,7 +78,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     '/zaken/:uuid',
     { ...crs, config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zaak } } },
     async (request, reply) => {
-      const row = await findZaak(app.read, request.params.uuid)
+      const row = await readZaak(app.reader, request.params.uuid)
       if (!row) throw notFound()
       requireMay(request.actor, LEZEN, row)
       const paths = request.query.expand ?? []
