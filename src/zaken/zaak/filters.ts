@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static, type TSchema } from 'typebox'
 import { all, type Condition, type Conditions, type Order } from '../../database/list.ts'
-import { expected, one } from '../../database/rows.ts'
+import { expected } from '../../database/rows.ts'
 import { reach } from '../../http/access.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
@@ -71,6 +71,7 @@ export type RolFilter = { [name: string]: unknown }
 
 /** What filters on rollen keep, of rol `x`. `prefix` stands before the names of the parameters. */
 export function rolConditions(filter: RolFilter, prefix: string): Condition[] {
+  if (!Object.keys(filter).some((name) => name.startsWith(prefix))) return []
   const found: Condition[] = []
   const value = (name: string) => filter[prefix + name] as string | undefined
   if (value('betrokkene')) found.push(sql`x.betrokkene = ${value('betrokkene')}`)
@@ -107,6 +108,9 @@ const DATES: Record<string, string[]> = {
   uiterlijkeEinddatumAfdoening: ['', '__gt', '__lt'],
 }
 const OPERATORS: Record<string, string> = { '': '=', __gt: '>', __gte: '>=', __lt: '<', __lte: '<=' }
+const DATE_FILTERS = Object.entries(DATES).flatMap(([name, suffixes]) =>
+  suffixes.map((suffix) => ({ name, suffix, parameter: name + suffix, column: sql.raw(`z.${snake(name)}`) })),
+)
 
 /** Filters that a list and a search share. */
 export const ATTRIBUTEN = {
@@ -207,14 +211,11 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     addCounted(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
     addCounted(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
   }
-  for (const [name, suffixes] of Object.entries(DATES)) {
-    const column = sql.raw(`z.${snake(name)}`)
-    for (const suffix of suffixes) {
-      const value = filter[name + suffix]
-      const addNull = name === 'einddatum' ? addCounted : add
-      if (suffix === '__isnull') addNull(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
-      else add(value, () => sql`${column} ${sql.raw(expected(OPERATORS[suffix]))} ${value}::date`)
-    }
+  for (const { name, suffix, parameter, column } of DATE_FILTERS) {
+    const value = filter[parameter]
+    const addNull = name === 'einddatum' ? addCounted : add
+    if (suffix === '__isnull') addNull(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
+    else add(value, () => sql`${column} ${sql.raw(expected(OPERATORS[suffix]))} ${value}::date`)
   }
   const rol = rolConditions(filter, 'rol__')
   if (rol.length > 0) parts.push({ part: sql`rol x`, conditions: rol })

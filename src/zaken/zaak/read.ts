@@ -2,7 +2,15 @@
 import { type RawBuilder, sql } from 'kysely'
 import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
-import { type Conditions, countRows, type Order, pageOfIds, rowByUuid, rowsById, sumCounts } from '../../database/list.ts'
+import {
+  type Conditions,
+  countRows,
+  type Order,
+  pageOfIds,
+  rowByUuid,
+  rowsById,
+  sumCounts,
+} from '../../database/list.ts'
 import { expected } from '../../database/rows.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'

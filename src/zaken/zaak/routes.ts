@@ -150,6 +150,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       return more.length === 0 ? found : { counted: found.counted, others: [...found.others, ...more] }
     }
     const delen = originsOf(filter, request).map(selection)
+    const [one, ...others] = delen
+    const whole = one && others.length === 0 ? one : selection()
     const paths = filter.expand ?? []
     return sendPageOf(
       request,
@@ -157,7 +159,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       app.listing((reader) => ({
         count: () => countZaken(reader, delen),
         isFiltered: delen.some(({ counted, others }) => counted.length + others.length > 0),
-        rows: (limit, offset, known) => pageOfZaken(reader, selection(), order, limit, offset, known),
+        rows: (limit, offset, known) => pageOfZaken(reader, whole, order, limit, offset, known),
       })),
       (rows) =>
         answersOf(
