@@ -3,8 +3,6 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import Fastify from 'fastify'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
@@ -12,6 +10,7 @@ import { LIMITS } from '../../src/http/limits.ts'
 import { sendProblem } from '../../src/http/problem.ts'
 import { type Rows, sendRows } from '../../src/http/stream.ts'
 import { SECRET, testApp } from '../app.ts'
+import { memoryInUse } from '../memory.ts'
 import { givenZaak, ZAKEN } from '../zaken/given.ts'
 
 /** A server that answers with these rows; how many of them it has made. */
@@ -35,16 +34,6 @@ async function givenRows(t: { teardown(work: () => unknown): unknown }, next: Ro
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo
   return { app, made: () => made, open: () => answerOf(`http://127.0.0.1:${port}/`) }
-}
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
-
-/** MB that are in use, without what only waits to be collected. */
-function memoryInUse(): number {
-  collect()
-  const { heapUsed, external } = process.memoryUsage()
-  return (heapUsed + external) / 1024 ** 2
 }
 
 async function answerOf(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
