@@ -15,7 +15,7 @@ import { UUID_PATTERN } from '../http/uuid.ts'
 import { CLOUD_EVENT } from '../notificaties/cloud-events.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { OBJECT_TYPES } from './objecttypen.ts'
-import { createZaakobject, deleteZaakobjectOf, ZaakobjectPart } from './zaakobjecten.ts'
+import { createZaakobject, deleteZaakobjecten, findZaakobjecten, ZaakobjectPart } from './zaakobjecten.ts'
 
 const LINKED = 'nl.overheid.zaken.zaak-gekoppeld'
 const UNLINKED = 'nl.overheid.zaken.zaak-ontkoppeld'
@@ -148,7 +148,11 @@ async function unlink(m: Mutation, data: unknown): Promise<void> {
     .orderBy('id')
     .limit(LIMITS.related)
     .execute()
-  for (const { uuid } of rows) await deleteZaakobjectOf(m, zaak, uuid)
+  const objects = await findZaakobjecten(
+    m,
+    rows.map(({ uuid }) => uuid),
+  )
+  await deleteZaakobjecten(m, zaak, objects)
 }
 
 function fieldsOf(data: unknown): Record<string, unknown> {

@@ -14,12 +14,23 @@ import { LIMITS } from '../http/limits.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
-import { fault, immutable, notFound, onObject, throwFaults } from '../http/problem.ts'
+import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
 import { aNummerFault, Part, readPart } from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { Definition, definitionFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
-import { by, byUrl, findOne, holdOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
+import {
+  by,
+  byUrl,
+  findAll,
+  findOne,
+  holdOne,
+  type PartRow,
+  paged,
+  readable,
+  sendOne,
+  sendPage,
+} from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
@@ -294,20 +305,23 @@ async function changeZaakobject(
 }
 
 async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
-  const { zaak } = await holdOne(m, source, uuid, ONTKOPPELEN)
-  await deleteZaakobjectOf(m, zaak, uuid)
+  const { zaak, before } = await holdOne(m, source, uuid, ONTKOPPELEN)
+  await deleteZaakobjecten(m, zaak, [before])
 }
 
-/** Removes one that is there. The case is locked, and the right was judged by the caller. */
-export async function deleteZaakobjectOf(m: Mutation, zaak: ZaakCore, uuid: string): Promise<void> {
-  const before = await findOne(m.read, source, uuid)
-  if (!before) throw notFound()
+export const findZaakobjecten = (m: Mutation, uuids: readonly string[]) => findAll(m.read, source, uuids)
+
+/** Removes those of one case, which is locked. The right was judged by the caller. */
+export async function deleteZaakobjecten(m: Mutation, zaak: ZaakCore, rows: readonly ZaakobjectRow[]): Promise<void> {
+  if (rows.length === 0) return
   requireOpenZaak(zaak, m.actor)
-  await m.trx.deleteFrom('zaakobject').where('id', '=', before.id).execute()
+  await m.sql`delete from zaakobject where id = any(${rows.map(({ id }) => id)}::bigint[])`
   await touchZaak(m, zaak.id)
-  const oud = toZaakobject(before, m.actor.base)
-  const detail = before.objectType
-  recordBelow(m, zaak, { actie: 'destroy', resource: 'zaakobject', url: oud.url, uuid, detail, oud, nieuw: null })
+  for (const row of rows) {
+    const { uuid, objectType: detail } = row
+    const oud = toZaakobject(row, m.actor.base)
+    recordBelow(m, zaak, { actie: 'destroy', resource: 'zaakobject', url: oud.url, uuid, detail, oud, nieuw: null })
+  }
 }
 
 /** Only these kinds hold days that archiving may count from. */

@@ -4,7 +4,7 @@ import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { deleteOldEvents } from '../../src/notificaties/resend.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
-import { faultsOf, givenZaak, ZAKEN } from './given.ts'
+import { faultsOf, givenZaak, noteStatements, ZAKEN } from './given.ts'
 
 const TYPE = 'nl.overheid.zaken.zaak-'
 
@@ -77,7 +77,15 @@ t.test('zaak-ontkoppeld removes the zaakobjecten of that link', async (t) => {
   const { test, zaak, send, event, link } = await given(t)
   for (const linkObjectType of ['a', 'b']) await send(event('gekoppeld', { ...link, linkObjectType }))
   await send(event('gekoppeld', { ...link, linkTo: 'https://producten.example/2' }))
+  const statements = await noteStatements(test, 'zaakobject')
   t.equal((await send(event('ontkoppeld', link))).status, 202)
+  t.same(await statements(), ['DELETE'], 'together')
+  const trail = await test.database.sql`
+    select oud from audit where hoofd_object = ${zaak.url} and actie = 'destroy' order by id`
+  t.same(
+    trail.map(({ oud }) => oud.objectTypeOverige),
+    ['a', 'b'],
+  )
   t.same(
     (await objects(test, zaak.url)).map(({ object }: { object: string }) => object),
     ['https://producten.example/2'],
