@@ -26,3 +26,19 @@ export async function enqueue<Name extends keyof GraphileWorker.Tasks & string>(
     run_at => ${options.runAt?.toISOString() ?? null}::timestamptz, max_attempts => ${options.maxAttempts ?? null},
     job_key => ${options.jobKey ?? null}, priority => ${options.priority ?? null})`.execute(trx)
 }
+
+/** The same for jobs of one kind, each with a key of its own, in one statement however many there are. */
+export async function enqueueAll<Name extends keyof GraphileWorker.Tasks & string>(
+  trx: Db,
+  name: Name,
+  jobs: readonly { payload: GraphileWorker.Tasks[Name]; jobKey: string }[],
+): Promise<void> {
+  const specs = jobs.map(({ payload, jobKey }) => ({
+    identifier: name,
+    payload: withOrigin(payload),
+    job_key: jobKey,
+  }))
+  await sql`select from graphile_worker.add_jobs(array(
+    select spec from jsonb_populate_recordset(null::graphile_worker.job_spec, ${JSON.stringify(specs)}::text::jsonb) spec
+  ))`.execute(trx)
+}

@@ -17,6 +17,7 @@ import { one } from '../database/rows.ts'
 import { systemActor } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
+import { enqueueAll } from '../jobs/queue.ts'
 import type { Services } from './services.ts'
 
 export type Kind = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmoment' | 'objectverzoek'
@@ -379,10 +380,11 @@ export async function releaseRemote(m: Mutation, bron: SourceName, uuids: readon
 }
 
 async function scheduleRelease(m: Mutation, rows: { id: number }[]): Promise<void> {
-  for (const { id } of rows) {
-    await m.sql`update spiegel set weg = true, spiegeling_id = null where id = ${id}`
-    await m.enqueue('remove-relation', { id }, { jobKey: `spiegel-${id}` })
-  }
+  if (rows.length === 0) return
+  const ids = rows.map(({ id }) => id)
+  await m.sql`update spiegel set weg = true, spiegeling_id = null where id = any(${ids}::bigint[])`
+  const jobs = ids.map((id) => ({ payload: { id }, jobKey: `spiegel-${id}` }))
+  await enqueueAll(m.trx, 'remove-relation', jobs)
 }
 
 type Begin = { wijzigingen: Change[]; rijen: unknown[]; relations: RemoteRelation[] }

@@ -32,6 +32,12 @@ export function holdZaak(m: Mutation, uuid: string): Promise<ZaakCore | undefine
   return selectCore(m.read).where('z.uuid', '=', uuid).forNoKeyUpdate('z').executeTakeFirst()
 }
 
+/** Cases with these ids, locked so that nothing is hung on them either. */
+export function holdZaken(m: Mutation, ids: readonly number[]): Promise<ZaakCore[]> {
+  const any = sql<number>`any(${ids}::bigint[])`
+  return selectCore(m.read).where('z.id', '=', any).orderBy('z.id').forUpdate('z').execute()
+}
+
 /** The case to which a row of this table belongs, locked. */
 export function holdZaakOf(m: Mutation, table: string, uuid: string): Promise<ZaakCore | undefined> {
   const id = sql<number>`(select zaak_id from ${sql.table(table)} where uuid = ${uuid}::uuid)`

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
 import { type Elders, givenOtherServer, runLater } from '../other-server.ts'
-import { CRS, givenResultaattype, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
+import { CRS, givenResultaattype, givenZaak, noteStatements, ZAKEN, zaakBody } from '../zaken/given.ts'
 import { BESLUITEN, BIO, besluitBody, faults, givenTypen, made } from './given.ts'
 
 const counts = async ({ database }: TestApp, resource: string) => {
@@ -22,6 +22,7 @@ async function givenDocumentElsewhere(t: Test) {
       bronorganisatie: '517439943',
       informatieobjecttype: typen.informatieobjecttype,
     },
+    '/drc/documenten/2': { bronorganisatie: '517439943', informatieobjecttype: typen.informatieobjecttype },
     '/drc/documenten/anders': { bronorganisatie: '517439943', informatieobjecttype: 'https://elders.example/typen/1' },
     '/drc/documenten/iets': { naam: 'iets' },
   })
@@ -116,10 +117,13 @@ t.test('brc-005: a change that a process left halfway is ended by the job, once'
 t.test('brc-009: who goes takes the other side of its documents along, afterwards', async (t) => {
   const { test, elders, body, besluit, lijst } = await givenDocumentElsewhere(t)
   made(await test.call('POST', BIO, body))
+  made(await test.call('POST', BIO, { besluit, informatieobject: `${elders.root}/drc/documenten/2` }))
   elders.state.antwoord = 503
+  const statements = await noteStatements(test, 'spiegel')
   t.equal((await test.call('DELETE', besluit)).status, 204)
+  t.same(await statements(), ['UPDATE'], 'however many there are')
   elders.state.antwoord = undefined
-  t.equal(elders.staat(lijst).length, 1)
+  t.equal(elders.staat(lijst).length, 2)
   await runLater(test)
   t.same(elders.staat(lijst), [])
 })

@@ -126,7 +126,11 @@ t.test('which changes are announced, once for each case', async (t) => {
   )
   t.same(await events(() => call('PATCH', besluit.url, { toelichting: 'x' })), [change])
   t.same(await events(() => call('DELETE', besluit.url)), [change])
-  t.same(await events(() => call('DELETE', zaak.url)), ['zaken.zaak-verwijderd'])
+  const deel = await givenZaak(test, { zaaktype })
+  await test.database
+    .sql`update zaak set hoofdzaak_id = (select id from zaak where uuid = ${zaak.uuid}) where uuid = ${deel.uuid}`
+  const gone = ['zaken.zaak-verwijderd', 'zaken.zaak-verwijderd']
+  t.same(await events(() => call('DELETE', zaak.url)), gone, 'a part goes with its case')
 
   const registreren = { zaak: zaakBody(zaaktype), rollen: [], zaakinformatieobjecten: [], zaakobjecten: [pand] }
   let made2!: { zaak: { url: string; uuid: string } }

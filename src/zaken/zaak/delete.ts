@@ -6,7 +6,7 @@ import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
 import { notFound, onObject, throwFaults } from '../../http/problem.ts'
 import { releaseRemote } from '../../services/remote-relations.ts'
-import { holdZaak } from '../lock.ts'
+import { holdZaak, holdZaken } from '../lock.ts'
 import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
 import { toZaak } from './columns.ts'
@@ -19,18 +19,17 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   const kern = await holdZaak(m, uuid)
   if (!kern) throw notFound()
   requireMay(m.actor, VERWIJDEREN, kern)
-  const family = await m.sql<{ id: number; uuid: string; identificatie: string; bronorganisatie: string }[]>`
+  const found = await m.sql<{ id: number }[]>`
     with recursive familie as (
-      select id, uuid, identificatie, bronorganisatie from zaak where id = ${kern.id}
-      union select z.id, z.uuid, z.identificatie, z.bronorganisatie from zaak z join familie f on z.hoofdzaak_id = f.id
-    ) select * from familie`
-  const ids = family.map(({ id }) => id)
-  await m.sql`select 1 from zaak where id = any(${ids}::bigint[]) order by id for update` // nothing more is hung on them
+      select id from zaak where id = ${kern.id} union select z.id from zaak z join familie f on z.hoofdzaak_id = f.id
+    ) select id from familie`
+  const ids = found.map(({ id }) => id)
+  const held = new Map((await holdZaken(m, ids)).map((zaak) => [zaak.id, zaak]))
+  const family = ids.flatMap((id) => held.get(id) ?? [])
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
   const oud = recorded(toZaak(expected(await findZaak(m.read, uuid, LIMITS.recorded)), base))
-  for (const one of family)
-    m.announce(zaakEvent(one.id === kern.id ? kern : expected(await holdZaak(m, one.uuid)), 'verwijderd', base))
+  for (const one of family) m.announce(zaakEvent(one, 'verwijderd', base))
   await unlinkAllOf(
     m,
     family.map((one) => one.uuid),
