@@ -154,29 +154,37 @@ export async function readCatalogusRights(
   rows: Static<typeof CatalogusAutorisatie>[],
   stored: CatalogusRight[],
 ): Promise<CatalogusRight[]> {
-  const faults: InvalidParam[] = []
-  const result: CatalogusRight[] = []
-  for (const [index, { component, catalogus, type = '', scopes, maxVertrouwelijkheidaanduiding }] of rows.entries()) {
-    const catalogusUuid = localUuid(catalogus, m.actor.base, 'catalogus') ?? null
-    const kept = stored.some(
-      (one) => one.component === component && one.catalogusUuid === catalogusUuid && one.type === type,
-    )
-    if (!kept) {
-      const { rows: found } = await sql<{ bestaat: boolean }>`
-        select ${type} = '' or exists (select from autorisatie_type t
-          where t.component = ${component} and t.catalogus_id = c.id and t.sleutel = ${type}) as bestaat
-        from catalogus c where c.uuid = ${catalogusUuid}`.execute(m.read)
-      const name = `catalogusAutorisaties.${index}`
-      if (!found[0])
-        faults.push({ name: `${name}.catalogus`, code: 'bad-url', reason: 'Deze catalogus bestaat hier niet.' })
-      else if (!found[0].bestaat)
-        faults.push({ name: `${name}.type`, code: 'does_not_exist', reason: 'Dit type bestaat niet in de catalogus.' })
-    }
-    const max = hasMax(component) ? maxVertrouwelijkheidaanduiding || null : null
-    result.push({ component, catalogusUuid: catalogusUuid ?? '', type, scopes, max })
-  }
-  throwFaults(faults)
-  return result
+  const placeOf = (one: { component: string; catalogusUuid: string | null; type: string }) =>
+    JSON.stringify([one.component, one.catalogusUuid, one.type])
+  const kept = new Set(stored.map(placeOf))
+  const rechten = rows.map(({ component, catalogus, type = '', scopes, maxVertrouwelijkheidaanduiding }) => ({
+    component,
+    catalogusUuid: localUuid(catalogus, m.actor.base, 'catalogus') ?? null,
+    type,
+    scopes,
+    max: hasMax(component) ? maxVertrouwelijkheidaanduiding || null : null,
+  }))
+  const asked = rechten.flatMap((one, index) => (kept.has(placeOf(one)) ? [] : { ...one, index }))
+  if (asked.length > 0) throwFaults(await placeFaults(m, asked))
+  return rechten.map(({ catalogusUuid, ...one }) => ({ ...one, catalogusUuid: catalogusUuid ?? '' }))
+}
+
+type Place = { index: number; component: TypedComponent; catalogusUuid: string | null; type: string }
+
+/** A right names a catalogue of ours, and a type in it. */
+async function placeFaults(m: Mutation, places: Place[]): Promise<InvalidParam[]> {
+  const { rows } = await sql<{ index: number; isCatalogus: boolean; isType: boolean }>`
+    select p.index, c.id is not null as "isCatalogus", p.type = '' or exists (select from autorisatie_type t
+        where t.component = p.component and t.catalogus_id = c.id and t.sleutel = p.type) as "isType"
+    from jsonb_to_recordset(${json(places)}) as p(index integer, component text, "catalogusUuid" uuid, type text)
+    left join catalogus c on c.uuid = p."catalogusUuid" order by p.index`.execute(m.read)
+  return rows.flatMap(({ index, isCatalogus, isType }) => {
+    const name = `catalogusAutorisaties.${index}`
+    if (!isCatalogus) return { name: `${name}.catalogus`, code: 'bad-url', reason: 'Deze catalogus bestaat hier niet.' }
+    return isType
+      ? []
+      : { name: `${name}.type`, code: 'does_not_exist', reason: 'Dit type bestaat niet in de catalogus.' }
+  })
 }
 
 const keyOf = ({ component, scopes, typeUrl, typeUuid, max }: Right) =>
@@ -240,17 +248,10 @@ export async function writeCatalogusRights(
   rechten: CatalogusRight[],
 ): Promise<void> {
   await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', applicatieId).execute()
-  for (const { component, catalogusUuid, type, scopes, max } of rechten) {
-    await m.trx
-      .insertInto('catalogusAutorisatie')
-      .values(({ selectFrom }) => ({
-        applicatieId,
-        component,
-        catalogusId: selectFrom('catalogus').where('uuid', '=', catalogusUuid).select('id'),
-        type,
-        scopes,
-        maxVertrouwelijkheidaanduiding: max,
-      }))
-      .execute()
-  }
+  if (rechten.length === 0) return
+  await sql`insert into catalogus_autorisatie (applicatie_id, component, catalogus_id, type, scopes, max_vertrouwelijkheidaanduiding)
+    select ${applicatieId}, r.component, c.id, r.type, array(select jsonb_array_elements_text(r.scopes)), r.max
+    from rows from (jsonb_to_recordset(${json(rechten)}) as (component text, "catalogusUuid" uuid, type text, scopes jsonb,
+      max vertrouwelijkheidaanduiding)) with ordinality as r(component, "catalogusUuid", type, scopes, max, volgnummer)
+    left join catalogus c on c.uuid = r."catalogusUuid" order by r.volgnummer`.execute(m.trx)
 }

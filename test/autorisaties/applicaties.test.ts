@@ -10,6 +10,7 @@ import {
   uuidOf,
 } from '../app.ts'
 import { until } from '../until.ts'
+import { noteStatements } from '../zaken/given.ts'
 
 const URL = '/autorisaties/api/v1/applicaties'
 const recht = (more: object = {}) => ({ component: 'ztc', scopes: ['catalogi.lezen'], ...more })
@@ -292,6 +293,13 @@ t.test('rights for a catalogue and for a type', async (t) => {
     t.strictSame(body.catalogusAutorisaties, [recht()])
     const type = await given({ catalogusAutorisaties: [recht({ type: 'Brief' })] })
     t.strictSame(type.autorisaties, [regel(brief)])
+  })
+
+  t.test('are written together, in their order', async (t) => {
+    const statements = await noteStatements(test, 'catalogus_autorisatie')
+    const many = [recht({ type: 'Nota' }), recht(), recht({ type: 'Brief', scopes: [] })]
+    t.strictSame((await given({ catalogusAutorisaties: many })).catalogusAutorisaties, many)
+    t.same((await statements()).filter((soort) => soort === 'INSERT').length, 1)
   })
 
   t.test('what GET gave comes back by PUT or PATCH without loss', async (t) => {
