@@ -1147,7 +1147,7 @@ create table resultaat (
   constraint resultaat_een_type CHECK ((num_nonnulls(resultaattype_id, resultaattype_url) = 1)),
   constraint resultaat_gegevens_van_type_elders CHECK (((resultaattype_url IS NULL) = (resultaattype_elders IS NULL)))
 );
-CREATE INDEX resultaat_resultaattype_id_idx ON resultaat USING btree (resultaattype_id);
+CREATE INDEX resultaat_resultaattype_idx ON resultaat USING btree (resultaattype_id, id) INCLUDE (zaak_id);
 CREATE INDEX resultaat_resultaattype_url_idx ON resultaat USING btree (resultaattype_url) WHERE (resultaattype_url IS NOT NULL);
 CREATE TRIGGER resultaat_anders AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.resultaattype_id IS DISTINCT FROM new.resultaattype_id)) OR (old.resultaattype_url IS DISTINCT FROM new.resultaattype_url))) EXECUTE FUNCTION tel_resultaat_anders();
 CREATE TRIGGER resultaat_eraf AFTER DELETE ON resultaat REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_resultaten();

@@ -66,11 +66,19 @@ const FEW = 10_000
 /**
  * The ids of a page.
  * @param list.id the column of the id, and its name
+ * @param list.isIndexed whether an index has the rows that conditions keep together, in the order of the list: then it is walked
+ *   to the page, however few there are. What rights leave out stands anywhere among them
  * @param known how many rows there are, when that is known: then a page past the middle, far into the list, is found from the end
  */
 export async function pageOfIds(
   reader: Reader,
-  list: { from: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: Condition[]; order: Order },
+  list: {
+    from: RawBuilder<unknown>
+    id: RawBuilder<unknown>
+    conditions: Condition[]
+    order: Order
+    isIndexed?: boolean
+  },
   limit: number,
   offset: number,
   { count, isFar }: Known = { count: Number.POSITIVE_INFINITY, isFar: false },
@@ -88,7 +96,7 @@ export async function pageOfIds(
   // `offset 0` keeps the database from seeing that a page is all that is wanted.
   const rows = await planned(
     reader,
-    count > FEW
+    list.isIndexed || count > FEW
       ? sql<{ id: number }>`select ${list.id} as id ${fitting}
           order by ${sql.join(order.map(({ column, direction }) => sql`${column} ${direction}`))} ${page}`
       : sql<{ id: number }>`select id from (

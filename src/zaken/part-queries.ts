@@ -70,6 +70,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   { table, order, rows }: PartList<Row, R>,
   conditions: Condition[],
   counted: Condition[],
+  isIndexed: boolean,
 ): Listing<Row> {
   const rights = reached(actor)
   const isJoined = reach(actor, 'zrc', LEZEN) !== 'alles'
@@ -78,6 +79,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
     id: sql`x.id`,
     conditions: isJoined ? [rights, ...conditions] : conditions,
     order,
+    isIndexed,
   }
   return server.listing((reader) => ({
     count: () => {
@@ -178,6 +180,7 @@ export async function holdOne<Row extends PartRow>(
  * @param conditions on `x` alone
  * @param counted the same conditions on the counts `z` (`zaakdeel_aantal`), as far as these know them: when they know all, they
  *   are added up, and else the rows are counted
+ * @param isIndexed whether an index has what the conditions keep together, in the order of the list
  */
 export async function sendPage<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
@@ -185,8 +188,9 @@ export async function sendPage<Row extends PartRow, R extends { url: string }>(
   source: PartList<Row, R>,
   conditions: Condition[],
   counted: Condition[] = [],
+  isIndexed = false,
 ): Promise<FastifyReply> {
-  const list = listOf(request, source, conditions, counted)
+  const list = listOf(request, source, conditions, counted, isIndexed)
   return sendPageOf(request, reply, list, resources(request, source), source.first)
 }
 
@@ -275,6 +279,9 @@ export function byType(
   if (url === undefined || resolveLink(url, base).kind !== 'elsewhere') return byUrl(id, url, base, resource)
   return [sql`${sql.ref(elders)} = ${url}`]
 }
+/** Whether the conditions are nothing but a type of ours: an index has what is of such a type in the order of the list. */
+export const isOnlyType = (conditions: Condition[], url: string | undefined, base: string): boolean =>
+  conditions.length === 1 && url !== undefined && resolveLink(url, base).kind !== 'elsewhere'
 /** A filter on a plain value. */
 export function by(column: string, value: unknown): Condition[] {
   return value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]

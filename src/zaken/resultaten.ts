@@ -12,7 +12,18 @@ import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, type InvalidParam, immutable, throwFaults } from '../http/problem.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { byType, byUrl, findOne, holdOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
+import {
+  byType,
+  byUrl,
+  findOne,
+  holdOne,
+  isOnlyType,
+  type PartRow,
+  paged,
+  readable,
+  sendOne,
+  sendPage,
+} from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
@@ -60,7 +71,7 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
         ...byType('x.resultaattypeId', 'x.resultaattypeUrl', resultaattype, request.base, 'resultaattype'),
       ]
       const counted = byType('z.typeId', 'z.typeUrl', resultaattype, request.base, 'resultaattype')
-      return sendPage(request, reply, source, conditions, counted)
+      return sendPage(request, reply, source, conditions, counted, isOnlyType(conditions, resultaattype, request.base))
     },
   )
 

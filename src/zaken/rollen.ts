@@ -25,6 +25,7 @@ import {
   byUrl,
   findAll,
   holdOne,
+  isOnlyType,
   type PartRow,
   paged,
   partsOf,
@@ -133,7 +134,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
         ...by('z.betrokkeneType', filter.betrokkeneType),
         ...by('z.indicatieMachtiging', filter.machtiging === 'eigen' ? '' : filter.machtiging),
       ]
-      return sendPage(request, reply, source, conditions, counted)
+      return sendPage(request, reply, source, conditions, counted, isOnlyType(conditions, filter.roltype, request.base))
     },
   )
 

@@ -13,7 +13,18 @@ import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, forbidden, type InvalidParam, invalid, onObject, throwFaults } from '../http/problem.ts'
 import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
-import { by, byType, byUrl, findOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
+import {
+  by,
+  byType,
+  byUrl,
+  findOne,
+  isOnlyType,
+  type PartRow,
+  paged,
+  readable,
+  sendOne,
+  sendPage,
+} from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
@@ -88,7 +99,7 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
         ...byType('z.typeId', 'z.typeUrl', statustype, request.base, 'statustype'),
         ...by('z.groep', laatst === undefined ? undefined : laatst ? 'laatst' : 'eerder'),
       ]
-      return sendPage(request, reply, source, conditions, counted)
+      return sendPage(request, reply, source, conditions, counted, isOnlyType(conditions, statustype, request.base))
     },
   )
 

@@ -28,6 +28,24 @@ t.test('a page is the same whether its rows are walked or sorted, from either en
     t.strictSame(await found({ count: 6000, isFar: false }), page, `sorted, from ${offset}`)
     t.strictSame(await found({ count: 6000, isFar: true }), page, `sorted from the nearer end, from ${offset}`)
   }
+  const asked: string[] = []
+  const { unsafe } = reader.sql
+  const spied = Object.assign(Object.create(reader.sql), {
+    unsafe: (text: string, ...rest: []) => {
+      asked.push(text)
+      return unsafe(text, ...rest)
+    },
+  })
+  for (const offset of [0, 2950, 5990])
+    t.strictSame(
+      await pageOfIds({ ...reader, sql: spied }, { ...list, isIndexed: true }, 100, offset, {
+        count: 6000,
+        isFar: true,
+      }),
+      expected.slice(offset, offset + 100),
+      `walked by an index, from ${offset}`,
+    )
+  t.notMatch(asked.join(), /offset 0\s*\)/, 'not all that fit are found first')
   const long = {
     ...list,
     from: sql`generate_series(1, 40000) as x(id)`,
