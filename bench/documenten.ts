@@ -92,7 +92,7 @@ async function measureLists(service: Service, database: Database, runs: number):
     const medians: number[] = []
     for (const [name, token, actor] of clients) {
       const geteld = [reached(actor, SCOPES_LEZEN)]
-      const selectie = { geteld, document: [], versie: [], volgorde: [] }
+      const selectie = { leestAlles: false, geteld, document: [], versie: [], volgorde: [] }
       const reader = readerOf(database)
       const count = await countDocuments(reader, selectie)
       const number = page === 1 ? 1 : Math.max(1, Math.min(5000, Math.floor(count / 100)))

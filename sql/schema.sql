@@ -553,6 +553,7 @@ create table enkelvoudiginformatieobject (
 );
 CREATE INDEX enkelvoudiginformatieobject_informatieobjecttype_id_idx ON enkelvoudiginformatieobject USING btree (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
 CREATE INDEX enkelvoudiginformatieobject_lijst ON enkelvoudiginformatieobject USING btree (id) INCLUDE (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
+CREATE INDEX enkelvoudiginformatieobject_meer_versies_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (versie > 1);
 CREATE INDEX enkelvoudiginformatieobject_met_lock_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (lock IS NOT NULL);
 CREATE INDEX enkelvoudiginformatieobject_plaats_in_alfabet_id_idx ON enkelvoudiginformatieobject USING btree (plaats_in_alfabet(vertrouwelijkheidaanduiding), id);
 CREATE TRIGGER documenten_anders AFTER UPDATE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS oud NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_anders();

@@ -30,16 +30,21 @@ export async function planned<Row extends object>(reader: Reader, query: RawBuil
   return reader.sql.unsafe<Row[]>(text, parameters as postgres.SerializableParameter[])
 }
 
-/** How many rows `from` has, or how many different values of a column. */
+/**
+ * How many rows `from` has, or how many different values of a column.
+ * @param less where those are that `from` has too and that are left out; conditions are asked of them as well. They are counted in
+ *   the same statement, so that both are of one moment
+ */
 export async function countRows(
   reader: Reader,
   from: RawBuilder<unknown>,
   conditions: Condition[],
-  what: RawBuilder<unknown> = sql`*`,
+  { what = sql`*`, less }: { what?: RawBuilder<unknown>; less?: RawBuilder<unknown> } = {},
 ): Promise<number> {
+  const left = less ? sql`- (select count(*) from ${less} where ${all(conditions)})` : sql``
   const found = await planned(
     reader,
-    sql<{ n: number }>`select count(${what}) as n from ${from} where ${all(conditions)}`,
+    sql<{ n: number }>`select count(${what}) ${left} as n from ${from} where ${all(conditions)}`,
   )
   return one(found).n
 }

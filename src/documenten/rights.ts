@@ -52,6 +52,10 @@ export function reached(actor: Actor, scopes: Scopes): RawBuilder<boolean> {
   return choices.length === 0 ? sql<boolean>`false` : sql<boolean>`${gereed} and (${sql.join(choices, sql` or `)})`
 }
 
+/** Whether the rights of the actor with one of these scopes reach every document. */
+export const readsAll = (actor: Actor, scopes: Scopes): boolean =>
+  reach(actor, 'drc', scopes) === 'alles' && !actor.alleenGereedVoorPublicatie
+
 export function subjectOf(row: DocumentSubject): Subject {
   return {
     type: row.laatsteTypeUuid ? { uuid: row.laatsteTypeUuid } : { url: row.laatsteTypeUrl ?? '' },

@@ -1,7 +1,7 @@
 // Lists that are long enough to be read in more ways than one.
 import t from 'tap'
 import { BASE, givenClient, givenInformatieobjecttype, type TestApp, testApp, uuidOf } from '../app.ts'
-import { EIO, givenDocument } from './documenten.ts'
+import { EIO, givenDocument, givenLock } from './documenten.ts'
 
 /** So many documents, every third of them too confidential for a client with rights up to `openbaar`; their uuids. */
 async function givenMany({ database: { sql } }: TestApp, typeUuid: string, aantal: number): Promise<string[]> {
@@ -70,6 +70,43 @@ t.test('what is equal in an order is found once, on whichever page', async (t) =
     }
     t.same(found, expected, ordering)
   }
+})
+
+t.test('filters look at the latest version, and count it once, whatever the reader may see', async (t) => {
+  const test = await testApp(t)
+  const type = await givenInformatieobjecttype(test)
+  const made = []
+  for (const titel of ['Eerst', 'Eerst', 'Eerst', 'Anders'])
+    made.push(
+      await givenDocument(test, { informatieobjecttype: type, titel, inhoud: null, creatiedatum: '2024-01-01' }),
+    )
+  for (const [{ url }, ...titels] of [
+    [made[0], 'Later', 'Eerst'],
+    [made[1], 'Later'],
+  ] as const) {
+    const lock = await givenLock(test, url)
+    for (const titel of titels) await test.call('PATCH', url, { lock, titel, creatiedatum: '2025-01-01' })
+  }
+  const as = await givenClient(test, 'openbaar', [
+    { component: 'drc', scopes: ['documenten.lezen'], typeUuid: uuidOf(type), max: 'zeer_geheim' },
+  ])
+  for (const client of ['beheer', as])
+    for (const [query, expected] of [
+      ['titel=eerst', [made[0], made[2]]],
+      ['titel=later', [made[1]]],
+      ['creatiedatum__gte=2024-01-01', made],
+      ['creatiedatum__lte=2024-12-31', [made[2], made[3]]],
+      ['titel=eerst&creatiedatum__gte=2025-01-01', [made[0]]],
+      [`titel=eerst&identificatie=${made[2].identificatie}`, [made[2]]],
+      ['titel=eerst&bronorganisatie=999990639', []],
+    ] as const) {
+      const { body } = await test.call('GET', `${EIO}?${query}`, undefined, { as: client })
+      t.equal(body.count, expected.length, `${client}: ${query}`)
+      t.same(
+        body.results.map(({ url }: { url: string }) => url),
+        expected.map(({ url }) => url),
+      )
+    }
 })
 
 t.test('a part of a title is taken literally', async (t) => {

@@ -109,12 +109,21 @@ export type Selectie = {
   geteld: Condition[]
   document: Condition[]
   versie: Condition[]
+  /** Whether rights leave nothing out: then no condition says so. */
+  leestAlles: boolean
   /** Empty: the oldest first. */
   volgorde: Order
 }
 
-export async function countDocuments(reader: Reader, { geteld, document, versie }: Selectie): Promise<number> {
+export async function countDocuments(reader: Reader, selectie: Selectie): Promise<number> {
+  const { geteld, document, versie, leestAlles } = selectie
   if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_aantal e`, geteld)
+  // Where nothing is asked of documents: all versions, less those that were replaced. Most documents are not looked at then.
+  if (leestAlles && geteld.length + document.length === 0)
+    return countRows(reader, sql`enkelvoudiginformatieobject_versie v`, versie, {
+      less: sql`enkelvoudiginformatieobject e join enkelvoudiginformatieobject_versie v
+        on e.versie > 1 and v.enkelvoudiginformatieobject_id = e.id and v.versie < e.versie`,
+    })
   return countRows(reader, from(versie.length > 0), [...geteld, ...document, ...versie])
 }
 

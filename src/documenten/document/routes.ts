@@ -88,7 +88,9 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
       reply,
       app.listing((reader) => ({
         count: () => countDocuments(reader, selectie),
-        isFiltered: selectie.document.length + selectie.versie.length > 0 || selectie.geteld.length > 1,
+        isFiltered:
+          selectie.document.length + selectie.versie.length > 0 ||
+          selectie.geteld.length > (selectie.leestAlles ? 0 : 1),
         rows: (limit, offset, known) => pageOfDocuments(reader, selectie, limit, offset, known),
       })),
       (rows) => {

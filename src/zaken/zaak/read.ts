@@ -124,7 +124,7 @@ export async function countZaken(reader: Reader, delen: ZaakConditions[]): Promi
     if (others.length === 0) return sumCounts(reader, sql`zaak_aantal z`, counted)
     if (kept) return sumCounts(reader, sql`zaakdeel_aantal z`, kept)
     if (!onlyPart) return countRows(reader, sql`zaak z`, [...counted, ...others])
-    return countRows(reader, onlyPart.part, onlyPart.conditions, sql`distinct x.zaak_id`)
+    return countRows(reader, onlyPart.part, onlyPart.conditions, { what: sql`distinct x.zaak_id` })
   })
   return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0)
 }

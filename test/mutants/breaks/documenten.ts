@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const DOCUMENTEN: Mutant[] = [
   {
+    what: 'versions that were replaced are not counted',
+    file: 'src/documenten/document/read.ts',
+    search: 'v.enkelvoudiginformatieobject_id = e.id and v.versie < e.versie',
+    replace: 'v.enkelvoudiginformatieobject_id = e.id and v.versie > e.versie',
+    tests: ['test/documenten/lists.test.ts'],
+  },
+  {
     what: 'drc-009 an unlocked document does not change',
     file: 'src/documenten/document/lock-rules.ts',
     search: "if (lock === null) throw invalid('nonFieldErrors', 'unlocked'",
