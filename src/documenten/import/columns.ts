@@ -1,36 +1,72 @@
+// The columns of an import CSV. One table says which there are, in the order of the documentation, which field of a document each
+// fills, and how its text is read. `insertRows` binds them.
 import { isUuid } from '../../http/uuid.ts'
-/** The columns that every import CSV has, in the order of the documentation; a file may have them in any order. */
-export const KOLOMMEN = [
-  'uuid',
-  'identificatie',
-  'bronorganisatie',
-  'creatiedatum',
-  'titel',
-  'vertrouwelijkheidaanduiding',
-  'auteur',
-  'status',
-  'formaat',
-  'taal',
-  'bestandsnaam',
-  'bestandsomvang',
-  'bestandspad',
-  'link',
-  'beschrijving',
-  'ontvangstdatum',
-  'verzenddatum',
-  'indicatieGebruiksrecht',
-  'verschijningsvorm',
-  'ondertekening.soort',
-  'ondertekening.datum',
-  'integriteit.algoritme',
-  'integriteit.waarde',
-  'integriteit.datum',
-  'informatieobjecttype',
-  'zaakUuid',
-  'trefwoorden',
-] as const
+import type { Metagegevens } from '../document/columns.ts'
 
-export type Kolom = (typeof KOLOMMEN)[number]
+type Column =
+  /** The text is the value, for the schema of a create to judge; an empty cell is an absent field. */
+  | { kind: 'text' }
+  /** What `read` makes of the text, which is undefined where `reason` refuses it. */
+  | { kind: 'value'; read: (text: string) => unknown; reason: string; emptyIsAbsent?: boolean }
+  /** A part of a group, which stands before the dot. `empty` is what an empty cell means when another part is filled. */
+  | { kind: 'part'; empty: '' | null }
+  /** What only an import has. */
+  | { kind: 'own' }
+
+type Group = 'ondertekening' | 'integriteit'
+/** Fields that only clients of the API set. */
+type NotImported = 'inhoudIsVervallen' | 'tonenAanInitiator' | 'isGereedVoorPublicatie'
+type Parts<G extends Group> = `${G}.${keyof NonNullable<Metagegevens[G]> & string}`
+type Field = Exclude<keyof Metagegevens, Group | NotImported> | Parts<'ondertekening'> | Parts<'integriteit'>
+
+const text = { kind: 'text' } as const
+const own = { kind: 'own' } as const
+
+/** A field of a document without a column does not compile, nor does a column that is no field. A file may have them in any order. */
+const COLUMNS = {
+  uuid: own,
+  identificatie: text,
+  bronorganisatie: text,
+  creatiedatum: text,
+  titel: text,
+  vertrouwelijkheidaanduiding: text,
+  auteur: text,
+  status: text,
+  formaat: text,
+  taal: text,
+  bestandsnaam: text,
+  bestandsomvang: { kind: 'value', read: toInteger, reason: 'Dit is geen geheel getal.', emptyIsAbsent: true },
+  bestandspad: own,
+  link: text,
+  beschrijving: text,
+  ontvangstdatum: text,
+  verzenddatum: text,
+  indicatieGebruiksrecht: { kind: 'value', read: toGebruiksrecht, reason: 'Dit is geen true of false.' },
+  verschijningsvorm: text,
+  'ondertekening.soort': { kind: 'part', empty: '' },
+  'ondertekening.datum': { kind: 'part', empty: null }, // which the create refuses
+  'integriteit.algoritme': { kind: 'part', empty: '' },
+  'integriteit.waarde': { kind: 'part', empty: '' },
+  'integriteit.datum': { kind: 'part', empty: null },
+  informatieobjecttype: text,
+  zaakUuid: own,
+  trefwoorden: { kind: 'value', read: toTrefwoorden, reason: '' }, // any text is a list
+} satisfies Record<Field | 'uuid' | 'bestandspad' | 'zaakUuid', Column>
+
+export type Kolom = keyof typeof COLUMNS
+export const KOLOMMEN = Object.keys(COLUMNS) as Kolom[]
+
+// Sorted out once: this is read for every row.
+const LISTED = KOLOMMEN.map((kolom): { kolom: Kolom; column: Column } => ({ kolom, column: COLUMNS[kolom] }))
+const TEXTS = LISTED.flatMap(({ kolom, column }) => (column.kind === 'text' ? kolom : []))
+const VALUES = LISTED.flatMap(({ kolom, column }) => (column.kind === 'value' ? { kolom, ...column } : []))
+const GROUPS = Map.groupBy(
+  LISTED.flatMap(({ kolom, column }) => {
+    const [group = '', name = ''] = kolom.split('.')
+    return column.kind === 'part' ? { kolom, group, name, empty: column.empty } : []
+  }),
+  ({ group }) => group,
+)
 
 /** The cells of one row by the name of their column, as supplied. */
 export type Rij = Record<Kolom, string>
@@ -67,25 +103,6 @@ export type RowAsDocument = {
   fouten: ColumnFault[]
 }
 
-const TEKSTEN = [
-  'identificatie',
-  'bronorganisatie',
-  'creatiedatum',
-  'titel',
-  'vertrouwelijkheidaanduiding',
-  'auteur',
-  'status',
-  'formaat',
-  'taal',
-  'bestandsnaam',
-  'link',
-  'beschrijving',
-  'ontvangstdatum',
-  'verzenddatum',
-  'verschijningsvorm',
-  'informatieobjecttype',
-] as const
-
 /**
  * The row as the body of a regular create plus what only an import has. An empty cell is an absent field, so that the
  * create decides whether that is allowed and what the default is.
@@ -93,7 +110,7 @@ const TEKSTEN = [
 export function rowToDocument(rij: Rij): RowAsDocument {
   const fouten: ColumnFault[] = []
   const body: Record<string, unknown> = {}
-  for (const naam of TEKSTEN) if (rij[naam] !== '') body[naam] = rij[naam]
+  for (const kolom of TEXTS) if (rij[kolom] !== '') body[kolom] = rij[kolom]
 
   // What names a type has become its URL before (type-names.ts).
   if (rij.informatieobjecttype !== '' && !/^https?:/i.test(rij.informatieobjecttype)) {
@@ -101,23 +118,13 @@ export function rowToDocument(rij: Rij): RowAsDocument {
     fouten.push(invalidCell('informatieobjecttype', GEEN_NAAM))
   }
 
-  if (rij.bestandsomvang !== '') {
-    const omvang = toInteger(rij.bestandsomvang)
-    if (omvang === undefined) fouten.push(invalidCell('bestandsomvang', 'Dit is geen geheel getal.'))
-    else body.bestandsomvang = omvang
+  for (const { kolom, read, reason, emptyIsAbsent } of VALUES) {
+    if (emptyIsAbsent && rij[kolom] === '') continue
+    const value = read(rij[kolom])
+    if (value === undefined) fouten.push(invalidCell(kolom, reason))
+    else body[kolom] = value
   }
-
-  const gebruiksrecht = GEBRUIKSRECHT.get(rij.indicatieGebruiksrecht)
-  if (gebruiksrecht === undefined) fouten.push(invalidCell('indicatieGebruiksrecht', 'Dit is geen true of false.'))
-  else body.indicatieGebruiksrecht = gebruiksrecht
-
-  body.ondertekening = groupOf({ soort: rij['ondertekening.soort'], datum: rij['ondertekening.datum'] })
-  body.integriteit = groupOf({
-    algoritme: rij['integriteit.algoritme'],
-    waarde: rij['integriteit.waarde'],
-    datum: rij['integriteit.datum'],
-  })
-  body.trefwoorden = toTrefwoorden(rij.trefwoorden)
+  for (const [group, parts] of GROUPS) body[group] = toGroup(parts, rij)
 
   const uuid = toUuid(rij.uuid)
   if (uuid === undefined) fouten.push(invalidCell('uuid', 'Dit is geen geldige UUID.'))
@@ -133,23 +140,21 @@ const invalidCell = (kolom: Kolom, reden: string): ColumnFault => ({ kolom, code
 const GEEN_NAAM =
   'Zo heet geen geldig informatieobjecttype, of meer dan een. Zet het domein van de catalogus erachter, zoals Brief (DEMO), of geef de URL.'
 
-const GEBRUIKSRECHT = new Map<string, boolean | null>([
-  ['', null],
-  ['true', true],
-  ['True', true],
-  ['false', false],
-  ['False', false],
-])
+function toGebruiksrecht(text: string): boolean | null | undefined {
+  if (text === '') return null
+  if (text === 'true' || text === 'True') return true
+  return text === 'false' || text === 'False' ? false : undefined
+}
 
 function toInteger(text: string): number | undefined {
   const number = Number(text)
   return /^-?\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined
 }
 
-/** One filled column makes a group that has to be complete; an empty date in it is null, which the create refuses. */
-function groupOf<T extends { datum: string }>(velden: T): (Omit<T, 'datum'> & { datum: string | null }) | null {
-  if (Object.values(velden).every((waarde) => waarde === '')) return null
-  return { ...velden, datum: velden.datum === '' ? null : velden.datum }
+/** One filled column makes a group that has to be complete; what is empty in it is left for the create to refuse. */
+function toGroup(parts: { kolom: Kolom; name: string; empty: '' | null }[], rij: Rij): object | null {
+  if (parts.every(({ kolom }) => rij[kolom] === '')) return null
+  return Object.fromEntries(parts.map(({ kolom, name, empty }) => [name, rij[kolom] || empty]))
 }
 
 /** Quotes in the cell itself are left out. Nothing is trimmed; an empty word is kept, for the create to refuse. */

@@ -1,6 +1,5 @@
 import type { Reader } from '../../database/database.ts'
 import { lastOf } from '../../database/rows.ts'
-import { KOLOMMEN } from './columns.ts'
 import type { Rapportrij } from './report.ts'
 import type { ImportRow } from './rows.ts'
 
@@ -18,7 +17,7 @@ export async function* reportRows(
   options: { toegekend: boolean },
 ): AsyncGenerator<Rapportrij> {
   const kop = row.kop as string[]
-  const columns = { uuid: kop.indexOf(KOLOMMEN[0]), identificatie: kop.indexOf('identificatie') }
+  const columns = { uuid: kop.indexOf('uuid'), identificatie: kop.indexOf('identificatie') }
   const reden = row.reden ?? 'De import is gestopt.'
   const inProgress = row.verwerkt + (row.batchgrootte ?? 0) + 2 // first row number behind the batch in progress
   let after = 0
