@@ -129,6 +129,7 @@ function countWaiting(sql: postgres.Sql, name: string): void {
 
 type Work = (trx: postgres.TransactionSql) => unknown
 
+/** What reads of a database and cannot write: the query builder is narrowed, the driver is the same. */
 export const readerOf = ({ db, sql }: Database): Reader => ({ db: db as unknown as ReadDb, sql })
 
 /** A query builder on a pool or, so that COPY and queries share one transaction, on a transaction of the driver. */

@@ -11,6 +11,11 @@ import { type Account, type Binaries, finish, isRoot, start } from './embedded-p
 
 export const NAME = 'zaakstroom' // of the database, of the role that owns it, and of the system user when we are root
 
+/**
+ * As whom the server runs: as we do, unless that is root.
+ * Then as the owner of the cluster or the data directory, or as a system user of our own. Whoever it is has to reach the program.
+ * @throws Error when that user cannot
+ */
 export async function chooseAccount(paths: Paths, binaries: Binaries): Promise<Account> {
   if (!isRoot()) return {}
   const user = (await ownerOf(paths.cluster)) ?? (await ownerOf(paths.dataDir)) ?? (await ownUser())

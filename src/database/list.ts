@@ -13,6 +13,7 @@ export type Conditions = { counted: Condition[]; others: Condition[] }
 /** By the last of them no two rows are equal. */
 export type Order = { column: RawBuilder<unknown>; descending: boolean }[]
 
+/** The conditions, joined by `and`; without any, everything passes. */
 export const all = (conditions: Condition[]): RawBuilder<boolean> =>
   conditions.length === 0
     ? sql<boolean>`true`

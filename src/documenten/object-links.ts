@@ -4,12 +4,14 @@ import type { Mutation } from '../database/mutate.ts'
 
 type Link = { documentId: number; objectType: 'zaak' | 'besluit'; objectUuid: string }
 
+/** Keeps that a document belongs to an object. Once is enough: doing it again changes nothing. */
 export async function linkObject(m: Mutation, { documentId, objectType, objectUuid }: Link): Promise<void> {
   await m.sql`insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_uuid)
     values (${documentId}, ${objectType}, ${objectUuid})
     on conflict on constraint objectinformatieobject_uniek do nothing`
 }
 
+/** Takes that back. Without such a link nothing happens. */
 export async function unlinkObject(m: Mutation, { documentId, objectType, objectUuid }: Link): Promise<void> {
   await m.sql`delete from objectinformatieobject where enkelvoudiginformatieobject_id = ${documentId}
     and object_type = ${objectType} and object_uuid = ${objectUuid}`

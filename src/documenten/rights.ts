@@ -56,6 +56,7 @@ export function reached(actor: Actor, scopes: Scopes): RawBuilder<boolean> {
 export const readsAll = (actor: Actor, scopes: Scopes): boolean =>
   reach(actor, 'drc', scopes) === 'alles' && !actor.alleenGereedVoorPublicatie
 
+/** What rights look at: the type and vertrouwelijkheidaanduiding of the latest version. */
 export function subjectOf(row: DocumentSubject): Subject {
   return {
     type: row.laatsteTypeUuid ? { uuid: row.laatsteTypeUuid } : { url: row.laatsteTypeUrl ?? '' },

@@ -111,6 +111,7 @@ export function requireDocumentUrl(url: string, base: string): string {
   return target.uuid
 }
 
+/** 400 `bad-url` on `informatieobject`. */
 export function unknownDocument(): Problem {
   return invalid('informatieobject', 'bad-url', 'Dit document bestaat niet.')
 }

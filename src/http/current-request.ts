@@ -21,6 +21,7 @@ export const currentRequest = new AsyncLocalStorage<CurrentRequest>()
 
 const requests = new WeakMap<object, CurrentRequest>()
 
+/** What is kept of a request while it is answered. @throws Error before `followRequests` has seen it */
 export const currentOf = ({ raw }: FastifyRequest): CurrentRequest => expected(requests.get(raw))
 
 /** Makes `currentRequest` hold in all hooks and handlers. */

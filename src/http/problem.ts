@@ -34,6 +34,7 @@ export class Problem extends Error {
   }
 }
 
+/** One fault among others, for `throwFaults` or `invalidAll`; the reason is Dutch, for whoever calls. */
 export const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
 /** A fault of the body as a whole. */
 export const onObject = (code: string, reason: string): InvalidParam => fault('nonFieldErrors', code, reason)

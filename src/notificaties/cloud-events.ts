@@ -20,6 +20,7 @@ export type CloudEvent = {
   data: Record<string, string | string[] | null>
 }
 
+/** The `type` of a cloud event: `nl.overheid.zaken.zaak-create`. */
 export const eventType = ({ kanaal, resource, actie }: Pick<CloudEvent, 'kanaal' | 'resource' | 'actie'>): string =>
   `nl.overheid.${kanaal}.${resource}-${actie}`
 

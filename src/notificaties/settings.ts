@@ -21,6 +21,7 @@ export const NotificationSettings = Type.Object({
 })
 export type NotificationSettings = Static<typeof NotificationSettings>
 
+/** What administrators set. The row is always there: a migration made it. */
 export async function readSettings(db: ReadDb): Promise<NotificationSettings> {
   const row = await db
     .selectFrom('notificatieInstelling as i')

@@ -58,6 +58,7 @@ export function planUpload(parts: UploadParts, omvang: number): PlannedPart[] {
   }))
 }
 
+/** The parts that a large upload is expected in, still without bytes. */
 export async function insertParts(m: Mutation, documentId: number, planned: PlannedPart[]): Promise<void> {
   await sql`
     insert into bestandsdeel (enkelvoudiginformatieobject_id, uuid, volgnummer, omvang)
@@ -67,6 +68,7 @@ export async function insertParts(m: Mutation, documentId: number, planned: Plan
   )
 }
 
+/** Plans the parts of content of this size that comes later, and inserts them. */
 export const openUpload = (m: Mutation, parts: UploadParts, documentId: number, omvang: number): Promise<void> =>
   insertParts(m, documentId, planUpload(parts, omvang))
 

@@ -55,6 +55,7 @@ export const Search = Type.Object({
 })
 export const SearchQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
+/** @throws Problem 400 on a search without a condition, which would be a list */
 export async function refuseEmptySearch(request: FastifyRequest): Promise<void> {
   const body = request.body as object | null | undefined
   if (body && typeof body === 'object' && Object.keys(body).length === 0)

@@ -115,6 +115,7 @@ export type Selectie = {
   volgorde: Order
 }
 
+/** How many documents a selection has. Without conditions on a document or its version, kept counts are added up. */
 export async function countDocuments(reader: Reader, selectie: Selectie): Promise<number> {
   const { geteld, document, versie, leestAlles } = selectie
   if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_aantal e`, geteld)

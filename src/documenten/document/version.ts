@@ -7,7 +7,9 @@ import type { Documenttype } from '../type.ts'
 
 export type TypeElsewhere = Documenttype | InvalidParam | undefined
 
+/** The type as rights name it: by its uuid, or by its URL when it is kept elsewhere. */
 export const typeSubject = (type: Documenttype) => (type.uuid ? { uuid: type.uuid } : { url: type.url })
+/** The type as the columns of a document hold it: the id of one of ours, or else the URL. */
 export const typeColumns = (type: Documenttype) => ({
   informatieobjecttypeId: type.id,
   informatieobjecttypeUrl: type.id === null ? type.url : null,

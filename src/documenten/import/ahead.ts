@@ -67,6 +67,7 @@ export async function endClaim(connection: postgres.TransactionSql, id: number, 
   return ended.length > 0
 }
 
+/** What prepares batches ahead in this process: rows are judged and files copied before their turn to be written. */
 export function openAhead(parts: BatchParts): Ahead {
   const { database, log } = parts
   const held = new Map<string, Held>()

@@ -259,6 +259,7 @@ const CHUNK = 256 * 1024
 /** What is read at once: handing it to another thread costs more than reading it, and the file was opened on this one as well. */
 const SMALL = 64 * 1024
 
+/** The content in chunks. @throws SourceFault when the file changes while it is read */
 export async function* bytesOf(source: OpenedSource): AsyncGenerator<Buffer, void> {
   for (let position = 0; position < source.size; ) {
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK, source.size - position))

@@ -365,6 +365,7 @@ function csvProblem(fault: CsvError): Problem {
   return importFault(fault.code, fault.message)
 }
 
+/** 400 on the import as a whole: `__all__` is the name that clients know for it. */
 export function importFault(code: string, reason: string): Problem {
   return invalid('__all__', code, reason)
 }

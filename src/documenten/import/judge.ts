@@ -23,6 +23,7 @@ type Bestand = { sleutel: string; omvang: number; sha256: string }
 /** A row of which nothing but its file can be at fault, and what became of that. */
 export type Candidate = TypedRow & { bestand: Bestand | { fout: string } }
 export type WithFile = TypedRow & { bestand: Bestand }
+/** Whether its file was copied; otherwise the row carries what is wrong with it. */
 export function hasFile(row: Candidate): row is WithFile {
   return 'sleutel' in row.bestand
 }
@@ -99,6 +100,7 @@ const EXISTS = {
   identificatie: 'identificatie: Deze identificatie bestaat al binnen de bronorganisatie.',
 }
 
+/** A key for the number of a document, which is unique within its bronorganisatie. */
 export const numberKey = ({ bronorganisatie, identificatie }: { bronorganisatie: string; identificatie?: string }) =>
   `${bronorganisatie} ${identificatie}`
 
@@ -127,6 +129,7 @@ export function conflict({ uuid, input }: TypedRow, { uuids, nummers }: Taken): 
   return faults.length > 0 ? faults.join(' ') : undefined
 }
 
+/** Holds a copied file against the size and checksum that its row states. Without `controle` there is no checksum to compare. */
 export function contentFaults(
   input: Metagegevens,
   { omvang, controle }: { omvang: number; controle?: string },

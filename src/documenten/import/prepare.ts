@@ -34,6 +34,7 @@ export type Prepared = { rows: number; fouten: Map<number, string>; candidates: 
 /** Row number of the first row; the header is row 1. */
 export const FIRST_ROW = 2
 
+/** An import that runs: undefined when it is not active, or paused. */
 export async function activeImport(db: Db, uuid: string) {
   const row = await db
     .selectFrom('import')

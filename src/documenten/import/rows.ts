@@ -3,10 +3,12 @@ import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
 import { notFound } from '../../http/problem.ts'
 
+/** The imports that were not deleted. */
 export function imported(db: ReadDb) {
   return db.selectFrom('import').where('verwijderdOp', 'is', null)
 }
 
+/** @throws Problem 404 when there is no such import, or it was deleted */
 export async function requireImport(db: ReadDb, uuid: string) {
   const row = await imported(db).where('uuid', '=', uuid).selectAll().executeTakeFirst()
   if (!row) throw notFound()

@@ -43,6 +43,7 @@ const WRITE_ID = 'zaakstroomwrite' // metadata names of Azure are identifiers
 const NOTHING_THERE = { ifNoneMatch: '*' }
 const MARKER = '.zaakstroom'
 
+/** Content in a container of Azure. The connection opens with the first question. */
 export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>): Store {
   const prefix = asPrefix(settings.location)
   const asFault = storeFaults('azure_blob_storage', log)

@@ -154,6 +154,7 @@ type StoreError = {
   $metadata?: { httpStatusCode?: number }
 }
 
+/** The HTTP status that an object store answered with; undefined when it did not answer. */
 export function statusOf(error: unknown): number | undefined {
   const { $metadata, statusCode } = (error ?? {}) as StoreError
   return $metadata?.httpStatusCode ?? statusCode

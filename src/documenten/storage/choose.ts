@@ -50,6 +50,7 @@ export async function prepareNewStore(config: Config, database: Database, backen
   if (!row) await prepareFilesystemStore(config.documentenDir)
 }
 
+/** Whether a text of the settings or the database names a backend that this program has. */
 export function isBackend(name: string): name is Backend {
   return (BACKENDS as readonly string[]).includes(name)
 }

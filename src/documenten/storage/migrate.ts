@@ -112,6 +112,7 @@ export async function hasChecksum(store: Store, sleutel: string, sha256: Buffer)
   return (await checksumOf(store, sleutel))?.equals(sha256) === true
 }
 
+/** The SHA-256 of content as it lies in a store; undefined when it is not there. */
 export async function checksumOf(store: Store, sleutel: string): Promise<Buffer | undefined> {
   const found = await store.read(sleutel)
   if (!found) return undefined

@@ -37,6 +37,7 @@ export type S3Settings = {
 
 const WRITE_ID = 'zaakstroom-write'
 
+/** Content in a bucket of S3 or a server that speaks it. The connection opens with the first question. */
 export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Store {
   const Bucket = settings.bucket
   const prefix = asPrefix(settings.location)

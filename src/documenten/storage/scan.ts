@@ -42,6 +42,7 @@ const CONNECT_MS = 5000
 const SILENT_MS = 150_000
 const LOG_EVERY_MS = 60_000
 
+/** What has clamd look at content that passes. Where it gives no verdict, `clamdUnavailable` says what becomes of the content. */
 export function openScanner(
   { clamdUrl, clamdMaxBytes, clamdUnavailable }: ScannerSettings,
   log?: Partial<Pick<Logger, 'error' | 'warn'>>,

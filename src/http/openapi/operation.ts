@@ -17,6 +17,7 @@ export type Described = FastifySchema & {
 }
 export type Operation = { component: string; method: string; path: string; schema: Described; access: Access }
 
+/** A route as the documents describe it. Without `access` it is public. */
 export function toOperation(route: RouteOptions, component: string, method: string, path: string): Operation {
   return {
     component,
@@ -30,6 +31,7 @@ export function toOperation(route: RouteOptions, component: string, method: stri
 /** The schemas of the answers, by status. */
 export const answers = (schema: Described) => (schema.response ?? {}) as Record<string, TSchema | Json>
 
+/** Whether it answers a list, or a page of one. */
 export function isList(schema: Described): boolean {
   const answer = answers(schema)['200'] as Json | undefined
   return answer?.type === 'array' || Object.hasOwn((answer?.properties as Json | undefined) ?? {}, 'results')
@@ -48,10 +50,12 @@ export const isWrite = ({ method }: Operation): boolean => method !== 'GET' && m
 const SINGULAR = new Map(
   (Object.entries(PATHS) as [Resource, string][]).map(([resource, path]) => [path.split('/').at(-1) ?? path, resource]),
 )
+/** The name of one member of a collection, as the standard has it; a word that is no collection stays. */
 export const singular = (plural: string): string => SINGULAR.get(plural) ?? plural
 
 export const segments = (path: string): string[] => path.split('/').filter((part) => part !== '')
 export const isParameter = (segment: string): boolean => segment.startsWith(':')
+/** Operations are grouped by the first part of their path. */
 export const tagOf = (path: string): string => segments(path)[0] ?? ''
 
 /** Collections below an object, with the name that the standard gives one of their members. */

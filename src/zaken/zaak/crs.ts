@@ -12,6 +12,7 @@ export async function requireCrs(request: FastifyRequest): Promise<void> {
     if (value !== 'EPSG:4326') throw new Problem(406, { detail: `Voor ${name} is alleen EPSG:4326 mogelijk.` })
   }
 }
+/** Says in which coordinates geometry is answered: there is but one. */
 export async function answerCrs(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header('content-crs', 'EPSG:4326')
 }

@@ -71,6 +71,7 @@ export const isCut = (row: Row): boolean => LISTS.some((list) => isLonger(list, 
 export const longLists = (answer: Answer): List[] =>
   LISTS.filter((list) => (answer[list]?.length ?? 0) > KINDS[list].most)
 
+/** How many members the lists of a case have together, as far as the row holds them. */
 export const membersOf = (row: Row): number => LISTS.reduce((sum, list) => sum + lengthOf(row[list]), 0)
 
 /** The URLs of a list as far as the row has them. */

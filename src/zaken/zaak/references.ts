@@ -15,6 +15,7 @@ export type References = {
   zaaktypen(given: ZaakPatch, base: string, known?: Partial<ZaakPatch>): Promise<RemoteTypes>
 }
 
+/** What judges the URLs that a case refers to. */
 export async function openReferences(app: FastifyInstance): Promise<References> {
   const { config, services } = app.parts
   const selectielijst = await openSelectielijst(config, services, app.read)

@@ -90,6 +90,7 @@ export async function productenFaults(
   return productFaults(given, [...(oud.productenOfDiensten ?? []), ...(type?.productenOfDiensten ?? [])])
 }
 
+/** `laatstGeopend` is no moment to come; the clocks of others may run ahead by the leeway of tokens. */
 export function openedFaults({ laatstGeopend }: ZaakPatch, { leeway }: Settings): InvalidParam[] {
   return laatstGeopend && isFuture(laatstGeopend, leeway)
     ? [fault('laatstGeopend', 'date-in-future', 'Dit moment ligt in de toekomst.')]
@@ -109,6 +110,7 @@ export function archiveringFaults(zaak: ZaakPatch, openDocuments: boolean): Inva
   return faults
 }
 
+/** Whether a document of ours with the case has a latest version that is not archived (zrc-022). */
 export async function hasOpenDocuments(m: Mutation, kern: ZaakCore): Promise<boolean> {
   const [open] = await m.sql`
     select 1 from zaakinformatieobject i
