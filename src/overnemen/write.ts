@@ -2,12 +2,14 @@
 // is made. What the database itself refuses is found row by row, and reported.
 import type postgres from 'postgres'
 import { expected, one } from '../database/rows.ts'
-import { link } from '../http/links.ts'
 import { isUuid } from '../http/uuid.ts'
 import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
 import { linkContents } from './bytes.ts'
-import { type Column, type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
+import { codeOf, isFaultOfData, wordsOf } from './data-faults.ts'
+import { type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
+import { writeMirrors } from './mirrors.ts'
 import { fingerprint, normalise } from './normalise.ts'
+import { columnsOf, DERIVED } from './row-columns.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import type { Finding } from './source.ts'
 
@@ -282,62 +284,17 @@ async function insertRows(sql: Sql, kind: Kind, ready: Ready[], { overneming, ba
         typeof linkContents
       >[2],
     )
-  if (MIRRORS[kind.name]) await writeMirrors(sql, kind, ready, base)
+  await writeMirrors(
+    sql,
+    kind.name,
+    ready.map(({ object }) => object),
+    base,
+  )
   if (kind.name === 'besluit' || kind.name === 'zaakbesluit')
     await sql`
       update zaakbesluit r set ingangsdatum = b.ingangsdatum, vervaldatum = b.vervaldatum
       from besluit b where b.uuid = r.besluit_uuid and (r.uuid = any(${uuids}::uuid[]) or b.uuid = any(${uuids}::uuid[]))
         and (r.ingangsdatum, r.vervaldatum) is distinct from (b.ingangsdatum, b.vervaldatum)`
-}
-
-/** Relations that another installation holds too, by the kind of ours: what it holds, and what was posted there. */
-const MIRRORS: Record<string, { soort: string; inhoud(object: Taken, base: string): Record<string, unknown> }> = {
-  zaakcontactmoment: {
-    soort: 'objectcontactmoment',
-    inhoud: ({ contactmoment, zaak }, base) => ({
-      contactmoment,
-      object: link(base, 'zaak', String(zaak)),
-      objectType: 'zaak',
-    }),
-  },
-  zaakverzoek: {
-    soort: 'objectverzoek',
-    inhoud: ({ verzoek, zaak }, base) => ({ verzoek, object: link(base, 'zaak', String(zaak)), objectType: 'zaak' }),
-  },
-  zaakinformatieobject: {
-    soort: 'objectinformatieobject',
-    inhoud: ({ informatieobject, zaak }, base) => ({
-      informatieobject,
-      object: link(base, 'zaak', String(zaak)),
-      objectType: 'zaak',
-    }),
-  },
-  besluitinformatieobject: {
-    soort: 'objectinformatieobject',
-    inhoud: ({ informatieobject, besluit }, base) => ({
-      informatieobject,
-      object: link(base, 'besluit', String(besluit)),
-      objectType: 'besluit',
-    }),
-  },
-  besluit: { soort: 'zaakbesluit', inhoud: ({ uuid }, base) => ({ besluit: link(base, 'besluit', uuid) }) },
-}
-
-/** Keeps where the other side of a relation stands, so that removing ours removes that too. */
-async function writeMirrors(sql: Sql, kind: Kind, ready: Ready[], base: string): Promise<void> {
-  const { soort, inhoud } = expected(MIRRORS[kind.name])
-  const rows = ready.flatMap(({ object }) => {
-    const url = object.spiegel
-    if (typeof url !== 'string' || !URL.canParse(url) || url.startsWith(`${base}/`)) return []
-    return [{ uuid: object.uuid, lijst: url.replace(/\/[^/]*\/?$/, ''), inhoud: inhoud(object, base), url }]
-  })
-  const uuids = ready.map(({ object }) => object.uuid)
-  await sql`delete from spiegel where bron = ${kind.name} and bron_uuid = any(${uuids}::uuid[]) and spiegeling_id is null`
-  if (rows.length === 0) return
-  await sql`
-    insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, url)
-    select ${soort}, ${kind.name}, uuid, lijst, inhoud, url
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(uuid uuid, lijst text, inhoud jsonb, url text)`
 }
 
 async function insertList(sql: Sql, kind: Kind, list: List, uuids: string[], rows: Row[]): Promise<void> {
@@ -363,51 +320,6 @@ async function insertList(sql: Sql, kind: Kind, list: List, uuids: string[], row
     parameters,
     { prepare: true },
   )
-}
-
-const TYPES: Record<Column['type'], string> = {
-  text: 'text',
-  'text?': 'text',
-  flag: 'boolean',
-  boolean: 'boolean',
-  integer: 'integer',
-  bigint: 'bigint',
-  date: 'date',
-  moment: 'timestamptz',
-  duration: 'text',
-  texts: 'text[]',
-  json: 'jsonb',
-  items: 'jsonb',
-  vertrouwelijkheid: 'vertrouwelijkheidaanduiding',
-}
-const OF_ELSEWHERE: Record<string, string> = { is_eindstatus: 'boolean', resultaattype_elders: 'jsonb' }
-
-/** The columns that are written, with their types. */
-function columnsOf(kind: Kind | List): RowColumn[] {
-  return [
-    ...kind.columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
-    ...kind.refs.flatMap((one) => [
-      { name: one.id, type: one.kind ? 'bigint' : 'uuid' },
-      ...(one.url ? [{ name: one.url, type: 'text' }] : []),
-      ...Object.keys(one.elsewhere ?? {}).map((name) => ({ name, type: OF_ELSEWHERE[name] ?? 'text' })),
-    ]),
-    ...('name' in kind ? (DERIVED[kind.name] ?? []) : []),
-    ...('number' in kind && kind.number ? [{ name: 'dubbel', type: 'integer' }] : []),
-  ]
-}
-
-/** What our rows hold beside what the source says. */
-const DERIVED: Record<string, RowColumn[]> & { document: RowColumn[] } = {
-  zaak: [{ name: 'zaakgeometrie_grenzen', type: 'box' }],
-  document: [
-    { name: 'bronorganisatie', type: 'text' },
-    { name: 'identificatie', type: 'text' },
-    { name: 'informatieobjecttype_id', type: 'bigint' },
-    { name: 'informatieobjecttype_url', type: 'text' },
-    { name: 'vertrouwelijkheidaanduiding', type: 'vertrouwelijkheidaanduiding' },
-    { name: 'versie', type: 'integer' },
-    { name: 'is_gereed_voor_publicatie', type: 'boolean' },
-  ],
 }
 
 /** Completes the rows, and finds those whose number another object has: they stand beside it, and are reported. */
@@ -450,28 +362,4 @@ async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
         tekst: `Nummer ${place + 1} met identificatie ${String(row[number])} van organisatie ${String(row[organisation])}.`,
       })
   }
-}
-
-/** Faults of what was written, not of the database: classes 22 (data) and 23 (constraints). */
-export function isFaultOfData(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && /^2[23]/.test(code)
-}
-
-function codeOf(error: unknown): string {
-  const { code, constraint_name } = error as { code: string; constraint_name?: string }
-  if (code === '23505') return `bestaat-al:${constraint_name ?? ''}`
-  if (code === '23502') return 'verplicht'
-  if (code.startsWith('22')) return 'waarde'
-  return `regel:${constraint_name ?? code}`
-}
-
-/** In words, without the values: they may be of persons. */
-function wordsOf(error: unknown): string {
-  const { code, constraint_name, column_name } = error as Record<string, string | undefined>
-  if (code === '23505') return `Een ander object is er al met dezelfde gegevens (${constraint_name}).`
-  if (code === '23502') return `Het veld ${column_name} is leeg.`
-  if (code === '22007' || code === '22008') return 'Een datum of moment bestaat niet.'
-  if (code?.startsWith('22')) return 'Een waarde past niet bij de soort van het veld.'
-  return `Een waarde is niet een van de mogelijke (${constraint_name ?? code}).`
 }

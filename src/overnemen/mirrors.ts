@@ -1,0 +1,61 @@
+// The other side of relations that were taken over: it stands at another installation.
+import type postgres from 'postgres'
+import { link } from '../http/links.ts'
+import type { Taken } from './kinds.ts'
+
+/** Relations that another installation holds too, by the kind of ours: what it holds, and what was posted there. */
+const MIRRORS: Record<string, { soort: string; inhoud(object: Taken, base: string): Record<string, unknown> }> = {
+  zaakcontactmoment: {
+    soort: 'objectcontactmoment',
+    inhoud: ({ contactmoment, zaak }, base) => ({
+      contactmoment,
+      object: link(base, 'zaak', String(zaak)),
+      objectType: 'zaak',
+    }),
+  },
+  zaakverzoek: {
+    soort: 'objectverzoek',
+    inhoud: ({ verzoek, zaak }, base) => ({ verzoek, object: link(base, 'zaak', String(zaak)), objectType: 'zaak' }),
+  },
+  zaakinformatieobject: {
+    soort: 'objectinformatieobject',
+    inhoud: ({ informatieobject, zaak }, base) => ({
+      informatieobject,
+      object: link(base, 'zaak', String(zaak)),
+      objectType: 'zaak',
+    }),
+  },
+  besluitinformatieobject: {
+    soort: 'objectinformatieobject',
+    inhoud: ({ informatieobject, besluit }, base) => ({
+      informatieobject,
+      object: link(base, 'besluit', String(besluit)),
+      objectType: 'besluit',
+    }),
+  },
+  besluit: { soort: 'zaakbesluit', inhoud: ({ uuid }, base) => ({ besluit: link(base, 'besluit', uuid) }) },
+}
+
+/** Keeps where the other side of relations of this kind stands, so that removing ours removes that too. Other kinds have none. */
+export async function writeMirrors(
+  sql: postgres.TransactionSql,
+  kind: string,
+  objects: Taken[],
+  base: string,
+): Promise<void> {
+  const mirror = MIRRORS[kind]
+  if (!mirror) return
+  const { soort, inhoud } = mirror
+  const rows = objects.flatMap((object) => {
+    const url = object.spiegel
+    if (typeof url !== 'string' || !URL.canParse(url) || url.startsWith(`${base}/`)) return []
+    return [{ uuid: object.uuid, lijst: url.replace(/\/[^/]*\/?$/, ''), inhoud: inhoud(object, base), url }]
+  })
+  const uuids = objects.map(({ uuid }) => uuid)
+  await sql`delete from spiegel where bron = ${kind} and bron_uuid = any(${uuids}::uuid[]) and spiegeling_id is null`
+  if (rows.length === 0) return
+  await sql`
+    insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, url)
+    select ${soort}, ${kind}, uuid, lijst, inhoud, url
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(uuid uuid, lijst text, inhoud jsonb, url text)`
+}
