@@ -9,7 +9,8 @@ import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { apiSource } from './api/source.ts'
 import { openContents } from './contents.ts'
-import { holdSnapshot, openZaakSource } from './open-zaak/source.ts'
+import { holdSnapshot } from './open-zaak/snapshot.ts'
+import { openZaakSource } from './open-zaak/source.ts'
 import type { Source, StepPlan } from './source.ts'
 
 export type Settings = {

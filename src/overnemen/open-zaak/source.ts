@@ -347,39 +347,3 @@ export class NotOpenZaak extends Error {
     super('this database holds no tables of Open Zaak from version 1.2x on (zaken_zaak, zaken_zaakidentificatie)')
   }
 }
-
-/**
- * Exports a snapshot of the database and holds it.
- * @returns its name, and what lets it go
- */
-export async function holdSnapshot(url: string): Promise<{ name: string; release(): Promise<void> }> {
-  const database = openDatabase(url, {
-    max: 1,
-    name: 'overnemen snapshot',
-    settings: { default_transaction_read_only: 'on', idle_in_transaction_session_timeout: '0', statement_timeout: '0' },
-  })
-  const released = Promise.withResolvers<void>()
-  const exported = Promise.withResolvers<string>()
-  const done = database.sql
-    .begin('isolation level repeatable read read only', async (sql) => {
-      const rows = await sql<{ name: string }[]>`select pg_export_snapshot() as name`
-      exported.resolve(one(rows).name)
-      await released.promise
-    })
-    .then(
-      () => {},
-      (error) => exported.reject(error),
-    )
-  const name = await exported.promise.catch(async (error) => {
-    await database.close()
-    throw error
-  })
-  return {
-    name,
-    async release() {
-      released.resolve()
-      await done
-      await database.close()
-    },
-  }
-}

@@ -1,0 +1,94 @@
+// What the APIs of the standard have to be read for a takeover, and in which order.
+import { PATHS } from '../../http/links.ts'
+
+export type ListOf = { naam: string; path: string; query?: string; soorten: string[]; oldestFirst?: boolean }
+const list = (naam: keyof typeof PATHS, soorten: string[] = [naam], query = ''): ListOf => ({
+  naam: soorten[0] ?? naam,
+  path: PATHS[naam],
+  query,
+  soorten,
+})
+const ANY_STATUS = 'status=alles'
+
+/** Lists that may be read side by side; each line needs those above it. */
+export const LISTS: ListOf[][] = [
+  [list('catalogus')],
+  [list('informatieobjecttype', ['informatieobjecttype'], ANY_STATUS)],
+  [list('besluittype', ['besluittype'], ANY_STATUS)],
+  [list('zaaktype', ['zaaktype', 'zaaktyperelatie'], ANY_STATUS)],
+  [
+    list('statustype', ['statustype'], ANY_STATUS),
+    list('roltype', ['roltype'], ANY_STATUS),
+    list('resultaattype', ['resultaattype'], ANY_STATUS),
+  ],
+  [
+    list('eigenschap', ['eigenschap'], ANY_STATUS),
+    list('zaaktypeinformatieobjecttype', ['zaaktype_informatieobjecttype'], ANY_STATUS),
+    list('zaakobjecttype'),
+    { naam: 'applicatie', path: PATHS.applicatie, soorten: [] },
+  ],
+  [{ ...list('enkelvoudiginformatieobject', ['document']), oldestFirst: true }, list('zaak', ['zaak', 'zaakrelatie'])],
+  [
+    list('rol'),
+    list('resultaat'),
+    list('zaakobject'),
+    list('klantcontact'),
+    list('zaaknotitie'),
+    list('besluit'),
+    list('verzending'),
+  ],
+  [list('status')],
+  [list('substatus')],
+]
+
+/** What hangs below objects: read for those that changed. */
+export const BELOW: Record<
+  string,
+  { of: string; audit: string; lists: { soort: string; path(uuid: string, url: string): string; column: string }[] }
+> = {
+  zaakdelen: {
+    of: 'zaak',
+    audit: PATHS.zaak,
+    lists: [
+      { soort: 'zaakeigenschap', path: (uuid) => `${PATHS.zaak}/${uuid}/zaakeigenschappen`, column: 'zaak_id' },
+      { soort: 'zaakbesluit', path: (uuid) => `${PATHS.zaak}/${uuid}/besluiten`, column: 'zaak_id' },
+      {
+        soort: 'zaakinformatieobject',
+        path: (_, url) => `${PATHS.zaakinformatieobject}?zaak=${url}`,
+        column: 'zaak_id',
+      },
+      { soort: 'zaakcontactmoment', path: (_, url) => `${PATHS.zaakcontactmoment}?zaak=${url}`, column: 'zaak_id' },
+      { soort: 'zaakverzoek', path: (_, url) => `${PATHS.zaakverzoek}?zaak=${url}`, column: 'zaak_id' },
+    ],
+  },
+  documentdelen: {
+    of: 'document',
+    audit: PATHS.enkelvoudiginformatieobject,
+    lists: [
+      {
+        soort: 'gebruiksrecht',
+        path: (_, url) => `${PATHS.gebruiksrechten}?informatieobject=${url}`,
+        column: 'enkelvoudiginformatieobject_id',
+      },
+      {
+        soort: 'objectinformatieobject',
+        path: (_, url) => `${PATHS.objectinformatieobject}?informatieobject=${url}`,
+        column: 'enkelvoudiginformatieobject_id',
+      },
+    ],
+  },
+  besluitdelen: {
+    of: 'besluit',
+    audit: PATHS.besluit,
+    lists: [
+      {
+        soort: 'besluitinformatieobject',
+        path: (_, url) => `${PATHS.besluitinformatieobject}?besluit=${url}`,
+        column: 'besluit_id',
+      },
+    ],
+  },
+}
+
+/** Those lists by their name. */
+export const listOf = new Map(LISTS.flat().map((one) => [one.naam, one]))
