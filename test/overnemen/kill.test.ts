@@ -310,6 +310,8 @@ t.test('killed while it compares, it compares again, with its exit code and its 
   const check = () => start(target, words)
   const lock = await sql.reserve()
   await lock`begin`
+  // The lock is to last for as long as the program takes to start.
+  await lock`set local idle_in_transaction_session_timeout = 0`
   await lock`lock table substatus in access exclusive mode`
   const program = check()
   await awaited('the comparison at the substatussen', program, target, async () =>
