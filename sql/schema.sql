@@ -358,8 +358,8 @@ create table besluittype (
   constraint besluittype_pkey PRIMARY KEY (id),
   constraint besluittype_uuid_uniek UNIQUE (uuid),
   constraint besluittype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id),
-  constraint besluittype_publicatietermijn_is_termijn CHECK (is_term(publicatietermijn)),
-  constraint besluittype_reactietermijn_is_termijn CHECK (is_term(reactietermijn))
+  constraint besluittype_publicatietermijn_is_termijn CHECK (is_term(publicatietermijn, 100)),
+  constraint besluittype_reactietermijn_is_termijn CHECK (is_term(reactietermijn, 100))
 );
 CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
 CREATE TRIGGER besluittype_heeft_ruimte BEFORE INSERT ON besluittype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
@@ -1391,7 +1391,7 @@ create table statustype (
   constraint statustype_uuid_uniek UNIQUE (uuid),
   constraint statustype_volgnummer_uniek UNIQUE (zaaktype_id, volgnummer),
   constraint statustype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
-  constraint statustype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd)),
+  constraint statustype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd, 100)),
   constraint statustype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 9999)))
 );
 CREATE TRIGGER statustype_heeft_ruimte BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
@@ -1547,7 +1547,7 @@ CASE
     ELSE 3
 END)),
   constraint zaak_niet_eigen_hoofdzaak CHECK ((hoofdzaak_id <> id)),
-  constraint zaak_verlenging_duur_is_termijn CHECK (is_term(verlenging_duur))
+  constraint zaak_verlenging_duur_is_termijn CHECK (is_term(verlenging_duur, 100))
 );
 CREATE INDEX zaak_archiefactiedatum_id_idx ON zaak USING btree (archiefactiedatum, id);
 CREATE INDEX zaak_archiefstatus_id_idx ON zaak USING btree (archiefstatus, id) WHERE (archiefstatus <> 'nog_te_archiveren'::text);
@@ -1828,10 +1828,10 @@ create table zaaktype (
   constraint zaaktype_pkey PRIMARY KEY (id),
   constraint zaaktype_uuid_uniek UNIQUE (uuid),
   constraint zaaktype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id),
-  constraint zaaktype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd)),
+  constraint zaaktype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd, 100)),
   constraint zaaktype_indicatie_intern_of_extern_check CHECK ((indicatie_intern_of_extern = ANY (ARRAY['intern'::text, 'extern'::text]))),
-  constraint zaaktype_servicenorm_is_termijn CHECK (is_term(servicenorm)),
-  constraint zaaktype_verlengingstermijn_is_termijn CHECK (is_term(verlengingstermijn))
+  constraint zaaktype_servicenorm_is_termijn CHECK (is_term(servicenorm, 100)),
+  constraint zaaktype_verlengingstermijn_is_termijn CHECK (is_term(verlengingstermijn, 100))
 );
 CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
 CREATE TRIGGER zaaktype_heeft_ruimte BEFORE INSERT ON zaaktype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
@@ -2561,6 +2561,20 @@ begin
   return case
     when term ~ '^P(?=.)(\d{1,3}Y)?(\d{1,4}M)?(\d{1,6}D)?(T(?=.)(\d{1,2}H)?(\d{1,2}M)?(\d{1,2}(\.\d{1,6})?S)?)?$'
     then timestamp '2000-01-01' + term::interval <= timestamp '2500-01-01'
+    else false
+  end;
+end $function$;
+
+-- The same of at most so many years. The bounds are those of MAX_YEARS in src/http/duration.ts.
+CREATE OR REPLACE FUNCTION is_term(term text, years integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  return case
+    when is_term(term) then timestamp '2000-01-01' + term::interval <= timestamp '2000-01-01' + make_interval(years => years)
     else false
   end;
 end $function$;

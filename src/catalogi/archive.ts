@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { OptionalText } from '../http/input.ts'
 import type { InvalidParam } from '../http/problem.ts'
-import { OptionalDuur } from './fields.ts'
+import { OptionalArchiveDuur } from './fields.ts'
 import type { Found } from './selectielijst.ts'
 
 const AFLEIDINGSWIJZEN = [
@@ -56,7 +56,7 @@ export const BrondatumArchiefprocedure = Type.Object({
   einddatumBekend: Type.Optional(Type.Boolean({ default: false })),
   objecttype: Type.Optional(Type.Enum([...OBJECTTYPEN, ''] as const, { default: '' })),
   registratie: OptionalText(80),
-  procestermijn: OptionalDuur,
+  procestermijn: OptionalArchiveDuur,
 })
 export type Brondatum = Static<typeof BrondatumArchiefprocedure>
 

@@ -15,6 +15,10 @@ export const Duur = Type.String({ format: 'duration' })
 export const OptionalDuur = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'duration', default: null }),
 )
+/** A term of archiving, which may be as long as those of the selectielijst. */
+export const OptionalArchiveDuur = Type.Optional(
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'duration-archiving', default: null }),
+)
 export const OptionalUrl = (maxLength = 200) => Type.Optional(Type.String({ format: 'uri', maxLength, default: '' }))
 /** A type in a relation: its URL, or its omschrijving or identificatie. */
 export const TypeRelation = (maxLength = 1000) =>

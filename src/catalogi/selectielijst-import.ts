@@ -1,7 +1,7 @@
 // A selectielijst out of files, into the database: all of it or nothing, instead of what was there.
 import { jsonOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
-import { inDays, isDuration } from '../http/duration.ts'
+import { inDays, isDuration, MAX_YEARS } from '../http/duration.ts'
 import { collectResources, type Kind, missingMembers, PATHS } from './selectielijst.ts'
 
 export type Item = { url: string; soort: Kind; procestype: string | null; inhoud: object }
@@ -82,7 +82,7 @@ function readItem(url: string, inhoud: object): Item | string {
   if (!WAARDERINGEN.includes(waardering as string)) return `waardering is one of ${WAARDERINGEN.join(', ')}`
   const hasTerm = bewaartermijn !== null && bewaartermijn !== undefined && bewaartermijn !== ''
   if (hasTerm && !(typeof bewaartermijn === 'string' && isDuration(bewaartermijn)))
-    return `bewaartermijn ${JSON.stringify(bewaartermijn).slice(0, 50)} is no ISO 8601 duration of at most 500 years`
+    return `bewaartermijn ${JSON.stringify(bewaartermijn).slice(0, 50)} is no ISO 8601 duration of at most ${MAX_YEARS.archiving} years`
   return { url, soort, procestype: procesType, inhoud }
 }
 

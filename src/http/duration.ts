@@ -1,12 +1,12 @@
 /**
- * The one reading of ISO 8601 durations. Every duration of the standard is a term, so none is negative, and none is longer
- * than five hundred years: a date moved by it stays a date, and the terms of 110 years in the selectielijst fit. `is_term` in
- * the database says the same.
+ * The one reading of ISO 8601 durations. Every duration of the standard is a term, so none is negative, and none is longer than
+ * `MAX_YEARS`: a date moved by it stays a date. `is_term` in the database says the same.
  */
 const PARTS =
   /^P(?!$)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?!$)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$/
 
-export const MAX_TERM_YEARS = 500
+/** The longest terms: those of archiving, of which the selectielijst has some of 110 years, and all others. */
+export const MAX_YEARS = { archiving: 500, term: 100 } as const
 
 /** The last day that the standard can write: a date that was computed and lies later is refused. */
 export const isBeyondDates = (day: string | null): boolean => day !== null && day.length > '9999-12-31'.length
@@ -14,25 +14,28 @@ export const isBeyondDates = (day: string | null): boolean => day !== null && da
 /** What a duration has of each; weeks are days here, hours and minutes seconds. */
 type Parts = { years: number; months: number; days: number; seconds: number }
 
-/** Undefined when it is no duration, or one that is out of bounds. */
-function readParts(text: string): Parts | undefined {
+/** Undefined when it is no duration, or one of more than so many years. */
+function readParts(text: string, bound: number = MAX_YEARS.archiving): Parts | undefined {
   const match = PARTS.exec(text)
   if (!match) return undefined
   const amounts = match.slice(1).map((part) => Number(part ?? 0))
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = amounts
-  // From a day after which five hundred years have all their leap days; a date out of reach is NaN, and so refused.
+  // From a day after which so many years have all their leap days; a date out of reach is NaN, and so refused.
   const end = Date.UTC(2000 + years, months, 1 + weeks * 7 + days, hours, minutes, seconds)
-  if (!(end <= Date.UTC(2000 + MAX_TERM_YEARS, 0, 1))) return undefined
+  if (!(end <= Date.UTC(2000 + bound, 0, 1))) return undefined
   return { years, months, days: weeks * 7 + days, seconds: (hours * 60 + minutes) * 60 + seconds }
 }
 
-/** Whether it is a duration that the service takes: ISO 8601, not negative, at most five hundred years. */
+/** Whether it is a duration that the service reads: ISO 8601, not negative, as long as a term of archiving at most. */
 export const isDuration = (text: string): boolean => readParts(text) !== undefined
+
+/** Whether it is one that is no longer than any other term. */
+export const isTerm = (text: string): boolean => readParts(text, MAX_YEARS.term) !== undefined
 
 /**
  * A duration in one spelling: months carry into years, weeks into days, seconds into minutes and so on up to days. Days
  * stay days: a month has no fixed length. Zero is `P0D`.
- * @throws RangeError for what `isDuration` refuses; the format `duration` of the schemas refuses it first
+ * @throws RangeError for what `isDuration` refuses; the formats of the schemas refuse it first
  */
 export function isoDuration(text: string): string {
   const { years, months, days, seconds } = requireParts(text)

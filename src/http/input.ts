@@ -4,7 +4,7 @@ import Type, { type Static, type TObject, type TOptional, type TSchema, type TUn
 import Format from 'typebox/format'
 import { Compile, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
-import { isDuration, isZeroDuration, MAX_TERM_YEARS } from './duration.ts'
+import { isDuration, isTerm, isZeroDuration, MAX_YEARS } from './duration.ts'
 import { LIMITS } from './limits.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem } from './problem.ts'
 import { isUuid } from './uuid.ts'
@@ -96,15 +96,16 @@ const FORMATS: Record<
         ? 'Dit nummer heeft negen cijfers.'
         : 'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.',
   },
-  duration: {
-    test: isDuration,
-    code: () => 'invalid',
-    reason: `Dit is geen geldige duur (ISO 8601, niet negatief, ten hoogste ${MAX_TERM_YEARS} jaar).`,
-  },
+  duration: { test: isTerm, code: () => 'invalid', reason: noDuration(MAX_YEARS.term) },
+  'duration-archiving': { test: isDuration, code: () => 'invalid', reason: noDuration(MAX_YEARS.archiving) },
 }
 // What is longer than any text may be is refused by its length: nobody reads all of it to find out what else is wrong.
 for (const [name, { test }] of Object.entries(FORMATS))
   Format.Set(name, (text) => text.length > LIMITS.text || test(text))
+
+function noDuration(years: number): string {
+  return `Dit is geen geldige duur (ISO 8601, niet negatief, ten hoogste ${years} jaar).`
+}
 
 function orEmpty(test: (text: string) => boolean): (text: string) => boolean {
   return (text) => text === '' || test(text)
@@ -253,7 +254,7 @@ function makeReader(schema: Plain): Reader {
   const nullable = types.includes('null')
   const readText = (format: string | undefined, value: string) => {
     if (format === 'date-time' && isMoment(value)) return momentInUtc(value)
-    if (format === 'duration' && nullable && isZeroDuration(value)) return null // a term of no length is no term
+    if (format?.startsWith('duration') && nullable && isZeroDuration(value)) return null // a term of no length is no term
     return value
   }
   return (value, defaults) => {

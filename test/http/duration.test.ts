@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import postgres from 'postgres'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { afterTerm, inDays, isDuration, isoDuration } from '../../src/http/duration.ts'
+import { afterTerm, inDays, isDuration, isoDuration, isTerm, MAX_YEARS } from '../../src/http/duration.ts'
 import { testDatabase } from '../setup.ts'
 
 t.test('durations have one spelling', async (t) => {
@@ -21,7 +21,7 @@ t.test('durations have one spelling', async (t) => {
     t.equal(isoDuration(given!), normal)
 })
 
-t.test('a duration is not negative and at most five hundred years', async (t) => {
+t.test('a duration is not negative, a term of archiving at most five hundred years, any other a hundred', async (t) => {
   for (const text of ['P110Y', 'P500Y', 'P6000M', 'P182622D', 'P26088W', 'P499Y12M', 'PT4382928H', 'P0D'])
     t.ok(isDuration(text), text)
   for (const text of [
@@ -44,6 +44,8 @@ t.test('a duration is not negative and at most five hundred years', async (t) =>
     'P1.5D',
   ])
     t.notOk(isDuration(text), text.slice(0, 20))
+  for (const text of ['P100Y', 'P1200M', 'P36525D', 'P5217W', 'P99Y12M', 'PT876600H', 'P0D']) t.ok(isTerm(text), text)
+  for (const text of ['P101Y', 'P100Y1D', 'P1201M', 'P36526D', 'P110Y', 'P-1D', '']) t.notOk(isTerm(text), text)
   t.throws(() => isoDuration('P501Y'), RangeError)
   t.throws(() => inDays('P-1D'), RangeError)
 })
@@ -67,6 +69,13 @@ t.test('the constraint of the tables reads durations as the service does', async
       { refused: string[] | null },
     ]
   t.equal(refused, null)
+  const terms = [...new Set([...taken, 'P100Y', 'P36525D', 'P100Y1D', 'P36526D', 'P1201M'].map(isoDuration))]
+  const short = await sql<{ x: string }[]>`
+    select x from unnest(${terms}::text[]) x where is_term(x, ${MAX_YEARS.term}) order by x collate "C"`
+  t.same(
+    short.map(({ x }) => x),
+    terms.filter(isTerm).sort(),
+  )
   const wrong = [
     'P501Y',
     'P182623D',
@@ -80,7 +89,7 @@ t.test('the constraint of the tables reads durations as the service does', async
     'drie weken',
   ]
   const [{ accepted }] =
-    (await sql`select array_agg(x) as accepted from unnest(${wrong}::text[]) x where is_term(x)`) as [
+    (await sql`select array_agg(x) as accepted from unnest(${wrong}::text[]) x where is_term(x) or is_term(x, 500)`) as [
       { accepted: string[] | null },
     ]
   t.equal(accepted, null)

@@ -27,7 +27,7 @@ import {
   NullableUrl,
   OBJECT_PERIOD,
   OF_ZAAKTYPE,
-  OptionalDuur,
+  OptionalArchiveDuur,
   type OwnOfPart,
   Params,
   TypeRelation,
@@ -69,7 +69,7 @@ const FIELDS = {
   selectielijstklasse: kept(Url(), 'selectielijstklasse'),
   toelichting: kept(OptionalText(), 'toelichting', ''),
   archiefnominatie: kept(OptionalChoice(['blijvend_bewaren', 'vernietigen']), 'archiefnominatie', ''),
-  archiefactietermijn: formed(OptionalDuur, 'archiefactietermijn', null, isoDuration),
+  archiefactietermijn: formed(OptionalArchiveDuur, 'archiefactietermijn', null, isoDuration),
   brondatumArchiefprocedure: spread({
     input: Type.Optional(Nullable(BrondatumArchiefprocedure)),
     columns: {
@@ -106,7 +106,7 @@ const FIELDS = {
     'indicatieSpecifiek',
     null,
   ),
-  procestermijn: formed(OptionalDuur, 'procestermijn', null, isoDuration),
+  procestermijn: formed(OptionalArchiveDuur, 'procestermijn', null, isoDuration),
   besluittypen: apart(Type.Optional(Type.Array(TypeRelation(), { default: [] })), (row, base) =>
     row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
   ),

@@ -3,7 +3,11 @@ import { DOCUMENTED } from '../documented.ts'
 import { answers, isParameter, type Json, type Operation, segments, singular } from './operation.ts'
 
 /** Formats that only our own check knows. */
-const OWN_FORMATS: Record<string, string | undefined> = { 'uri-reference-zgw': 'uri', rsin: undefined }
+const OWN_FORMATS: Record<string, string | undefined> = {
+  'uri-reference-zgw': 'uri',
+  'duration-archiving': 'duration',
+  rsin: undefined,
+}
 
 const BODY = { POST: 'Invoer', PUT: 'Vervanging', PATCH: 'Wijziging' } as const
 
