@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
+import { expected } from '../database/rows.ts'
 import { OptionalText, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
 import {
@@ -109,7 +110,7 @@ export function registerAccounts(app: FastifyInstance): void {
         return made.uuid
       })
       const text = t`Het account ${form.gebruikersnaam} is gemaakt.`
-      if (wijze === 'maken') return await showOnce(request, reply, uuid, gekozen!, text)
+      if (wijze === 'maken') return await showOnce(request, reply, uuid, expected(gekozen), text)
       return await redirectWith(request, reply, `/accounts/${uuid}`, text)
     } catch (error) {
       return reply
@@ -170,7 +171,7 @@ export function registerAccounts(app: FastifyInstance): void {
     const account = await requireAccount(app, request)
     try {
       const { wijze, wachtwoord } = readForm(PasswordForm, request.body, passwordFaults)
-      const gekozen = choosePassword(wijze, wachtwoord)!
+      const gekozen = expected(choosePassword(wijze, wachtwoord))
       const own = account.id === signedIn(request).id
       await mutateFromPage(request, async (m) => {
         await setPassword(m.trx, account.id, gekozen, { keep: own ? sessionOf(request).id : null, given: !own })

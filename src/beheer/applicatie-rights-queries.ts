@@ -1,6 +1,7 @@
 // What an application may do, as the pages show it, and what a right can be for.
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import type { Component } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import type { Applicatie } from './applicatie.ts'
@@ -74,7 +75,7 @@ export async function selectCatalogusRights(db: ReadDb, applicatieId: number): P
     keuze: `c:${uuid}:${type}`,
     voor: type
       ? t`${type}, alle versies, ook latere, catalogus ${catalogus}`
-      : t`alle ${TYPEN[recht.component]!.meer} in catalogus ${catalogus}, ook latere`,
+      : t`alle ${expected(TYPEN[recht.component]).meer} in catalogus ${catalogus}, ook latere`,
   }))
 }
 
@@ -122,7 +123,7 @@ export async function selectChoices(
   const groepen = catalogi.rows.map(
     ({ id, uuid, naam }): ChoiceGroup => ({
       catalogus: naam,
-      alle: { waarde: `c:${uuid}:`, naam: t`Alle ${TYPEN[component]!.meer}, ook die er later bij komen` },
+      alle: { waarde: `c:${uuid}:`, naam: t`Alle ${expected(TYPEN[component]).meer}, ook die er later bij komen` },
       typen: shown
         .filter(({ catalogusId }) => catalogusId === id)
         .map(({ sleutel, naam: typeNaam, versies }) => ({

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type ApplicatieInput, changeApplicatie } from '../autorisaties/applicaties.ts'
 import type { ReadDb } from '../database/database.ts'
+import { expected, one } from '../database/rows.ts'
 import type { Component } from '../http/actor.ts'
 import { OptionalChoice, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -90,14 +91,15 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         ...(form.catalogi.length === 0 && { catalogi: t('Kies ten minste een catalogus.') }),
         ...(!form.max && { max: t('Kies het hoogste niveau.') }),
       })
-      const rights = Object.entries(preset!.scopes).flatMap(([component, scopes]) =>
+      const { naam, scopes: given } = expected(preset)
+      const rights = Object.entries(given).flatMap(([component, scopes]) =>
         rightsFromForm(
           { component: component as Component, scopes, voor: form.catalogi.map((uuid) => `c:${uuid}:`), max: form.max },
           request.base,
         ),
       )
       await replaceRights(request, applicatie, undefined, rights)
-      const text = t`De rechten van een toepassing van de soort ${preset!.naam} zijn toegevoegd.`
+      const text = t`De rechten van een toepassing van de soort ${naam} zijn toegevoegd.`
       return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, text)
     } catch (error) {
       const fouten = formFaults(error)
@@ -279,7 +281,7 @@ async function replaceRights(
     if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw changedMeanwhile()
     const keep = (recht: ShownRight) => recht.id !== oud?.id || recht.soort !== oud.soort
     const naar = (recht: ShownRight) =>
-      rightsFromForm({ ...recht, voor: recht.keuze ? [recht.keuze] : [], max: recht.max ?? '' }, request.base)[0]!
+      one(rightsFromForm({ ...recht, voor: recht.keuze ? [recht.keuze] : [], max: recht.max ?? '' }, request.base))
     const invoer = [...[...typen, ...catalogi].filter(keep).map(naar), ...nieuw]
     await changeApplicatie(
       m,

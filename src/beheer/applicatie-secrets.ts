@@ -211,7 +211,8 @@ async function scopesOf(app: FastifyInstance, { id, heeftAlleAutorisaties }: App
 }
 
 // Lists: with the scope they answer 200, whatever there is to see.
-const TRY_OUTS: [scope: string, path: string, header?: string][] = [
+type Request = [scope: string, path: string, header?: string]
+const TRY_OUTS: [Request, ...Request[]] = [
   ['catalogi.lezen', '/catalogi/api/v1/catalogussen'],
   ['zaken.lezen', '/zaken/api/v1/zaken', 'Accept-Crs: EPSG:4326'],
   ['documenten.lezen', '/documenten/api/v1/enkelvoudiginformatieobjecten'],
@@ -226,7 +227,7 @@ function exampleCommand(
   geheim: string,
   scopes: 'alle' | string[],
 ): { curl: string; later: string } {
-  const [, path, header] = TRY_OUTS.find(([scope]) => scopes === 'alle' || scopes.includes(scope)) ?? TRY_OUTS[0]!
+  const [, path, header] = TRY_OUTS.find(([scope]) => scopes === 'alle' || scopes.includes(scope)) ?? TRY_OUTS[0]
   const { gebruikersnaam, naam } = signedIn(request)
   const token = signToken(clientId, geheim, { id: gebruikersnaam, name: naam })
   const rest = `${header ? ` -H ${quote(header)}` : ''} ${quote(`${request.base}${path}`)}`

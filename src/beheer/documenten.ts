@@ -58,7 +58,7 @@ function shownAs({
   inhoud,
 }: Pick<Versie, 'formaat' | 'bestandsnaam' | 'inhoud'>): string | undefined {
   if (!inhoud) return undefined
-  const format = formaat.split(';', 1)[0]!.trim().toLowerCase()
+  const format = formaat.replace(/;.*/s, '').trim().toLowerCase()
   const ending = /\.([a-z0-9]+)$/i.exec(bestandsnaam)?.[1]?.toLowerCase() ?? ''
   return SHOWN.find(([, formats, endings]) => (format ? formats.includes(format) : endings.includes(ending)))?.[0]
 }

@@ -44,14 +44,17 @@ export function readForm<T extends TObject>(
   } catch (error) {
     Object.assign(fouten, formFaultsOf(error))
   }
-  return throwFormFaults({ ...found, ...fouten }) as never
+  throw formProblem({ ...found, ...fouten })
 }
 
-/** Puts extra checks beside those of the schema: throws when any of them found something. */
+/** Puts extra checks beside those of the schema. @throws Problem 400 when any of them found something */
 export function throwFormFaults(fouten: FormFaults): void {
-  const params: InvalidParam[] = Object.entries(fouten).map(([name, reason]) => ({ name, code: 'invalid', reason }))
-  if (params.length > 0) throw invalidAll(params)
+  if (Object.keys(fouten).length > 0) throw formProblem(fouten)
 }
+
+/** To throw where one thing is known to be wrong: 400. */
+export const formProblem = (fouten: FormFaults): Problem =>
+  invalidAll(Object.entries(fouten).map(([name, reason]): InvalidParam => ({ name, code: 'invalid', reason })))
 
 /** What to show beside the fields after a failure; whatever is no refusal of the input is thrown on. */
 export function formFaultsOf(error: unknown): FormFaults {

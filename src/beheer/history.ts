@@ -179,7 +179,7 @@ function changeSentence({ resource, oud, nieuw }: Pick<Row, 'resource' | 'oud' |
   if (resource === 'zaak' && before.einddatum && !after.einddatum) return t('Zaak heropend')
   if (after.versie !== undefined && before.versie !== after.versie) return t`Versie ${after.versie} vastgelegd`
   if (before.locked !== after.locked) return after.locked ? t('Document vergrendeld') : t('Document ontgrendeld')
-  const changed = [...new Set(changedFields(before, after, new Map()).map(({ veld }) => veld.split(':', 1)[0]!))]
+  const changed = [...new Set(changedFields(before, after, new Map()).map(({ veld }) => veld.replace(/:.*/s, '')))]
   if (changed.length === 0) return t`${NOUNS[resource]} opgeslagen zonder wijziging`
   const [first, ...rest] = changed.slice(0, 3)
   const named = [first, ...rest.map((name) => name.toLowerCase())]

@@ -118,7 +118,7 @@ async function requireOwnOrigin(request: FastifyRequest): Promise<void> {
 
 async function requireRole(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const rol = request.routeOptions.config.rol
-  if (request.routeOptions.config.rol === undefined) return // no page at all, a 404
+  if (rol === undefined) return // no page at all, a 404
   // Style and script, which the page needs that tells of a database that is away.
   if (request.routeOptions.url?.endsWith('/bestanden/:naam')) return
   request.session = request.is404 ? undefined : await findSession(request)
@@ -140,5 +140,5 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
     if (!isSafe(request)) throw forbidden(undefined, t('Stel eerst eenmalige codes in, bij Mijn account.'))
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/codes`, 303)
   }
-  if (!hasRole(request.beheerder, rol!)) throw forbidden(undefined, t`Hiervoor is de rol ${rol} nodig.`)
+  if (!hasRole(request.beheerder, rol)) throw forbidden(undefined, t`Hiervoor is de rol ${rol} nodig.`)
 }

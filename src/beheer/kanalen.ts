@@ -171,4 +171,4 @@ function fieldsOf(form: FormValues) {
 
 /** Faults of one of the filters stand beside the field of all. */
 const faults = (error: unknown): FormFaults =>
-  Object.fromEntries(Object.entries(formFaultsOf(error)).map(([name, reason]) => [name.split('.')[0]!, reason]))
+  Object.fromEntries(Object.entries(formFaultsOf(error)).map(([name, reason]) => [name.replace(/\..*/s, ''), reason]))

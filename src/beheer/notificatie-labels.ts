@@ -9,10 +9,11 @@ export type Explanation = { soort: Tone; tekst: string; advies: string }
 /** What an attempt came to. `uitkomst` is null while it runs. */
 export function outcomeOf(kind: string | null, httpStatus: number | null): Explanation {
   if (kind === 'http') return httpOutcome(httpStatus ?? 0)
-  return OUTCOMES[kind ?? 'bezig'] ?? OUTCOMES.unknown!
+  const outcomes: Record<string, Explanation> = OUTCOMES
+  return outcomes[kind ?? 'bezig'] ?? OUTCOMES.unknown
 }
 
-const OUTCOMES: Record<string, Explanation> = words(
+const OUTCOMES = words(
   {
     bezig: { soort: 'bezig', tekst: 'Bezig met versturen', advies: '' },
     delivered: { soort: 'goed', tekst: 'Bezorgd', advies: '' },
@@ -63,7 +64,7 @@ const OUTCOMES: Record<string, Explanation> = words(
       tekst: 'Uitkomst onbekend',
       advies: 'De worker stopte tijdens deze poging. De poging is daarna opnieuw gedaan, met hetzelfde kenmerk.',
     },
-  },
+  } satisfies Record<string, Explanation>,
   'tekst',
   'advies',
 )
@@ -133,9 +134,9 @@ export function waitsFor(
 
 export const STAGE_WORDS: Record<Stage['stage'], { naam: string; advies: string }> = words(
   {
-    DNS: { naam: 'Hostnaam opzoeken (DNS)', advies: OUTCOMES.dns!.advies },
-    TCP: { naam: 'Verbinding maken (TCP)', advies: OUTCOMES.refused!.advies },
-    TLS: { naam: 'Verbinding beveiligen (TLS)', advies: OUTCOMES.tls!.advies },
+    DNS: { naam: 'Hostnaam opzoeken (DNS)', advies: OUTCOMES.dns.advies },
+    TCP: { naam: 'Verbinding maken (TCP)', advies: OUTCOMES.refused.advies },
+    TLS: { naam: 'Verbinding beveiligen (TLS)', advies: OUTCOMES.tls.advies },
     HTTP: {
       naam: 'Antwoord krijgen (HTTP)',
       advies: 'Controleer of de API-root naar de Notificaties API wijst, en of de dienst geen storing heeft.',

@@ -146,7 +146,7 @@ export function registerNotificaties(app: FastifyInstance): void {
 
   app.get<Params>('/notificaties/:uuid', { config: viewing }, async (request, reply) => {
     const bericht = await requireMessage(app, request.params.uuid)
-    const [[rij], ended, under, instelling] = await Promise.all([
+    const [shown, ended, under, instelling] = await Promise.all([
       selectMessages(app, request, sql`notificatie.id = ${bericht.id}`, 1),
       app.read.selectFrom('notificatiePoging').where('notificatieId', '=', bericht.id).selectAll().execute(),
       app.read
@@ -169,12 +169,13 @@ export function registerNotificaties(app: FastifyInstance): void {
         duurMs: null,
       })),
     ]
+    const rij = one(shown)
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.page('notificatie', {
       titel: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
       breadcrumbs: [{ pad: '/notificaties', naam: t('Notificaties') }],
-      bericht: { ...bericht, ...rij! },
-      ...inWords(rij!, instelling),
+      bericht: { ...bericht, ...rij },
+      ...inWords(rij, instelling),
       inhoud: JSON.stringify(
         {
           ...(cloudevent && { cloudevent }),

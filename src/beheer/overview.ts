@@ -117,7 +117,7 @@ function remembered<Rest extends unknown[], T>(ms: number, ask: (key: string, ..
 type Controles = Awaited<ReturnType<typeof readiness>>
 
 function database({ database, schema, key }: Controles, storingen: Storing[]): Component {
-  if (database!.status !== 'ok') {
+  if (database.status !== 'ok') {
     storingen.push({
       soort: 'fout',
       tekst: t('De database antwoordt niet.'),
@@ -125,7 +125,7 @@ function database({ database, schema, key }: Controles, storingen: Storing[]): C
     })
     return { naam: t('Database'), soort: 'fout', staat: t('Antwoordt niet'), detail: '' }
   }
-  if (key!.status !== 'ok') {
+  if (key.status !== 'ok') {
     storingen.push({
       soort: 'fout',
       tekst: t('Geheimen zijn niet te lezen: SECRET_KEY is een andere sleutel dan waarmee deze database is gevuld.'),
@@ -135,7 +135,7 @@ function database({ database, schema, key }: Controles, storingen: Storing[]): C
     })
     return { naam: t('Database'), soort: 'fout', staat: t('Andere sleutel'), detail: '' }
   }
-  if (schema!.status !== 'ok') {
+  if (schema.status !== 'ok') {
     storingen.push({
       soort: 'fout',
       tekst: t('De database hoort niet bij deze versie van het programma.'),
@@ -162,7 +162,7 @@ function storagePart({ storage, malwareScanner }: Controles, backend: string, st
         'Start clamd opnieuw en bekijk zijn log. De instelling CLAMD_UNAVAILABLE zegt of uploaden intussen doorgaat.',
       ),
     })
-  if (storage!.status === 'ok') return { naam: t('Documentopslag'), soort: 'goed', staat: t('Werkt'), detail }
+  if (storage.status === 'ok') return { naam: t('Documentopslag'), soort: 'goed', staat: t('Werkt'), detail }
   storingen.push({
     soort: 'fout',
     tekst: t`De documentopslag (${detail}) is niet beschikbaar: uploaden en downloaden lukken niet.`,
@@ -365,7 +365,7 @@ async function countJobs({ sql }: Reader): Promise<JobCounts> {
 }
 
 function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: JobCounts, storingen: Storing[]): Component {
-  const laat = queue!.status !== 'ok'
+  const laat = queue.status !== 'ok'
   if (laat)
     storingen.push({
       soort: 'let-op',

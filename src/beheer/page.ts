@@ -169,8 +169,8 @@ function labelCells(html: string): string {
   return html.replace(/<table[\s\S]*?<\/table>/g, (table) => {
     const [head = '', ...body] = table.split('</thead>')
     if (body.length === 0) return table
-    const headings = [...head.matchAll(/<th\b[^>]*>([\s\S]*?)<\/th>/g)].map(([, text]) =>
-      text!
+    const headings = [...head.matchAll(/<th\b[^>]*>([\s\S]*?)<\/th>/g)].map(([, text = '']) =>
+      text
         .replace(/<[^>]*>/g, '')
         .replaceAll('"', '&quot;')
         .trim(),
@@ -207,7 +207,7 @@ function listFaults(body: string, fouten: unknown): { anker?: string; label?: st
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 /** What a template escaped, before it did. */
-const plainText = (html: string) => html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!)
+const plainText = (html: string) => html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
 
 /** The id of the first field with this name, as of a group of choices. */
 function idOfField(body: string, naam: string): string | undefined {
@@ -221,7 +221,7 @@ function idOfField(body: string, naam: string): string | undefined {
 function frame(request: FastifyRequest, style: Style) {
   const { beheerder } = request
   const basis = `${basePath(request)}/beheer`
-  const pad = request.originalUrl.split('?', 1)[0]!.replace(/^\/beheer/, '') || '/'
+  const pad = request.originalUrl.replace(/\?.*/s, '').replace(/^\/beheer/, '') || '/'
   const isHere = (item: MenuItem) =>
     item.pad === '/'
       ? pad === '/'

@@ -5,6 +5,7 @@ import { CHANGEABLE } from '../config/environment.ts'
 import { SETTING_GROUPS } from '../config/in-pages.ts'
 import { withStored } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import { mutateFromPage } from './change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from './form.ts'
 import { localeOf, t, words } from './language/language.ts'
@@ -48,14 +49,15 @@ export function registerSettings(app: FastifyInstance): void {
     const stored = await readRows(app.read)
     const fields = CHANGEABLE.map((setting) => {
       const now = stored.get(setting.env) ?? ''
+      const { value, from } = expected(listed.find(({ env }) => env === setting.env))
       return {
         setting,
         waarde: textOf(form, setting.env) ?? now,
         was: textOf(form, `was.${setting.env}`) ?? now,
         /** Not of the stored one when that is wrong: what counts. */
-        geldt: inWords(setting, listed.find(({ env }) => env === setting.env)?.value),
+        geldt: inWords(setting, value),
         standaard: inWords(setting, setting.default?.toString()),
-        uit: listed.find(({ env }) => env === setting.env)!.from,
+        uit: from,
         keuzes: choicesOf(setting),
       }
     })

@@ -39,9 +39,10 @@ export async function registerStylesheet(
   const script = await readFile(new URL('./assets/beheer.js', import.meta.url), 'utf8')
   const components = (await Promise.all(COMPONENTS.map(readPackageFile))).map(withoutSourceMap).join('\n')
   const tokens = onlyUsed(await readPackageFile(THEME), components + own)
+  const js = await toFile('beheer', 'js', script)
   const files = [
     await toFile('beheer', 'css', `${components}\n${tokens}\n${own}`),
-    await toFile('beheer', 'js', script),
+    js,
     ...(theme.css ? [await toFile('thema', 'css', await readFile(theme.css, 'utf8'))] : []),
   ]
   const byName = new Map(files.map((file) => [file.name, file]))
@@ -62,7 +63,7 @@ export async function registerStylesheet(
   )
   return {
     css: files.filter(({ name }) => name.endsWith('.css')).map(({ name }) => name),
-    js: files.find(({ name }) => name.endsWith('.js'))!.name,
+    js: js.name,
     themeClass: [THEME_CLASS, theme.className].filter(Boolean).join(' '), // its tokens over ours, which may be more
   }
 }
@@ -91,13 +92,15 @@ const withoutSourceMap = (css: string) =>
  * left out, which we do not ship: that of the system counts, unless the theme of the municipality names one.
  */
 function onlyUsed(theme: string, css: string): string {
-  const tokens = new Map([...theme.matchAll(/^\s*(--[\w-]+):\s*(.*?);/gm)].map((match) => [match[1]!, match[2]!]))
+  const tokens = new Map(
+    [...theme.matchAll(/^\s*(--[\w-]+):\s*(.*?);/gm)].map(([, name = '', value = '']) => [name, value]),
+  )
   const used = new Set<string>()
   const collect = (text: string) => {
-    for (const [, name] of text.matchAll(/var\(\s*(--[\w-]+)/g)) {
-      const value = tokens.get(name!)
-      if (value === undefined || used.has(name!) || name!.endsWith('font-family')) continue
-      used.add(name!)
+    for (const [, name = ''] of text.matchAll(/var\(\s*(--[\w-]+)/g)) {
+      const value = tokens.get(name)
+      if (value === undefined || used.has(name) || name.endsWith('font-family')) continue
+      used.add(name)
       collect(value)
     }
   }

@@ -112,7 +112,7 @@ const CODES: Record<string, string> = words({
   antwoord: 'API antwoordt anders',
 })
 /** What a code of the report says, in words. Behind a colon it names the rule of the database. */
-export const codeLabel = (code: string): string => CODES[code.split(':')[0]!] ?? code
+export const codeLabel = (code: string): string => CODES[code.replace(/:.*/s, '')] ?? code
 
 /** Kinds as people call them; one that is new shows as it is. */
 export const kindLabel = (soort: string): string => KINDS[soort] ?? soort

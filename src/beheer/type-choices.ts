@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
+import { expected, one } from '../database/rows.ts'
 import { formatShortDate } from './format.ts'
 import { t } from './language/language.ts'
 
@@ -22,10 +23,10 @@ export async function typeChoices(db: ReadDb, kind: Kind): Promise<[value: strin
     from ${sql.table(kind)} t join catalogus c on c.id = t.catalogus_id
     order by lower(t.omschrijving), c.domein, t.begin_geldigheid desc, t.id desc limit ${MOST}`.execute(db)
   const types = Map.groupBy(rows, ({ domein, key }) => `${domein}:${key}`)
-  const names = Map.groupBy(types.values(), ([newest]) => newest!.omschrijving)
+  const names = Map.groupBy(types.values(), (versions) => one(versions).omschrijving)
   return [...types].flatMap(([value, versions]) => {
-    const { omschrijving, domein } = versions[0]!
-    const name = names.get(omschrijving)!.length > 1 ? `${omschrijving} (${domein})` : omschrijving
+    const { omschrijving, domein } = one(versions)
+    const name = expected(names.get(omschrijving)).length > 1 ? `${omschrijving} (${domein})` : omschrijving
     if (versions.length === 1) return [[value, name] as [string, string]]
     return [
       [value, t`${name}, alle versies`] as [string, string],

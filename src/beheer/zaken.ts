@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
+import { expected } from '../database/rows.ts'
 import { notFound } from '../http/problem.ts'
 import { historyOf, isAboutPeople } from './history.ts'
 import { t, words } from './language/language.ts'
@@ -173,7 +174,7 @@ export function registerZaken(app: FastifyInstance): void {
   app.get('/zaken/:uuid', { config }, async (request, reply) => {
     const zaak = await zaakOfRequest(request)
     const part = async (onderdeel: string, size: number) => ({
-      ...PARTS[onderdeel]!,
+      ...expected(PARTS[onderdeel]),
       ...(await keysetByNumber<{ id: number; op: string }>(
         request,
         app.read,
@@ -221,7 +222,7 @@ export function registerZaken(app: FastifyInstance): void {
 
   app.get<{ Params: { onderdeel: string } }>('/zaken/:uuid/:onderdeel', { config }, async (request, reply) => {
     const { onderdeel } = request.params
-    const part = Object.hasOwn(PARTS, onderdeel) ? PARTS[onderdeel]! : undefined
+    const part = Object.hasOwn(PARTS, onderdeel) ? PARTS[onderdeel] : undefined
     if (!part) throw notFound(t('Deze pagina bestaat niet.'))
     const zaak = await zaakOfRequest(request)
     if (onderdeel === 'rollen') await recordLook(request, zaak)
@@ -274,7 +275,7 @@ export function registerZaken(app: FastifyInstance): void {
   }
 
   function lijst(onderdeel: string, zaakId: number, request: FastifyRequest, size: number) {
-    const { select, id, zaak } = PARTS[onderdeel]!
+    const { select, id, zaak } = expected(PARTS[onderdeel])
     const table = onderdeel === 'documenten' ? sql`e` : sql`r`
     const hidden = onderdeel === 'documenten' || onderdeel === 'deelzaken'
     const conditions = [

@@ -16,7 +16,7 @@ import {
   type ReadDb,
 } from './database.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
-import { expected } from './rows.ts'
+import { expected, one } from './rows.ts'
 import { openTransaction } from './transaction.ts'
 
 export type { Actie, Change } from './records.ts'
@@ -216,17 +216,19 @@ async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
     while (!isOver) {
       try {
         // Apart from the question for the records, and before it: what ends in between is seen by that.
-        const [going]: { first: string; busy: boolean }[] = await sql<{ first: string; busy: boolean }[]>`
+        const going: { first: string; busy: boolean }[] = await sql<{ first: string; busy: boolean }[]>`
           select first::text, exists (
             select from pg_stat_activity
             where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start <= first
           ) as busy
           from (select coalesce(${first}::text::timestamptz, clock_timestamp()) as first) now`
-        first = going!.first
-        const [found]: { committed: boolean }[] = await sql<{ committed: boolean }[]>`
+        const { first: since, busy } = one(going)
+        first = since
+        const found = await sql<{ committed: boolean }[]>`
           select exists (select from audit where uuid = ${mark})
               or exists (select from notificatie where uuid = ${mark}) as committed`
-        if (found!.committed || !going!.busy) return found!.committed
+        const { committed } = one(found)
+        if (committed || !busy) return committed
       } catch (error) {
         if (!isUnavailable(error)) throw error
       }

@@ -12,6 +12,9 @@ import type { Store } from '../documenten/storage/index.ts'
 export const LIVEZ = ['/livez', '/_healthz/livez/']
 
 type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
+/** A scanner of documents and a replica only where the program was given one. */
+type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check> &
+  Partial<Record<'malwareScanner' | 'replica', Check>>
 
 /**
  * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
@@ -30,7 +33,7 @@ export function registerHealth(
   for (const path of ['/readyz', '/_healthz/readyz/', '/_healthz/']) {
     app.get(path, { config, logLevel: 'warn' }, async (_request, reply) => {
       const checks = await ready()
-      const newer = checks.schema?.status === 'ok' ? checks.schema.detail : undefined
+      const newer = checks.schema.status === 'ok' ? checks.schema.detail : undefined
       if (newer && newer !== warned) app.log.warn(`the schema of the database is ${newer}: upgrade soon`)
       warned = newer
       const failed = parts.stopping() || Object.values(checks).some(({ status }) => status === 'failed')
@@ -65,7 +68,7 @@ export async function readiness(parts: {
   replica?: Replica | undefined
   store: Store
   box: SecretBox
-}): Promise<Record<string, Check>> {
+}): Promise<Checks> {
   const { sql } = parts.database
   const { scanner } = parts.store
   const [database, schema, key, storage, queue, malwareScanner] = await Promise.all([

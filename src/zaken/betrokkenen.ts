@@ -74,7 +74,7 @@ export const NietNatuurlijkPersoon = Type.Object({
 })
 
 /** betrokkeneIdentificatie by betrokkeneType; zaakobjecten of these kinds have the same shapes. */
-export const BETROKKENEN: Record<string, TObject> = {
+export const BETROKKENEN = {
   natuurlijk_persoon: NatuurlijkPersoon,
   niet_natuurlijk_persoon: NietNatuurlijkPersoon,
   vestiging: Type.Object({

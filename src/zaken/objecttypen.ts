@@ -95,15 +95,15 @@ export const OBJECTTYPEN: Record<string, TObject | null> = {
     naam: Text(80),
   }),
   maatschappelijke_activiteit: Type.Object({ kvkNummer: Text(8), handelsnaam: Text(200) }),
-  medewerker: BETROKKENEN.medewerker!,
-  natuurlijk_persoon: BETROKKENEN.natuurlijk_persoon!,
-  niet_natuurlijk_persoon: BETROKKENEN.niet_natuurlijk_persoon!,
+  medewerker: BETROKKENEN.medewerker,
+  natuurlijk_persoon: BETROKKENEN.natuurlijk_persoon,
+  niet_natuurlijk_persoon: BETROKKENEN.niet_natuurlijk_persoon,
   openbare_ruimte: Type.Object({
     identificatie: Text(100),
     wplWoonplaatsNaam: Text(80),
     gorOpenbareRuimteNaam: Text(80),
   }),
-  organisatorische_eenheid: BETROKKENEN.organisatorische_eenheid!,
+  organisatorische_eenheid: BETROKKENEN.organisatorische_eenheid,
   pand: Type.Object({ identificatie: Text(100) }),
   spoorbaandeel: Type.Object({
     type: Type.Enum(['breedspoor', 'normaalspoor', 'smalspoor', 'spoorbaan']),
@@ -113,7 +113,7 @@ export const OBJECTTYPEN: Record<string, TObject | null> = {
   status: null,
   terreindeel: Type.Object({ type: Text(40), identificatie: Text(100), naam: OptionalText(500) }),
   terrein_gebouwd_object: TerreinGebouwdObject,
-  vestiging: BETROKKENEN.vestiging!,
+  vestiging: BETROKKENEN.vestiging,
   waterdeel: Type.Object({
     typeWaterdeel: Type.Enum(['zee', 'waterloop', 'watervlakte', 'greppel_droge_sloot']),
     identificatie: Text(100),

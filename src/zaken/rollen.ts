@@ -277,7 +277,7 @@ type Parts = { identificatie: object | null; context: object | null; faults: Inv
 /** What depends on the kind of who is involved, and what the fields say together. */
 function readParts(input: RolPart): Parts {
   const name = 'betrokkeneIdentificatie'
-  const identificatie = readPart(BETROKKENEN[input.betrokkeneType]!, input.betrokkeneIdentificatie, name)
+  const identificatie = readPart(BETROKKENEN[input.betrokkeneType], input.betrokkeneIdentificatie, name)
   const shape = CONTEXTEN[input.betrokkeneType]
   const context = shape
     ? readPart(shape, input.authenticatieContext, 'authenticatieContext')

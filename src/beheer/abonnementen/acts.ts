@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { expected } from '../../database/rows.ts'
 import { notFound } from '../../http/problem.ts'
 import { isUuid } from '../../http/uuid.ts'
 import {
@@ -16,7 +17,7 @@ import {
 import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts'
 import { deleteAbonnement } from '../../nrc/abonnement/write.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
-import { type FormValues, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
+import { type FormValues, formFaultsOf, formProblem, readForm } from '../form.ts'
 import { formatNumber, longMoment } from '../format.ts'
 import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
@@ -216,11 +217,11 @@ const page = (abonnement: Abonnement) => ({
 /** @throws Problem 400 with what is wrong per field */
 function readReplay(form: FormValues): { replay: Replay; inWoorden: string } {
   const { soort, vanaf, perMinuut } = readForm(Herzenden, form)
-  if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWoorden: REPLAYS.mislukt! }
+  if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWoorden: expected(REPLAYS[soort]) }
   const moment = momentOf(vanaf ?? '')
-  if (moment === undefined) throwFormFaults({ vanaf: t('Vul een datum en tijd in, als jjjj-mm-dd uu:mm.') })
-  const inWoorden = t`alle berichten vanaf ${longMoment(moment!)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
-  return { replay: { soort, vanaf: moment!.toISOString(), perMinuut }, inWoorden }
+  if (!moment) throw formProblem({ vanaf: t('Vul een datum en tijd in, als jjjj-mm-dd uu:mm.') })
+  const inWoorden = t`alle berichten vanaf ${longMoment(moment)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
+  return { replay: { soort, vanaf: moment.toISOString(), perMinuut }, inWoorden }
 }
 
 const OFFSET = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' })
@@ -232,7 +233,7 @@ function momentOf(text: string): Date | undefined {
   if (Number.isNaN(utc.getTime())) return undefined
   const offset =
     OFFSET.formatToParts(utc)
-      .find(({ type }) => type === 'timeZoneName')!
-      .value.slice(3) || '+00:00'
+      .find(({ type }) => type === 'timeZoneName')
+      ?.value.slice(3) || '+00:00'
   return new Date(`${day}T${time}:00${offset}`)
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
+import { one } from '../../database/rows.ts'
 import { readFigures, readThroughput } from '../../nrc/abonnement/figures.ts'
 import type { Step } from '../../nrc/abonnement/try-out.ts'
 import { t } from '../language/language.ts'
@@ -15,7 +16,7 @@ const NEXT = 20
 export function registerAbonnement(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid', { config: viewing }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const [[stand], doorvoer, pogingen, volgende, mislukte, herzending, test] = await Promise.all([
+    const [figures, doorvoer, pogingen, volgende, mislukte, herzending, test] = await Promise.all([
       readFigures(app.read, sql`a.id = ${abonnement.id}`),
       readThroughput(app.read, abonnement.id),
       readAttempts(app, abonnement.id),
@@ -30,13 +31,14 @@ export function registerAbonnement(app: FastifyInstance): void {
         .executeTakeFirst(),
       lastTest(app, abonnement.uuid),
     ])
+    const stand = one(figures)
     return reply.page('abonnement', {
       titel: nameOf(abonnement).slice(0, 120),
       breadcrumbs: [{ pad: '/abonnementen', naam: t('Abonnementen') }],
       abonnement: { ...abonnement, callbackUrl: masked(abonnement.callbackUrl), tokenUrl: masked(abonnement.tokenUrl) },
       stand,
-      staat: stateOf(stand!),
-      storing: stand!.fouten > 0 ? subscriberOutcome(stand!.laatsteUitkomst, stand!.laatsteHttpStatus) : null,
+      staat: stateOf(stand),
+      storing: stand.fouten > 0 ? subscriberOutcome(stand.laatsteUitkomst, stand.laatsteHttpStatus) : null,
       authenticatie: AUTHENTICATION_WORDS[abonnement.authenticatie],
       groepen: abonnement.kanalen.map(groupInWords),
       doorvoer,

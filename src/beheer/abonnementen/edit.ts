@@ -3,6 +3,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { expected } from '../../database/rows.ts'
 import { OptionalText } from '../../http/input.ts'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
 import { addressFaults } from '../../nrc/abonnement/callback.ts'
@@ -59,14 +60,14 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       const { form, settings } = await read(request.body, undefined)
       await requireWorks(form, uuid, settings, undefined)
       await mutateFromPage(request, async (m) => {
-        await createAbonnement(m, box, uuid, { ...settings, auth: settings.auth! }, [])
-        const made = await readAbonnement(m.read, uuid)
+        await createAbonnement(m, box, uuid, { ...settings, auth: expected(settings.auth) }, [])
+        const made = expected(await readAbonnement(m.read, uuid))
         m.vastleggen({
           handeling: 'abonnement-maken',
           soort: 'abonnement',
           id: uuid,
-          weergave: nameOf(made!),
-          nieuw: toAudit(made!),
+          weergave: nameOf(made),
+          nieuw: toAudit(made),
         })
       })
       return await redirectWith(
@@ -94,15 +95,15 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       await requireWorks(form, abonnement.uuid, settings, abonnement)
       await mutateFromPage(request, async (m) => {
         await changeAbonnement(m, box, abonnement.uuid, settings)
-        const changed = await readAbonnement(m.read, abonnement.uuid)
+        const changed = expected(await readAbonnement(m.read, abonnement.uuid))
         m.vastleggen({
           handeling: 'abonnement-wijzigen',
           soort: 'abonnement',
           id: abonnement.uuid,
-          weergave: nameOf(changed!),
+          weergave: nameOf(changed),
           oud: toAudit(abonnement),
           nieuw: {
-            ...toAudit(changed!),
+            ...toAudit(changed),
             ...(settings.auth !== undefined && { auth: 'gewijzigd' }),
             ...(settings.certificaatSleutel && { certificaatSleutel: 'gewijzigd' }),
           },
@@ -210,7 +211,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       ...(abonnement ?? { ondertekening: [] }),
       ...(plain as Settings),
       uuid,
-      auth: auth === undefined ? abonnement!.auth : seal(auth),
+      auth: auth === undefined ? expected(abonnement).auth : seal(auth),
       certificaatSleutel:
         certificaatSleutel === undefined
           ? (abonnement?.certificaatSleutel ?? null)

@@ -100,11 +100,16 @@ async function checkZaaktype(db: ReadDb, version: Version, checks: Checks, gegev
       exists (select 1 from zaaktype z where z.catalogus_id = ${version.catalogusId} and z.identificatie <> ${version.key}
         and lower(z.omschrijving) = lower(${version.omschrijving})) as gelijk`.execute(db)
   const found = one(rows)
-  const { statustypen, roltypen, resultaattypen, informatieobjecttypen } = resource as Record<string, string[]>
+  const {
+    statustypen = [],
+    roltypen = [],
+    resultaattypen = [],
+    informatieobjecttypen = [],
+  } = resource as Record<string, string[]>
   add(
     'should',
-    statustypen!.length < 2,
-    statustypen!.length === 0
+    statustypen.length < 2,
+    statustypen.length === 0
       ? t('Er zijn nog geen statustypen.')
       : t('Er is maar één statustype: een zaak begint dan met de status die haar sluit.'),
     `${path}/statustypen/nieuw`,
@@ -112,28 +117,28 @@ async function checkZaaktype(db: ReadDb, version: Version, checks: Checks, gegev
   )
   add(
     'should',
-    roltypen!.length === 0,
+    roltypen.length === 0,
     t('Er zijn nog geen roltypen: niemand kan bij een zaak betrokken zijn.'),
     `${path}/roltypen/nieuw`,
     t('Roltype toevoegen'),
   )
   add(
     'should',
-    resultaattypen!.length === 0,
+    resultaattypen.length === 0,
     t('Er zijn nog geen resultaattypen: een zaak kan dan niet worden gesloten met een uitkomst.'),
     `${path}/resultaattypen/nieuw`,
     t('Resultaattype toevoegen'),
   )
   add(
     'note',
-    roltypen!.length > 0 && !found.initiator,
+    roltypen.length > 0 && !found.initiator,
     t('Geen roltype betekent “initiator”: wie de zaak begon kan niet worden vastgelegd.'),
     `${path}/roltypen/nieuw`,
     t('Roltype toevoegen'),
   )
   add(
     'note',
-    informatieobjecttypen!.length === 0,
+    informatieobjecttypen.length === 0,
     t('Er zijn geen documenttypen: aan een zaak kan geen document worden gekoppeld.'),
     `${path}/documenttypen/nieuw`,
     t('Documenttype toevoegen'),

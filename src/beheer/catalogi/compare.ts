@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { expected } from '../../database/rows.ts'
 import { uuidOf } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { t } from '../language/language.ts'
@@ -87,11 +88,12 @@ async function fieldsFor(db: ReadDb, base: string, version: Version): Promise<Fi
 async function comparePartsOf(db: ReadDb, base: string, selectielijst: Selectielijst, older: Version, newer: Version) {
   const changes: PartChanges[] = []
   for (const kind of PARTS) {
-    const [before, after] = await Promise.all([older, newer].map((version) => namedItems(db, kind, base, version)))
-    const context = { db, base, selectielijst, zaaktype: newer, item: after![0]?.item, items: [] }
-    const fields =
-      before!.length + after!.length > 0 ? (await kind.groups(context)).flatMap((group) => group.fields) : []
-    const found = compareParts(kind, fields, before!, after!)
+    const [before = [], after = []] = await Promise.all(
+      [older, newer].map((version) => namedItems(db, kind, base, version)),
+    )
+    const context = { db, base, selectielijst, zaaktype: newer, item: after[0]?.item, items: [] }
+    const fields = before.length + after.length > 0 ? (await kind.groups(context)).flatMap((group) => group.fields) : []
+    const found = compareParts(kind, fields, before, after)
     if (found.added.length + found.removed.length + found.changed.length > 0 || found.order) changes.push(found)
   }
   return changes
@@ -148,7 +150,7 @@ export function compareParts(
     added: names(after).filter((name) => !names(before).includes(name)),
     removed: names(before).filter((name) => !names(after).includes(name)),
     changed: kept.flatMap(({ name, item }) => {
-      const found = differences(fields, before.find((one) => one.name === name)!.item, item)
+      const found = differences(fields, expected(before.find((one) => one.name === name)).item, item)
       return found.length > 0 ? [{ name, fields: found }] : []
     }),
     order: kind.ordered && order.before !== order.after ? order : undefined,

@@ -6,6 +6,7 @@ import { loadResources } from '../../catalogi/expand.ts'
 import { type Hoofdtype, TYPE_KEY, validOn } from '../../catalogi/versions.ts'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { link } from '../../http/links.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { formatDate } from '../format.ts'
@@ -42,7 +43,7 @@ export const TYPES = words(
 )
 export type TypePath = keyof typeof TYPES
 export type TypeInfo = (typeof TYPES)[TypePath]
-export const infoOf = (type: Hoofdtype): TypeInfo => Object.values(TYPES).find((info) => info.type === type)!
+export const infoOf = (type: Hoofdtype): TypeInfo => expected(Object.values(TYPES).find((info) => info.type === type))
 
 /** One version of a type, and the catalogue that it is in. */
 export type Version = {

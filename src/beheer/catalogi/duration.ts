@@ -30,18 +30,20 @@ export function durationInWords(iso: string | null | undefined): string {
       useGrouping: false,
     }).format(amount),
   )
-  if (said.length === 0) return t('0 dagen')
-  const [amount, unit] = parts[0]!
+  const [first, ...more] = parts
+  if (!first) return t('0 dagen')
+  if (more.length > 0) return t`${said.slice(0, -1).join(', ')} en ${said.at(-1)}`
+  const [amount, unit] = first
   // A duration is kept in days: whoever wrote 8 weeks finds them back.
-  if (parts.length === 1 && unit === 'D' && amount > 7 && amount % 7 === 0) return t`${said[0]} (${amount / 7} weken)`
-  return said.length === 1 ? said[0]! : t`${said.slice(0, -1).join(', ')} en ${said.at(-1)}`
+  return unit === 'D' && amount > 7 && amount % 7 === 0 ? t`${said[0]} (${amount / 7} weken)` : said.join()
 }
 
 /** A duration as the two fields of a form. */
 export function durationFields(iso: string | null | undefined): { amount: string; unit: string } {
   if (!iso) return { amount: '', unit: 'D' }
   const parts = partsOf(iso)
-  if (parts?.length === 1) return { amount: String(parts[0]![0]), unit: parts[0]![1] }
+  const [first, second] = parts ?? []
+  if (first && !second) return { amount: String(first[0]), unit: first[1] }
   return { amount: parts?.length === 0 ? '0' : durationInWords(iso), unit: parts?.length === 0 ? 'D' : 'samen' }
 }
 
@@ -61,7 +63,7 @@ function readWords(text: string): string | undefined {
     .replace(
       /(\d{1,5})\s*(jaar|jaren|years?|maanden|maand|months?|weken|weeks?|dagen|dag|days?)\b/g,
       (_all, amount, word) => {
-        const unit = { j: 'Y', y: 'Y', m: 'M', w: 'W', d: 'D' }[String(word)[0]!]!
+        const unit = String(word).charAt(0).toUpperCase().replace('J', 'Y')
         if (found.has(unit)) return 'twice'
         found.set(unit, Number(amount))
         return ''

@@ -140,9 +140,9 @@ function merge(fields: Field[], basis: Values, mine: Values, theirs: Values) {
 function shown(field: Field, values: Values): string {
   if (field.kind === 'related') return inWords(field, toBody([field], values).body)
   if (field.kind === 'duration') {
-    const [amount, unit] = namesOf(field).map((name) => String(values[name] ?? ''))
+    const [amount, unit = ''] = namesOf(field).map((name) => String(values[name] ?? ''))
     return amount
-      ? `${amount} ${unit === 'samen' ? '' : ({ D: 'dagen', W: 'weken', M: 'maanden', Y: 'jaar' }[unit!] ?? '')}`.trim()
+      ? `${amount} ${unit === 'samen' ? '' : ({ D: 'dagen', W: 'weken', M: 'maanden', Y: 'jaar' }[unit] ?? '')}`.trim()
       : ''
   }
   return [values[field.name] ?? '']

@@ -1,6 +1,7 @@
 // Fields of the forms of the catalogue: what is asked, how it is read into a body of the API, and how a value reads back.
 
 import { isUrl } from '../../catalogi/related-types.ts'
+import { lastOf } from '../../database/rows.ts'
 import type { InvalidParam } from '../../http/problem.ts'
 import type { FormValues } from '../form.ts'
 import { formatDate } from '../format.ts'
@@ -79,7 +80,7 @@ export function valuesOf(fields: readonly Field[], resource: object): Values {
       case 'related': {
         const rows = (value as Related[] | undefined) ?? []
         const known = (one: Related) => field.choices?.some(([key]) => key === one.zaaktypeIdentificatie)
-        values[`${field.name}.type`] = rows.map((one) => (known(one) ? one.zaaktypeIdentificatie! : ''))
+        values[`${field.name}.type`] = rows.map((one) => (known(one) ? (one.zaaktypeIdentificatie ?? '') : ''))
         values[`${field.name}.adres`] = rows.map((one) => (known(one) ? '' : one.zaaktype))
         values[`${field.name}.aard`] = rows.map(({ aardRelatie }) => aardRelatie)
         values[`${field.name}.uitleg`] = rows.map(({ toelichting }) => toelichting ?? '')
@@ -116,7 +117,7 @@ export function submitted(fields: readonly Field[], body: unknown): Values {
       const [types = [], addresses = [], , notes = []] = columns
       const filled = types.flatMap((type, row) => (type || addresses[row] || notes[row] ? row : []))
       for (const [place, part] of namesOf(field).entries())
-        values[part] = filled.map((row) => columns[place]![row] ?? '')
+        values[part] = filled.map((row) => columns[place]?.[row] ?? '')
     } else if (kind === 'checks') values[name] = [form[name] ?? []].flat().filter((value) => value !== '')
     else values[name] = one(name).replaceAll('\r\n', '\n').trim()
   }
@@ -171,7 +172,8 @@ function readField(field: Field, values: Values): { value: unknown; fault?: stri
       return { value: text }
     case 'lines': {
       const lines = linesOf(String(text))
-      const long = field.max === undefined ? undefined : lines.find((line) => [...line].length > field.max!)
+      const { max = Number.POSITIVE_INFINITY } = field
+      const long = lines.find((line) => [...line].length > max)
       return long === undefined
         ? { value: lines }
         : { value: lines, fault: t`Gebruik per regel ten hoogste ${field.max} tekens: “${long}” is langer.` }
@@ -238,9 +240,9 @@ type Related = { zaaktype: string; zaaktypeIdentificatie?: string; aardRelatie: 
 function readRelated(field: Field, values: Values): { value: Related[]; fault?: string } {
   const [types = [], addresses = [], kinds = [], notes = []] = namesOf(field).map((name) => [values[name] ?? []].flat())
   const value = types.map((type, place) => ({
-    zaaktype: type || addresses[place]!,
-    aardRelatie: kinds[place]!,
-    toelichting: notes[place]!,
+    zaaktype: type || (addresses[place] ?? ''),
+    aardRelatie: kinds[place] ?? '',
+    toelichting: notes[place] ?? '',
   }))
   const faults = value.flatMap(({ zaaktype, aardRelatie, toelichting }, place) => {
     const row = t`Regel ${place + 1}`
@@ -337,5 +339,5 @@ export function setMember(body: Resource, name: string, value: unknown): void {
     at[part] ??= {}
     at = at[part] as Resource
   }
-  at[parts.at(-1)!] = value
+  at[lastOf(parts)] = value
 }

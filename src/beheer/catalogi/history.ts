@@ -70,9 +70,9 @@ export function sentence({
 
 /** `Doorlooptijd: van “30 dagen” in “6 weken”`, a line for each field. */
 export function changes({ oud, nieuw }: Pick<Row, 'oud' | 'nieuw'>): string[] {
-  const [before, after] = [oud, nieuw].map((state) => (state ?? {}) as Record<string, unknown>)
-  return [...new Set([...Object.keys(before!), ...Object.keys(after!)])].flatMap((label) => {
-    const [from, to] = [String(before![label] ?? ''), String(after![label] ?? '')]
+  const [before = {}, after = {}] = [oud, nieuw].map((state) => (state ?? {}) as Record<string, unknown>)
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((label) => {
+    const [from, to] = [String(before[label] ?? ''), String(after[label] ?? '')]
     if (from === to || (from === '' && to === '')) return []
     if (from === '') return [`${label}: “${to}”`]
     return [to === '' ? t`${label}: “${from}” weggehaald` : t`${label}: van “${from}” in “${to}”`]

@@ -7,6 +7,7 @@ import { deleteInformatieobjecttype } from '../../catalogi/informatieobjecttypen
 import type { Hoofdtype } from '../../catalogi/versions.ts'
 import { deleteZaaktype } from '../../catalogi/zaaktype/routes.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { lastOf } from '../../database/rows.ts'
 import { uuidOf } from '../../http/links.ts'
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
@@ -192,7 +193,7 @@ export function registerLifecycle(app: FastifyInstance): void {
     const last = siblings
       .filter(({ concept }) => !concept)
       .map(({ begin, einde }) => addDays(einde && einde > begin ? einde : begin, 1))
-    return [tomorrow, ...last].toSorted().at(-1)!
+    return lastOf([tomorrow, ...last].toSorted())
   }
 
   async function newVersionPage(version: Version): Promise<FormPage> {

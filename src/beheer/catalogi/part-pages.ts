@@ -34,6 +34,7 @@ import { PARTS } from './parts.ts'
 import { zaaktypeHead } from './zaaktype-head.ts'
 
 type Params = { Params: { uuid: string; deel: string } }
+type ContextOfPart = PartContext & { item: Item }
 
 export function registerParts(app: FastifyInstance, selectielijst: Selectielijst): void {
   for (const kind of PARTS) {
@@ -85,10 +86,10 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
           },
           { toelichting: reason },
         )
-        const [only] = made
+        const [first, ...others] = made
         const what =
-          made.length === 1
-            ? t`“${await nameOf(app.read, kind, only!)}” is toegevoegd.`
+          first && others.length === 0
+            ? t`“${await nameOf(app.read, kind, first)}” is toegevoegd.`
             : t`${made.length} ${lowerFirst(kind.name)} zijn toegevoegd.`
         const another = (request.body as Record<string, unknown>).nog === 'true'
         return { naar: `${pathOf(zaaktype)}/${kind.path}${another ? '/nieuw' : ''}`, melding: what }
@@ -96,14 +97,14 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     })
 
     app.get<Params>(`${root}/:deel`, { config: beheren }, async (request, reply) => {
-      const context = await contextOf(request, kind, request.params.deel)
+      const context = await contextOfPart(request, kind, request.params.deel)
       const page = await formPage(kind, context)
       if (fieldsOf(page).length === 0) return showFixed(reply, kind, context)
-      return showForm(reply, page, kind.toForm?.(context.item!) ?? context.item!)
+      return showForm(reply, page, kind.toForm?.(context.item) ?? context.item)
     })
 
     app.post<Params>(`${root}/:deel`, { config: beheren }, async (request, reply) => {
-      const context = await contextOf(request, kind, request.params.deel)
+      const context = await contextOfPart(request, kind, request.params.deel)
       const { zaaktype } = context
       const page = await formPage(kind, context)
       if (fieldsOf(page).length === 0) return showFixed(reply, kind, context)
@@ -139,16 +140,16 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     })
 
     app.get<Params>(`${root}/:deel/verwijderen`, { config: beheren }, async (request, reply) => {
-      const context = await contextOf(request, kind, request.params.deel)
+      const context = await contextOfPart(request, kind, request.params.deel)
       if (!context.zaaktype.concept) return showFixed(reply, kind, context)
       return showRemoval(reply, kind, context)
     })
 
     app.post<Params>(`${root}/:deel/verwijderen`, { config: beheren }, async (request, reply) => {
-      const context = await contextOf(request, kind, request.params.deel)
+      const context = await contextOfPart(request, kind, request.params.deel)
       const { zaaktype, item } = context
       if (!zaaktype.concept) return showFixed(reply, kind, context)
-      const name = await nameOf(app.read, kind, item!)
+      const name = await nameOf(app.read, kind, item)
       try {
         await mutateFromPage(request, async (m) => {
           await holdVersion(m, 'zaaktype', zaaktype.uuid, true)
@@ -214,12 +215,17 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     return redirectWith(request, reply, path, t`De volgorde is opgeslagen. “${last?.omschrijving}” sluit de zaak.`)
   })
 
-  async function contextOf(request: FastifyRequest, kind: PartKind, deel?: string): Promise<PartContext> {
+  async function contextOf(request: FastifyRequest, kind: PartKind): Promise<PartContext> {
     const zaaktype = await requireVersion(app, request, 'zaaktype')
     const items = await itemsOf(app.read, kind, request.base, zaaktype)
-    const item = deel === undefined ? undefined : items.find(({ url }) => uuidOf(url) === deel)
-    if (deel !== undefined && !item) throw notFound(t`${kind.one} niet gevonden.`)
-    return { db: app.read, base: request.base, selectielijst, zaaktype, item, items }
+    return { db: app.read, base: request.base, selectielijst, zaaktype, item: undefined, items }
+  }
+
+  async function contextOfPart(request: FastifyRequest, kind: PartKind, deel: string): Promise<ContextOfPart> {
+    const context = await contextOf(request, kind)
+    const item = context.items.find(({ url }) => uuidOf(url) === deel)
+    if (!item) throw notFound(t`${kind.one} niet gevonden.`)
+    return { ...context, item }
   }
 
   async function formPage(kind: PartKind, context: PartContext): Promise<FormPage> {
@@ -289,9 +295,9 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     })
   }
 
-  async function showRemoval(reply: FastifyReply, kind: PartKind, { zaaktype, item, items }: PartContext) {
-    const name = await nameOf(app.read, kind, item!)
-    const last = kind.ordered && items.at(-1)?.url === item!.url && items.length > 1 ? items.at(-2) : undefined
+  async function showRemoval(reply: FastifyReply, kind: PartKind, { zaaktype, item, items }: ContextOfPart) {
+    const name = await nameOf(app.read, kind, item)
+    const last = kind.ordered && items.at(-1)?.url === item.url && items.length > 1 ? items.at(-2) : undefined
     return reply.page('catalogi-confirm', {
       titel: t`${kind.one} verwijderen`,
       breadcrumbs: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),

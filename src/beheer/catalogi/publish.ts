@@ -7,6 +7,7 @@ import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { Hoofdtype } from '../../catalogi/versions.ts'
 import { changeZaaktype, publishZaaktype } from '../../catalogi/zaaktype/routes.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { Problem } from '../../http/problem.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
 import { type FormValues, formFaultsOf } from '../form.ts'
@@ -120,16 +121,17 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: FormValue
     said.push(t`${infoOf(along.type).one} “${along.name}” is mee gepubliceerd.`)
   }
   for (const { uuid: older, begin, einde, endsOn } of checks.overlap) {
-    await setEnd(m, type, older, endsOn!)
+    const lastDay = expected(endsOn) // without one it may not be published
+    await setEnd(m, type, older, lastDay)
     m.vastleggen({
       handeling: `${type}-beeindigen`,
       soort: type,
       id: older,
       weergave: titleOf(version),
       oud: { 'Geldig tot en met': einde ? formatDate(einde) : '' },
-      nieuw: { 'Geldig tot en met': formatDate(endsOn!) },
+      nieuw: { 'Geldig tot en met': formatDate(lastDay) },
     })
-    said.push(t`De versie vanaf ${formatDate(begin)} eindigt op ${formatDate(endsOn!)}.`)
+    said.push(t`De versie vanaf ${formatDate(begin)} eindigt op ${formatDate(lastDay)}.`)
   }
   await PUBLISH[type](m, uuid)
   m.vastleggen({

@@ -56,11 +56,8 @@ export const RESULTAATTYPEN: KindOf<typeof createResultaattype, typeof changeRes
     prepare: async (body, { selectielijst, item, base }) => {
       // Where there is nothing to choose from, the address says that it has not been chosen.
       if (body.selectielijstklasse === '') body.selectielijstklasse = noKlasse(base)
-      const { resultaattypeomschrijving, selectielijstklasse } = { ...item, ...body } as Record<string, string>
-      return askSelectielijst(selectielijst, {
-        resultaattypeomschrijving: resultaattypeomschrijving!,
-        selectielijstklasse: selectielijstklasse!,
-      })
+      const asked = { ...item, ...body } as Record<'resultaattypeomschrijving' | 'selectielijstklasse', string>
+      return askSelectielijst(selectielijst, asked)
     },
     create: (m, body, bronnen) => createResultaattype(m, body, bronnen),
     change: (m, uuid, body, bronnen) => changeResultaattype(m, uuid, 'partial_update', body, bronnen),
@@ -215,8 +212,10 @@ function omschrijvingField(listed: Listed, item: Item | undefined): Field {
       : listed.kind === 'none'
         ? KNOWN_OMSCHRIJVINGEN
         : []
-  const known = own === undefined || found.some(([url]) => url === own)
-  const choices = known ? found : [...found, [own!, item?.omschrijvingGeneriek || own!] as const]
+  const choices =
+    own === undefined || found.some(([url]) => url === own)
+      ? found
+      : [...found, [own, item?.omschrijvingGeneriek || own] as const]
   return {
     name: 'resultaattypeomschrijving',
     label: t('Landelijke naam van de uitkomst'),

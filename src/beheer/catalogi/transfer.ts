@@ -130,10 +130,10 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       ...changesPage(made.length, imported),
       titel: t('Wat de import doet'),
       breadcrumbs: [...IMPORT.breadcrumbs, { pad: '/catalogi/importeren', naam: t('Importeren') }],
-      gemaakt: Object.entries(Object.groupBy(made, ({ soort }) => soort)).map(([soort, items]) => ({
+      gemaakt: [...Map.groupBy(made, ({ soort }) => soort)].map(([soort, items]) => ({
         soort,
-        namen: items!.map(({ naam }) => naam).slice(0, MAX_CHANGES),
-        aantal: items!.length,
+        namen: items.map(({ naam }) => naam).slice(0, MAX_CHANGES),
+        aantal: items.length,
       })),
       // Versions of one type are chosen together.
       bekend: [...new Map(imported.known.map((one) => [typeKey(one.resource, one.key), one])).entries()]

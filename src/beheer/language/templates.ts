@@ -1,6 +1,7 @@
 // Templates are written in Dutch. For English each is compiled once more with its sentences replaced: the text between
 // two tags or statements ("Er zijn {1} rijen"), the attributes that people read, and the texts in its code.
 import { parse } from 'acorn'
+import { expected } from '../../database/rows.ts'
 
 /** The English of a Dutch sentence, when there is one. */
 export type Lookup = (dutch: string) => string | undefined
@@ -27,14 +28,14 @@ function translateMarkup(buffer: (string | Tag)[], lookup: Lookup): (string | Ta
   const tags: Tag[] = []
   const addTag = (tag: Tag) => String.fromCharCode(FIRST_MARK + tags.push(tag) - 1)
   const markup = buffer.map((part) => (typeof part === 'string' ? unescaped(part) : addTag(part))).join('')
-  const tagOf = (mark: string) => tags[mark.charCodeAt(0) - FIRST_MARK]!
+  const tagOf = (mark: string) => expected(tags[mark.charCodeAt(0) - FIRST_MARK])
   const translate = (text: string, quoted: boolean) =>
     text
       .split(/([\ue000-\uf8ff])/)
       .reduce<string[]>(
         (runs, part, index) => {
           if (index % 2 === 1 && tagOf(part).t === 'e') runs.push(part, '')
-          else runs.push(runs.pop()! + part)
+          else runs.push(`${runs.pop()}${part}`)
           return runs
         },
         [''],
@@ -71,7 +72,7 @@ function translateRun(run: string, quoted: boolean, { tagOf, addTag, lookup }: M
   if (found === undefined) return run
   const text = found.replaceAll('<', '&lt;').replaceAll(quoted ? '"' : /(?!)/g, '&quot;')
   const filled = text.replace(/\{(\d+)(:lower)?\}/g, (_, number: string, lower?: string) => {
-    const mark = inside[Number(number) - 1]!
+    const mark = expected(inside[Number(number) - 1])
     const { t, val } = tagOf(mark)
     return lower ? addTag({ t, val: `it.lowerFirst(${val})` }) : mark
   })

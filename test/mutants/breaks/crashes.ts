@@ -206,8 +206,8 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a commit that goes on after its connection broke is waited for',
     file: 'src/database/mutate.ts',
-    search: 'if (found!.committed || !going!.busy) return',
-    replace: 'if (found!.committed || going!.first) return',
+    search: 'if (committed || !busy) return',
+    replace: 'if (committed || since) return',
     tests: ['test/database/mutate.test.ts'],
   },
   {
