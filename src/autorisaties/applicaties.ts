@@ -211,12 +211,14 @@ async function selectApplicaties(
   return rows
 }
 
+/** @throws Problem 404 */
 export async function requireApplicatie(db: ReadDb, uuid: string): Promise<ApplicatieRow> {
   const [row] = await selectApplicaties(db, sql<boolean>`a.uuid = ${uuid}`, 1)
   if (!row) throw notFound()
   return row
 }
 
+/** As clients see it: `autorisaties` also has what the rights for catalogues come to at this moment. */
 export function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
   const virtual = row.catalogusRechten
     .flatMap(implied)
@@ -328,6 +330,10 @@ async function lockApplicatie(m: Mutation, uuid: string): Promise<{ id: number }
   return found
 }
 
+/**
+ * Records a change, for the audit trail and for subscribers to the kanaal autorisaties.
+ * @param row what it has become, or what was removed
+ */
 export function recordApplicatie(
   m: Mutation,
   actie: 'create' | 'update' | 'partial_update' | 'destroy',

@@ -92,6 +92,7 @@ export type EffectiveRight = CatalogusRight & { inhoud: string[] }
 export const typesOfRight = sql`coalesce((select jsonb_agg(t.uuid order by t.id desc) from autorisatie_type t
   where t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)), '[]')`
 
+/** A right for each version of a type that this one reaches now. They are shown, never stored. */
 export function implied({ component, scopes, max, inhoud }: EffectiveRight): Right[] {
   return inhoud.map((typeUuid) => ({ component, scopes, typeUrl: '', typeUuid, max }))
 }
@@ -126,6 +127,10 @@ export function toCatalogusAutorisatie(
 
 // ---- what was sent ----
 
+/**
+ * Looks nothing up: a type of ours, under one of the hosts, becomes its uuid, and any other URL stays.
+ * @param hosts base URLs that count as ours
+ */
 export function readRights(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Right[] {
   return rows.map((row) => {
     const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
@@ -232,6 +237,7 @@ export function incompleteRights(input: Rights): InvalidParam[] {
 
 // ---- rows ----
 
+/** Replaces all rights for types of the applicatie, in this order. Judges nothing. */
 export async function writeRights(m: Mutation, applicatieId: number, rechten: Right[]): Promise<void> {
   await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', applicatieId).execute()
   if (rechten.length === 0) return
@@ -242,6 +248,7 @@ export async function writeRights(m: Mutation, applicatieId: number, rechten: Ri
     order by r.volgnummer`.execute(m.trx)
 }
 
+/** Replaces all rights for catalogues of the applicatie, in this order. Judges nothing. */
 export async function writeCatalogusRights(
   m: Mutation,
   applicatieId: number,

@@ -18,6 +18,7 @@ type Decoded = { header: Claims; payload: Claims }
  * for a credential gives another object once anything about that client may have changed, and then it is checked anew.
  */
 export type Verified = LRUCache<string, Decoded & { credential: Credential }>
+/** The thousand that were used last, for one process. */
 export const rememberTokens = (): Verified => new LRUCache({ max: 1_000 })
 
 /**

@@ -295,6 +295,7 @@ export async function linkOidc(
 
 /** What is said of a password that is too short, or longer than anybody types. */
 export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_PASSWORD} tekens.`
+/** Not too long either: at most 1,000 characters. */
 export const isLongEnough = ({ length }: string): boolean => length >= MIN_PASSWORD && length <= 1000
 
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */

@@ -29,6 +29,7 @@ export const TYPEN: Partial<Record<Component, { een: string; meer: string }>> = 
   'een',
   'meer',
 )
+/** Whether its rights go up to a vertrouwelijkheidaanduiding. */
 export const hasMax = (component: Component): boolean => component === 'zrc' || component === 'drc'
 
 const AUDITTRAIL: [string, string] = ['audittrails.lezen', 'de geschiedenis (audittrail) lezen']

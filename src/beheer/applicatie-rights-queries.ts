@@ -201,6 +201,7 @@ function allRights(id: number): RawBuilder<unknown> {
     from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id where k.applicatie_id = ${id}`
 }
 
+/** The client ids that have no secret which is valid now. */
 export async function selectSecrets(db: ReadDb, applicatieId: number): Promise<{ zonderGeheim: string[] }> {
   const { rows } = await sql<{ clientId: string }>`
     select c.client_id from applicatie_client c where c.applicatie_id = ${applicatieId} and not exists (

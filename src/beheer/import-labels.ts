@@ -28,6 +28,10 @@ export function perSecond(verwerkt: number, seconden: number): string {
   return formatNumber(rate >= 10 ? Math.round(rate) : rate)
 }
 
+/**
+ * @param verwerkt rows
+ * @param seconden in which these were read; 0 when that is not known
+ */
 export function speedText(verwerkt: number, seconden: number): string {
   if (verwerkt === 0 || seconden <= 0) return t('nog niet bekend')
   return t`${perSecond(verwerkt, seconden)} rijen per seconde`

@@ -26,6 +26,7 @@ const KNOWN_AT_ONCE = 1
 /** At least this many characters; no other demands (NIST SP 800-63B). */
 export const MIN_PASSWORD = 12
 
+/** With a salt of its own. Takes 46 MB and waits its turn for them. @throws Problem 429 when too many wait */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(password, salt, COST)

@@ -189,10 +189,12 @@ export async function insertSession(
   return row
 }
 
+/** @param sleutel hash of the value in the cookie */
 export async function deleteSession({ sql }: Sql, sleutel: Buffer): Promise<void> {
   await sql`delete from beheer_sessie where sleutel = ${sleutel}`
 }
 
+/** Signs this browser out; harmless when it was not signed in. */
 export async function endSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const value = request.cookies[cookieName(request)]
   if (!value) return
@@ -205,6 +207,7 @@ export async function addNotice(request: FastifyRequest, path: string, notice: N
   if (request.session) await request.server.own.sessions.addNotice(request.session.id, keep(noticePath(path), notice))
 }
 
+/** Keeps the newest of them, and none for longer than five minutes. @param id of the session */
 export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice): Promise<void> {
   await sql`
     update beheer_sessie set melding = (
@@ -220,6 +223,10 @@ export async function forgetNotice(request: FastifyRequest, { key }: { key: stri
   await request.server.own.sessions.deleteNotice(sessionOf(request).id, key)
 }
 
+/**
+ * @param id of the session
+ * @param key of the notice
+ */
 export async function deleteNotice({ sql }: Sql, id: number, key: string): Promise<void> {
   await sql`
     update beheer_sessie set melding = (

@@ -59,6 +59,7 @@ function besluiten(db: ReadDb) {
     .select(['t.uuid as besluittypeUuid', 'c.uuid as catalogusUuid', 'z.uuid as zaakUuid'])
 }
 
+/** Without regard to rights; holds no lock. */
 export function findBesluit(db: ReadDb, uuid: string): Promise<BesluitRow | undefined> {
   return besluiten(db).where('b.uuid', '=', uuid).executeTakeFirst()
 }
@@ -77,6 +78,7 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
   return besluiten(db).where(sql<boolean>`b.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
 }
 
+/** Adds up the kept counts where these know all conditions (`counted`), and counts rows where there are `others`. */
 export function countBesluiten(reader: Reader, { counted, others }: Conditions): Promise<number> {
   if (others.length === 0) return sumCounts(reader, sql`besluit_aantal b`, counted)
   return countRows(reader, sql`besluit b`, [...counted, ...others])
@@ -117,6 +119,7 @@ export function besluitenKanaal(row: BesluitRow, base: string) {
 
 // ---- besluitinformatieobjecten ----
 
+/** All of them, without regard to rights; what is of `e` is null for a document at another server. */
 export function besluitinformatieobjecten(db: ReadDb) {
   return db
     .selectFrom('besluitinformatieobject as i')

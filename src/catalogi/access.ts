@@ -20,4 +20,5 @@ export const deleteAccess = { access: { component: 'ztc', scopes: [SCHRIJVEN, GE
 
 /** Whether the rules that protect published types are waived for this actor. */
 export const mayForce = (actor: Actor) => isAllowedSomewhere(actor, 'ztc', [GEFORCEERD_SCHRIJVEN])
+/** Whether what was published may be removed all the same. */
 export const mayForceDelete = (actor: Actor) => isAllowedSomewhere(actor, 'ztc', [GEFORCEERD_VERWIJDEREN])

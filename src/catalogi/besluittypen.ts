@@ -176,6 +176,11 @@ export async function createBesluittype(m: Mutation, input: Input, own: { uuid?:
   return besluittype
 }
 
+/**
+ * PUT (`update`) or PATCH; the version is held until the change is made.
+ * @throws Problem 404; 400 when it was published and more than its end changes, without the forced scope (ztc-009), or when
+ * its period would overlap another's (ztc-016)
+ */
 export async function changeBesluittype(
   m: Mutation,
   uuid: string,
@@ -225,6 +230,10 @@ export async function publishBesluittype(m: Mutation, uuid: string) {
   return besluittype
 }
 
+/**
+ * Relations with the type go over to another version.
+ * @throws Problem 404; 400 when it was published, without the forced scope (ztc-009); 409 when it is in use
+ */
 export async function deleteBesluittype(m: Mutation, uuid: string): Promise<void> {
   const before = await besluittypeForChange(m, uuid)
   if (!mayForceDelete(m.actor)) {

@@ -139,6 +139,7 @@ export async function createCatalogus(m: Mutation, input: Input, own: { uuid?: s
   return catalogus
 }
 
+/** PUT (`update`) or PATCH. @throws Problem 404, 400 */
 export async function changeCatalogus(
   m: Mutation,
   uuid: string,
@@ -155,6 +156,7 @@ export async function changeCatalogus(
   return catalogus
 }
 
+/** @throws Problem 404; 409 when there are types in it (ztc-017) */
 export async function deleteCatalogus(m: Mutation, uuid: string): Promise<void> {
   const before = await catalogusForChange(m, uuid)
   if (before.zaaktypen.length + before.besluittypen.length + before.informatieobjecttypen.length > 0) {

@@ -185,6 +185,11 @@ export async function createInformatieobjecttype(m: Mutation, input: Input, own:
   return type
 }
 
+/**
+ * PUT (`update`) or PATCH; the version is held until the change is made.
+ * @throws Problem 404; 400 when it was published and more than its end changes, without the forced scope (ztc-009), or when
+ * its period would overlap another's (ztc-016)
+ */
 export async function changeInformatieobjecttype(
   m: Mutation,
   uuid: string,
@@ -224,6 +229,10 @@ export async function publishInformatieobjecttype(m: Mutation, uuid: string) {
   return type
 }
 
+/**
+ * Relations with the type go over to another version.
+ * @throws Problem 404; 400 when it was published, without the forced scope (ztc-009); 409 when it is in use
+ */
 export async function deleteInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
   const before = await typeForChange(m, uuid)
   if (!mayForceDelete(m.actor)) {

@@ -54,6 +54,7 @@ export async function findRelations(
   return found
 }
 
+/** Rather than the name of a type. */
 export const isUrl = (text: string) => /^https?:\/\//i.test(text)
 
 /**

@@ -27,6 +27,10 @@ export async function requireCatalogus(db: ReadDb, url: string, base: string): P
   return catalogus
 }
 
+/**
+ * @returns its uuid, which need not be there
+ * @throws Problem 400: `no_match` for a URL elsewhere, `incorrect_match` for one of another resource
+ */
 export function requireLocal(name: string, url: string, base: string, resource: Resource): string {
   const target = resolveLink(url, base)
   if (target.kind !== 'ours') throw invalid(name, 'no_match', `Deze URL is geen ${resource} van deze dienst.`)
@@ -34,6 +38,7 @@ export function requireLocal(name: string, url: string, base: string, resource: 
   return target.uuid
 }
 
+/** To throw: 400 `does_not_exist`. */
 export const missing = (name: string) => invalid(name, 'does_not_exist', `Dit ${name} bestaat niet.`)
 
 /** Runs a deletion; what is still referred to (a zaak, a document, a besluit) is a 409. */

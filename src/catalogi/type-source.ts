@@ -69,6 +69,7 @@ export async function sendType<Row extends { uuid: string }, Shape extends { url
   return sendOne(request, reply, source.resource, source.toResource(row, request.base))
 }
 
+/** @param datum relations are shown with the versions that are valid on this day */
 export async function findType<Row extends { uuid: string }, Shape extends { url: string }, Filter>(
   db: ReadDb,
   source: TypeSource<Row, Shape, Filter>,

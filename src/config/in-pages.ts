@@ -21,4 +21,5 @@ export type InPages = {
   /** Values of an enum in words. */
   keuzes?: Record<string, string>
 }
+/** To spread into the schema of a setting: makes it one that the pages may change while the program runs. */
 export const pages = (inPages: InPages) => ({ pages: inPages })

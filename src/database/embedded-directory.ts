@@ -20,6 +20,7 @@ export class DataDirHeld extends Error {
   }
 }
 
+/** Where things are in a data directory, whether they are there or not. */
 export function pathsOf(dataDir: string): Paths {
   return {
     dataDir,
@@ -61,6 +62,7 @@ export async function takeLock(paths: Paths): Promise<DatabaseSync> {
   }
 }
 
+/** Lets the next process take the lock. Releasing it twice is harmless. */
 export function releaseLock(lock: DatabaseSync): void {
   if (locks.delete(lock)) lock.close()
 }
@@ -111,6 +113,7 @@ async function keepOwner(paths: Paths, file: string): Promise<void> {
   await chown(file, uid, gid)
 }
 
+/** @throws when that cannot be told, such as without the right to look */
 export async function exists(path: string): Promise<boolean> {
   try {
     await stat(path)

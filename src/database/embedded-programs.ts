@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 export type Binaries = { initdb: string; postgres: string }
 /** Who PostgreSQL's programs run as, if not as ourselves; with a wrapper, that command makes the switch. */
 export type Account = { uid?: number; gid?: number; wrapper?: string[] }
+/** PostgreSQL refuses to run as root: what it runs is then started as another user. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
@@ -60,6 +61,7 @@ export async function expectSuccess(name: string, outcome: Promise<Exit & { line
   if (exit.code !== 0) throw failure(name, exit, lines.slice(-5))
 }
 
+/** What to throw when a program ended by itself. @param lines what it wrote, for people to read */
 export function failure(name: string, { code, signal }: Exit, lines: string[] = []): Error {
   return new Error([`${name} ended with ${signal ?? `code ${code}`}`, ...lines].join('\n'))
 }

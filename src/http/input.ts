@@ -26,6 +26,7 @@ export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
 /** Text with the limits of the standard. Optional text that is absent reads as `""`. */
 export const Text = (maxLength?: number, options: { minLength?: number; description?: string } = {}) =>
   Type.String({ ...(maxLength !== undefined && { maxLength }), ...options })
+/** Text that may be left out, which then counts as empty. */
 export const OptionalText = (maxLength?: number, description?: string): TOptional<Type.TString> =>
   Type.Optional(
     Type.String({ ...(maxLength !== undefined && { maxLength }), default: '', ...(description && { description }) }),

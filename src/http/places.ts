@@ -32,6 +32,10 @@ const OTHERS_MS = 10_000 // for so long after its last request a client counts a
 /** How many connections, of so many, are for what may hold one for long: a fifth. */
 export const fifthOf = (poolSize: number): number => Math.max(1, Math.floor(poolSize / 5))
 
+/**
+ * Adds the hooks by which requests wait. A client with too many requests in its queue gets 503 with Retry-After.
+ * @param poolSize connections of the database
+ */
 export function sharePlaces(app: FastifyInstance, poolSize: number): void {
   const clients = new Map<string, Client>()
   const leaving = new WeakMap<object, () => void>()

@@ -66,6 +66,7 @@ export function forbidden(code?: string, detail?: string): Problem {
   return new Problem(403, { ...(code && { code }), ...(detail && { detail }) })
 }
 
+/** 404, also for what the one who asks may not know of. @param detail Dutch, for people; else that of the status */
 export function notFound(detail?: string): Problem {
   return new Problem(404, detail ? { detail } : {})
 }

@@ -97,6 +97,7 @@ const toKanaal = ({ uuid, naam, documentatieLink, filters }: KanaalRow, base: st
   filters,
 })
 
+/** Leaves no audit row and sends no message. @throws Problem 400 when there are as many as there may be */
 export async function createKanaal(m: Mutation, input: KanaalInput) {
   m.unrecorded(UNRECORDED)
   const { count } = await m.trx
@@ -113,6 +114,10 @@ export async function createKanaal(m: Mutation, input: KanaalInput) {
   return toKanaal(row, m.actor.base)
 }
 
+/**
+ * Changes what is given, for PUT and PATCH alike; leaves no audit row.
+ * @throws Problem 404; 400 when the name would change, or filters would go that our own messages or an abonnement use
+ */
 export async function changeKanaal(m: Mutation, uuid: string, given: Static<typeof KanaalPatch>) {
   m.unrecorded(UNRECORDED)
   const row = await m.trx.selectFrom('kanaal').select(COLUMNS).where('uuid', '=', uuid).forUpdate().executeTakeFirst()

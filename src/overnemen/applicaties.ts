@@ -9,6 +9,11 @@ import type { Sql, Written } from './write.ts'
 
 type Options = { overneming: number; ronde: number; addresses: Addresses }
 
+/**
+ * Writes each that changed since it was last taken over, by a checksum, and its secrets.
+ * @param meldingen gets what has to be looked at
+ * @returns how many were read, written and left as they were
+ */
 export async function writeApplicaties(
   sql: Sql,
   box: SecretBox,

@@ -16,6 +16,7 @@ const RSIN: Record<string, string[]> = {
   besluit: ['verantwoordelijke_organisatie'],
 }
 
+/** Remarks on one object, none when our rules would have let it be made. They do not keep it from being taken over. */
 export function judge(kind: Kind, object: Taken): Finding[] {
   const found: Finding[] = []
   const remark = (code: string, veld: string, tekst: string) =>

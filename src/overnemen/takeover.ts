@@ -187,6 +187,7 @@ export async function stopRound({ sql }: Pick<Database, 'sql'>, stap: number): P
     where s.id = ${stap} and o.id = s.overneming_id and o.ronde = s.ronde and o.status = 'loopt'`
 }
 
+/** As it stands now; holds no lock. */
 export async function findTakeover(database: Database, id: number): Promise<Takeover | undefined> {
   const [row] = await database.sql<Takeover[]>`select * from overneming where id = ${id}`
   return row
@@ -314,6 +315,7 @@ async function makeShadow(sql: postgres.TransactionSql, takeover: Takeover): Pro
     await sql`create unlogged table ${sql(schema)}.${sql(table)} (like ${sql('public')}.${sql(table)} including all)`
 }
 
+/** Removes what a dry run wrote. Harmless when there is nothing. */
 export async function dropShadow(sql: postgres.TransactionSql | postgres.Sql, takeover: Takeover): Promise<void> {
   await sql`drop schema if exists ${sql(shadowSchema(takeover))} cascade`
 }

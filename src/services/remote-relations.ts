@@ -53,6 +53,7 @@ type ChangedRow =
 
 /** What a change asks of other servers, filled in while it is made. */
 export type RemoteChange = { relations: RemoteRelation[]; rijen: ChangedRow[] }
+/** A new one each time: whoever makes a change adds to it. */
 export const nothingRemote = (): RemoteChange => ({ relations: [], rijen: [] })
 
 /** Faults of the other sides from `from` on are named under their part of a combined request. */

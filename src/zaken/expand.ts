@@ -26,6 +26,7 @@ export type Kind =
 type Loader = (request: FastifyRequest, uuids: string[]) => Promise<{ url: string }[]>
 const loaders = new Map<Kind, Loader>()
 
+/** Says how a kind is read, when its module is loaded. @param load what the caller may not read it leaves out */
 export function expandable(soort: Kind, load: Loader): void {
   loaders.set(soort, load)
 }

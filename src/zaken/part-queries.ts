@@ -123,6 +123,7 @@ export async function* partsOf<Row extends PartRow, R extends { url: string }>(
   yield text === '[' ? '[]' : ']'
 }
 
+/** Without regard to rights. @param zaakUuid finds it only below this case */
 export async function findOne<Row extends PartRow>(
   db: ReadDb,
   bron: PartSource<Row>,

@@ -25,6 +25,7 @@ export const access = <S extends Scopes>(scopes: S) => ({ access: { component: '
 export type WithZaaktype = { zaaktypeUuid: string | null; zaaktypeUrl: string | null }
 /** What rights are compared with. */
 export type ZaakSubject = WithZaaktype & { vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding }
+/** What rights are held against: the zaaktype, ours or elsewhere, and the vertrouwelijkheidaanduiding. */
 export const subjectOf = (zaak: ZaakSubject): Subject => ({
   type: zaak.zaaktypeUuid ? { uuid: zaak.zaaktypeUuid } : { url: zaak.zaaktypeUrl ?? '' },
   vertrouwelijkheidaanduiding: zaak.vertrouwelijkheidaanduiding,

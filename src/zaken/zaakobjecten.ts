@@ -198,6 +198,13 @@ async function ownObjectFaults(m: Mutation, url: string | undefined): Promise<In
   return row ? [] : [fault('object', 'bad-url', 'Dit object bestaat niet.')]
 }
 
+/**
+ * The case is locked, and the actor may change it.
+ * @param elsewhere what `judgeObject` found before the transaction
+ * @param objects dates that archiving may count from, asked on the way
+ * @throws Problem 400 when the object or its type does not fit, or the case is archived; 403 when it is closed and the actor
+ * may not change closed ones (zrc-007)
+ */
 export async function createZaakobject(
   m: Mutation,
   zaak: ZaakCore,

@@ -41,6 +41,7 @@ export async function requireAbonnement(app: FastifyInstance, request: FastifyRe
   return found
 }
 
+/** With its secrets sealed; undefined when there is none, or it has ended. */
 export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonnement | undefined> {
   const { rows } = await sql<Abonnement>`
     select a.id, a.uuid, a.callback_url, a.authenticatie, a.auth, a.uitgaand_client_id, a.token_url, a.token_scope,

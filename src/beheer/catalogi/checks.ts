@@ -22,6 +22,7 @@ export type Overlap = {
 }
 export type Checks = { must: Finding[]; should: Finding[]; note: Finding[]; along: Along[]; overlap: Overlap[] }
 
+/** Refuses nothing: `requirePublishable` judges what this finds. */
 export async function checksFor(db: ReadDb, version: Version): Promise<Checks> {
   const checks: Checks = { must: [], should: [], note: [], along: [], overlap: await overlapsOf(db, version) }
   const path = pathOf(version)

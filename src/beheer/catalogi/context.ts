@@ -113,6 +113,7 @@ const RELATIONS = [
   ['deelzaaktypeIdentificaties', 'deelzaaktypen'],
 ] as const
 
+/** With its fields as the API shows them; undefined when there is none. */
 export async function findVersion(
   db: ReadDb,
   base: string,
@@ -145,7 +146,9 @@ export async function holdVersion(m: Mutation, type: Hoofdtype, uuid: string, co
   return version
 }
 
+/** Its page, below `/beheer`. */
 export const pathOf = ({ type, uuid }: { type: Hoofdtype; uuid: string }) => `/catalogi/${infoOf(type).path}/${uuid}`
+/** A besluittype may do without an omschrijving, and is then called by its kind. */
 export const titleOf = ({ omschrijving, type }: Version) => omschrijving || infoOf(type).one
 
 export function crumbsOf(version: Version, more: Crumb[] = []): Crumb[] {

@@ -149,6 +149,7 @@ export function namesOf({ name, kind }: Field): string[] {
   return [name]
 }
 
+/** Some fields are asked only when another has a certain value. */
 export const isAsked = ({ when }: Field, values: Values) =>
   !when || when.values.includes(String(values[when.name] ?? ''))
 
@@ -326,6 +327,7 @@ export function changedState(fields: readonly Field[], before: object, after: ob
 
 // ---- members with dots ----
 
+/** By its name with dots; undefined where one of these is not there. */
 export function memberOf(resource: object, name: string): unknown {
   let value: unknown = resource
   for (const part of name.split('.')) value = (value as Resource | null | undefined)?.[part]

@@ -28,6 +28,7 @@ const TABS: [path: string, name: string][] = words(
   '1',
 )
 
+/** What every template of a zaaktype gets. @param here the tab that is open, '' for the overview */
 export async function zaaktypeHead(
   app: FastifyInstance,
   _request: FastifyRequest,

@@ -65,6 +65,7 @@ export const USUAL = {
   publicatieIndicatie: false,
   productenOfDiensten: [],
 }
+/** The specificatie of an eigenschap that holds one text. @param lengte in characters, at most */
 export const tekst = (lengte: number, more: object = {}) => ({
   formaat: 'tekst',
   lengte: String(lengte),

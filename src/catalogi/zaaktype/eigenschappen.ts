@@ -157,6 +157,7 @@ export async function createEigenschap(m: Mutation, input: Input, own: { uuid?: 
   return recordType(m, source, 'create', uuid, null)
 }
 
+/** PUT (`update`) or PATCH. Holds it and its zaaktype. @throws Problem 404; 400, also below a published zaaktype (ztc-010) */
 export async function changeEigenschap(
   m: Mutation,
   uuid: string,
@@ -178,6 +179,7 @@ export async function changeEigenschap(
   return recordType(m, source, actie, uuid, oud)
 }
 
+/** @throws Problem 404, 400 (ztc-010), 409 when it is in use */
 export const deleteEigenschap = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'eigenschap', uuid)
 
 const LENGTHS = {

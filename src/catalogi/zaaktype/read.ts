@@ -23,6 +23,7 @@ export const ZaaktypeFilter = Type.Object({
   datumGeldigheid: DatumGeldigheid,
 })
 
+/** Not in any order; published ones only, unless `status` asks for others. */
 export function listZaaktypen(db: ReadDb, filter: Static<typeof ZaaktypeFilter>, base: string): Zaaktypen {
   const { status = 'definitief', datumGeldigheid } = filter
   return allZaaktypen(db)
@@ -47,6 +48,7 @@ export function listZaaktypen(db: ReadDb, filter: Static<typeof ZaaktypeFilter>,
     .$call(when(datumGeldigheid, (query, day) => query.where(sql<boolean>`${validOn('t.', day)}`)))
 }
 
+/** @param datum relations are shown with the versions that are valid on this day */
 export function findZaaktype(db: ReadDb, uuid: string, datum?: string): Promise<ZaaktypeRow | undefined> {
   return selectZaaktype(allZaaktypen(db), datum ?? null)
     .where('t.uuid', '=', uuid)

@@ -48,6 +48,7 @@ export async function readRelations(
 
 const isElsewhere = (text: string, base: string) => isUrl(text) && resolveLink(text, base).kind === 'elsewhere'
 
+/** Replaces each kind of relation that is given, and leaves the others. */
 export async function writeRelations(m: Mutation, zaaktypeId: number, relaties: Partial<Relations>): Promise<void> {
   const { besluittypen, deelzaaktypen, gerelateerd } = relaties
   if (besluittypen) {

@@ -210,6 +210,7 @@ const INFORMATIEOBJECTTYPEN = sql`
 /** What the selectielijst says about a resultaattype. It is asked before the transaction begins. */
 export type Bronnen = { omschrijving: Found; klasse: Found }
 
+/** May ask over the network, so outside any transaction. What it did not find is no exception: the rules judge it later. */
 export async function askSelectielijst(
   selectielijst: Selectielijst,
   {
@@ -259,6 +260,11 @@ export async function createResultaattype(
   return recordType(m, source, 'create', uuid, null)
 }
 
+/**
+ * PUT (`update`) or PATCH. Holds it and its zaaktype.
+ * @param bronnen what `askSelectielijst` found before the transaction
+ * @throws Problem 404; 400, also below a published zaaktype (ztc-010)
+ */
 export async function changeResultaattype(
   m: Mutation,
   uuid: string,
@@ -309,6 +315,7 @@ export async function changeResultaattype(
   return recordType(m, source, actie, uuid, oud)
 }
 
+/** @throws Problem 404, 400 (ztc-010), 409 when it is in use */
 export const deleteResultaattype = (m: Mutation, uuid: string): Promise<void> =>
   deletePart(m, source, 'resultaattype', uuid)
 

@@ -141,6 +141,7 @@ export async function createRoltype(m: Mutation, input: Input, own: { uuid?: str
   return recordType(m, source, 'create', uuid, null)
 }
 
+/** PUT (`update`) or PATCH. Holds it and its zaaktype. @throws Problem 404; 400, also below a published zaaktype (ztc-010) */
 export async function changeRoltype(
   m: Mutation,
   uuid: string,
@@ -164,6 +165,7 @@ export async function changeRoltype(
   return recordType(m, source, actie, uuid, oud)
 }
 
+/** @throws Problem 404, 400 (ztc-010), 409 when it is in use */
 export const deleteRoltype = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'roltype', uuid)
 
 function allRoltypen(db: ReadDb) {

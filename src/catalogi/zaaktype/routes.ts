@@ -155,6 +155,12 @@ export async function createZaaktype(
   return zaaktype
 }
 
+/**
+ * PUT (`update`) or PATCH; the version is held until the change is made.
+ * @param faults what was found wrong already, reported together with the relations
+ * @throws Problem 404; 400 when it was published and more than its end changes, without the forced scope (ztc-009), or when
+ * its period would overlap another's (ztc-016)
+ */
 export async function changeZaaktype(
   m: Mutation,
   uuid: string,
@@ -243,6 +249,10 @@ const CONCEPT_RELATION = {
   reason: 'Een gerelateerd besluittype of informatieobjecttype is nog niet gepubliceerd.',
 }
 
+/**
+ * Relations with the type go over to another version; what is below it goes.
+ * @throws Problem 404; 400 when it was published, without the forced scope (ztc-009); 409 when it is in use
+ */
 export async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
   const before = await zaaktypeForChange(m, uuid)
   if (!mayForceDelete(m.actor)) {

@@ -162,6 +162,7 @@ export async function createStatustype(m: Mutation, input: Input, own: { uuid?: 
   return recordType(m, source, 'create', uuid, null)
 }
 
+/** PUT (`update`) or PATCH. Holds it and its zaaktype. @throws Problem 404; 400, also below a published zaaktype (ztc-010) */
 export async function changeStatustype(
   m: Mutation,
   uuid: string,
@@ -183,6 +184,7 @@ export async function changeStatustype(
   return recordType(m, source, actie, uuid, oud)
 }
 
+/** @throws Problem 404, 400 (ztc-010), 409 when it is in use */
 export const deleteStatustype = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'statustype', uuid)
 
 /**

@@ -143,6 +143,7 @@ export async function createZaakobjecttype(m: Mutation, input: Input, own: { uui
   return recordType(m, source, 'create', uuid, null)
 }
 
+/** PUT (`update`) or PATCH. Holds it and its zaaktype. @throws Problem 404; 400, also below a published zaaktype (ztc-010) */
 export async function changeZaakobjecttype(
   m: Mutation,
   uuid: string,
@@ -164,6 +165,7 @@ export async function changeZaakobjecttype(
   return recordType(m, source, actie, uuid, oud)
 }
 
+/** @throws Problem 404, 400 (ztc-010), 409 when it is in use */
 export const deleteZaakobjecttype = (m: Mutation, uuid: string): Promise<void> =>
   deletePart(m, source, 'zaakobjecttype', uuid)
 

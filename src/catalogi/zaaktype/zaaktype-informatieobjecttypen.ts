@@ -160,6 +160,10 @@ export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Inp
   return recordType(m, source, 'create', uuid, null)
 }
 
+/**
+ * PUT (`update`) or PATCH. Holds it and its zaaktype.
+ * @throws Problem 404; 400, also between types that were both published, without the forced scope
+ */
 export async function changeZaaktypeInformatieobjecttype(
   m: Mutation,
   uuid: string,
@@ -197,6 +201,7 @@ export async function changeZaaktypeInformatieobjecttype(
   return recordType(m, source, actie, uuid, oud)
 }
 
+/** @throws Problem 404; 400 when both types were published, without the forced scope; 409 when it is in use */
 export async function deleteZaaktypeInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
   const before = await partForChange(m, source, 'zaaktype_informatieobjecttype', uuid)
   if (!before.concept && !before.informatieobjecttypeConcept && !mayForceDelete(m.actor))

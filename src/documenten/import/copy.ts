@@ -153,6 +153,10 @@ const BYTES_AT_ONCE = 64 * 1024 * 1024
 /** Shares out places for writes, first come, first served, among all calls of `copyToStore` that are given it. */
 export type WritePlaces = ReturnType<typeof writePlaces>
 
+/**
+ * @param writes at once, by all that share these places
+ * @param bytes of memory that these hold together
+ */
 export function writePlaces({ writes = WRITES_AT_ONCE, bytes = BYTES_AT_ONCE } = {}) {
   const waiting: { held: number; enter: () => void }[] = []
   let free = { writes, bytes }

@@ -53,7 +53,9 @@ const SINGULAR = new Map(
 /** The name of one member of a collection, as the standard has it; a word that is no collection stays. */
 export const singular = (plural: string): string => SINGULAR.get(plural) ?? plural
 
+/** A slash at the end, or two after each other, makes no segment. */
 export const segments = (path: string): string[] => path.split('/').filter((part) => part !== '')
+/** In a path as Fastify writes it: `:uuid`. */
 export const isParameter = (segment: string): boolean => segment.startsWith(':')
 /** Operations are grouped by the first part of their path. */
 export const tagOf = (path: string): string => segments(path)[0] ?? ''

@@ -90,6 +90,7 @@ type Asked = { status: number; kind?: FailureKind; body: string }
 const told = ({ status, kind, body }: Asked) =>
   kind === undefined ? `het antwoord was ${status}${body ? `: ${body}` : ''}.` : `${FAILURES[kind]}.`
 
+/** Posts a test message. Does not throw: status 0, with the kind of failure, says that there was no answer. */
 export const askWithoutAuth = (agent: Agent, url: string): Promise<Asked> => ask(agent, url, {})
 
 async function ask(agent: Agent, url: string, headers: Record<string, string>): Promise<Asked> {

@@ -47,6 +47,12 @@ function secondsIn(header: string | string[] | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000)
 }
 
+/**
+ * Asks again while the source is busy (429) or away (502 and up, no answer), five times at most; opens nothing before the
+ * first request.
+ * @param options `url` ends before `/zaken/api/v1`; `tempo` is requests a second, as fast as it goes when left out
+ * @returns functions that throw SourceUnavailable when the source stays away, or does not accept the client
+ */
 export function apiClient(options: {
   url: string
   clientId: string

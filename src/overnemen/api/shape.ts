@@ -57,6 +57,7 @@ export function documentFromApi(versions: Json[]): Taken {
   }
 }
 
+/** Without secrets, which no API shows. */
 export function applicatieFromApi(json: Json): ApplicatieRow {
   return {
     uuid: uuidIn(json.url),
@@ -80,6 +81,7 @@ export function applicatieFromApi(json: Json): ApplicatieRow {
   }
 }
 
+/** `oud` and `nieuw` become JSON text, or null where there was nothing. */
 export function auditFromApi(json: Json): AuditRow {
   const text = (name: string) => String(json[name] ?? '')
   const changes = (json.wijzigingen ?? {}) as Json

@@ -67,6 +67,7 @@ type Options = {
   contents?: Contents | undefined
 }
 
+/** Looks which columns this version has; every connection only reads. @throws NotOpenZaak when it is another database */
 export async function openZaakSource(url: string, options: Options): Promise<Source> {
   const database = openDatabase(url, {
     max: options.naast + 1,

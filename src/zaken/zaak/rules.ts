@@ -18,6 +18,7 @@ export type Settings = {
   nummering: Config['zaakIdentificatieGenerator']
   allowUnpublishedTypes: boolean
 }
+/** Of this moment: the pages may change some while the program runs. */
 export const settingsOf = ({ jwtLeeway, zaakIdentificatieGenerator, allowUnpublishedTypes }: Config): Settings => ({
   leeway: jwtLeeway,
   nummering: zaakIdentificatieGenerator,
