@@ -53,7 +53,7 @@ const PasswordForm = Type.Object({
   wachtwoord: Type.Optional(PasswordField),
 })
 
-export const ROLE_WORDS: Record<(typeof ROLLEN)[number], string> = words({
+const ROLE_WORDS: Record<(typeof ROLLEN)[number], string> = words({
   viewer: 'viewer: kijkt alleen',
   operator: 'operator: ook imports en opnieuw versturen',
   administrator: 'administrator: ook instellingen, rechten en accounts',

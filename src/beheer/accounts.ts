@@ -299,7 +299,7 @@ export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_PASSWORD} 
 export const isLongEnough = ({ length }: string): boolean => length >= MIN_PASSWORD && length <= 1000
 
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */
-export async function hashNewPassword(wachtwoord: string): Promise<string> {
+async function hashNewPassword(wachtwoord: string): Promise<string> {
   if (!isLongEnough(wachtwoord))
     throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason: tooShort() }] })
   return hashPassword(wachtwoord)

@@ -190,7 +190,7 @@ function changeSentence({ resource, oud, nieuw }: Pick<Row, 'resource' | 'oud' |
 }
 
 /** Who a rol is about: a name, or the last digits of a number. */
-export function personOf(rol: State): string | undefined {
+function personOf(rol: State): string | undefined {
   const who = (rol.betrokkeneIdentificatie ?? {}) as Record<string, string | undefined>
   const parts = [
     who.voornamen || who.voorletters,

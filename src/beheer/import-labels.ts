@@ -44,7 +44,7 @@ function remainingText(verwerkt: number, totaal: number, seconden: number): stri
 }
 
 /** Why an import does not go on, and what to do about it; empty when nothing holds it up. */
-export function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
+function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
   if (row.status !== 'active') return ''
   if (row.reden) return WAITS_FOR[row.reden] ?? row.reden
   if (!row.werkers && row.stil > 5) return noWorker()

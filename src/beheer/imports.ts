@@ -369,7 +369,7 @@ function summaryOf(row: ImportRow) {
 }
 
 /** The import for people. */
-export function nameOfImport({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
+function nameOfImport({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
   return bestandsnaam ? t`Import van ${bestandsnaam}` : t`Import van ${moment(gemaaktOp)}`
 }
 

@@ -116,7 +116,7 @@ export const codeLabel = (code: string): string => CODES[code.replace(/:.*/s, ''
 
 /** Kinds as people call them; one that is new shows as it is. */
 export const kindLabel = (soort: string): string => KINDS[soort] ?? soort
-export const stepLabel = (naam: string): string => STEPS[naam] ?? naam
+const stepLabel = (naam: string): string => STEPS[naam] ?? naam
 
 /** Silence after which the page asks whether anything runs. */
 const SILENT_SECONDS = 120

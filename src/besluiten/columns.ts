@@ -24,7 +24,7 @@ import {
 } from '../http/input.ts'
 import { link, linkOr } from '../http/links.ts'
 
-export const VERVALREDENEN = {
+const VERVALREDENEN = {
   tijdelijk: 'Besluit met tijdelijke werking',
   ingetrokken_overheid: 'Besluit ingetrokken door overheid',
   ingetrokken_belanghebbende: 'Besluit ingetrokken o.v.v. belanghebbende',

@@ -2,9 +2,9 @@
 import { isAllowedSomewhere } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 
-export const SCHRIJVEN = 'catalogi.schrijven'
-export const GEFORCEERD_SCHRIJVEN = 'catalogi.geforceerd-schrijven'
-export const GEFORCEERD_VERWIJDEREN = 'catalogi.geforceerd-verwijderen'
+const SCHRIJVEN = 'catalogi.schrijven'
+const GEFORCEERD_SCHRIJVEN = 'catalogi.geforceerd-schrijven'
+const GEFORCEERD_VERWIJDEREN = 'catalogi.geforceerd-verwijderen'
 /** ztc-014: who may read cases or documents may read the types of them. */
 export const readAccess = {
   access: {

@@ -64,7 +64,7 @@ const FIELDS: Partial<Record<Resource, Record<string, Resource>>> = {
  * Fields that hold resources of the Catalogi API can be expanded with this, in whatever component they stand: a case takes
  * `expansionTo('zaaktype')` for its field zaaktype.
  */
-export function expansionTo(resource: Resource): Expansion {
+function expansionTo(resource: Resource): Expansion {
   return {
     component: 'ztc',
     scopes: ['catalogi.lezen'],
@@ -84,7 +84,7 @@ export const expansionAlsoElsewhere = (resource: Resource): Expansion => alsoEls
 // Where a field holds objects, the URL in them.
 const MEMBERS: Record<string, string> = { gerelateerdeZaaktypen: 'zaaktype' }
 
-export function catalogiTree(resource: Resource): ExpandTree {
+function catalogiTree(resource: Resource): ExpandTree {
   const fields = Object.entries(FIELDS[resource] ?? {})
   return Object.fromEntries(
     fields.map(([field, target]) => {

@@ -3,7 +3,7 @@ import type { Actie, Mutation } from '../database/mutate.ts'
 import { link, type Resource } from '../http/links.ts'
 
 /** Where changes of a type are announced. */
-export function typeKanaal(naam: string, base: string, catalogusUuid: string) {
+function typeKanaal(naam: string, base: string, catalogusUuid: string) {
   return { naam, kenmerken: { catalogus: link(base, 'catalogus', catalogusUuid) } }
 }
 

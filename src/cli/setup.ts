@@ -29,7 +29,7 @@ const Applicatie = Type.Object({
   ),
 })
 /** What a setup file may hold. */
-export const Setup = Type.Object({
+const Setup = Type.Object({
   services: Type.Optional(Type.Array(RemoteServiceInput)),
   notifications: Type.Optional(
     Type.Partial(

@@ -27,7 +27,7 @@ type Options = {
 export class SchemaError extends Error {}
 
 /** It misses files that `migrate` brings. */
-export class SchemaMissing extends SchemaError {}
+class SchemaMissing extends SchemaError {}
 
 /**
  * Brings the database to the schema of this program: graphile-worker's schema, then our files in `sql/`, in order, each

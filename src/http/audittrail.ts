@@ -9,7 +9,7 @@ import { sendAllById } from './stream.ts'
 
 const AnyResource = Type.Unsafe<unknown>({ type: ['object', 'null'], additionalProperties: true })
 
-export const AuditRecord = Type.Object({
+const AuditRecord = Type.Object({
   uuid: Uuid,
   bron: Type.String(),
   applicatieId: Type.String(),

@@ -143,7 +143,7 @@ function isMoment(text: string): boolean {
 }
 
 /** A moment as the client wrote it, with an offset where it had none: what the database then stores is what was meant. */
-export function momentInUtc(text: string): string {
+function momentInUtc(text: string): string {
   const moment = text.length === 10 ? `${text}T00:00:00` : text.replace(' ', 'T')
   return /(Z|[+-]\d{2}:?\d{2})$/i.test(moment) ? moment : `${moment}Z`
 }
@@ -418,7 +418,7 @@ function impossibleText(value: unknown, path: string[]): InvalidParam[] {
 }
 
 /** Reads a query string: unknown names are refused, an empty value is no filter, of a repeated one the last counts. */
-export function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>): Static<T> {
+function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>): Static<T> {
   const { properties = {} } = schema as Plain
   const unknown = Object.keys(query).filter((name) => !Object.hasOwn(properties, name))
   if (unknown.length > 0) {

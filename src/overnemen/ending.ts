@@ -184,7 +184,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
 }
 
 /** Our sequences count for all years together, so each goes past the highest number of any year, reserved ones included. */
-export async function raiseSequences(sql: Sql): Promise<void> {
+async function raiseSequences(sql: Sql): Promise<void> {
   for (const [sequence, prefix, sources] of [
     ['zaak_nummer', 'ZAAK', ['zaak', 'zaaknummer_reservering']],
     ['document_nummer', 'DOCUMENT', ['enkelvoudiginformatieobject', 'documentnummer_reservering']],

@@ -4,7 +4,7 @@ import type { Kind, Taken } from './kinds.ts'
 import type { Finding } from './source.ts'
 
 /** Whether a number of nine digits passes the test of eleven, as an RSIN or BSN does. */
-export function passesEleven(text: string): boolean {
+function passesEleven(text: string): boolean {
   if (!/^\d{9}$/.test(text) || text === '000000000') return false
   const sum = [...text].reduce((total, digit, place) => total + Number(digit) * (place === 8 ? -1 : 9 - place), 0)
   return sum % 11 === 0

@@ -36,7 +36,7 @@ export function unnested(
 const isNothing = (value: unknown) => value === null || value === undefined
 
 /** An array as PostgreSQL writes it. An array within becomes text in that form, an object JSON. */
-export function arrayLiteral(values: unknown[]): string {
+function arrayLiteral(values: unknown[]): string {
   return `{${values.map(element).join(',')}}`
 }
 

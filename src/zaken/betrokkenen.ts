@@ -27,7 +27,7 @@ export const Part = <T extends TObject>(schema: T) =>
 const adressen = { verblijfsadres: Part(Verblijfsadres), subVerblijfBuitenland: Part(VerblijfBuitenland) }
 const nummer = Type.Optional(Type.String({ format: 'rsin', maxLength: 9, default: '' }))
 
-export const RECHTSVORMEN = [
+const RECHTSVORMEN = [
   'besloten_vennootschap',
   'cooperatie_europees_economische_samenwerking',
   'europese_cooperatieve_venootschap',

@@ -74,7 +74,7 @@ export function recordBelow(
   if (CHANGES_ZAAK.has(change.resource)) announceChange(m, zaak)
 }
 
-export const ZAAKEIGENSCHAPPEN = 'zaakeigenschappen'
+const ZAAKEIGENSCHAPPEN = 'zaakeigenschappen'
 /** The one resource with a nested URL. */
 export const eigenschapLink = (base: string, zaakUuid: string, uuid: string) =>
   `${link(base, 'zaak', zaakUuid)}/${ZAAKEIGENSCHAPPEN}/${uuid}`

@@ -131,7 +131,7 @@ async function statusNames(db: ReadDb, zaaktypeId: number): Promise<Map<string, 
 }
 
 /** Parts of two versions by their names: which came, which went, and what changed in those that stayed. */
-export function compareParts(
+function compareParts(
   kind: Pick<PartKind, 'name' | 'ordered'>,
   fields: readonly Field[],
   before: Named[],

@@ -334,7 +334,7 @@ export function memberOf(resource: object, name: string): unknown {
   return value
 }
 
-export function setMember(body: Resource, name: string, value: unknown): void {
+function setMember(body: Resource, name: string, value: unknown): void {
   const parts = name.split('.')
   let at = body
   for (const part of parts.slice(0, -1)) {

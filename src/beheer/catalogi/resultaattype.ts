@@ -254,7 +254,7 @@ function klasseField(klassen: Listed | undefined, item: Item | undefined): Field
 const numberOf = (klasse: Record<string, unknown>) => textOf(klasse, 'volledigNummer') || textOf(klasse, 'nummer')
 
 /** `11.1 Verleend – vernietigen na 5 jaar`. */
-export function klasseInWords(klasse: Record<string, unknown>): string {
+function klasseInWords(klasse: Record<string, unknown>): string {
   const termijn = typeof klasse.bewaartermijn === 'string' ? durationInWords(klasse.bewaartermijn) : ''
   const waardering = textOf(klasse, 'waardering').replaceAll('_', ' ')
   const omschrijving = textOf(klasse, 'omschrijving')

@@ -231,7 +231,7 @@ export async function publishZaaktype(m: Mutation, uuid: string) {
 }
 
 /** What a case needs of its type to run to its end. The standard's own suites publish types without, so it is a warning. */
-export function missingParts(zaaktype: {
+function missingParts(zaaktype: {
   roltypen: readonly string[]
   resultaattypen: readonly string[]
   statustypen: readonly string[]

@@ -8,7 +8,7 @@ import { strictUtf8 } from './utf8.ts'
 export { CsvError, KOLOMMEN }
 
 /** The header is row 1, as in the report and in its comments. */
-export const FIRST_ROW_NUMBER = 2
+const FIRST_ROW_NUMBER = 2
 
 /**
  * Reads an import CSV as a stream, with commas or, as Excel writes it in Dutch, with semicolons. Resolves with the header once that is known to be good; then `regels` gives every

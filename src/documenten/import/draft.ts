@@ -14,7 +14,7 @@ import { activateImport, copyInto, createImport, importFault, waitForClient } fr
 import type { ImportRow } from './rows.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
-export const PROEF_ATTEMPTS = 4
+const PROEF_ATTEMPTS = 4
 
 /**
  * Takes in a CSV, whole or not at all.

@@ -189,7 +189,7 @@ export async function copyInto(
  * Lets the rest of a refused upload come in, unused, for a while: closing the connection at once could cost a client that
  * is still sending the answer.
  */
-export function readOn({ raw }: Pick<FastifyRequest, 'raw'>): void {
+function readOn({ raw }: Pick<FastifyRequest, 'raw'>): void {
   if (raw.readableEnded || raw.destroyed) return
   const limit = setTimeout(() => raw.destroy(), LINGER_MS).unref()
   raw.once('close', () => clearTimeout(limit)).resume()

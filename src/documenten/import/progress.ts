@@ -9,7 +9,7 @@ import { enqueue } from '../../jobs/queue.ts'
 export type Batch = { import: string; vanaf: number; perRijTot?: number }
 
 /** Attempts of one batch before the import ends as `error`. Waiting for storage or database does not count. */
-export const BATCH_ATTEMPTS = 6
+const BATCH_ATTEMPTS = 6
 
 /** Queues the job of a batch in place of the one that this import has waiting: no two of them wait at once. */
 export function enqueueBatch(trx: Db, batch: Batch, runAt?: Date): Promise<void> {

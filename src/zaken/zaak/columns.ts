@@ -57,7 +57,7 @@ export const anyObject = (documentation: object) =>
     ),
   )
 
-export const BETALINGSINDICATIES = {
+const BETALINGSINDICATIES = {
   nvt: 'Er is geen sprake van te betalen, met de zaak gemoeide, kosten.',
   nog_niet: 'De met de zaak gemoeide kosten zijn (nog) niet betaald.',
   gedeeltelijk: 'De met de zaak gemoeide kosten zijn gedeeltelijk betaald.',

@@ -4,7 +4,7 @@ import { header } from '../../http/actor.ts'
 import { Problem } from '../../http/problem.ts'
 
 /** Geometry is spoken in one reference system only, and both sides say so. @throws Problem 412 or 406 */
-export async function requireCrs(request: FastifyRequest): Promise<void> {
+async function requireCrs(request: FastifyRequest): Promise<void> {
   const names = request.method === 'GET' || request.method === 'HEAD' ? ['Accept-Crs'] : ['Content-Crs', 'Accept-Crs']
   for (const name of names) {
     const value = header(request, name.toLowerCase())

@@ -28,7 +28,7 @@ export const BETROKKENE_TYPES = [
   'organisatorische_eenheid',
   'medewerker',
 ] as const
-export const OMSCHRIJVINGEN_GENERIEK = [
+const OMSCHRIJVINGEN_GENERIEK = [
   'adviseur',
   'behandelaar',
   'belanghebbende',
