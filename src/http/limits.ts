@@ -54,7 +54,7 @@ export const LIMITS = {
   /** What hangs on one case of each kind: rollen, objects, eigenschappen, parts, related cases; and documents. */
   related: 5000,
   documenten: 10_000,
-  /** Of each as many are named in a line of the audit trail. */
+  /** Of each as many are named in a line of the audit trail, and read for an answer: more are written from the database. */
   recorded: 1000,
   /** Of those, and of the lists in a case itself, as many are read for a page at once; cases with more one by one. */
   relatedOnPage: 50,

@@ -335,7 +335,7 @@ type Gevraagd = {
 
 /** The case as it is at the end of it all. */
 async function zaakOf(m: Mutation, { uuid }: ZaakCore) {
-  return { zaak: toZaak(expected(await findZaak(m.read, uuid)), m.actor.base) }
+  return { zaak: toZaak(expected(await findZaak(m.read, uuid, LIMITS.recorded)), m.actor.base) }
 }
 
 /** The cloud event of a combined endpoint, beside those of what it changed. */

@@ -98,6 +98,24 @@ t.test('cases with long lists', async (t) => {
     t.equal(wijzigingen.nieuw.rollen.length, LIMITS.recorded, 'an audit line names no more')
   })
 
+  await t.test('a list that is written from the database is still expanded as a whole', async (t) => {
+    const zaak = await givenZaak(test, { zaaktype })
+    const many = LIMITS.recorded + 10
+    await fill(zaak, many)
+    for (const query of ['', '?expand=rollen']) {
+      const { body } = await get(`${zaak.url}${query}`)
+      for (const [list, table] of Object.entries(LISTS))
+        t.strictSame(body[list].map(uuidOf), await inOrder(table, zaak), `${list} ${query}`)
+      if (query !== '')
+        t.same(
+          body._expand.rollen.map(({ url }: { url: string }) => url),
+          body.rollen,
+        )
+    }
+    const { body } = await get(`${ZAKEN}/zaken?identificatie=${zaak.identificatie}&expand=rollen`)
+    t.equal(body.results[0]._expand.rollen.length, many)
+  })
+
   await t.test('no more is made than a case may have', async (t) => {
     const zaak = await givenZaak(test, { zaaktype })
     await fill(zaak, LIMITS.related, LIMITS.documenten)

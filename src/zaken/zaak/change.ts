@@ -79,7 +79,7 @@ export async function changeZaak(
   if (Object.keys(columns).length > 0)
     await m.trx.updateTable('zaak').set(encoded(columns, json)).where('id', '=', kern.id).execute()
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelations(m, kern.id, relaties, given)
-  const after = expected(await findZaak(m.read, uuid))
+  const after = expected(await findZaak(m.read, uuid, LIMITS.recorded))
   const zaak = toZaak(after, base)
   m.record({
     component: 'zrc',

@@ -1,5 +1,5 @@
 // Lists of a case that grow with what hangs on it. How many a case may have is bounded, and an answer holds as many.
-// What was imported or taken over may have more: such a list is written from the database, a portion at a time.
+// A list that is long is written from the database, a portion at a time, and so is what was imported or taken over with more.
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -67,9 +67,9 @@ export const isLonger = (list: List, row: Row, most: number): boolean => lengthO
 /** Whether a case has more than an answer holds. */
 export const isCut = (row: Row): boolean => LISTS.some((list) => isLonger(list, row, KINDS[list].most))
 
-/** The lists of an answer that are not complete. */
+/** The lists of an answer that are written from the database: they need not be complete in it. */
 export const longLists = (answer: Answer): List[] =>
-  LISTS.filter((list) => (answer[list]?.length ?? 0) > KINDS[list].most)
+  LISTS.filter((list) => (answer[list]?.length ?? 0) > LIMITS.recorded)
 
 /** How many members the lists of a case have together, as far as the row holds them. */
 export const membersOf = (row: Row): number => LISTS.reduce((sum, list) => sum + lengthOf(row[list]), 0)

@@ -20,7 +20,7 @@ import { Written } from '../../http/stream.ts'
 import { reached } from '../rights.ts'
 import { COLUMNS, type Related, toZaak, type ZaakRow } from './columns.ts'
 import type { ZaakConditions } from './filters.ts'
-import { isCut, isLonger, LISTS, listOfUuids, membersOf, written } from './long-lists.ts'
+import { isCut, isLonger, LISTS, listOfUuids, longLists, membersOf, written } from './long-lists.ts'
 
 /** What of a case is read at once: all, or for a page only what is small. */
 type Extent = {
@@ -82,8 +82,13 @@ export async function findZaak(db: ReadDb, uuid: string, most?: number): Promise
 /** By `most`, which has a few values only. */
 const finders = new Map<number | undefined, ReturnType<typeof compiled<ZaakRow>>>()
 
-/** The whole case outside of a transaction: for its GET. */
-export const readZaak = rowByUuid<ZaakRow>(({ db }) => zaken(db).where('z.uuid', '=', '').compile().sql)
+/** A case outside of a transaction, for its GET. Its long lists are not complete: see `longLists`. */
+export const readZaak = rowByUuid<ZaakRow>(
+  ({ db }) =>
+    zaken(db, { ...WHOLE, most: LIMITS.recorded })
+      .where('z.uuid', '=', '')
+      .compile().sql,
+)
 
 /**
  * The cases with these uuids as far as the actor may read them: for expand. Those with long lists are read one by one.
@@ -164,6 +169,7 @@ type PageRow = ZaakRow & { isLarge: boolean; isLong: boolean }
 
 /**
  * Makes the answers of the cases of a page, those with long lists one by one: together they may be very large.
+ * @param most of each list as many are given to `answer`; all that a case may have when it says nothing
  * @param isReadable whether the actor may read a case that was read again
  */
 export function answersOf<R extends object>(
@@ -171,9 +177,10 @@ export function answersOf<R extends object>(
   rows: PageRow[],
   base: string,
   isReadable: (row: ZaakRow) => boolean,
+  most: number | undefined,
   answer: Answer<R>,
 ): Iterable<R> | AsyncIterable<R | Written> {
-  if (rows.some((row) => row.isLarge || isLong(row))) return answersApart(db, rows, base, isReadable, answer)
+  if (rows.some((row) => row.isLarge || isLong(row))) return answersApart(db, rows, base, isReadable, most, answer)
   return answer(rows.filter(isReadable).map((row) => toZaak(row, base)))
 }
 
@@ -184,6 +191,7 @@ async function* answersApart<R extends object>(
   rows: PageRow[],
   base: string,
   isReadable: (row: ZaakRow) => boolean,
+  most: number | undefined,
   answer: Answer<R>,
 ): AsyncGenerator<R | Written> {
   const made = (few: PageRow[]) => withGeometrie(db, few, answer(few.map((row) => toZaak(row, base))))
@@ -196,9 +204,10 @@ async function* answersApart<R extends object>(
     }
     yield* made(few)
     few = []
-    const whole = await findZaak(db, row.uuid)
+    const whole = await findZaak(db, row.uuid, most)
     if (!whole || !isReadable(whole)) continue // changed since
-    for await (const one of answer([toZaak(whole, base)])) yield isCut(whole) ? written(db, whole, one, base) : one
+    for await (const one of answer([toZaak(whole, base)]))
+      yield longLists(one).length > 0 ? written(db, whole, one, base) : one
   }
   yield* made(few)
 }

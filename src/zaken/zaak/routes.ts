@@ -78,10 +78,11 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     '/zaken/:uuid',
     { ...crs, config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zaak } } },
     async (request, reply) => {
-      const row = await readZaak(app.reader, request.params.uuid)
+      const paths = request.query.expand ?? []
+      const { uuid } = request.params
+      const row = paths.length === 0 ? await readZaak(app.reader, uuid) : await findZaak(app.read, uuid)
       if (!row) throw notFound()
       requireMay(request.actor, LEZEN, row)
-      const paths = request.query.expand ?? []
       const zaak = one(await expand(request, [toZaak(row, request.base)], paths, zaakTree()))
       if (longLists(zaak).length > 0) return sendWithLongLists(request, reply, row, zaak)
       return sendCacheable(request, reply, zaak)
@@ -167,6 +168,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
           rows,
           request.base,
           (row) => mayDo(request.actor, LEZEN, row),
+          fields === undefined && paths.length === 0 ? LIMITS.recorded : undefined,
           (found): Iterable<object> | AsyncIterable<object> =>
             fields === undefined
               ? expandEach(request, found, paths, zaakTree())
