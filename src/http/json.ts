@@ -41,7 +41,7 @@ const BACKSLASH = 0x5c
 
 function requireModest(body: Buffer): void {
   const { depth, values } = countJson(body, LIMITS)
-  if (depth > LIMITS.depth) throw tooMuch(`${LIMITS.depth} niveaus`)
+  if (depth > LIMITS.depth) throw tooDeep()
   if (values > LIMITS.values) throw tooMuch(`${LIMITS.values} waarden`)
 }
 
@@ -75,5 +75,8 @@ function endOfString(body: Buffer, quote: number): number {
   while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1
   return at
 }
+
+/** What is answered to JSON whose values stand deeper within each other than `LIMITS.depth`. */
+export const tooDeep = () => tooMuch(`${LIMITS.depth} niveaus`)
 
 const tooMuch = (what: string) => invalid('nonFieldErrors', 'invalid', `De inhoud heeft meer dan ${what}.`)

@@ -50,9 +50,10 @@ t.test('content arrives byte for byte, however its text is cut and escaped', asy
           lines: fc.boolean(),
           prefix: fc.constantFrom('', 'data:text/plain;base64,', 'data:application/pdf;name=a.pdf;base64,'),
           first: fc.boolean(),
+          key: fc.constantFrom('inhoud', '\\u0069nhoud', 'inhou\\u0064'),
           titel: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => !text.includes('\0')),
         }),
-        async ({ bytes, piece, slashes, unicode, lines, prefix, first, titel }) => {
+        async ({ bytes, piece, slashes, unicode, lines, prefix, first, key, titel }) => {
           let text = prefix + Buffer.from(bytes).toString('base64')
           if (lines) text = text.replace(/.{76}/g, '$&\r\n')
           let json = JSON.stringify(text)
@@ -66,7 +67,7 @@ t.test('content arrives byte for byte, however its text is cut and escaped', asy
               beschrijving: '"inhoud": "x\\',
             }),
           )
-          const body = first ? `{ "inhoud" :\n ${json},${rest.slice(1)}` : `${rest.slice(0, -1)}, "inhoud":${json} }`
+          const body = first ? `{ "${key}" :\n ${json},${rest.slice(1)}` : `${rest.slice(0, -1)}, "${key}":${json} }`
           const made = await send(test, body, piece)
           if (made.status !== 201) throw new Error(JSON.stringify(made.body))
           const got = await test.app.inject({
@@ -85,6 +86,15 @@ t.test('content arrives byte for byte, however its text is cut and escaped', asy
     ),
     'for 40 documents',
   )
+})
+
+t.test('a document that is nested too deep is refused as soon as that is seen', async (t) => {
+  const test = await testApp(t, { PUBLIC_URL: BASE })
+  for (const open of ['{"a":', '[']) {
+    const deep = `{"inhoud":"","integriteit":${open.repeat(LIMITS.bodyBytes)}` // more than a body may be
+    const { status, body } = await send(test, deep, 64 * 1024)
+    t.match([status, body.invalidParams], [400, [{ reason: `De inhoud heeft meer dan ${LIMITS.depth} niveaus.` }]])
+  }
 })
 
 t.test('base64 is read strictly', async (t) => {

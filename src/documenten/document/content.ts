@@ -8,7 +8,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
-import { jsonParser } from '../../http/json.ts'
+import { jsonParser, tooDeep } from '../../http/json.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, invalid, invalidAll, Problem } from '../../http/problem.ts'
 import { newKey, type Store, type StoredBytes } from '../storage/index.ts'
@@ -159,48 +159,60 @@ async function next(source: AsyncIterator<Buffer>): Promise<Buffer | undefined> 
 
 /**
  * Follows JSON byte by byte. `scan` gives the place just after the quote with which the content begins, when it begins in
- * this chunk; the next call is to begin after the quote with which it ends.
+ * this chunk; the next call is to begin after the quote with which it ends. Only keys that may lead to the content are read.
  */
 function contentScanner(path: readonly string[]) {
-  const keys: (string | null)[] = [] // the key at every level; null within arrays
-  let text: number[] | undefined // bytes of the string that is being read
-  let long = false
+  let depth = 0
+  let matched = 0 // how many keys of `path` lead to where this is
+  let firstArray = 0 // the depth at which an array was entered; 0 for none
+  const string = Buffer.alloc(LONGEST_KEY) // the last one: a key, when a colon follows
+  let length = 0
+  let hasEscapes = false
+  let inString = false
   let escaped = false
-  let last = '' // the last string: a key, when a colon follows
   let afterColon = false
+
+  function isKey(expected: string): boolean {
+    if (length > LONGEST_KEY) return false
+    if (hasEscapes) return readKey(string.toString('utf8', 0, length)) === expected
+    return length === expected.length && string.toString('latin1', 0, length) === expected
+  }
+
   return {
     scan(chunk: Buffer): number | undefined {
       for (let place = 0; place < chunk.byteLength; place++) {
         const byte = chunk[place]!
-        if (text) {
+        if (inString) {
           if (escaped) escaped = false
-          else if (byte === BACKSLASH) escaped = true
+          else if (byte === BACKSLASH) escaped = hasEscapes = true
           else if (byte === QUOTE) {
-            last = long ? '' : readKey(text)
-            text = undefined
+            inString = false
             continue
           }
-          if (text.length < 200) text.push(byte)
-          else long = true
+          if (length < LONGEST_KEY) string[length] = byte
+          length++
         } else if (byte === QUOTE) {
-          if (afterColon && keys.length === path.length && keys.every((key, level) => key === path[level])) {
+          if (afterColon && depth === path.length && matched === depth && firstArray === 0) {
             afterColon = false
             return place + 1
           }
-          text = []
-          long = false
+          inString = true
+          hasEscapes = false
+          length = 0
           afterColon = false
         } else if (byte === 0x3a) {
-          if (keys.length > 0 && keys.at(-1) !== null) keys[keys.length - 1] = last
+          const expected = path[depth - 1]
+          if (expected !== undefined && firstArray === 0 && matched >= depth - 1)
+            matched = isKey(expected) ? depth : depth - 1
           afterColon = true
-        } else if (byte === 0x7b) {
-          keys.push('')
-          afterColon = false
-        } else if (byte === 0x5b) {
-          keys.push(null)
+        } else if (byte === 0x7b || byte === 0x5b) {
+          if (++depth > LIMITS.depth) throw tooDeep()
+          if (byte === 0x5b && firstArray === 0) firstArray = depth
           afterColon = false
         } else if (byte === 0x7d || byte === 0x5d) {
-          keys.pop()
+          if (firstArray === depth) firstArray = 0
+          depth = Math.max(0, depth - 1)
+          matched = Math.min(matched, depth)
         } else if (byte > 0x20) afterColon = false
       }
       return undefined
@@ -208,9 +220,11 @@ function contentScanner(path: readonly string[]) {
   }
 }
 
-function readKey(bytes: number[]): string {
+const LONGEST_KEY = 200 // in bytes, with its escapes
+
+function readKey(text: string): string {
   try {
-    return JSON.parse(`"${Buffer.from(bytes).toString('utf8')}"`) as string
+    return JSON.parse(`"${text}"`) as string
   } catch {
     return '' // no JSON: the parser will say so
   }
