@@ -55,7 +55,8 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     async (request, reply) => {
       const { uuid__in, expand: paths = [], ...filter } = request.body
       const selectie = filtered(filter, request)
-      selectie.document.push(sql<boolean>`e.uuid = any(${uuid__in}::uuid[])`)
+      // As one text: the driver takes long over the members of an array.
+      selectie.document.push(sql<boolean>`e.uuid = any(${`{${uuid__in.join()}}`}::text::uuid[])`)
       return sendPage(request, reply, selectie, [...expandPaths(paths), ...(request.query.expand ?? [])])
     },
   )

@@ -178,9 +178,9 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   const uuid = (url: string, resource: Resource) => localUuid(url, request.base, resource) ?? null
   const isElsewhere = (url: string) => resolveLink(url, request.base).kind === 'elsewhere'
   const types = (urls: string[]) => {
+    const { uuids, elsewhere } = zaaktypenOf(urls, request.base)
     const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t
-      where t.uuid = any(${urls.flatMap((url) => uuid(url, 'zaaktype') ?? [])}::uuid[])))`
-    const elsewhere = urls.filter(isElsewhere)
+      where t.uuid = any(${uuids}::uuid[])))`
     if (elsewhere.length === 0 || deel === 'eigen') return own
     const elders = sql`z.zaaktype_url = any(${elsewhere}::text[])`
     return elsewhere.length === urls.length || deel === 'elders' ? elders : sql`(${own} or ${elders})`
@@ -256,6 +256,23 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     ...(only && counted.length === 0 && { onlyPart: only }),
   }
 }
+
+/** Zaaktypen that a filter names: the uuids of those that may be ours, and the URLs of those elsewhere. */
+function zaaktypenOf(urls: string[], base: string): { uuids: string[]; elsewhere: string[] } {
+  const known = zaaktypenByList.get(urls)
+  if (known) return known
+  const targets = urls.map((url) => ({ url, target: resolveLink(url, base) }))
+  const found = {
+    uuids: targets.flatMap(({ target }) =>
+      target.kind === 'ours' && target.resource === 'zaaktype' ? target.uuid : [],
+    ),
+    elsewhere: targets.flatMap(({ url, target }) => (target.kind === 'elsewhere' ? url : [])),
+  }
+  zaaktypenByList.set(urls, found)
+  return found
+}
+// The conditions of one request are made several times, and a list may have a thousand URLs.
+const zaaktypenByList = new WeakMap<string[], { uuids: string[]; elsewhere: string[] }>()
 
 /** What to count apart: where types of ours and types elsewhere both matter, an index counts each kind alone but not both. */
 export function originsOf(filter: ZaakFilter, { actor }: FastifyRequest): (ZaaktypeOrigin | undefined)[] {

@@ -59,7 +59,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
         uuid__in?: string[]
         fields?: unknown
       }
-      const more = uuid__in ? [sql`z.uuid = any(${uuid__in}::uuid[])`] : []
+      // As one text: the driver takes long over the members of an array.
+      const more = uuid__in ? [sql`z.uuid = any(${`{${uuid__in.join()}}`}::text::uuid[])`] : []
       const { counted, others } = zaakConditions(filter, request)
       const conditions = [...counted, ...others, ...more]
       if (zaakgeometrie?.within) {
