@@ -29,7 +29,7 @@ import { recordBelow } from './records.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
 import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
-import { type Archivering, deriveArchivering, saveArchivering } from './zaak/archive.ts'
+import { type Archivering, archiveParts, deriveArchivering, saveArchivering } from './zaak/archive.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
@@ -300,12 +300,8 @@ async function retentionStart(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, '
 async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering: Archivering | undefined) {
   await m.sql`update zaak set einddatum = ${einddatum}, laatst_gemuteerd = now() where id = ${zaak.id}`
   zaak.einddatum = einddatum
-  if (archivering) await saveArchivering(m, zaak.id, archivering)
-  for (const deel of await followers(m, zaak)) {
-    const closed = { ...(await retentionStart(m, deel)), einddatum: expected(deel.einddatum) }
-    const afgeleid = await deriveArchivering(m, closed, { forced: true })
-    if (afgeleid) await saveArchivering(m, deel.id, afgeleid)
-  }
+  if (archivering) await saveArchivering(m, [zaak.id], archivering)
+  await archiveParts(m, zaak.id, einddatum)
 }
 
 /** zrc-008: nothing is left of the closing but the resultaat. */
@@ -323,8 +319,8 @@ async function open(m: Mutation, zaak: ZaakCore): Promise<void> {
 
 /** Closed parts that are archived with their hoofdzaak. */
 async function followers(m: Mutation, zaak: ZaakCore) {
-  return m.sql<{ id: number; hoofdzaakId: number; einddatum: string | null }[]>`
-    select d.id, d.hoofdzaak_id as "hoofdzaakId", d.einddatum from zaak d
+  return m.sql<{ id: number }[]>`
+    select d.id from zaak d
     join resultaat_regeling r on r.zaak_id = d.id
     where d.hoofdzaak_id = ${zaak.id} and d.einddatum is not null and r.afleidingswijze = 'hoofdzaak'`
 }

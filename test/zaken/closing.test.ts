@@ -148,14 +148,28 @@ t.test('statuses', async (t) => {
   await t.test('a hoofdzaak closes after its deelzaken, which then follow it in archiving', async (t) => {
     const deel = await givenType(test, { afleidingswijze: 'hoofdzaak' }, {}, { identificatie: 'DEELZAAK' })
     const { catalogus } = (await call('GET', deel.zaaktype)).body
+    const short = await givenType(
+      test,
+      { afleidingswijze: 'hoofdzaak' },
+      { archiefactietermijn: 'P5Y' },
+      { catalogus, identificatie: 'KORT' },
+    )
     const hoofd = await givenType(
       test,
       { afleidingswijze: 'afgehandeld' },
       {},
-      { catalogus, deelzaaktypen: [deel.zaaktype], identificatie: 'H' },
+      { catalogus, deelzaaktypen: [deel.zaaktype, short.zaaktype], identificatie: 'H' },
     )
     const hoofdzaak = await givenZaak(test, hoofd)
     const deelzaak = await givenZaak(test, { ...deel, hoofdzaak: hoofdzaak.url })
+    const others = [
+      await givenZaak(test, { ...deel, hoofdzaak: hoofdzaak.url }),
+      await givenZaak(test, { ...short, hoofdzaak: hoofdzaak.url }),
+    ] as const
+    for (const [index, type] of [deel, short].entries()) {
+      made(await resultaat(others[index]!, type.resultaattype))
+      made(await status(others[index]!, type.eind))
+    }
     made(await resultaat(hoofdzaak, hoofd.resultaattype))
     t.same(faultsOf(await status(hoofdzaak, hoofd.eind)), [
       'nonFieldErrors: deelzaken-not-closed',
@@ -165,7 +179,10 @@ t.test('statuses', async (t) => {
     made(await status(deelzaak, deel.eind))
     t.match(await read(deelzaak), { archiefactiedatum: null, archiefnominatie: null })
     made(await status(hoofdzaak, hoofd.eind, { datumStatusGezet: '2026-04-01T00:00:00Z' }))
-    t.match(await read(deelzaak), { archiefactiedatum: '2036-04-01', archiefnominatie: 'vernietigen' })
+    const archived = { archiefnominatie: 'vernietigen', startdatumBewaartermijn: '2026-04-01' }
+    t.match(await read(deelzaak), { ...archived, archiefactiedatum: '2036-04-01' })
+    t.match(await read(others[0]), { ...archived, archiefactiedatum: '2036-04-01' })
+    t.match(await read(others[1]), { ...archived, archiefactiedatum: '2031-04-01' })
     t.same(faultsOf(await status(deelzaak, deel.begin)), ['nonFieldErrors: hoofdzaak-closed'])
   })
 

@@ -61,16 +61,24 @@ export async function deriveArchivering(
     !forced && zaak.startdatumBewaartermijn
       ? zaak.startdatumBewaartermijn
       : await deriveBrondatum(m, zaak, regeling, objects)
-  if (brondatum && regeling.archiefactietermijn)
-    return {
-      archiefnominatie,
-      startdatumBewaartermijn: brondatum,
-      archiefactiedatum: await plus(m, brondatum, regeling.archiefactietermijn),
-    }
-  if (forced) return { archiefnominatie, archiefactiedatum: null, startdatumBewaartermijn: null }
+  if (forced || (brondatum && regeling.archiefactietermijn)) return countFrom(m, brondatum, regeling)
   if (LATER.includes(regeling.afleidingswijze ?? '') || regeling.archiefnominatie === 'blijvend_bewaren')
     return unchanged
   throw undeterminable('De archiefactiedatum kan niet worden bepaald.')
+}
+
+/** What archiving becomes when the term counts from this day; without day or term nobody knows when. */
+async function countFrom(
+  m: Mutation,
+  brondatum: string | null,
+  { archiefnominatie, archiefactietermijn }: Pick<Regeling, 'archiefnominatie' | 'archiefactietermijn'>,
+): Promise<Archivering> {
+  const counts = brondatum && archiefactietermijn
+  return {
+    archiefnominatie: archiefnominatie || null,
+    startdatumBewaartermijn: counts ? brondatum : null,
+    archiefactiedatum: counts ? await plus(m, brondatum, archiefactietermijn) : null,
+  }
 }
 
 const undeterminable = (reason: string) => invalidAll([onObject('archiefactiedatum-error', reason)])
@@ -193,8 +201,8 @@ async function plus(m: Mutation, day: string, termijn: string): Promise<string> 
 
 const UNKNOWN = { archiefnominatie: undefined, archiefactiedatum: null, startdatumBewaartermijn: null }
 
-/** Writes what was derived. */
-export async function saveArchivering(m: Mutation, zaakId: number, archivering: Archivering): Promise<void> {
+/** Writes what was derived for these cases. */
+export async function saveArchivering(m: Mutation, ids: readonly number[], archivering: Archivering): Promise<void> {
   const { archiefnominatie, archiefactiedatum, startdatumBewaartermijn } = archivering
   const values = {
     ...(archiefnominatie !== undefined && { archiefnominatie }),
@@ -202,7 +210,20 @@ export async function saveArchivering(m: Mutation, zaakId: number, archivering: 
     ...(startdatumBewaartermijn !== undefined && { startdatum_bewaartermijn: startdatumBewaartermijn }),
   }
   if (Object.keys(values).length === 0) return
-  await m.sql`update zaak set ${m.sql(values)} where id = ${zaakId}`
+  await m.sql`update zaak set ${m.sql(values)} where id = any(${ids}::bigint[])`
+}
+
+/**
+ * Archives the closed parts of a case that follow it, all with the same rule at once.
+ * @param einddatum the day on which the hoofdzaak was closed, from which their terms count
+ * @throws Problem 400 `archiefactiedatum-error` for a term that ends after the year 9999
+ */
+export async function archiveParts(m: Mutation, hoofdzaakId: number, einddatum: string): Promise<void> {
+  const rules = await m.sql<(Pick<Regeling, 'archiefnominatie' | 'archiefactietermijn'> & { ids: number[] })[]>`
+    select r.archiefnominatie, r.archiefactietermijn, array_agg(d.id) as ids
+    from zaak d join resultaat_regeling r on r.zaak_id = d.id
+    where d.hoofdzaak_id = ${hoofdzaakId} and d.einddatum is not null and r.afleidingswijze = 'hoofdzaak' group by 1, 2`
+  for (const { ids, ...rule } of rules) await saveArchivering(m, ids, await countFrom(m, einddatum, rule))
 }
 
 /**
@@ -225,5 +246,5 @@ export async function rederiveArchivering(
     if (!wijzen || !(error instanceof Problem)) throw error
     return UNKNOWN // a source that went away is no reason to refuse its going
   })
-  if (archivering) await saveArchivering(m, zaakId, archivering)
+  if (archivering) await saveArchivering(m, [zaakId], archivering)
 }

@@ -427,7 +427,7 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'zrc-021 the term is added',
     file: 'src/zaken/zaak/archive.ts',
-    search: 'archiefactiedatum: await plus(m, brondatum, regeling.archiefactietermijn)',
+    search: 'archiefactiedatum: counts ? await plus(m, brondatum, archiefactietermijn) : null',
     replace: 'archiefactiedatum: brondatum',
     tests: ['test/zaken/closing.test.ts'],
   },
