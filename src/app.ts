@@ -34,6 +34,7 @@ import { LIMITS } from './http/limits.ts'
 import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { sharePlaces } from './http/places.ts'
+import { namePlugins } from './http/plugin-names.ts'
 import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
 import { countSmallRequests, inSlices } from './http/turns.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
@@ -135,6 +136,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     clientErrorHandler: (error, socket) => brokenRequest({ error, socket }),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  namePlugins(app)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify) // the response schemas document; a test holds them against the answers
   const { database, replica, ...others } = parts
@@ -235,19 +237,26 @@ function acceptEmptyBodies(app: FastifyInstance): void {
 
 /** The routes by path, to tell an unknown path (404) from a known one with another method (405 with Allow). */
 function collectRoutes(app: FastifyInstance) {
-  const known = new Map<string, { pattern: RegExp; methods: Set<string> }>()
+  const known = new Map<string, { pattern?: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`)
-    const entry = known.get(url) ?? { pattern, methods: new Set() }
+    const entry = known.get(url) ?? { methods: new Set() }
     known.set(url, entry)
     for (const name of [method].flat()) entry.methods.add(name)
   })
   return {
-    methodsAt: (path: string) =>
-      [
-        ...new Set([...known.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : []))),
-      ].sort(),
+    methodsAt: (path: string) => {
+      const found = new Set<string>()
+      for (const [url, route] of known) {
+        route.pattern ??= patternOf(url) // at the first question: making five hundred takes a tenth of the start
+        if (route.pattern.test(path)) for (const name of route.methods) found.add(name)
+      }
+      return [...found].sort()
+    },
   }
+}
+
+function patternOf(url: string): RegExp {
+  return new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`)
 }
 
 // What was asked, of what, by whom, from where, when and with which result (BIO 8.15.01). The path is without its parameters, and
