@@ -35,16 +35,9 @@ export async function registerStylesheet(
   app: FastifyInstance,
   theme: { css?: string; className?: string },
 ): Promise<Style> {
-  const own = await readFile(new URL('./assets/beheer.css', import.meta.url), 'utf8')
-  const script = await readFile(new URL('./assets/beheer.js', import.meta.url), 'utf8')
-  const components = (await Promise.all(COMPONENTS.map(readPackageFile))).map(withoutSourceMap).join('\n')
-  const tokens = onlyUsed(await readPackageFile(THEME), components + own)
-  const js = await toFile('beheer', 'js', script)
-  const files = [
-    await toFile('beheer', 'css', `${components}\n${tokens}\n${own}`),
-    js,
-    ...(theme.css ? [await toFile('thema', 'css', await readFile(theme.css, 'utf8'))] : []),
-  ]
+  ourFiles ??= makeOurFiles()
+  const { css, js } = await ourFiles
+  const files = [css, js, ...(theme.css ? [await toFile('thema', 'css', await readFile(theme.css, 'utf8'))] : [])]
   const byName = new Map(files.map((file) => [file.name, file]))
   app.get<{ Params: { naam: string } }>(
     '/bestanden/:naam',
@@ -65,6 +58,20 @@ export async function registerStylesheet(
     css: files.filter(({ name }) => name.endsWith('.css')).map(({ name }) => name),
     js: js.name,
     themeClass: [THEME_CLASS, theme.className].filter(Boolean).join(' '), // its tokens over ours, which may be more
+  }
+}
+
+/** The same for all applications of this process: the tests make hundreds. */
+let ourFiles: Promise<{ css: File; js: File }> | undefined
+
+async function makeOurFiles(): Promise<{ css: File; js: File }> {
+  const own = await readFile(new URL('./assets/beheer.css', import.meta.url), 'utf8')
+  const script = await readFile(new URL('./assets/beheer.js', import.meta.url), 'utf8')
+  const components = (await Promise.all(COMPONENTS.map(readPackageFile))).map(withoutSourceMap).join('\n')
+  const tokens = onlyUsed(await readPackageFile(THEME), components + own)
+  return {
+    css: await toFile('beheer', 'css', `${components}\n${tokens}\n${own}`),
+    js: await toFile('beheer', 'js', script),
   }
 }
 
