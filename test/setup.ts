@@ -46,6 +46,8 @@ export async function prepareServer(root = tmpdir()): Promise<TestServer> {
     await onServer(server.url, (sql) => sql`create database ${sql(template)} template template0 encoding 'UTF8'`)
     const { migrate } = await import('../src/database/migrate.ts') // here, because most test files find it done
     await migrate(withDatabase(server.url, template))
+    // The first connection after a change of the schema writes a file that all later ones read: its copies then have it.
+    await onServer(withDatabase(server.url, template), (sql) => sql`select 1`)
   } catch (error) {
     await drop().catch(() => {})
     await server.stop()
