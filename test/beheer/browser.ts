@@ -138,13 +138,14 @@ export async function asBeheerder(
  * What axe finds against WCAG 2.1 AA on the page as it stands; empty when all is well. The page has to run scripts: without them
  * no timer goes off, and axe waits for one for ever. Frames that may run none are therefore left out.
  *
- * The options find the same with a third of the work: only violations are described, they are put together in the page itself
- * (another page is for frames of other hosts, which we have not), and no stylesheet is fetched again.
+ * The options find the same with a third of the work: only violations are described, without a selector for each element that
+ * was looked at, they are put together in the page itself (another page is for frames of other hosts, which we have not), and
+ * no stylesheet is fetched again.
  */
 export async function accessibilityFaults(tab: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page: tab })
     .setLegacyMode(true)
-    .options({ runOnly: WCAG, resultTypes: ['violations'], preload: false })
+    .options({ runOnly: WCAG, resultTypes: ['violations'], preload: false, selectors: false })
     .exclude('iframe[sandbox]')
     .analyze()
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
