@@ -77,7 +77,7 @@ export function registerAccounts(app: FastifyInstance): void {
       standard: 'gebruikersnaam',
       conditions: [isAccountLike(zoek)],
     })
-    return reply.page('accounts', { titel: t('Accounts'), standaard: 'gebruikersnaam', lijst, zoek })
+    return reply.page('accounts', { title: t('Accounts'), standaard: 'gebruikersnaam', lijst, zoek })
   })
 
   app.get('/accounts/nieuw', { config }, async (_request, reply) =>
@@ -193,7 +193,7 @@ export function registerAccounts(app: FastifyInstance): void {
     app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
       const account = await requireAccount(app, request)
       return reply.page('account-act', {
-        titel: actie.titel,
+        title: actie.title,
         breadcrumbs: breadcrumbsOf(account),
         account,
         naam,
@@ -213,7 +213,7 @@ export function registerAccounts(app: FastifyInstance): void {
         })
       } catch (error) {
         return reply.code(400).page('account-act', {
-          titel: actie.titel,
+          title: actie.title,
           breadcrumbs: breadcrumbsOf(account),
           account,
           naam,
@@ -229,7 +229,7 @@ export function registerAccounts(app: FastifyInstance): void {
 }
 
 type Actie = {
-  titel: string
+  title: string
   uitleg: string
   knop: string
   handeling: string
@@ -241,7 +241,7 @@ type Actie = {
 const ACTIONS: Record<string, Actie> = words(
   {
     verwijderen: {
-      titel: 'Account verwijderen',
+      title: 'Account verwijderen',
       uitleg: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
       knop: 'Account verwijderen',
       handeling: 'account-verwijderen',
@@ -249,7 +249,7 @@ const ACTIONS: Record<string, Actie> = words(
       gedaan: (name) => t`Het account ${name} is verwijderd.`,
     },
     sessies: {
-      titel: 'Sessies beëindigen',
+      title: 'Sessies beëindigen',
       uitleg: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
       knop: 'Sessies beëindigen',
       handeling: 'sessies-beeindigen',
@@ -258,7 +258,7 @@ const ACTIONS: Record<string, Actie> = words(
       gedaan: (name) => t`De sessies van ${name} zijn beëindigd.`,
     },
     codes: {
-      titel: 'Eenmalige codes verwijderen',
+      title: 'Eenmalige codes verwijderen',
       uitleg:
         'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
       knop: 'Codes verwijderen',
@@ -267,7 +267,7 @@ const ACTIONS: Record<string, Actie> = words(
       gedaan: (name) => t`De eenmalige codes van ${name} zijn verwijderd.`,
     },
     wachttijd: {
-      titel: 'Wachttijd opheffen',
+      title: 'Wachttijd opheffen',
       uitleg:
         'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
       knop: 'Wachttijd opheffen',
@@ -276,15 +276,15 @@ const ACTIONS: Record<string, Actie> = words(
       gedaan: (name) => t`Voor ${name} hoeft niet meer te worden gewacht.`,
     },
   },
-  'titel',
+  'title',
   'uitleg',
   'knop',
 )
 
-const ACCOUNTS = words([{ pad: '/accounts', naam: 'Accounts' }], 'naam')
+const ACCOUNTS = words([{ path: '/accounts', name: 'Accounts' }], 'name')
 const breadcrumbsOf = ({ uuid, gebruikersnaam }: Account) => [
   ...ACCOUNTS,
-  { pad: `/accounts/${uuid}`, naam: gebruikersnaam },
+  { path: `/accounts/${uuid}`, name: gebruikersnaam },
 ]
 const CHOICES = words(
   {
@@ -294,20 +294,20 @@ const CHOICES = words(
   '1',
 )
 const newPage = ({ parts }: FastifyInstance) => ({
-  titel: t('Nieuw account'),
+  title: t('Nieuw account'),
   breadcrumbs: ACCOUNTS,
   ...CHOICES,
   oidc: parts.config.oidc?.label,
 })
 const accountPage = (request: FastifyRequest, account: Account) => ({
-  titel: account.gebruikersnaam,
+  title: account.gebruikersnaam,
   breadcrumbs: ACCOUNTS,
   account,
   zelf: account.id === signedIn(request).id,
   ...CHOICES,
 })
 const passwordPage = (account: Account) => ({
-  titel: t('Nieuw wachtwoord'),
+  title: t('Nieuw wachtwoord'),
   breadcrumbs: breadcrumbsOf(account),
   account,
 })

@@ -53,7 +53,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     const { component } = request.query
     if (!isComponent(component))
       return reply.page('applicatie-right-component', {
-        titel: t('Recht toevoegen'),
+        title: t('Recht toevoegen'),
         breadcrumbs: breadcrumbsOf(applicatie),
         applicatie,
         componenten: Object.entries(COMPONENTEN),
@@ -109,8 +109,8 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     }
   })
 
-  const pad = '/applicaties/:uuid/rechten/:soort/:id'
-  app.get<RightParams>(pad, { config: administering }, async (request, reply) => {
+  const path = '/applicaties/:uuid/rechten/:soort/:id'
+  app.get<RightParams>(path, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     const { component, scopes, max } = recht
@@ -118,7 +118,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     return reply.page('applicatie-right', await rightPage(app, request, applicatie, recht, waarden))
   })
 
-  app.post<RightParams>(pad, { config: administering }, async (request, reply) => {
+  app.post<RightParams>(path, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     return saveRight(request, applicatie, recht)
@@ -131,11 +131,11 @@ export function registerApplicatieRights(app: FastifyInstance): void {
       })
   })
 
-  app.get<RightParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
+  app.get<RightParams>(`${path}/verwijderen`, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     return reply.page('applicatie-right-delete', {
-      titel: t('Recht verwijderen'),
+      title: t('Recht verwijderen'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       recht,
@@ -144,7 +144,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     })
   })
 
-  app.post<RightParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
+  app.post<RightParams>(`${path}/verwijderen`, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     await replaceRights(request, applicatie, recht, [])
@@ -154,7 +154,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
   app.get<Params>('/applicaties/:uuid/wat-mag', { config: viewing }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     return reply.page('applicatie-rights', {
-      titel: t('Wat mag deze client?'),
+      title: t('Wat mag deze client?'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       delen: await whatIsAllowed(app.read, applicatie),
@@ -185,7 +185,7 @@ async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Fo
     app.read,
   )
   return {
-    titel: t('Rechten van een toepassing'),
+    title: t('Rechten van een toepassing'),
     breadcrumbs: breadcrumbsOf(applicatie),
     applicatie,
     fouten,
@@ -220,7 +220,7 @@ async function rightPage(
   const known = SCOPES[component]
   const others = waarden.scopes.filter((scope) => !known.some(([name]) => name === scope))
   return {
-    titel: recht ? t('Recht wijzigen') : t`Recht toevoegen: ${COMPONENTEN[component]}`,
+    title: recht ? t('Recht wijzigen') : t`Recht toevoegen: ${COMPONENTEN[component]}`,
     breadcrumbs: breadcrumbsOf(applicatie),
     applicatie,
     recht,

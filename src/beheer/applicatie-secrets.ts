@@ -84,7 +84,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
       })
     }
     return reply.page('applicatie-secret', {
-      titel: clients.some(({ geheim }) => geheim !== null) ? t('Nieuw geheim') : t('Uitproberen'),
+      title: clients.some(({ geheim }) => geheim !== null) ? t('Nieuw geheim') : t('Uitproberen'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       clients,
@@ -123,7 +123,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     const geheim = gevonden.find(({ id }) => String(id) === request.query.id)
     if (!geheim) throw notFound(t('Dit geheim bestaat niet (meer).'))
     return reply.page('applicatie-secret-revoke', {
-      titel: t('Geheim intrekken'),
+      title: t('Geheim intrekken'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       client,
@@ -172,7 +172,7 @@ function requireClient({ clientIds }: Applicatie, client: unknown): string {
 }
 
 const newPage = (applicatie: Applicatie, client: string) => ({
-  titel: t`Nieuw geheim voor ${client}`,
+  title: t`Nieuw geheim voor ${client}`,
   breadcrumbs: breadcrumbsOf(applicatie),
   applicatie,
   client,

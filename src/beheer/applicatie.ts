@@ -13,8 +13,8 @@ export const administering = { access: 'beheer', rol: 'administrator' } as const
 export type Params = { Params: { uuid: string } }
 
 export const breadcrumbsOf = ({ uuid, label }: Applicatie) => [
-  { pad: '/applicaties', naam: t('Applicaties') },
-  { pad: `/applicaties/${uuid}`, naam: label },
+  { path: '/applicaties', name: t('Applicaties') },
+  { path: `/applicaties/${uuid}`, name: label },
 ]
 
 export type Applicatie = {

@@ -58,7 +58,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         rows: (limit, cursor) => selectList(app, filters, limit, cursor, queryText(request, 'sorteer') === '-label'),
       })
       return reply.page('applicaties', {
-        titel: t('Applicaties'),
+        title: t('Applicaties'),
         standaard: 'label',
         lijst,
         filters,
@@ -111,8 +111,8 @@ export function registerApplicaties(app: FastifyInstance): void {
       rows: (limit, cursor) => selectRights(app.read, applicatie.id, { ...cursor, limit }),
     })
     return reply.page('applicatie', {
-      titel: applicatie.label || t('(zonder label)'),
-      breadcrumbs: [{ pad: '/applicaties', naam: t('Applicaties') }],
+      title: applicatie.label || t('(zonder label)'),
+      breadcrumbs: [{ path: '/applicaties', name: t('Applicaties') }],
       applicatie,
       clients: await selectClients(app, applicatie.id),
       rechten,
@@ -172,7 +172,7 @@ export function registerApplicaties(app: FastifyInstance): void {
   app.get<Params>('/applicaties/:uuid/verwijderen', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     return reply.page('applicatie-delete', {
-      titel: t('Applicatie verwijderen'),
+      title: t('Applicatie verwijderen'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
     })
@@ -197,10 +197,10 @@ export function registerApplicaties(app: FastifyInstance): void {
   registerApplicatieRights(app)
 }
 
-const NEW_PAGE = { titel: 'Nieuwe applicatie', breadcrumbs: [{ pad: '/applicaties', naam: 'Applicaties' }] }
+const NEW_PAGE = { title: 'Nieuwe applicatie', breadcrumbs: [{ path: '/applicaties', name: 'Applicaties' }] }
 
 const changePage = (applicatie: Applicatie) => ({
-  titel: t('Applicatie wijzigen'),
+  title: t('Applicatie wijzigen'),
   breadcrumbs: breadcrumbsOf(applicatie),
   applicatie,
 })

@@ -57,7 +57,7 @@ export function registerAudit(app: FastifyInstance): void {
         where h.handeling is not null)
       select handeling from h where handeling is not null`
     return reply.page('audit', {
-      titel: t('Audit'),
+      title: t('Audit'),
       standaard: '-nummer',
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
@@ -101,8 +101,8 @@ export function registerAudit(app: FastifyInstance): void {
       .executeTakeFirst()
     if (!regel) throw notFound(t('Deze pagina bestaat niet.'))
     return reply.page('audit-record', {
-      titel: actLabel(regel.handeling),
-      breadcrumbs: [{ pad: '/audit', naam: t('Audit') }],
+      title: actLabel(regel.handeling),
+      breadcrumbs: [{ path: '/audit', name: t('Audit') }],
       regel,
       velden: differences(regel.oud, regel.nieuw),
     })

@@ -81,7 +81,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       conditions: [visible(request, sql`e.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
     return reply.page('documenten', {
-      titel: t('Documenten'),
+      title: t('Documenten'),
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       kort: queryText(request, 'titel') !== '' && !isSearchable(queryText(request, 'titel')),
@@ -111,8 +111,8 @@ export function registerDocumenten(app: FastifyInstance): void {
     const shown = versies.find((versie) => versie.versie === asked && shownAs(versie))
     if (shown) reply.header('content-security-policy', `${CSP}; frame-src 'self'`)
     return reply.page('document', {
-      titel: document.titel,
-      breadcrumbs: [{ pad: '/documenten', naam: t('Documenten') }],
+      title: document.titel,
+      breadcrumbs: [{ path: '/documenten', name: t('Documenten') }],
       document,
       soort: type?.omschrijving || t('Zonder omschrijving'),
       versies: versies.map((versie) => ({ ...versie, toonbaar: shownAs(versie) !== undefined })),
@@ -166,10 +166,10 @@ export function registerDocumenten(app: FastifyInstance): void {
   app.get('/documenten/:uuid/geschiedenis', { config }, async (request, reply) => {
     const document = await documentOfRequest(request)
     return reply.page('history', {
-      titel: t('Geschiedenis'),
+      title: t('Geschiedenis'),
       breadcrumbs: [
-        { pad: '/documenten', naam: t('Documenten') },
-        { pad: `/documenten/${document.uuid}`, naam: document.titel },
+        { path: '/documenten', name: t('Documenten') },
+        { path: `/documenten/${document.uuid}`, name: document.titel },
       ],
       lijst: await historyOf(app, request, document.uuid),
     })

@@ -33,7 +33,7 @@ import { signedIn } from './session.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
-const LIST_PAGE = words({ pad: '/imports', naam: 'Imports' }, 'naam')
+const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
 const PREVIEW_ROWS = 20
 const MAX_COLUMNS = 100 // a file may have thousands
 const MAX_KINDS = 100
@@ -105,7 +105,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     const soorten = concept.proefFouten > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
     return reply.page('import-draft', {
-      titel: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
+      title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
       breadcrumbs: [LIST_PAGE],
       concept,
       kop: kop.slice(0, shown).map(shortened),
@@ -164,10 +164,10 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       },
     })
     return reply.page('import-draft-faults', {
-      titel: t('Rijen met een fout'),
+      title: t('Rijen met een fout'),
       breadcrumbs: [
         LIST_PAGE,
-        { pad: `/imports/concept/${concept.uuid}`, naam: t`Controleren: ${concept.bestandsnaam}` },
+        { path: `/imports/concept/${concept.uuid}`, name: t`Controleren: ${concept.bestandsnaam}` },
       ],
       concept,
       soort,
@@ -232,7 +232,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
 
   async function formulier(reply: FastifyReply, fouten: FormFaults): Promise<FastifyReply> {
     return reply.page('import-new', {
-      titel: t('Import starten'),
+      title: t('Import starten'),
       breadcrumbs: [LIST_PAGE],
       fouten,
       kolommen: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),

@@ -31,7 +31,7 @@ import { signedIn } from './session.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
-const LIST_PAGE = words({ pad: '/imports', naam: 'Imports' }, 'naam')
+const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
 
 /** Kinds of failures that one page shows. */
 const MAX_KINDS = 100
@@ -59,7 +59,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const concepten = await listConcepten(app.read, 20)
     const loopt = lijst.rijen.some(isRunning)
     return reply.page('imports', {
-      titel: t('Imports'),
+      title: t('Imports'),
       standaard: '-nummer',
       lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...summaryOf(row) })) },
       concepten,
@@ -72,7 +72,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const loopt = isRunning(row)
     const soorten = row.mislukt ? await faultKinds(row) : []
     return reply.page('import', {
-      titel: nameOfImport(row),
+      title: nameOfImport(row),
       breadcrumbs: [LIST_PAGE],
       row,
       ...summaryOf(row),
@@ -119,8 +119,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       },
     })
     return reply.page('import-rows', {
-      titel: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
-      breadcrumbs: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
+      title: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
+      breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],
       row,
       soort,
       keuze: alleen ? 'mislukt' : '',
@@ -200,7 +200,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.get('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
     const row = await importOfRequest(request)
     return confirmation(reply, row, {
-      titel: t('Import annuleren'),
+      title: t('Import annuleren'),
       uitleg: [
         t('De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.'),
         t('Een geannuleerde import kan niet verder gaan. De rijen die overblijven kunt u daarna downloaden.'),
@@ -228,7 +228,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.get('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
     const row = await importOfRequest(request)
     return confirmation(reply, row, {
-      titel: t('Import verwijderen'),
+      title: t('Import verwijderen'),
       uitleg: [
         t('U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.'),
         t('De documenten die zijn geïmporteerd, blijven bestaan.'),
@@ -283,10 +283,10 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   function confirmation(
     reply: FastifyReply,
     row: ImportRow,
-    tekst: { titel: string; uitleg: string[]; knop: string; terug: string },
+    tekst: { title: string; uitleg: string[]; knop: string; terug: string },
   ): Promise<FastifyReply> {
     return reply.page('import-confirm', {
-      breadcrumbs: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
+      breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],
       row,
       ...summaryOf(row),
       ...tekst,

@@ -92,7 +92,7 @@ export function registerJobs(app: FastifyInstance): void {
     ])
     const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
     return reply.page('jobs', {
-      titel: t('Taken'),
+      title: t('Taken'),
       standaard: '-nummer',
       lijst,
       rijen: lijst.rijen.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
@@ -121,8 +121,8 @@ export function registerJobs(app: FastifyInstance): void {
     const taak = await requireJob(request.params.id)
     const [workers, [rij]] = await Promise.all([readWorkers(), readWaiting(taak.id)])
     return reply.page('job', {
-      titel: `${labelOf(taak.taak)} (${taak.id})`,
-      breadcrumbs: [{ pad: '/taken', naam: t('Taken') }],
+      title: `${labelOf(taak.taak)} (${taak.id})`,
+      breadcrumbs: [{ path: '/taken', name: t('Taken') }],
       taak: inWords(taak),
       leeftijd: taak.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
       waarom: whyWaiting(taak, workers, rij?.bezet ?? false),
@@ -133,10 +133,10 @@ export function registerJobs(app: FastifyInstance): void {
   app.get<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
     return reply.page('job-delete', {
-      titel: t('Taak verwijderen'),
+      title: t('Taak verwijderen'),
       breadcrumbs: [
-        { pad: '/taken', naam: t('Taken') },
-        { pad: `/taken/${taak.id}`, naam: String(taak.id) },
+        { path: '/taken', name: t('Taken') },
+        { path: `/taken/${taak.id}`, name: String(taak.id) },
       ],
       taak: inWords(taak),
     })
@@ -335,7 +335,7 @@ function whyWaiting(taak: Job, workers: Worker[], rijBezet: boolean): { tekst: s
 }
 
 /** The page of what a job belongs to. */
-function pageOf(hoortBij: string | null): { pad?: string } {
+function pageOf(hoortBij: string | null): { path?: string } {
   const [, uuid] = /^import ([0-9a-f-]{36})$/.exec(hoortBij ?? '') ?? []
-  return uuid ? { pad: `/imports/${uuid}` } : {}
+  return uuid ? { path: `/imports/${uuid}` } : {}
 }

@@ -36,7 +36,7 @@ type Kanaal = {
 export function registerKanalen(app: FastifyInstance): void {
   app.get('/kanalen', { config: viewing }, async (request, reply) =>
     reply.page('kanalen', {
-      titel: t('Kanalen'),
+      title: t('Kanalen'),
       standaard: 'kanaal',
       kanalen: sortRows(request, await readKanalen(), {
         kanaal: ({ naam }) => naam,
@@ -83,8 +83,8 @@ export function registerKanalen(app: FastifyInstance): void {
       app.read,
     )
     return reply.page('kanaal', {
-      titel: t`Kanaal ${kanaal.naam}`,
-      breadcrumbs: [{ pad: '/kanalen', naam: t('Kanalen') }],
+      title: t`Kanaal ${kanaal.naam}`,
+      breadcrumbs: [{ path: '/kanalen', name: t('Kanalen') }],
       kanaal,
       abonnementen: rows.map((row) => ({
         ...row,
@@ -145,10 +145,10 @@ export function registerKanalen(app: FastifyInstance): void {
 }
 
 const page = (kanaal: Kanaal | undefined, waarden: object, fouten: FormFaults = {}) => ({
-  titel: kanaal ? t`Kanaal ${kanaal.naam} wijzigen` : t('Nieuw kanaal'),
+  title: kanaal ? t`Kanaal ${kanaal.naam} wijzigen` : t('Nieuw kanaal'),
   breadcrumbs: [
-    { pad: '/kanalen', naam: t('Kanalen') },
-    ...(kanaal ? [{ pad: `/kanalen/${kanaal.uuid}`, naam: kanaal.naam }] : []),
+    { path: '/kanalen', name: t('Kanalen') },
+    ...(kanaal ? [{ path: `/kanalen/${kanaal.uuid}`, name: kanaal.naam }] : []),
   ],
   kanaal,
   waarden,

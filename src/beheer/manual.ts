@@ -71,13 +71,13 @@ export async function registerManual(app: FastifyInstance): Promise<void> {
 
   app.get('/handleiding', { config: kijken }, async (request, reply) => {
     const { title, html } = await open(INDEX)
-    return reply.page('manual', { titel: title, html: html.replaceAll(BASE, baseOf(basePath(request))) })
+    return reply.page('manual', { title, html: html.replaceAll(BASE, baseOf(basePath(request))) })
   })
   app.get<{ Params: { naam: string } }>('/handleiding/:naam', { config: kijken }, async (request, reply) => {
     const { title, html } = await open(request.params.naam)
     return reply.page('manual', {
-      titel: title,
-      breadcrumbs: [{ pad: '/handleiding', naam: t('Handleiding') }],
+      title,
+      breadcrumbs: [{ path: '/handleiding', name: t('Handleiding') }],
       html: html.replaceAll(BASE, baseOf(basePath(request))),
     })
   })

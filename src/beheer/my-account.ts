@@ -164,7 +164,7 @@ export function registerMyAccount(app: FastifyInstance): void {
   })
 }
 
-const FIRST_PASSWORD = words({ titel: 'Kies een eigen wachtwoord' }, 'titel')
+const FIRST_PASSWORD = words({ title: 'Kies een eigen wachtwoord' }, 'title')
 
 function newPasswordFaults({ oud, nieuw, herhaald }: FormValues): FormFaults {
   const text = String(nieuw ?? '')
@@ -177,12 +177,12 @@ function newPasswordFaults({ oud, nieuw, herhaald }: FormValues): FormFaults {
 
 const CODES_WEG = words(
   {
-    titel: 'Eenmalige codes verwijderen',
-    breadcrumbs: [{ pad: '/mijn-account', naam: 'Mijn account' }],
+    title: 'Eenmalige codes verwijderen',
+    breadcrumbs: [{ path: '/mijn-account', name: 'Mijn account' }],
     fouten: {},
   },
-  'titel',
-  'naam',
+  'title',
+  'name',
 )
 
 type SessionRow = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }
@@ -216,7 +216,7 @@ async function show(
     where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'
     order by deze desc, gezien_op desc limit 100`
   return reply.page('my-account', {
-    titel: t('Mijn account'),
+    title: t('Mijn account'),
     account,
     sessies: sessies.map((sessie) => ({ ...sessie, browser: browserName(sessie.browser) })),
     fouten,
@@ -232,8 +232,8 @@ async function showCodes(
   const { box, config: settings } = app.parts
   const { host } = new URL(request.base)
   return reply.page('my-account-codes', {
-    titel: t('Eenmalige codes instellen'),
-    breadcrumbs: [{ pad: '/mijn-account', naam: t('Mijn account') }],
+    title: t('Eenmalige codes instellen'),
+    breadcrumbs: [{ path: '/mijn-account', name: t('Mijn account') }],
     vereist: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
     nieuw: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
     fouten,

@@ -13,7 +13,7 @@ import { localeOf, t, words } from './language/language.ts'
 import { STAGE_WORDS, stepsOf } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
-const PAD = '/configuratie/notificaties'
+const PATH = '/configuratie/notificaties'
 const title = () => t('Notificaties instellen')
 const SLUG = 'notificaties'
 const NOTHING_CHANGED = new Error('nothing changed')
@@ -25,14 +25,14 @@ const RETRY_NAMES = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'bas
 const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...RETRY_NAMES] as const
 
 export function registerNotificatieSettings(app: FastifyInstance): void {
-  app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
+  app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const query = request.query as FormValues
     const velden = { ...toFields(await readCurrent(app.read)) }
     for (const naam of RETRY_NAMES) if (query[naam] !== undefined) velden[naam] = textOf(query, naam)
     return show(reply, velden, {})
   })
 
-  app.post(PAD, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
+  app.post(PATH, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     const form = (request.body ?? {}) as FormValues
     const velden = Object.fromEntries(FIELD_NAMES.map((naam) => [naam, textOf(form, naam)])) as Values
     const actie = textOf(form, 'actie')
@@ -40,11 +40,11 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     if (actie === 'voorbeeld') return show(reply, velden, {})
     try {
       const gewijzigd = await opslaan(request, velden, textOf(form, 'secret'))
-      if (!gewijzigd) return redirectWith(request, reply, PAD, t('Er was niets gewijzigd.'), 'info')
+      if (!gewijzigd) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
       return redirectWith(
         request,
         reply,
-        PAD,
+        PATH,
         t('De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.'),
       )
     } catch (error) {
@@ -52,27 +52,27 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     }
   })
 
-  app.post(`${PAD}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
+  app.post(`${PATH}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
     const uitslag = await withService(() => app.own.kanalen.test())
-    if (!uitslag) return redirectWith(request, reply, PAD, noService(), 'fout')
+    if (!uitslag) return redirectWith(request, reply, PATH, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
     )
     const fout = uitslag.find(({ outcome }) => outcome === 'failed')
-    if (!fout) return redirectWith(request, reply, `${PAD}#test`, t('Het testbericht is aangekomen.'))
+    if (!fout) return redirectWith(request, reply, `${PATH}#test`, t('Het testbericht is aangekomen.'))
     const stap = STAGE_WORDS[fout.stage].naam
     return redirectWith(
       request,
       reply,
-      `${PAD}#test`,
+      `${PATH}#test`,
       t`Het testbericht is niet aangekomen. Mislukte stap: ${stap}.`,
       'fout',
     )
   })
 
-  app.post(`${PAD}/kanalen`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
+  app.post(`${PATH}/kanalen`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     const uitslag = await withService(() => app.own.kanalen.register())
-    if (!uitslag) return redirectWith(request, reply, PAD, noService(), 'fout')
+    if (!uitslag) return redirectWith(request, reply, PATH, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),
     )
@@ -81,7 +81,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     return redirectWith(
       request,
       reply,
-      `${PAD}#kanalen`,
+      `${PATH}#kanalen`,
       melding || t('Alle kanalen zijn geregistreerd.'),
       mislukt ? 'fout' : 'goed',
     )
@@ -94,7 +94,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
     const kanalen = await latest<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>('kanalen-registreren')
     return reply.page('notificatie-settings', {
-      titel: title(),
+      title: title(),
       velden,
       fouten,
       heeftSecret: nu.dienst?.heeftSecret ?? false,

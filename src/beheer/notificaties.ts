@@ -30,7 +30,7 @@ type Row = Bericht & {
   id: number
   uuid: string
   /** The case, document or type that it is about, where that still exists. */
-  onderwerp: { pad: string; naam: string } | null
+  onderwerp: { path: string; name: string } | null
   kanaal: string
   resource: string
   resourceUrl: string
@@ -53,7 +53,7 @@ export function registerNotificaties(app: FastifyInstance): void {
       readCauses(app),
     ])
     return reply.page('notificaties', {
-      titel: t('Notificaties'),
+      title: t('Notificaties'),
       standaard: '-gemaakt',
       lijst,
       rijen: lijst.rijen.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
@@ -79,8 +79,8 @@ export function registerNotificaties(app: FastifyInstance): void {
     refuseSelection(filter, fouten)
     const aantal = await countMessages(app, { ...filter, status: 'mislukt' })
     return reply.page('notificaties-resend', {
-      titel: t('Opnieuw versturen'),
-      breadcrumbs: [{ pad: '/notificaties', naam: t('Notificaties') }],
+      title: t('Opnieuw versturen'),
+      breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
       aantal,
       velden,
       inWoorden: filterInWords(velden),
@@ -172,8 +172,8 @@ export function registerNotificaties(app: FastifyInstance): void {
     const rij = one(shown)
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.page('notificatie', {
-      titel: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
-      breadcrumbs: [{ pad: '/notificaties', naam: t('Notificaties') }],
+      title: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
+      breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
       bericht: { ...bericht, ...rij },
       ...inWords(rij, instelling),
       inhoud: JSON.stringify(
@@ -392,10 +392,10 @@ async function selectMessages(
         as beeindigd_op,
       coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, l.wacht_op_eerder,
       case
-        when z.id is not null then jsonb_build_object('pad', '/zaken/' || z.uuid, 'naam', z.identificatie)
-        when d.id is not null then jsonb_build_object('pad', '/documenten/' || d.uuid, 'naam', d.identificatie)
-        when s.id is not null then jsonb_build_object('pad', '/zaken/' || y.uuid || '/besluiten', 'naam', s.identificatie)
-        when t.id is not null then jsonb_build_object('pad', '/catalogi/zaaktypen/' || t.uuid, 'naam', t.omschrijving)
+        when z.id is not null then jsonb_build_object('path', '/zaken/' || z.uuid, 'name', z.identificatie)
+        when d.id is not null then jsonb_build_object('path', '/documenten/' || d.uuid, 'name', d.identificatie)
+        when s.id is not null then jsonb_build_object('path', '/zaken/' || y.uuid || '/besluiten', 'name', s.identificatie)
+        when t.id is not null then jsonb_build_object('path', '/catalogi/zaaktypen/' || t.uuid, 'name', t.omschrijving)
       end as onderwerp
     from bladzij b
     left join zaak z on z.uuid = b.hoofd_object_uuid and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}

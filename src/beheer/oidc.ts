@@ -10,7 +10,6 @@ import { networkOf } from '../http/network.ts'
 import { Problem } from '../http/problem.ts'
 import { openAgent, type Proxies, usesProxy } from '../services/transport.ts'
 import { writeAudit } from './change.ts'
-import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { cookieOptions, ROLLEN, type Rol } from './session.ts'
 import { afterFirstStep, everyone, ownPath } from './sign-in-steps.ts'
@@ -57,7 +56,7 @@ export function registerOidc(app: FastifyInstance): void {
     const onderweg = readPending(app, request)
     reply.clearCookie(cookieName(request), cookieOptions(request))
     if (!onderweg)
-      return refuse(request, reply, settings, t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
+      return refuse(reply, settings, t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
     const refusal = pogingen.refusal(networkOf(request.ip))
     if (refusal) throw refusal
     pogingen.failed(networkOf(request.ip))
@@ -79,7 +78,7 @@ export function registerOidc(app: FastifyInstance): void {
     } catch (error) {
       request.log.warn({ err: redacted(error) }, 'signing in with OpenID Connect failed')
       if (isAway(error)) throw away(settings)
-      return refuse(request, reply, settings, reasonOf(error), 401)
+      return refuse(reply, settings, reasonOf(error), 401)
     }
     const rol = roleOf(claims, settings)
     const naam = text(claims.preferred_username) || text(claims.email) || text(claims.sub)
@@ -88,7 +87,7 @@ export function registerOidc(app: FastifyInstance): void {
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
       const reden = t`${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
-      return refuse(request, reply, settings, reden, 403)
+      return refuse(reply, settings, reden, 403)
     }
     const persoon = {
       issuer: settings.issuer,
@@ -105,7 +104,7 @@ export function registerOidc(app: FastifyInstance): void {
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
-      return refuse(request, reply, settings, account.geweigerd, 403)
+      return refuse(reply, settings, account.geweigerd, 403)
     }
     pogingen.succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, onderweg.verder)
@@ -194,16 +193,8 @@ function readPending(app: FastifyInstance, request: FastifyRequest): PendingSign
 }
 
 /** A page that says what went wrong and what to do. */
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { label }: OidcSettings,
-  reden: string,
-  status: number,
-): Promise<FastifyReply> {
-  return reply
-    .code(status)
-    .page('sign-in-oidc', { titel: t`Inloggen met ${label} is niet gelukt`, reden, label, pad: basePath(request) })
+function refuse(reply: FastifyReply, { label }: OidcSettings, reden: string, status: number): Promise<FastifyReply> {
+  return reply.code(status).page('sign-in-oidc', { title: t`Inloggen met ${label} is niet gelukt`, reden, label })
 }
 
 function reasonOf(error: unknown): string {

@@ -36,7 +36,7 @@ export function registerOutgoing(app: FastifyInstance): void {
       app.read.selectFrom('dienst').select(['label', 'apiRoot']).orderBy('label').limit(500).execute(),
     ])
     return reply.page('outgoing', {
-      titel: t('Uitgaande verzoeken'),
+      title: t('Uitgaande verzoeken'),
       standaard: '-nummer',
       lijst,
       days: app.parts.config.outgoingLogRetentionDays,

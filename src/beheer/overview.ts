@@ -17,7 +17,7 @@ import { t, words } from './language/language.ts'
 import { outcomeOf, type Tone } from './notificatie-labels.ts'
 
 type Parts = FastifyInstance['parts']
-type Storing = { soort: 'fout' | 'let-op'; tekst: string; advies: string; pad?: string; link?: string }
+type Storing = { soort: 'fout' | 'let-op'; tekst: string; advies: string; path?: string; link?: string }
 type Component = { naam: string; soort: Tone; staat: string; detail: string }
 
 /** A worker gives a sign of life every second. */
@@ -82,7 +82,7 @@ export function registerOverview(app: FastifyInstance): void {
     reportAbonnementen(zorgen, storingen)
     reportLostContent(vermist, storingen)
     return reply.page('overview', {
-      titel: t('Overzicht'),
+      title: t('Overzicht'),
       nu: new Date().toISOString(),
       storingen,
       onderdelen,
@@ -191,7 +191,7 @@ function reportLostContent(aantal: number, storingen: Storing[]): void {
 function reportAbonnementen(zorgen: Figures[], storingen: Storing[]): void {
   for (const abonnement of zorgen) {
     const { uuid, status, reden, fouten, laatsteUitkomst, laatsteHttpStatus, oudsteWachtendeOp } = abonnement
-    const naar = { pad: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
+    const naar = { path: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
     const naam = nameOf(abonnement)
     if (status === 'geblokkeerd' || status === 'opgezegd') {
       const staat = stateOf(abonnement).tekst.toLowerCase()
@@ -254,7 +254,7 @@ async function readReceiver(
 
 function receiverPart({ uit, modus, apiRoot, onbereikbaar, laatste }: Receiver, storingen: Storing[]): Component {
   const naam = t('Notificatiedienst')
-  const instellen = { pad: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
+  const instellen = { path: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
   if (uit) return { naam, soort: '', staat: t('Uitgezet'), detail: t('NOTIFICATIONS_DISABLED staat aan.') }
   if (modus === 'ingebouwd')
     return { naam, soort: 'goed', staat: t('Ingebouwd'), detail: t('Berichten gaan naar de abonnementen hier.') }
@@ -317,7 +317,7 @@ function workerPart(workers: Worker[], storingen: Storing[]): Component {
       soort: 'fout',
       tekst: t`Worker ${naam} (${host}, pid ${pid}) is stil sinds ${formatDuration(Math.abs(stilte))}.`,
       advies: t('Controleer of het proces nog draait. Een andere worker neemt zijn werk binnen 20 seconden over.'),
-      pad: '/taken',
+      path: '/taken',
       link: t('Naar de taken'),
     })
   const levend = workers.filter(({ stil }) => !stil)
@@ -330,7 +330,7 @@ function workerPart(workers: Worker[], storingen: Storing[]): Component {
       soort: 'fout',
       tekst: t`Er draait geen worker voor ${werk}.`,
       advies: t('Start het programma met de opdracht worker (of start). Wat wacht blijft bewaard.'),
-      pad: '/taken',
+      path: '/taken',
       link: t('Naar de taken'),
     })
   }
@@ -371,7 +371,7 @@ function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: JobCounts, s
       soort: 'let-op',
       tekst: t`Taken blijven liggen: de oudste wacht al ${formatDuration(oudste)}.`,
       advies: t('Controleer of er workers actief zijn. Bij grote drukte loopt dit vanzelf weer in.'),
-      pad: '/taken?staat=wacht',
+      path: '/taken?staat=wacht',
       link: t('Naar de wachtende taken'),
     })
   if (mislukt > 0)
@@ -379,7 +379,7 @@ function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: JobCounts, s
       soort: 'let-op',
       tekst: mislukt === 1 ? t('Er is een taak mislukt.') : t`Er zijn ${formatNumber(mislukt)} taken mislukt.`,
       advies: t('Bekijk waarom, neem de oorzaak weg en laat ze opnieuw uitvoeren.'),
-      pad: '/taken?staat=mislukt',
+      path: '/taken?staat=mislukt',
       link: t('Naar de mislukte taken'),
     })
   const detail =
@@ -428,7 +428,7 @@ function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen
         ? t('Vandaag is één notificatie mislukt.')
         : t`Vandaag zijn ${misluktVandaag > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} notificaties mislukt.`,
     advies: t`Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${formatDate(vandaag)}.`,
-    pad: `/notificaties?status=mislukt&van=${vandaag}`,
+    path: `/notificaties?status=mislukt&van=${vandaag}`,
     link: t('Naar wat vandaag is mislukt'),
   })
 }
@@ -467,7 +467,7 @@ function diskPart(disk: DiskSpace | undefined, storingen: Storing[]): Component 
     soort: 'let-op',
     tekst: t`Op de schijf van de documenten is nog ${formatBytes(free)} vrij.`,
     advies: t('Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.'),
-    pad: '/bewaartermijnen',
+    path: '/bewaartermijnen',
     link: t('Naar de bewaartermijnen'),
   })
   return { naam, soort: 'let-op', staat: t('Weinig'), detail }

@@ -16,66 +16,72 @@ import { manualPageFor } from './manual.ts'
 import { addNotice, findSession, forgetNotice, hasRole, type Toegang } from './session.ts'
 import type { Style } from './stylesheets.ts'
 
+/** A page above the one that is shown; the path counts from `/beheer`. */
+export type Crumb = { path: string; name: string }
+
 declare module 'fastify' {
   interface FastifyReply {
     /** Sends a page: a template of `templates/`, and what it shows. */
-    page(template: string, data: { titel: string; [naam: string]: unknown }): Promise<FastifyReply>
+    page(
+      template: string,
+      data: { title: string; breadcrumbs?: Crumb[]; [name: string]: unknown },
+    ): Promise<FastifyReply>
   }
 }
 
 type Render = (reply: FastifyReply, template: string, shown: object) => Promise<string>
-type MenuItem = { pad: string; naam: string; rol?: Toegang }
+type MenuItem = { path: string; name: string; rol?: Toegang }
 
-const MENU: { naam: string; items: MenuItem[] }[] = words(
+const MENU: { name: string; items: MenuItem[] }[] = words(
   [
     {
-      naam: 'Werk',
+      name: 'Werk',
       items: [
-        { pad: '/', naam: 'Overzicht' },
-        { pad: '/imports', naam: 'Imports' },
-        { pad: '/notificaties', naam: 'Notificaties' },
-        { pad: '/abonnementen', naam: 'Abonnementen' },
-        { pad: '/taken', naam: 'Taken' },
+        { path: '/', name: 'Overzicht' },
+        { path: '/imports', name: 'Imports' },
+        { path: '/notificaties', name: 'Notificaties' },
+        { path: '/abonnementen', name: 'Abonnementen' },
+        { path: '/taken', name: 'Taken' },
       ],
     },
     {
-      naam: 'Opzoeken',
+      name: 'Opzoeken',
       items: [
-        { pad: '/zaken', naam: 'Zaken' },
-        { pad: '/documenten', naam: 'Documenten' },
-        { pad: '/catalogi', naam: 'Catalogi' },
+        { path: '/zaken', name: 'Zaken' },
+        { path: '/documenten', name: 'Documenten' },
+        { path: '/catalogi', name: 'Catalogi' },
       ],
     },
     {
-      naam: 'Configuratie',
+      name: 'Configuratie',
       items: [
-        { pad: '/configuratie/notificaties', naam: 'Notificaties instellen' },
-        { pad: '/kanalen', naam: 'Kanalen' },
-        { pad: '/diensten', naam: 'Andere diensten' },
-        { pad: '/applicaties', naam: 'Applicaties' },
-        { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
-        { pad: '/configuratie', naam: 'Configuratie', rol: 'administrator' },
-        { pad: '/audit', naam: 'Audit' },
+        { path: '/configuratie/notificaties', name: 'Notificaties instellen' },
+        { path: '/kanalen', name: 'Kanalen' },
+        { path: '/diensten', name: 'Andere diensten' },
+        { path: '/applicaties', name: 'Applicaties' },
+        { path: '/accounts', name: 'Accounts', rol: 'administrator' },
+        { path: '/configuratie', name: 'Configuratie', rol: 'administrator' },
+        { path: '/audit', name: 'Audit' },
       ],
     },
     {
-      naam: 'Onderhoud',
+      name: 'Onderhoud',
       items: [
-        { pad: '/overnemen', naam: 'Overnemen' },
-        { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
-        { pad: '/uitgaand', naam: 'Uitgaande verzoeken' },
+        { path: '/overnemen', name: 'Overnemen' },
+        { path: '/bewaartermijnen', name: 'Bewaartermijnen' },
+        { path: '/uitgaand', name: 'Uitgaande verzoeken' },
       ],
     },
-    { naam: 'Hulp', items: [{ pad: '/handleiding', naam: 'Handleiding' }] },
+    { name: 'Hulp', items: [{ path: '/handleiding', name: 'Handleiding' }] },
   ],
-  'naam',
+  'name',
 )
 
 /** What a page may load: our own style, script and images. */
 export const CSP =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Adds `reply.pagina`, the headers of pages, and pages for what goes wrong. */
+/** Adds `reply.page`, the headers of pages, and pages for what goes wrong. */
 export async function registerPage(app: FastifyInstance, style: Style): Promise<void> {
   const root = new URL('./templates/', import.meta.url).pathname
   const pages = { views: root, cache: true }
@@ -145,9 +151,9 @@ async function sendErrorPage(
   render: Render,
   fout: { status: number; detail: string; volgnummer: string },
 ): Promise<FastifyReply> {
-  const titel = TITLES[fout.status] ?? (fout.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
+  const title = TITLES[fout.status] ?? (fout.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
   const html = await render(reply, 'error', {
-    titel,
+    title,
     melding: null,
     csrf: request.session ? await reply.generateCsrf() : '',
     ...fout,
@@ -221,11 +227,11 @@ function idOfField(body: string, naam: string): string | undefined {
 function frame(request: FastifyRequest, style: Style) {
   const { beheerder } = request
   const basis = `${basePath(request)}/beheer`
-  const pad = request.originalUrl.replace(/\?.*/s, '').replace(/^\/beheer/, '') || '/'
+  const path = request.originalUrl.replace(/\?.*/s, '').replace(/^\/beheer/, '') || '/'
   const isHere = (item: MenuItem) =>
-    item.pad === '/'
-      ? pad === '/'
-      : pad === item.pad || (item.pad !== '/configuratie' && pad.startsWith(`${item.pad}/`))
+    item.path === '/'
+      ? path === '/'
+      : path === item.path || (item.path !== '/configuratie' && path.startsWith(`${item.path}/`))
   return {
     basis,
     style,
@@ -237,16 +243,16 @@ function frame(request: FastifyRequest, style: Style) {
       ...(language() === 'en' ? { code: 'nl', naam: 'Nederlands' } : { code: 'en', naam: 'English' }),
       adres: languageLink(request, language() === 'en' ? 'nl' : 'en'),
     },
-    hulp: request.session?.stap === 'ingelogd' ? manualPageFor(pad) : undefined,
+    hulp: request.session?.stap === 'ingelogd' ? manualPageFor(path) : undefined,
     menu:
       request.session?.stap === 'ingelogd'
-        ? MENU.map(({ naam, items }) => ({
-            naam,
+        ? MENU.map(({ name, items }) => ({
+            name,
             items: items
               .filter(({ rol = 'viewer' }) => hasRole(beheerder, rol))
               .map((item) => ({
                 ...item,
-                pad: item.pad === '/' ? `${basis}/` : `${basis}${item.pad}`,
+                path: item.path === '/' ? `${basis}/` : `${basis}${item.path}`,
                 hier: isHere(item),
               })),
           }))

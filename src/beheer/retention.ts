@@ -7,14 +7,14 @@ import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
 import { signedIn } from './session.ts'
 
-const PAD = '/bewaartermijnen'
+const PATH = '/bewaartermijnen'
 const TASK = 'retention'
 
 export function registerRetention(app: FastifyInstance): void {
   const { config } = app.parts
   const terms = () => ({ imports: config.importRetentionDays, notificaties: config.notificationDaysRetained })
 
-  app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
+  app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const [nu, runs, [job]] = await Promise.all([
       toRemove(app.read, config),
       app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
@@ -22,7 +22,7 @@ export function registerRetention(app: FastifyInstance): void {
         where task_identifier = ${TASK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])
     return reply.page('retention', {
-      titel: t('Bewaartermijnen'),
+      title: t('Bewaartermijnen'),
       termijnen: terms(),
       nu,
       runs,
@@ -31,16 +31,16 @@ export function registerRetention(app: FastifyInstance): void {
     })
   })
 
-  app.get(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (_request, reply) =>
+  app.get(`${PATH}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (_request, reply) =>
     reply.page('retention-run', {
-      titel: t('Nu opruimen'),
-      breadcrumbs: [{ pad: PAD, naam: t('Bewaartermijnen') }],
+      title: t('Nu opruimen'),
+      breadcrumbs: [{ path: PATH, name: t('Bewaartermijnen') }],
       termijnen: terms(),
       nu: await toRemove(app.read, config),
     }),
   )
 
-  app.post(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
+  app.post(`${PATH}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     await mutateFromPage(request, async (m) => {
       await m.enqueue(TASK, { door: signedIn(request).gebruikersnaam }, { jobKey: TASK })
       m.vastleggen({
@@ -52,7 +52,7 @@ export function registerRetention(app: FastifyInstance): void {
     return redirectWith(
       request,
       reply,
-      PAD,
+      PATH,
       t('Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.'),
     )
   })

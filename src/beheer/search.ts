@@ -51,7 +51,7 @@ export function registerSearch(app: FastifyInstance): void {
     const uuid = uuidIn(text)
     if (!uuid) return undefined
     const zaak = (table: string) =>
-      sql`select '/zaken/' || z.uuid as pad, z.vertrouwelijkheidaanduiding as niveau from ${sql.table(table)} r
+      sql`select '/zaken/' || z.uuid as path, z.vertrouwelijkheidaanduiding as niveau from ${sql.table(table)} r
         join zaak z on z.id = r.zaak_id where r.uuid = ${uuid}`
     const ofZaak = [
       'status',
@@ -64,9 +64,9 @@ export function registerSearch(app: FastifyInstance): void {
       'klantcontact',
     ]
     const none = sql`null::vertrouwelijkheidaanduiding`
-    const { rows } = await sql<{ pad: string }>`
-      select pad from (
-        select '/zaken/' || uuid as pad, vertrouwelijkheidaanduiding as niveau from zaak where uuid = ${uuid}
+    const { rows } = await sql<{ path: string }>`
+      select path from (
+        select '/zaken/' || uuid as path, vertrouwelijkheidaanduiding as niveau from zaak where uuid = ${uuid}
         union all select '/documenten/' || uuid, vertrouwelijkheidaanduiding from enkelvoudiginformatieobject where uuid = ${uuid}
         union all select '/catalogi/' || uuid, ${none} from catalogus where uuid = ${uuid}
         union all select '/catalogi/zaaktypen/' || uuid, ${none} from zaaktype where uuid = ${uuid}
@@ -74,7 +74,7 @@ export function registerSearch(app: FastifyInstance): void {
         union all select '/catalogi/besluittypen/' || uuid, ${none} from besluittype where uuid = ${uuid}
         union all ${sql.join(ofZaak.map(zaak), sql` union all `)}
       ) gevonden where niveau is null or ${visible(request, sql`niveau`)} limit 1`.execute(app.read)
-    return rows[0]?.pad
+    return rows[0]?.path
   }
 
   async function search(request: FastifyRequest, text: string): Promise<Found> {
@@ -153,7 +153,7 @@ function sendFound(
   reply: FastifyReply,
   found: Found & { zoek: string; bsn?: string; mag_bsn?: boolean; kort?: boolean },
 ) {
-  return reply.page('search', { titel: t('Zoeken'), kort: false, ...found, max: SHOWN })
+  return reply.page('search', { title: t('Zoeken'), kort: false, ...found, max: SHOWN })
 }
 
 /** Where to go at once: to what has exactly this number, when nothing else was found. */

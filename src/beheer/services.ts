@@ -19,7 +19,7 @@ const operating = { access: 'beheer', rol: 'operator' } as const
 const administering = { access: 'beheer', rol: 'administrator' } as const
 type Params = { Params: { uuid: string } }
 
-const PAD = '/diensten'
+const PATH = '/diensten'
 const MAX = 500
 
 const KIND_WORDS: Record<(typeof KINDS)[number], string> = words({
@@ -63,7 +63,7 @@ type ServiceRow = NonNullable<Awaited<ReturnType<typeof readService>>>
 export function registerServicePages(app: FastifyInstance): void {
   const { box, services } = app.parts
 
-  app.get(PAD, { config: viewing }, async (_request, reply) => {
+  app.get(PATH, { config: viewing }, async (_request, reply) => {
     const { rows } = await sql<{
       uuid: string
       label: string
@@ -81,7 +81,7 @@ export function registerServicePages(app: FastifyInstance): void {
           from uitgaand_verzoek u where u.dienst = d.api_root order by u.id desc limit 1) as laatste
       from dienst d order by lower(d.label), d.id limit ${MAX}`.execute(app.read)
     return reply.page('services', {
-      titel: t('Andere diensten'),
+      title: t('Andere diensten'),
       selectielijst: app.parts.config.selectielijstApiRoot,
       diensten: rows.map((row) => ({
         ...row,
@@ -92,11 +92,11 @@ export function registerServicePages(app: FastifyInstance): void {
     })
   })
 
-  app.get(`${PAD}/nieuw`, { config: administering }, async (_request, reply) =>
+  app.get(`${PATH}/nieuw`, { config: administering }, async (_request, reply) =>
     reply.page('service-edit', page(undefined, { soort: 'zrc', authenticatie: 'zgw', termijn: '10' })),
   )
 
-  app.post(`${PAD}/nieuw`, { config: administering }, async (request, reply) => {
+  app.post(`${PATH}/nieuw`, { config: administering }, async (request, reply) => {
     try {
       const form = readForm(FormFields, request.body)
       const { slug = '' } = form
@@ -119,7 +119,7 @@ export function registerServicePages(app: FastifyInstance): void {
       return await redirectWith(
         request,
         reply,
-        `${PAD}/${uuid}`,
+        `${PATH}/${uuid}`,
         t('De dienst is opgeslagen. Test nu of zij ons kent.'),
       )
     } catch (error) {
@@ -128,11 +128,11 @@ export function registerServicePages(app: FastifyInstance): void {
     }
   })
 
-  app.get<Params>(`${PAD}/:uuid`, { config: viewing }, async (request, reply) => {
+  app.get<Params>(`${PATH}/:uuid`, { config: viewing }, async (request, reply) => {
     const dienst = await requireService(request)
     return reply.page('service', {
-      titel: dienst.label,
-      breadcrumbs: [{ pad: PAD, naam: t('Andere diensten') }],
+      title: dienst.label,
+      breadcrumbs: [{ path: PATH, name: t('Andere diensten') }],
       dienst,
       soort: KIND_WORDS[dienst.soort as keyof typeof KIND_WORDS],
       authenticatie: AUTHENTICATIES[dienst.authenticatie as keyof typeof AUTHENTICATIES],
@@ -140,7 +140,7 @@ export function registerServicePages(app: FastifyInstance): void {
     })
   })
 
-  app.post<Params>(`${PAD}/:uuid/testen`, { config: operating }, async (request, reply) => {
+  app.post<Params>(`${PATH}/:uuid/testen`, { config: operating }, async (request, reply) => {
     const dienst = await requireService(request)
     const probe = await probeService(services, dienst)
     await mutateFromPage(request, async (m) =>
@@ -153,15 +153,15 @@ export function registerServicePages(app: FastifyInstance): void {
       }),
     )
     const toon = { goed: 'goed', 'let-op': 'info', fout: 'fout' } as const
-    return redirectWith(request, reply, `${PAD}/${dienst.uuid}#test`, probe.tekst, toon[probe.soort])
+    return redirectWith(request, reply, `${PATH}/${dienst.uuid}#test`, probe.tekst, toon[probe.soort])
   })
 
-  app.get<Params>(`${PAD}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
+  app.get<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
     const dienst = await requireService(request)
     return reply.page('service-edit', page(dienst, toFields(dienst)))
   })
 
-  app.post<Params>(`${PAD}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
+  app.post<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
     const dienst = await requireService(request)
     try {
       const form = readForm(FormFields, request.body)
@@ -183,19 +183,19 @@ export function registerServicePages(app: FastifyInstance): void {
         return changed
       })
       const melding = isChanged ? t('De dienst is opgeslagen.') : t('Er was niets gewijzigd.')
-      return await redirectWith(request, reply, `${PAD}/${dienst.uuid}`, melding, isChanged ? 'goed' : 'info')
+      return await redirectWith(request, reply, `${PATH}/${dienst.uuid}`, melding, isChanged ? 'goed' : 'info')
     } catch (error) {
       const form = (request.body ?? {}) as FormValues
       return reply.code(400).page('service-edit', page(dienst, form, formFaultsOf(error)))
     }
   })
 
-  app.get<Params>(`${PAD}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
+  app.get<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
     const dienst = await requireService(request)
-    return reply.page('service-delete', { titel: t('Dienst verwijderen'), breadcrumbs: crumbs(dienst), dienst })
+    return reply.page('service-delete', { title: t('Dienst verwijderen'), breadcrumbs: crumbs(dienst), dienst })
   })
 
-  app.post<Params>(`${PAD}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
+  app.post<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
     const dienst = await requireService(request)
     const gone = await mutateFromPage(request, async (m) => {
       const removed = await deleteService(m, dienst.uuid)
@@ -208,9 +208,9 @@ export function registerServicePages(app: FastifyInstance): void {
       })
       return removed
     })
-    if (gone) return redirectWith(request, reply, PAD, t`De dienst ‘${dienst.label}’ is verwijderd.`)
+    if (gone) return redirectWith(request, reply, PATH, t`De dienst ‘${dienst.label}’ is verwijderd.`)
     const reden = t('Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.')
-    return redirectWith(request, reply, `${PAD}/${dienst.uuid}`, reden, 'fout')
+    return redirectWith(request, reply, `${PATH}/${dienst.uuid}`, reden, 'fout')
   })
 
   async function requireService({ params }: FastifyRequest): Promise<ServiceRow> {
@@ -245,13 +245,13 @@ function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string 
 }
 
 const crumbs = ({ uuid, label }: ServiceRow) => [
-  { pad: PAD, naam: t('Andere diensten') },
-  { pad: `${PAD}/${uuid}`, naam: label.slice(0, 60) },
+  { path: PATH, name: t('Andere diensten') },
+  { path: `${PATH}/${uuid}`, name: label.slice(0, 60) },
 ]
 
 const page = (dienst: ServiceRow | undefined, waarden: object, fouten: FormFaults = {}) => ({
-  titel: dienst ? t('Dienst wijzigen') : t('Nieuwe dienst'),
-  breadcrumbs: dienst ? crumbs(dienst) : [{ pad: PAD, naam: t('Andere diensten') }],
+  title: dienst ? t('Dienst wijzigen') : t('Nieuwe dienst'),
+  breadcrumbs: dienst ? crumbs(dienst) : [{ path: PATH, name: t('Andere diensten') }],
   dienst,
   waarden,
   fouten,

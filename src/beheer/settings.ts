@@ -14,14 +14,14 @@ import { redirectWith } from './page.ts'
 /** What is set in the pages elsewhere, and where. */
 const ELSEWHERE = words(
   [
-    { naam: 'Notificaties: dienst, herhalingen en bewaren', pad: '/configuratie/notificaties' },
-    { naam: 'Andere diensten', pad: '/diensten' },
-    { naam: 'Applicaties, geheimen en rechten', pad: '/applicaties' },
-    { naam: 'Accounts', pad: '/accounts' },
+    { name: 'Notificaties: dienst, herhalingen en bewaren', path: '/configuratie/notificaties' },
+    { name: 'Andere diensten', path: '/diensten' },
+    { name: 'Applicaties, geheimen en rechten', path: '/applicaties' },
+    { name: 'Accounts', path: '/accounts' },
   ],
-  'naam',
+  'name',
 )
-const PAD = '/configuratie'
+const PATH = '/configuratie'
 
 type Changeable = (typeof CHANGEABLE)[number]
 
@@ -29,15 +29,15 @@ export function registerSettings(app: FastifyInstance): void {
   const { parts } = app
   const access = { access: 'beheer', rol: 'administrator' } as const
 
-  app.get(PAD, { config: access }, async (_request, reply) => reply.page('settings', await page()))
+  app.get(PATH, { config: access }, async (_request, reply) => reply.page('settings', await page()))
 
-  app.post(PAD, { config: access }, async (request, reply) => {
+  app.post(PATH, { config: access }, async (request, reply) => {
     const form = (request.body ?? {}) as FormValues
     try {
       const changed = await save(request, form)
-      if (changed === 0) return redirectWith(request, reply, PAD, t('Er was niets gewijzigd.'), 'info')
+      if (changed === 0) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
       const what = changed === 1 ? t('Een instelling is') : t`${changed} instellingen zijn`
-      return redirectWith(request, reply, PAD, t`${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
+      return redirectWith(request, reply, PATH, t`${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
     } catch (error) {
       const fouten = formFaultsOf(error)
       return reply.code(400).page('settings', await page(form, fouten))
@@ -62,7 +62,7 @@ export function registerSettings(app: FastifyInstance): void {
       }
     })
     return {
-      titel: t('Configuratie'),
+      title: t('Configuratie'),
       fouten,
       groepen: SETTING_GROUPS.map(
         (groep) => [groep, fields.filter(({ setting }) => setting.pages.groep === groep)] as const,

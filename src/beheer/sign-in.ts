@@ -40,7 +40,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 
   app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
     if (request.session?.stap === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
-    return reply.page('sign-in', { titel: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
+    return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
   })
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
@@ -54,7 +54,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       browser,
     })
     const page = {
-      titel: t('Inloggen'),
+      title: t('Inloggen'),
       verder: ownPath(form.verder),
       gebruikersnaam: form.gebruikersnaam,
       oidc,
@@ -83,7 +83,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 
   app.get<Query>('/inloggen/code', { config: everyone }, async (request, reply) => {
     if (request.session?.stap !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
-    return reply.page('sign-in-code', { titel: t('Code invullen'), verder: ownPath(request.query.verder) })
+    return reply.page('sign-in-code', { title: t('Code invullen'), verder: ownPath(request.query.verder) })
   })
 
   app.post('/inloggen/code', { config: everyone }, async (request, reply) => {
@@ -93,7 +93,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     const browser = await knownBrowser(request, account.id)
     if (browser === undefined) countAddress(request)
     const counters = codeCounters({ account: account.id, browser })
-    const page = { titel: t('Code invullen'), verder: ownPath(form.verder) }
+    const page = { title: t('Code invullen'), verder: ownPath(form.verder) }
     const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).page('sign-in-code', { ...page, weigering: waitText(seconds) })
     if (!(await app.own.codes.use(box, account, form.code ?? ''))) {

@@ -25,7 +25,7 @@ import {
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const administrator = { access: 'beheer', rol: 'administrator' } as const
-const LIST = words({ pad: '/overnemen', naam: 'Overnemen' }, 'naam')
+const LIST = words({ path: '/overnemen', name: 'Overnemen' }, 'name')
 
 type TakeoverRow = Takeover & {
   gemaakt_op: string
@@ -49,20 +49,20 @@ export function registerTakeovers(app: FastifyInstance): void {
   const { sql } = reader
   const stream = openEventStreams(app)
 
-  app.get(LIST.pad, { config: viewer }, async (request, reply) => {
+  app.get(LIST.path, { config: viewer }, async (request, reply) => {
     const found = await sql<TakeoverRow[]>`select * from overneming order by id desc limit 50`
     const rows = sortRows(request, found, {
       bron: ({ bron }) => bron,
       begonnen: ({ ronde_begonnen_op }) => ronde_begonnen_op,
     })
     return reply.page('takeovers', {
-      titel: t('Overnemen'),
+      title: t('Overnemen'),
       rijen: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
       loopt: rows.some(({ status }) => status === 'loopt'),
     })
   })
 
-  app.get(`${LIST.pad}/:uuid`, { config: viewer }, async (request, reply) => {
+  app.get(`${LIST.path}/:uuid`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
     const [steps, faults, rounds, state] = await Promise.all([
       progressOf(reader, row),
@@ -85,7 +85,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     ])
     const runs = row.status === 'loopt'
     return reply.page('takeover', {
-      titel: t`Overnemen uit ${row.bron}`,
+      title: t`Overnemen uit ${row.bron}`,
       breadcrumbs: [LIST],
       row: shown(row),
       staat: takeoverStatus(row),
@@ -105,7 +105,7 @@ export function registerTakeovers(app: FastifyInstance): void {
   })
 
   app.get(
-    `${LIST.pad}/:uuid/stroom`,
+    `${LIST.path}/:uuid/stroom`,
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await find(request)
@@ -113,7 +113,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     },
   )
 
-  app.get(`${LIST.pad}/:uuid/regels`, { config: viewer }, async (request, reply) => {
+  app.get(`${LIST.path}/:uuid/regels`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
     const filter = filterOf(request)
     const [lijst, kinds] = await Promise.all([
@@ -135,8 +135,8 @@ export function registerTakeovers(app: FastifyInstance): void {
       ...[...new Set(kinds.map((kind) => kind[name]))].sort().map((value) => [value, label(value)]),
     ]
     return reply.page('takeover-lines', {
-      titel: t('Rapport'),
-      breadcrumbs: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
+      title: t('Rapport'),
+      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
       row: shown(row),
       filter,
       gefilterd: Object.values(filter).some(Boolean),
@@ -157,7 +157,7 @@ export function registerTakeovers(app: FastifyInstance): void {
   })
 
   // Streamed: it may be a row for every object.
-  app.get(`${LIST.pad}/:uuid/rapport`, { config: viewer }, async (request, reply) => {
+  app.get(`${LIST.path}/:uuid/rapport`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
     countStream(request, reply)
     const filter = filterOf(request)
@@ -178,10 +178,10 @@ export function registerTakeovers(app: FastifyInstance): void {
       .send(csvStream(records(), neutralizeCell))
   })
 
-  app.get(`${LIST.pad}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
+  app.get(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
     return confirm(reply, row, {
-      titel: t('Omschakelen'),
+      title: t('Omschakelen'),
       uitleg: [
         t(
           'Vanaf de omschakeling is deze installatie de baas: wat is overgenomen mag hier worden gewijzigd, en wijzigingen worden gemeld aan abonnees.',
@@ -198,9 +198,9 @@ export function registerTakeovers(app: FastifyInstance): void {
     })
   })
 
-  app.post(`${LIST.pad}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
+  app.post(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
-    const path = `${LIST.pad}/${row.uuid}`
+    const path = `${LIST.path}/${row.uuid}`
     const removed = await mutateFromPage(request, async (m) => {
       const gone = await switchOver(m.sql, row)
       m.vastleggen({
@@ -222,11 +222,11 @@ export function registerTakeovers(app: FastifyInstance): void {
     return redirectWith(request, reply, path, t`Omgeschakeld. Er zijn ${removed} meldingen vervallen.`)
   })
 
-  app.get(`${LIST.pad}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
+  app.get(`${LIST.path}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
     const closed = row.alleen_lezen
     return confirm(reply, row, {
-      titel: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
+      title: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
       uitleg: closed
         ? [
             t(
@@ -240,7 +240,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     })
   })
 
-  app.post(`${LIST.pad}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
+  app.post(`${LIST.path}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
     await mutateFromPage(request, async (m) => {
       await m.sql`update overneming set alleen_lezen = ${!row.alleen_lezen} where id = ${row.id}`
@@ -252,16 +252,16 @@ export function registerTakeovers(app: FastifyInstance): void {
       })
     })
     const done = row.alleen_lezen ? t('Wijzigen is toegestaan.') : t('Wijzigen wordt geweigerd tot de omschakeling.')
-    return redirectWith(request, reply, `${LIST.pad}/${row.uuid}`, done)
+    return redirectWith(request, reply, `${LIST.path}/${row.uuid}`, done)
   })
 
   function confirm(
     reply: FastifyReply,
     row: TakeoverRow,
-    words: { titel: string; uitleg: string[]; knop: string; terug: string },
+    words: { title: string; uitleg: string[]; knop: string; terug: string },
   ): Promise<FastifyReply> {
     return reply.page('takeover-confirm', {
-      breadcrumbs: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
+      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
       row: shown(row),
       staat: takeoverStatus(row),
       ...words,

@@ -24,7 +24,7 @@ export async function runningAttempt(
   box: SecretBox,
   account: Account,
   dienst: string,
-): Promise<{ geheim: string; qr: { pad: string; zijde: number } } | undefined> {
+): Promise<{ geheim: string; qr: { path: string; zijde: number } } | undefined> {
   const [row] = await sql<
     { totp_geheim: Buffer | null }[]
   >`select totp_geheim from beheer_account where id = ${account.id} and totp_sinds is null`
@@ -68,8 +68,8 @@ export async function useCode(
 const owner = ({ uuid }: Account) => `totp:${uuid}`
 
 /** A QR code as the path of an SVG: a square for each dark module. */
-function qrPad(text: string): { pad: string; zijde: number } {
+function qrPad(text: string): { path: string; zijde: number } {
   const { data, size } = encode(text, { border: 4, ecc: 'M' })
-  const pad = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
-  return { pad, zijde: size }
+  const path = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
+  return { path, zijde: size }
 }

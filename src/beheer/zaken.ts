@@ -163,7 +163,7 @@ export function registerZaken(app: FastifyInstance): void {
       conditions: [visible(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
     return reply.page('zaken', {
-      titel: t('Zaken'),
+      title: t('Zaken'),
       lijst: listPart,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       kort: isTooShort(queryText(request, 'zoek')),
@@ -191,8 +191,8 @@ export function registerZaken(app: FastifyInstance): void {
     if (aantallen.rollen || isAboutPeople(gebeurtenissen.rijen)) await recordLook(request, zaak)
     statussen.rijen.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
     return reply.page('zaak', {
-      titel: t`Zaak ${zaak.identificatie}`,
-      breadcrumbs: [{ pad: '/zaken', naam: t('Zaken') }],
+      title: t`Zaak ${zaak.identificatie}`,
+      breadcrumbs: [{ path: '/zaken', name: t('Zaken') }],
       zaak,
       status: statussen.rijen[0],
       statussen: statussen.rijen,
@@ -201,7 +201,7 @@ export function registerZaken(app: FastifyInstance): void {
       aantallen,
       delen: delen.map((deel, place) => ({
         ...deel,
-        pad: ON_THE_PAGE[place],
+        path: ON_THE_PAGE[place],
         kolommen: deel.kolommen.filter(([naam]) => deel.kort?.includes(naam) ?? true),
       })),
     })
@@ -211,10 +211,10 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await zaakOfRequest(request)
     await recordLook(request, zaak)
     return reply.page('history', {
-      titel: t('Geschiedenis'),
+      title: t('Geschiedenis'),
       breadcrumbs: [
-        { pad: '/zaken', naam: t('Zaken') },
-        { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
+        { path: '/zaken', name: t('Zaken') },
+        { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },
       ],
       lijst: await historyOf(app, request, zaak.uuid),
     })
@@ -227,10 +227,10 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await zaakOfRequest(request)
     if (onderdeel === 'rollen') await recordLook(request, zaak)
     return reply.page('zaak-part', {
-      titel: part.naam,
+      title: part.naam,
       breadcrumbs: [
-        { pad: '/zaken', naam: t('Zaken') },
-        { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
+        { path: '/zaken', name: t('Zaken') },
+        { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },
       ],
       kolommen: part.kolommen,
       standaard: '-nummer',

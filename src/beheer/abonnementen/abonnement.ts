@@ -58,8 +58,8 @@ export const nameOf = ({ callbackUrl }: { callbackUrl: string }): string =>
   masked(callbackUrl).replace(/^https?:\/\//, '')
 
 export const breadcrumbsOf = (abonnement: { uuid: string; callbackUrl: string }) => [
-  { pad: '/abonnementen', naam: t('Abonnementen') },
-  { pad: `/abonnementen/${abonnement.uuid}`, naam: nameOf(abonnement).slice(0, 60) },
+  { path: '/abonnementen', name: t('Abonnementen') },
+  { path: `/abonnementen/${abonnement.uuid}`, name: nameOf(abonnement).slice(0, 60) },
 ]
 
 /** For the audit log: never a secret. */

@@ -51,7 +51,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const tekst = fout
       ? t`De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail}`
       : t('De callback werkt: het testbericht is aangenomen.')
-    return redirectWith(request, reply, `${pad(abonnement)}#test`, tekst, fout ? 'fout' : 'goed')
+    return redirectWith(request, reply, `${path(abonnement)}#test`, tekst, fout ? 'fout' : 'goed')
   })
 
   app.post<Params>('/abonnementen/:uuid/pauzeren', { config: operating }, async (request, reply) => {
@@ -61,7 +61,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     return redirectWith(
       request,
       reply,
-      pad(abonnement),
+      path(abonnement),
       t('Het abonnement is gepauzeerd. Berichten blijven bewaard en wachten.'),
     )
   })
@@ -74,7 +74,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const tekst = missed
       ? t('Het abonnement is hervat. Wat wachtte gaat nu weg; gemiste berichten worden nu klaargezet.')
       : t('Het abonnement is hervat. Wat wachtte gaat nu weg.')
-    return redirectWith(request, reply, pad(abonnement), tekst)
+    return redirectWith(request, reply, path(abonnement), tekst)
   })
 
   app.get<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {
@@ -109,7 +109,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
       return await redirectWith(
         request,
         reply,
-        `${pad(abonnement)}#herzending`,
+        `${path(abonnement)}#herzending`,
         t`Het herzenden is begonnen: ${inWoorden}.`,
       )
     } catch (error) {
@@ -128,7 +128,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     return redirectWith(
       request,
       reply,
-      pad(abonnement),
+      path(abonnement),
       t('Het herzenden is gestopt. Wat al klaarstond wordt nog verstuurd.'),
     )
   })
@@ -146,7 +146,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
       return redirectWith(
         request,
         reply,
-        pad(abonnement),
+        path(abonnement),
         t('Het bericht wordt opnieuw verstuurd, alleen naar dit abonnement.'),
       )
     },
@@ -155,7 +155,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
   app.get<Params>('/abonnementen/:uuid/opzeggen', { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     return reply.page('abonnement-delete', {
-      titel: t('Abonnement opzeggen'),
+      title: t('Abonnement opzeggen'),
       breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
       naam: nameOf(abonnement),
@@ -206,10 +206,10 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
   }
 }
 
-const pad = ({ uuid }: Abonnement) => `/abonnementen/${uuid}`
+const path = ({ uuid }: Abonnement) => `/abonnementen/${uuid}`
 
 const page = (abonnement: Abonnement) => ({
-  titel: t('Berichten opnieuw versturen'),
+  title: t('Berichten opnieuw versturen'),
   breadcrumbs: breadcrumbsOf(abonnement),
   abonnement,
 })

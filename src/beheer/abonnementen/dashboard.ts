@@ -33,8 +33,8 @@ export function registerAbonnement(app: FastifyInstance): void {
     ])
     const stand = one(figures)
     return reply.page('abonnement', {
-      titel: nameOf(abonnement).slice(0, 120),
-      breadcrumbs: [{ pad: '/abonnementen', naam: t('Abonnementen') }],
+      title: nameOf(abonnement).slice(0, 120),
+      breadcrumbs: [{ path: '/abonnementen', name: t('Abonnementen') }],
       abonnement: { ...abonnement, callbackUrl: masked(abonnement.callbackUrl), tokenUrl: masked(abonnement.tokenUrl) },
       stand,
       staat: stateOf(stand),

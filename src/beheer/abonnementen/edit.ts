@@ -130,8 +130,8 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       .limit(MAX_APPLICATIES)
       .execute()
     return {
-      titel: abonnement ? t('Abonnement wijzigen') : t('Nieuw abonnement'),
-      breadcrumbs: abonnement ? breadcrumbsOf(abonnement) : [{ pad: '/abonnementen', naam: t('Abonnementen') }],
+      title: abonnement ? t('Abonnement wijzigen') : t('Nieuw abonnement'),
+      breadcrumbs: abonnement ? breadcrumbsOf(abonnement) : [{ path: '/abonnementen', name: t('Abonnementen') }],
       abonnement,
       waarden,
       fouten,

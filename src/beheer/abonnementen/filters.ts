@@ -65,7 +65,7 @@ export function registerFilters(app: FastifyInstance): void {
       .limit(1000)
       .execute()
     return {
-      titel: t('Kanalen en filters'),
+      title: t('Kanalen en filters'),
       breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
       velden: velden.length === 0 ? [{ kanaal: '', filters: '' }] : velden,

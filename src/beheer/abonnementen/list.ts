@@ -49,7 +49,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
     )
     const rijen = ids.flatMap((id) => figures.get(id) ?? []) // one may have gone meanwhile
     return reply.page('abonnementen', {
-      titel: t('Abonnementen'),
+      title: t('Abonnementen'),
       lijst,
       modus,
       rijen: rijen.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
@@ -89,7 +89,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
 }
 
 const LIMIT_WORDS = words(
-  { titel: 'Grenzen van abonnementen', breadcrumbs: [{ pad: '/abonnementen', naam: 'Abonnementen' }] },
-  'titel',
-  'naam',
+  { title: 'Grenzen van abonnementen', breadcrumbs: [{ path: '/abonnementen', name: 'Abonnementen' }] },
+  'title',
+  'name',
 )

@@ -23,7 +23,7 @@ export function registerSigning(app: FastifyInstance): void {
     const toon = request.session?.melding?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
     const [nieuwste] = abonnement.ondertekening
     return reply.page('abonnement-signing', {
-      titel: t('Ondertekening'),
+      title: t('Ondertekening'),
       breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
       aantal: abonnement.ondertekening.length,
@@ -67,15 +67,15 @@ export function registerSigning(app: FastifyInstance): void {
             nieuw: { geheimen: changed.length },
           })
         })
-        const pad = `/abonnementen/${abonnement.uuid}/ondertekening`
-        if (actie !== 'nieuw') return redirectWith(request, reply, pad, tekst)
+        const path = `/abonnementen/${abonnement.uuid}/ondertekening`
+        if (actie !== 'nieuw') return redirectWith(request, reply, path, tekst)
         // The session names whose secret may be shown, never the secret.
-        await addNotice(request, pad, {
+        await addNotice(request, path, {
           soort: 'goed',
           tekst,
           geheimen: [{ clientId: subscriberOwner(abonnement.uuid), toon: true }],
         })
-        return reply.redirect(`${basePath(request)}/beheer${pad}`, 303)
+        return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
       },
     )
   }

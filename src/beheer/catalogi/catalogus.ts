@@ -58,7 +58,7 @@ const GROUPS: Group[] = words(
   'label',
   'help',
 )
-const CRUMB = words({ pad: '/catalogi', naam: 'Catalogi' }, 'naam')
+const CRUMB = words({ path: '/catalogi', name: 'Catalogi' }, 'name')
 
 const SORTS = sortsOf('catalogus', 'c', {
   naam: sql`lower(c.naam)`,
@@ -78,7 +78,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: [],
     })
-    return reply.page('catalogi', { titel: t('Catalogi'), lijst })
+    return reply.page('catalogi', { title: t('Catalogi'), lijst })
   })
 
   app.get('/catalogi/nieuw', { config: beheren }, async (_request, reply) => showForm(reply, newPage(), {}))
@@ -111,7 +111,7 @@ export function registerCatalogus(app: FastifyInstance): void {
     const filter = { zoek: queryText(request, 'zoek'), staat: queryText(request, 'staat') }
     const lijst = await listTypes(request, catalogus.id, path, filter)
     return reply.page('catalogus', {
-      titel: catalogus.naam || t`Catalogus ${catalogus.domein}`,
+      title: catalogus.naam || t`Catalogus ${catalogus.domein}`,
       breadcrumbs: [CRUMB],
       catalogus,
       standaard: 'omschrijving',
@@ -153,8 +153,8 @@ export function registerCatalogus(app: FastifyInstance): void {
     const catalogus = await requireCatalogusRow(request)
     const name = catalogus.naam || t`Catalogus ${catalogus.domein}`
     return reply.page('catalogi-confirm', {
-      titel: t('Catalogus verwijderen'),
-      breadcrumbs: [CRUMB, { pad: `/catalogi/${catalogus.uuid}`, naam: name }],
+      title: t('Catalogus verwijderen'),
+      breadcrumbs: [CRUMB, { path: `/catalogi/${catalogus.uuid}`, name }],
       lines: [t`U verwijdert “${name}”. Dat kan alleen als er geen typen meer in staan.`],
       knop: t('Verwijderen'),
       gevaar: true,
@@ -187,7 +187,7 @@ export function registerCatalogus(app: FastifyInstance): void {
 
   function newPage(): FormPage {
     return {
-      titel: t('Nieuwe catalogus'),
+      title: t('Nieuwe catalogus'),
       breadcrumbs: [CRUMB],
       groups: GROUPS,
       terug: '/catalogi',
@@ -199,14 +199,14 @@ export function registerCatalogus(app: FastifyInstance): void {
   async function editPage(request: FastifyRequest): Promise<{ page: FormPage; resource: object }> {
     const row = await requireCatalogusRow(request)
     const resource = one(await loadResources('catalogus', app.read, request.base, [row.uuid], null))
-    const pad = `/catalogi/${row.uuid}`
+    const path = `/catalogi/${row.uuid}`
     const page = {
-      titel: t('Catalogus wijzigen'),
-      breadcrumbs: [CRUMB, { pad, naam: row.naam || t`Catalogus ${row.domein}` }],
+      title: t('Catalogus wijzigen'),
+      breadcrumbs: [CRUMB, { path: path, name: row.naam || t`Catalogus ${row.domein}` }],
       groups: GROUPS,
-      terug: pad,
+      terug: path,
       knop: t('Opslaan'),
-      extra: { verwijderen: `${pad}/verwijderen` },
+      extra: { verwijderen: `${path}/verwijderen` },
     }
     return { page, resource }
   }

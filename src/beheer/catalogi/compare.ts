@@ -53,7 +53,7 @@ export function registerCompare(app: FastifyInstance, selectielijst: Selectielij
       ]
       const fields = await fieldsFor(app.read, request.base, version)
       return reply.page('catalogi-differences', {
-        titel: t('Versies vergelijken'),
+        title: t('Versies vergelijken'),
         breadcrumbs: crumbsOf(version),
         name: titleOf(version),
         path: pathOf(version),

@@ -12,7 +12,7 @@ import { notFound, Problem } from '../../http/problem.ts'
 import { formatDate } from '../format.ts'
 import { t, words } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
-import type { Crumb } from './edit.ts'
+import type { Crumb } from '../page.ts'
 import type { Choice } from './fields.ts'
 
 export const kijken = { access: 'beheer', rol: 'viewer' } as const
@@ -152,7 +152,7 @@ export const pathOf = ({ type, uuid }: { type: Hoofdtype; uuid: string }) => `/c
 export const titleOf = ({ omschrijving, type }: Version) => omschrijving || infoOf(type).one
 
 export function crumbsOf(version: Version, more: Crumb[] = []): Crumb[] {
-  return [...catalogusCrumbs(version), { pad: pathOf(version), naam: titleOf(version) }, ...more]
+  return [...catalogusCrumbs(version), { path: pathOf(version), name: titleOf(version) }, ...more]
 }
 export const catalogusCrumbs = ({
   catalogus,
@@ -161,8 +161,8 @@ export const catalogusCrumbs = ({
   catalogus: string
   catalogusNaam: string
 }): Crumb[] => [
-  { pad: '/catalogi', naam: t('Catalogi') },
-  { pad: `/catalogi/${catalogus}`, naam: catalogusNaam },
+  { path: '/catalogi', name: t('Catalogi') },
+  { path: `/catalogi/${catalogus}`, name: catalogusNaam },
 ]
 
 /**

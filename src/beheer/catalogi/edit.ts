@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type InvalidParam, invalidAll } from '../../http/problem.ts'
 import { type FormFaults, formFaultsOf } from '../form.ts'
-import { redirectWith } from '../page.ts'
+import { type Crumb, redirectWith } from '../page.ts'
 import { DURATION_UNITS } from './duration.ts'
 import {
   AARD_RELATIE,
@@ -16,9 +16,8 @@ import {
   valuesOf,
 } from './fields.ts'
 
-export type Crumb = { pad: string; naam: string }
 export type FormPage = {
-  titel: string
+  title: string
   breadcrumbs: Crumb[]
   groups: Group[]
   /** Where "Annuleren" leads, below /beheer. */

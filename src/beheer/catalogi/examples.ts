@@ -23,7 +23,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
       .execute()
     const present = new Set(rows.map(({ identificatie }) => identificatie))
     return reply.page('catalogi-examples', {
-      titel: t('Beginnen met een voorbeeld'),
+      title: t('Beginnen met een voorbeeld'),
       breadcrumbs: catalogusCrumbs({
         catalogus: catalogus.uuid,
         catalogusNaam: catalogus.naam || t`Catalogus ${catalogus.domein}`,
@@ -76,8 +76,8 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
     const years =
       listed.kind === 'ok' ? [...new Set(listed.items.map(({ jaar }) => String(jaar)))].toSorted().reverse() : []
     return reply.page('catalogi-selectielijst', {
-      titel: 'Selectielijst',
-      breadcrumbs: [{ pad: '/catalogi', naam: t('Catalogi') }],
+      title: 'Selectielijst',
+      breadcrumbs: [{ path: '/catalogi', name: t('Catalogi') }],
       listed,
       years,
       imported: await selectielijst.importedOf(),

@@ -46,7 +46,7 @@ export function registerHistory(app: FastifyInstance): void {
       })
       const spoor = await historyOf(app, request, version.uuid)
       return reply.page('catalogi-history', {
-        titel: t('Geschiedenis'),
+        title: t('Geschiedenis'),
         breadcrumbs: crumbsOf(version),
         lijst: {
           ...list,

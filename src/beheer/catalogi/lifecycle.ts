@@ -200,7 +200,7 @@ export function registerLifecycle(app: FastifyInstance): void {
     const drafts = (await versionsOf(app.read, version)).filter(({ concept }) => concept)
     const info = infoOf(version.type)
     return {
-      titel: t('Nieuwe versie'),
+      title: t('Nieuwe versie'),
       breadcrumbs: crumbsOf(version),
       groups: [
         {
@@ -224,7 +224,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       }),
       extra: {
         ...(drafts[0] && {
-          verder: { pad: pathOf(version).replace(version.uuid, drafts[0].uuid), tekst: t('Naar dat concept') },
+          verder: { path: pathOf(version).replace(version.uuid, drafts[0].uuid), tekst: t('Naar dat concept') },
         }),
       },
     }
@@ -233,7 +233,7 @@ export function registerLifecycle(app: FastifyInstance): void {
   async function endPage(version: Version): Promise<FormPage> {
     const usage = usageInWords(await usageOf(app.read, version), version.type)
     return {
-      titel: t`${infoOf(version.type).one} beëindigen`,
+      title: t`${infoOf(version.type).one} beëindigen`,
       breadcrumbs: crumbsOf(version),
       groups: [
         {
@@ -258,7 +258,7 @@ export function registerLifecycle(app: FastifyInstance): void {
 
   function removalPage(version: Version) {
     return {
-      titel: t('Concept verwijderen'),
+      title: t('Concept verwijderen'),
       breadcrumbs: crumbsOf(version),
       lines: [t`U verwijdert het concept “${titleOf(version)}” met alles erin. Dit is niet terug te draaien.`],
       knop: t('Verwijderen'),
@@ -275,7 +275,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       .limit(500)
       .execute()
     return {
-      titel: t('Kopiëren'),
+      title: t('Kopiëren'),
       breadcrumbs: crumbsOf(version),
       groups: [
         {

@@ -234,8 +234,8 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     const name = item && (await nameOf(app.read, kind, item))
     const path = `${pathOf(zaaktype)}/${kind.path}`
     const page: FormPage = {
-      titel: item ? `${kind.one} “${name}”` : t`${kind.one} toevoegen`,
-      breadcrumbs: crumbsOf(zaaktype, [{ pad: path, naam: kind.name }]),
+      title: item ? `${kind.one} “${name}”` : t`${kind.one} toevoegen`,
+      breadcrumbs: crumbsOf(zaaktype, [{ path: path, name: kind.name }]),
       groups,
       terug: path,
       knop: item ? t('Opslaan') : t('Toevoegen'),
@@ -285,8 +285,8 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
 
   async function showFixed(reply: FastifyReply, kind: PartKind, { zaaktype, item }: PartContext) {
     return reply.code(409).page('catalogi-fixed', {
-      titel: item ? `${kind.one} “${await nameOf(app.read, kind, item)}”` : t`${kind.one} toevoegen`,
-      breadcrumbs: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
+      title: item ? `${kind.one} “${await nameOf(app.read, kind, item)}”` : t`${kind.one} toevoegen`,
+      breadcrumbs: crumbsOf(zaaktype, [{ path: `${pathOf(zaaktype)}/${kind.path}`, name: kind.name }]),
       version: zaaktype,
       path: pathOf(zaaktype),
       why:
@@ -299,8 +299,8 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     const name = await nameOf(app.read, kind, item)
     const last = kind.ordered && items.at(-1)?.url === item.url && items.length > 1 ? items.at(-2) : undefined
     return reply.page('catalogi-confirm', {
-      titel: t`${kind.one} verwijderen`,
-      breadcrumbs: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
+      title: t`${kind.one} verwijderen`,
+      breadcrumbs: crumbsOf(zaaktype, [{ path: `${pathOf(zaaktype)}/${kind.path}`, name: kind.name }]),
       lines: [
         t`U verwijdert “${name}” uit dit concept.`,
         ...(last ? [t`Daarna sluit de status “${last.omschrijving}” de zaak.`] : []),

@@ -85,7 +85,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
 
   async function publishPage(version: Version) {
     return {
-      titel: t`${infoOf(version.type).one} publiceren`,
+      title: t`${infoOf(version.type).one} publiceren`,
       breadcrumbs: crumbsOf(version),
       version,
       path: pathOf(version),

@@ -128,8 +128,8 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     })
     return {
       ...changesPage(made.length, imported),
-      titel: t('Wat de import doet'),
-      breadcrumbs: [...IMPORT.breadcrumbs, { pad: '/catalogi/importeren', naam: t('Importeren') }],
+      title: t('Wat de import doet'),
+      breadcrumbs: [...IMPORT.breadcrumbs, { path: '/catalogi/importeren', name: t('Importeren') }],
       gemaakt: [...Map.groupBy(made, ({ soort }) => soort)].map(([soort, items]) => ({
         soort,
         namen: items.map(({ naam }) => naam).slice(0, MAX_CHANGES),
@@ -230,9 +230,9 @@ const NAMES: Record<string, string> = words({
 /** Files up to this size go along with the preview; larger ones are chosen once more. */
 const MAX_CARRIED = 1024 * 1024
 const IMPORT = words(
-  { titel: 'Catalogus importeren', breadcrumbs: [{ pad: '/catalogi', naam: 'Catalogi' }] },
-  'titel',
-  'naam',
+  { title: 'Catalogus importeren', breadcrumbs: [{ path: '/catalogi', name: 'Catalogi' }] },
+  'title',
+  'name',
 )
 const MAX_IN_FIELDS = 3 * MAX_CARRIED
 const MAX_ZIP = PAGE_PACKAGE_BYTES
@@ -250,7 +250,7 @@ function changesPage(aantal: number, { changes }: Imported) {
     return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
   }
   return {
-    titel: aantal === 0 ? t('Niets geïmporteerd') : t('Catalogus geïmporteerd'),
+    title: aantal === 0 ? t('Niets geïmporteerd') : t('Catalogus geïmporteerd'),
     breadcrumbs: IMPORT.breadcrumbs,
     aantal,
     kolommen: [

@@ -105,7 +105,7 @@ export function registerTypes(app: FastifyInstance): void {
       const version = await requireVersion(app, request, info.type)
       const groups = await groupsOf(version.catalogusId, request.base, kind)
       return reply.page('catalogi-type', {
-        titel: titleOf(version),
+        title: titleOf(version),
         breadcrumbs: catalogusCrumbs(version),
         version,
         path: pathOf(version),
@@ -170,7 +170,7 @@ export function registerTypes(app: FastifyInstance): void {
       .executeTakeFirst()
     if (!row) throw notFound(t('Deze catalogus bestaat niet.'))
     return {
-      titel: kind.new,
+      title: kind.new,
       breadcrumbs: catalogusCrumbs({ catalogus: row.uuid, catalogusNaam: row.naam || t`Catalogus ${row.domein}` }),
       groups: await groupsOf(row.id, request.base, kind),
       terug: `/catalogi/${row.uuid}?soort=${kind.path}`,
@@ -182,7 +182,7 @@ export function registerTypes(app: FastifyInstance): void {
   async function editPage(request: FastifyRequest, kind: Kind, version: Version): Promise<FormPage> {
     const groups = await groupsOf(version.catalogusId, request.base, kind)
     const page: FormPage = {
-      titel: t`${TYPES[kind.path].one} wijzigen`,
+      title: t`${TYPES[kind.path].one} wijzigen`,
       breadcrumbs: crumbsOf(version),
       groups,
       terug: pathOf(version),

@@ -40,7 +40,7 @@ export async function zaaktypeHead(
   const checks = version.concept ? await checksFor(app.read, version) : undefined
   const lacking = checks ? checks.must.length + checks.should.length + checks.along.length : 0
   return {
-    titel: titleOf(version),
+    title: titleOf(version),
     breadcrumbs: catalogusCrumbs(version),
     version,
     path,

@@ -137,7 +137,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   async function newPage(request: FastifyRequest): Promise<FormPage> {
     const catalogus = await requireCatalogusInfo(request)
     return {
-      titel: t('Nieuw zaaktype'),
+      title: t('Nieuw zaaktype'),
       breadcrumbs: catalogusCrumbs(catalogus),
       groups: NEW_ZAAKTYPE_GROUPS,
       terug: `/catalogi/${catalogus.catalogus}`,
@@ -176,7 +176,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     const group = groups[place]
     if (!group) throw notFound(t('Deze pagina bestaat niet.'))
     const page: FormPage = {
-      titel: group.title,
+      title: group.title,
       breadcrumbs: crumbsOf(version),
       groups: [{ ...group, title: '' }],
       terug: pathOf(version),
@@ -198,7 +198,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
 
   function showFixed(reply: FastifyReply, version: Version, page: FormPage) {
     return reply.code(409).page('catalogi-fixed', {
-      titel: page.titel,
+      title: page.title,
       breadcrumbs: page.breadcrumbs,
       version,
       path: pathOf(version),
