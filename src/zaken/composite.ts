@@ -2,7 +2,7 @@
 // zaaknummer_reserveren: numbers that are handed out before their case exists.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { knownZaaktypen } from '../catalogi/known-types.ts'
 import { fetchTypes, type RemoteKind, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
@@ -12,34 +12,17 @@ import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
 import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
-import {
-  forbidden,
-  type InvalidParam,
-  invalid,
-  invalidAll,
-  notFound,
-  Problem,
-  throwFaults,
-  toProblem,
-} from '../http/problem.ts'
+import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../http/problem.ts'
 import { sendWritten, Written } from '../http/stream.ts'
-import { isUuid } from '../http/uuid.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
+import { each, part, parts, prefixed, within } from './composite-faults.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { zaakEvent } from './records.ts'
+import { replaceRollen, urlsOf } from './replace-rollen.ts'
 import { createResultaat, Resultaat, ResultaatPart } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
-import {
-  deleteRollen,
-  findRollen,
-  judgeChangedRol,
-  openNewRollen,
-  Rol,
-  RolPart,
-  rollenOf,
-  writeRollen,
-} from './rollen.ts'
+import { openNewRollen, Rol, RolPart, rollenOf, writeRollen } from './rollen.ts'
 import { type Closing, createStatus, dayAsWritten, Status, StatusPart } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, toZaak, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
@@ -366,102 +349,4 @@ function readTogether(read: () => ZaakPatch, status: Free): ZaakPatch {
 function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>): ZaakPatch {
   if (!(name in given)) throw invalid(`zaak.${name}`, 'required', 'Dit veld is verplicht.')
   return part('zaak', () => readInput(FreeZaakPatch, { [name]: given[name] }, { defaults: false }))
-}
-
-/** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
-async function replaceRollen(m: Mutation, kern: ZaakCore, given: Free[], typen: RemoteTypes): Promise<void> {
-  const kept = await keptRollen(m, kern, given)
-  const there = await m.trx
-    .selectFrom('rol')
-    .where('zaakId', '=', kern.id)
-    .select('uuid')
-    .limit(2 * LIMITS.items + 1)
-    .execute()
-  if (there.length > 2 * LIMITS.items)
-    throw invalid('rollen', 'max_items', `De zaak heeft meer dan ${2 * LIMITS.items} rollen. Wijzig ze een voor een.`)
-  const rows = await findRollen(
-    m,
-    there.map(({ uuid }) => uuid),
-  )
-  await deleteRollen(
-    m,
-    kern,
-    rows.filter(({ uuid }) => !kept.has(uuid)),
-  )
-  const before = new Map(rows.map((row) => [row.uuid, row]))
-  const added = given.filter((rol) => rol.uuid === undefined)
-  const judge = await openNewRollen(m, kern, urlsOf(added), typen)
-  const judged = await each('rollen', given, async (rol) => {
-    const input = readInput(RolPart, rol)
-    return rol.uuid === undefined ? judge(input) : judgeChangedRol(m, kern, expected(before.get(uuidIn(rol))), input)
-  })
-  await writeRollen(m, kern, judged)
-}
-
-/** The uuids that are given, each once and each of a rol of this case. */
-async function keptRollen(m: Mutation, kern: ZaakCore, given: Free[]): Promise<ReadonlySet<string>> {
-  const found = await m.sql<{ uuid: string; zaak_id: number }[]>`
-    select uuid, zaak_id from rol where uuid = any(${given.map(uuidIn).filter(isUuid)}::uuid[])`
-  const zaken = new Map(found.map(({ uuid, zaak_id }) => [uuid, zaak_id]))
-  const kept = new Set<string>()
-  const faults: InvalidParam[] = []
-  for (const [index, rol] of given.entries()) {
-    if (rol.uuid === undefined) continue
-    const name = `rollen.${index}.uuid`
-    const uuid = uuidIn(rol)
-    const zaakId = zaken.get(uuid)
-    if (kept.has(uuid)) faults.push({ name, code: 'duplicate', reason: 'Deze rol staat er al.' })
-    else if (zaakId === undefined) faults.push({ name, code: 'does-not-exist', reason: 'Deze rol bestaat niet.' })
-    else if (zaakId !== kern.id)
-      faults.push({ name, code: 'missing-relation', reason: 'Deze rol hoort bij een andere zaak.' })
-    kept.add(uuid)
-  }
-  throwFaults(faults)
-  return kept
-}
-
-/** The uuid that a rol names, as the database writes it. */
-const uuidIn = ({ uuid }: Free) => String(uuid).toLowerCase()
-
-/** The types that rollen name, which were not read yet. */
-const urlsOf = (rollen: Free[]) => rollen.map(({ roltype }) => String(roltype))
-
-// ---- names of faults ----
-
-const prefixed = (name: string, faults: InvalidParam[]) =>
-  faults.map((fault) => ({ ...fault, name: `${name}.${fault.name}` }))
-
-function renamed(name: string, error: unknown): unknown {
-  return error instanceof Problem && error.invalidParams ? invalidAll(prefixed(name, error.invalidParams)) : error
-}
-
-function part<T>(name: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw renamed(name, error)
-  }
-}
-
-function parts(name: string, schema: TObject, given: object[] = []): Record<string, unknown>[] {
-  return given.map((one, index) => part(`${name}.${index}`, () => readInput(schema, one)) as Record<string, unknown>)
-}
-
-async function within<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    // A rule that the database keeps gets its name too; a deadlock stays what it is and is tried again.
-    throw renamed(name, (error as { code?: unknown } | null)?.code === '23505' ? toProblem(error) : error)
-  }
-}
-
-async function each<G, T>(
-  name: string,
-  given: readonly G[],
-  work: (one: G, index: number) => Promise<T>,
-): Promise<T[]> {
-  const made: T[] = []
-  for (const [index, one] of given.entries()) made.push(await within(`${name}.${index}`, () => work(one, index)))
-  return made
 }
