@@ -10,7 +10,6 @@
 // Rejected: calling within the transaction, which holds rows and a connection for as long as somebody else is slow, and
 // which the other server, looking here, does not see.
 
-import type postgres from 'postgres'
 import { jsonOf } from '../database/driver-values.ts'
 import type { Change, Mutate, Mutation } from '../database/mutate.ts'
 import { one } from '../database/rows.ts'
@@ -18,18 +17,11 @@ import { systemActor } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import { enqueueAll } from '../jobs/queue.ts'
+import { type Outcome, otherSide } from './other-side.ts'
+import { type ChangedRow, restore, SOURCES, type SourceName, takeBack } from './our-side.ts'
 import type { Services } from './services.ts'
 
 export type Kind = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmoment' | 'objectverzoek'
-/** Our tables that hold such relations, with the field that names the other side. */
-const SOURCES = {
-  besluit: 'zaak',
-  besluitinformatieobject: 'informatieobject',
-  zaakinformatieobject: 'informatieobject',
-  zaakcontactmoment: 'contactmoment',
-  zaakverzoek: 'verzoek',
-} as const
-type SourceName = keyof typeof SOURCES
 export type RemoteRelation = {
   soort: Kind
   bron: SourceName
@@ -40,16 +32,6 @@ export type RemoteRelation = {
   /** Where faults are named, when that is not simply the field. */
   naam?: string
 }
-/** What becomes of our side when another server refuses; `los` when it does not. */
-type ChangedRow =
-  /** Taken away again. */
-  | { tabel: SourceName | 'zaak'; uuid: string }
-  /** Made again what it was, where it still is what it became. */
-  | { tabel: 'besluit' | 'zaak'; uuid: string; was: object; nu: object }
-  /** Put back. */
-  | { tabel: string; rij: unknown }
-  /** Other sides, by id, that are let go. */
-  | { los: number[] }
 
 /** What a change asks of other servers, filled in while it is made. */
 export type RemoteChange = { relations: RemoteRelation[]; rijen: ChangedRow[] }
@@ -92,53 +74,8 @@ const pendingFault = () =>
 type Row = RemoteRelation & { id: number; url: string; weg: boolean }
 const columns = (m: Mutation) => m.sql`id, soort, bron, bron_uuid as "bronUuid", lijst, inhoud, url, weg`
 
-type Outcome = { kind: 'ok'; url: string } | { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string }
-
 export function openRemoteRelations(mutate: Mutate, services: Services): RemoteRelations {
-  // ---- the other side ----
-
-  /** The URL at the other side, if it has it: undefined when not. @throws when it does not say */
-  async function look({ lijst, inhoud }: RemoteRelation): Promise<string | undefined> {
-    const list = new URL(lijst)
-    for (const [name, value] of Object.entries(inhoud)) if (name !== 'objectType') list.searchParams.set(name, value)
-    const filtered = await services.fetchJson(list.href, { fresh: true })
-    // A list without filters, as that of the besluiten of a case, refuses them.
-    const fetched = filtered.kind === 'ok' ? filtered : await services.fetchJson(lijst, { fresh: true })
-    const body = fetched.kind === 'ok' ? fetched.body : undefined
-    const found = Array.isArray(body) ? body : (body as { results?: unknown } | undefined)?.results
-    if (!Array.isArray(found)) throw new Error('the other side does not say what it has')
-    const same = found.find((one) => Object.entries(inhoud).every(([name, value]) => one?.[name] === value))
-    return same && urlIn(lijst, same)
-  }
-
-  async function post(relation: RemoteRelation): Promise<Outcome> {
-    const called = await services.call('POST', relation.lijst, relation.inhoud)
-    if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
-    if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
-    const { status, body } = called
-    const url = status === 201 || status === 200 ? urlIn(relation.lijst, body) : undefined
-    if (url) return { kind: 'ok', url }
-    // It may refuse because it has it already, from a call of which we did not hear the end.
-    const there = status === 400 || status === 409 ? await look(relation).catch(() => undefined) : undefined
-    if (there) return { kind: 'ok', url: there }
-    const reason = `het antwoord was ${status}`
-    return { kind: status >= 400 && status < 500 ? 'refused' : 'unknown', reason }
-  }
-
-  async function deleteThere({ url, ...relation }: Row): Promise<Outcome> {
-    const there = url || (await look(relation).catch(() => null))
-    if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
-    if (!there) return { kind: 'ok', url: '' }
-    const called = await services.call('DELETE', there)
-    if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
-    if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
-    const { status } = called
-    if ((status >= 200 && status < 300) || status === 404 || status === 410) return { kind: 'ok', url: there }
-    const reason = `het antwoord was ${status}`
-    return { kind: status >= 400 && status < 500 ? 'refused' : 'unknown', reason }
-  }
-
-  // ---- our side ----
+  const { post, lookThenPost, deleteThere } = otherSide(services)
 
   /** The intent, with the job that ends it when we do not. */
   async function begin(m: Mutation, soort: 'maken' | 'verwijderen', given: Begin): Promise<number> {
@@ -336,12 +273,6 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       })
     },
   }
-
-  async function lookThenPost(row: Row): Promise<Outcome> {
-    const there = await look(row).catch(() => null)
-    if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
-    return there ? { kind: 'ok', url: there } : post(row)
-  }
 }
 
 /** Nobody changes this row of ours while another server is asked about it. @throws Problem 409 */
@@ -404,64 +335,8 @@ async function isThere(m: Mutation, { bron, bronUuid }: Row): Promise<boolean> {
   return row !== undefined
 }
 
-async function takeBack(m: Mutation, rij: ChangedRow): Promise<void> {
-  if ('los' in rij) return
-  if ('rij' in rij) await restore(m, [rij])
-  else if ('was' in rij) await setBack(m, rij)
-  else await wipe(m, rij)
-}
-
-async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<ChangedRow, { was: object }>): Promise<void> {
-  if (Object.keys(was).length === 0) return
-  const set = (values: object) =>
-    m.sql.savepoint(
-      (sql) => sql`
-    update ${sql(tabel)} x set ${sql(values as Record<string, postgres.SerializableParameter>)} where x.uuid = ${uuid} and to_jsonb(x) @> ${jsonOf(sql, nu)}`,
-    )
-  try {
-    await set(was)
-  } catch (error) {
-    if ((error as { code?: string }).code !== '23503') throw error
-    await set({ ...was, zaak_id: null }) // the case of a besluit, which has gone meanwhile
-  }
-}
-
-// What the deletion of each would do, without its rules: nobody was told that it was there.
-async function wipe(m: Mutation, { tabel, uuid }: { tabel: SourceName | 'zaak'; uuid: string }): Promise<void> {
-  if (tabel === 'zaak' || tabel === 'besluit')
-    await m.sql`delete from objectinformatieobject where object_uuid = ${uuid}`
-  if (tabel === 'besluit') await m.sql`delete from zaakbesluit where besluit_uuid = ${uuid}`
-  await m.sql`delete from ${m.sql(tabel)} where uuid = ${uuid}`
-}
-
-/** False when what a row belongs to has gone meanwhile. */
-async function restore(m: Mutation, rows: { tabel: string; rij: unknown }[]): Promise<boolean> {
-  try {
-    await m.sql.savepoint(async (sql) => {
-      for (const { tabel, rij } of rows)
-        await sql`insert into ${sql(tabel)} overriding system value
-          select * from jsonb_populate_record(null::${sql(tabel)}, ${jsonOf(sql, rij)})`
-    })
-    return true
-  } catch (error) {
-    if ((error as { code?: string }).code !== '23503') throw error
-    return false
-  }
-}
-
 function urlsIn(outcomes: ReadonlyMap<number, Outcome>): Map<number, string> {
   return new Map([...outcomes].flatMap(([id, outcome]) => (outcome.kind === 'ok' ? [[id, outcome.url] as const] : [])))
-}
-
-/**
- * The URL of what the other side says it has, in the list that we posted to: we do not let it point us elsewhere, where we
- * would then remove something.
- */
-function urlIn(lijst: string, body: unknown): string | undefined {
-  const url = (body as { url?: unknown } | null | undefined)?.url
-  const isUrl = typeof url === 'string' && url.length <= 1000 // a longer one would take its square to read
-  const last = isUrl ? /\/([\w.~-]+)\/?(?:[?#].*)?$/.exec(url)?.[1] : undefined
-  return last && last !== '.' && last !== '..' ? `${lijst}/${last}` : undefined
 }
 
 function pending({ bron, naam }: RemoteRelation, outcome: Outcome): Problem {
