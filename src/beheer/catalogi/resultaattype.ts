@@ -2,9 +2,8 @@
 
 import { GENERIC, ROOT } from '../../catalogi/examples/definition.ts'
 import { type Listed, noKlasse, type Selectielijst } from '../../catalogi/selectielijst.ts'
+import { askSelectielijst, type Bronnen } from '../../catalogi/zaaktype/resultaattype-selectielijst.ts'
 import {
-  askSelectielijst,
-  type Bronnen,
   changeResultaattype,
   createResultaattype,
   deleteResultaattype,

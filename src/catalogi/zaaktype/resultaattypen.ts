@@ -42,7 +42,6 @@ import {
   type ZaaktypeOfPart,
   zaaktypeFaults,
 } from '../parts.ts'
-import { findRelations, type NamedType } from '../related-types.ts'
 import { NON_CONCEPT_RELATION, OTHER_CATALOGUS } from '../rules.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
 import {
@@ -57,6 +56,14 @@ import {
   ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 import { shownVersions } from '../versions.ts'
+import {
+  hasPublishedRelations,
+  linkFaults,
+  type Relations,
+  readRelations,
+  writeRelations,
+} from './resultaattype-relations.ts'
+import { askSelectielijst, type Bronnen, genericName, sourceFaults } from './resultaattype-selectielijst.ts'
 
 const { kept, formed, spread, apart, shown } = fieldsOf<ResultaattypeTable, ResultaattypeRow>()
 
@@ -207,24 +214,6 @@ const BESLUITTYPEN = sql`
 const INFORMATIEOBJECTTYPEN = sql`
   select r.informatieobjecttype_id as id, r.by_url from resultaattype_informatieobjecttype r where r.resultaattype_id = t.id`
 
-/** What the selectielijst says about a resultaattype. It is asked before the transaction begins. */
-export type Bronnen = { omschrijving: Found; klasse: Found }
-
-/** May ask over the network, so outside any transaction. What it did not find is no exception: the rules judge it later. */
-export async function askSelectielijst(
-  selectielijst: Selectielijst,
-  {
-    resultaattypeomschrijving,
-    selectielijstklasse,
-  }: { resultaattypeomschrijving: string; selectielijstklasse: string },
-): Promise<Bronnen> {
-  const [omschrijving, klasse] = await Promise.all([
-    selectielijst.find(resultaattypeomschrijving, 'ResultaattypeOmschrijvingGeneriek'),
-    selectielijst.find(selectielijstklasse, 'Resultaat'),
-  ])
-  return { omschrijving, klasse }
-}
-
 /** @param own a uuid to use instead of a new one, and the omschrijvingGeneriek where no selectielijst says it */
 export async function createResultaattype(
   m: Mutation,
@@ -319,15 +308,6 @@ export async function changeResultaattype(
 export const deleteResultaattype = (m: Mutation, uuid: string): Promise<void> =>
   deletePart(m, source, 'resultaattype', uuid)
 
-/** ztc-002: both URLs lead to the selectielijst. */
-function sourceFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] {
-  const faults: InvalidParam[] = []
-  if (omschrijving.kind === 'fault')
-    faults.push({ name: 'resultaattypeomschrijving', code: omschrijving.code, reason: omschrijving.reason })
-  if (klasse.kind === 'fault') faults.push({ name: 'selectielijstklasse', code: klasse.code, reason: klasse.reason })
-  return faults
-}
-
 /** What must be given: archiefnominatie and the term when no selectielijst can say them, the procedure unless files are kept for ever. */
 function archiefFaults(input: Input, klasse: Found): InvalidParam[] {
   const faults: InvalidParam[] = []
@@ -365,67 +345,6 @@ function ruleFaults(input: Input, zaaktype: ZaaktypeOfPart, relaties: Relations,
   faults.push(...procestypeFaults(klasse, zaaktype.selectielijstProcestype))
   faults.push(...afleidingswijzeFaults(klasse, input.brondatumArchiefprocedure?.afleidingswijze))
   return faults
-}
-
-type Relations = { besluittypen: NamedType[]; informatieobjecttypen: NamedType[] }
-
-async function readRelations(
-  m: Mutation,
-  input: Input,
-  zaaktype: ZaaktypeOfPart,
-  faults: InvalidParam[],
-): Promise<Relations> {
-  const find = (type: 'besluittype' | 'informatieobjecttype', values: readonly string[], name: string) =>
-    findRelations(m, type, values, zaaktype.catalogusId, name, faults)
-  const besluittypen = await find('besluittype', input.besluittypen ?? [], 'besluittypen')
-  const informatieobjecttypen = await find(
-    'informatieobjecttype',
-    input.informatieobjecttypen ?? [],
-    'informatieobjecttypen',
-  )
-  throwFaults(faults)
-  return { besluittypen, informatieobjecttypen }
-}
-
-/** ztc-011: a published type is not linked without the forced scope. */
-function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }: Relations): InvalidParam[] {
-  const published = [...besluittypen, ...informatieobjecttypen].some(({ concept }) => !concept)
-  return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
-}
-
-async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from resultaattype_besluittype r join besluittype b on b.id = r.besluittype_id
-    where r.resultaattype_id = ${id} and not b.concept
-    union all
-    select 1 from resultaattype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id
-    where r.resultaattype_id = ${id} and not i.concept limit 1`.execute(m.trx)
-  return rows.length > 0
-}
-
-async function writeRelations(m: Mutation, resultaattypeId: number, relaties: Partial<Relations>): Promise<void> {
-  const { besluittypen, informatieobjecttypen } = relaties
-  if (besluittypen) {
-    await m.trx.deleteFrom('resultaattypeBesluittype').where('resultaattypeId', '=', resultaattypeId).execute()
-    if (besluittypen.length > 0)
-      await m.trx
-        .insertInto('resultaattypeBesluittype')
-        .values(besluittypen.map(({ id, byUrl }) => ({ resultaattypeId, besluittypeId: id, byUrl })))
-        .execute()
-  }
-  if (informatieobjecttypen) {
-    await m.trx.deleteFrom('resultaattypeInformatieobjecttype').where('resultaattypeId', '=', resultaattypeId).execute()
-    if (informatieobjecttypen.length > 0)
-      await m.trx
-        .insertInto('resultaattypeInformatieobjecttype')
-        .values(informatieobjecttypen.map(({ id, byUrl }) => ({ resultaattypeId, informatieobjecttypeId: id, byUrl })))
-        .execute()
-  }
-}
-
-/** The generic description, as the selectielijst has it now. */
-function genericName({ omschrijving }: Bronnen): string | undefined {
-  return omschrijving.kind === 'ok' ? String(omschrijving.body.omschrijving).slice(0, 20) : undefined
 }
 
 function allResultaattypen(db: ReadDb) {

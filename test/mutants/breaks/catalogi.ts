@@ -68,14 +68,14 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-002 resultaattypeomschrijving is one of the selectielijst',
-    file: 'src/catalogi/zaaktype/resultaattypen.ts',
+    file: 'src/catalogi/zaaktype/resultaattype-selectielijst.ts',
     search: "if (omschrijving.kind === 'fault')",
     replace: 'if (Math.random() > 2)',
     tests: ['test/catalogi/archive.test.ts'],
   },
   {
     what: 'ztc-002 selectielijstklasse is one of the selectielijst',
-    file: 'src/catalogi/zaaktype/resultaattypen.ts',
+    file: 'src/catalogi/zaaktype/resultaattype-selectielijst.ts',
     search: "if (klasse.kind === 'fault') faults.push(",
     replace: 'if (Math.random() > 2) faults.push(',
     tests: ['test/catalogi/archive.test.ts'],
@@ -153,7 +153,7 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-011 published types are not linked to a resultaattype',
-    file: 'src/catalogi/zaaktype/resultaattypen.ts',
+    file: 'src/catalogi/zaaktype/resultaattype-relations.ts',
     search: 'return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []',
     replace: 'return Math.random() > 2 ? [published] as never : []',
     tests: ['test/catalogi/publish.test.ts'],

@@ -1,0 +1,70 @@
+// The relations of a resultaattype with besluittypen and informatieobjecttypen.
+import { sql } from 'kysely'
+import type { Mutation } from '../../database/mutate.ts'
+import { type InvalidParam, throwFaults } from '../../http/problem.ts'
+import { mayForce } from '../access.ts'
+import type { ZaaktypeOfPart } from '../parts.ts'
+import { findRelations, type NamedType } from '../related-types.ts'
+import { NON_CONCEPT_RELATION } from '../rules.ts'
+
+export type Relations = { besluittypen: NamedType[]; informatieobjecttypen: NamedType[] }
+
+/** @param faults what was found wrong already, reported together with these @throws Problem 400 */
+export async function readRelations(
+  m: Mutation,
+  input: { besluittypen?: string[]; informatieobjecttypen?: string[] },
+  zaaktype: ZaaktypeOfPart,
+  faults: InvalidParam[],
+): Promise<Relations> {
+  const find = (type: 'besluittype' | 'informatieobjecttype', values: readonly string[], name: string) =>
+    findRelations(m, type, values, zaaktype.catalogusId, name, faults)
+  const besluittypen = await find('besluittype', input.besluittypen ?? [], 'besluittypen')
+  const informatieobjecttypen = await find(
+    'informatieobjecttype',
+    input.informatieobjecttypen ?? [],
+    'informatieobjecttypen',
+  )
+  throwFaults(faults)
+  return { besluittypen, informatieobjecttypen }
+}
+
+/** ztc-011: a published type is not linked without the forced scope. */
+export function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }: Relations): InvalidParam[] {
+  const published = [...besluittypen, ...informatieobjecttypen].some(({ concept }) => !concept)
+  return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
+}
+
+export async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from resultaattype_besluittype r join besluittype b on b.id = r.besluittype_id
+    where r.resultaattype_id = ${id} and not b.concept
+    union all
+    select 1 from resultaattype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id
+    where r.resultaattype_id = ${id} and not i.concept limit 1`.execute(m.trx)
+  return rows.length > 0
+}
+
+/** Replaces each kind of relation that is given, and leaves the others. */
+export async function writeRelations(
+  m: Mutation,
+  resultaattypeId: number,
+  relaties: Partial<Relations>,
+): Promise<void> {
+  const { besluittypen, informatieobjecttypen } = relaties
+  if (besluittypen) {
+    await m.trx.deleteFrom('resultaattypeBesluittype').where('resultaattypeId', '=', resultaattypeId).execute()
+    if (besluittypen.length > 0)
+      await m.trx
+        .insertInto('resultaattypeBesluittype')
+        .values(besluittypen.map(({ id, byUrl }) => ({ resultaattypeId, besluittypeId: id, byUrl })))
+        .execute()
+  }
+  if (informatieobjecttypen) {
+    await m.trx.deleteFrom('resultaattypeInformatieobjecttype').where('resultaattypeId', '=', resultaattypeId).execute()
+    if (informatieobjecttypen.length > 0)
+      await m.trx
+        .insertInto('resultaattypeInformatieobjecttype')
+        .values(informatieobjecttypen.map(({ id, byUrl }) => ({ resultaattypeId, informatieobjecttypeId: id, byUrl })))
+        .execute()
+  }
+}
