@@ -10,7 +10,9 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/zaakstroom IMPORT_DOCUMENTEN_BASE_DIR=/import-data
 WORKDIR /app
-RUN mkdir -p /var/lib/zaakstroom /import-data && chown node:node /var/lib/zaakstroom /import-data
+# Of the base image nothing runs with the rights of somebody else, and the user has no directory but those for data.
+RUN mkdir -p /var/lib/zaakstroom /import-data && chown node:node /var/lib/zaakstroom /import-data \
+  && rm -rf /home/node && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 COPY --from=packages /app/node_modules node_modules
 COPY package.json tsconfig.json LICENSE ./
 COPY sql sql

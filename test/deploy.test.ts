@@ -96,6 +96,50 @@ t.test('the image runs as an ordinary user, who owns nothing but the places for 
   for (const line of text.split('\n').filter((line) => line.includes('npm ci'))) t.match(line, '--ignore-scripts')
 })
 
+t.test('the scan of an image names what its user may write, and programs with the rights of others', async (t) => {
+  const directory = t.testdir({ 'a file': 'x' })
+  const archive = join(directory, 'image.tar')
+  const add = (path: string, owner: number, mode: string, from = 'a file') => {
+    const names = `--transform=s,.*,${path},`
+    const made = spawnSync('tar', [
+      '-rf',
+      archive,
+      '-C',
+      directory,
+      `--owner=${owner}`,
+      `--group=${owner}`,
+      `--mode=${mode}`,
+      names,
+      from,
+    ])
+    t.equal(made.status, 0, String(made.stderr))
+  }
+  const scan = async () => {
+    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, '.ci/image-scan.ts')], {
+      input: await readFile(archive),
+      encoding: 'utf8',
+    })
+    return [status, ...stdout.trim().split('\n').slice(0, -1)]
+  }
+  add('./app/src/main.ts', 0, '644')
+  add('./var/lib/zaakstroom/a', 1000, '600')
+  add('./import-data', 1000, '755')
+  t.strictSame(await scan(), [0])
+  add('./app/of the user', 1000, '644')
+  add('./app/of-all', 0, '666')
+  add('./import-data-too', 1000, '755')
+  add('./usr/bin/su', 0, '4755')
+  add('./usr/bin/wall', 0, '2755')
+  t.strictSame(await scan(), [
+    1,
+    'writable: /app/of the user',
+    'writable: /app/of-all',
+    'writable: /import-data-too',
+    'runs as somebody else: /usr/bin/su',
+    'runs as somebody else: /usr/bin/wall',
+  ])
+})
+
 const helm = process.env.HELM ?? 'helm'
 const hasHelm = spawnSync(helm, ['version', '--short']).status === 0
 const chart = join(ROOT, 'deploy/helm/zaakstroom')
