@@ -37,13 +37,15 @@ else
     const samples: Sample[] = []
     const end = performance.now() + minutes * 60_000
     const every = Math.min(60_000, (minutes * 60_000) / SAMPLES)
+    const ended = new AbortController()
+    stage.teardown(() => ended.abort()) // also when it failed: otherwise the samples keep the process alive
     const sampling = (async () => {
-      while (performance.now() < end) {
+      while (performance.now() < end && !ended.signal.aborted) {
         await takeSample(scene).then(
           (sample) => samples.push(sample),
           () => {}, // the database is away
         )
-        await sleep(every)
+        await sleep(every, undefined, { signal: ended.signal }).catch(() => {})
       }
     })()
     let requests = 0
