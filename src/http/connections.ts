@@ -166,7 +166,7 @@ export function boundConnections(
     ([request, response]) => {
       if (!ofSocket.get(request.socket)?.ended) handle(request, response)
     },
-    { rest: setImmediate },
+    { rest: setImmediate, ownerOf: ([{ headers }]) => headers.authorization ?? headers.cookie ?? '' },
   )
   app.server.on('request', (request, response) => {
     const connection = ofSocket.get(request.socket)

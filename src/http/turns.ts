@@ -69,28 +69,41 @@ function rest(tookMs: number): void {
 
 /**
  * Makes a queue of small things of which very many may come at once: they are done in slices of a few ms.
- * @param weightOf how much work follows later from one of them, where that is known; a slice has `SLICE_WEIGHT` of it
- * @param rest lets the others go first between two slices; without it for as long as a slice takes
+ * @param options.ownerOf whose it is: owners take turns, so that one of which there are a thousand does not hold up another's
+ * @param options.weightOf how much work follows later from one of them, where that is known; a slice has `SLICE_WEIGHT` of it
+ * @param options.rest lets the others go first between two slices; without it for as long as a slice takes
  */
 export function inSlices<T>(
   work: (one: T) => void,
   {
+    ownerOf = () => '',
     weightOf = () => 0,
     rest = (next) => setTimeout(next, SLICE_MS),
-  }: { weightOf?: (one: T) => number; rest?: (next: () => void) => void } = {},
+  }: { ownerOf?: (one: T) => string; weightOf?: (one: T) => number; rest?: (next: () => void) => void } = {},
 ): (one: T) => void {
-  const waiting: T[] = []
-  let at = 0
+  const waiting = new Map<string, T[]>() // by owner, whose turn it is first
+  let running = false
   const slice = () => {
     const end = performance.now() + SLICE_MS
-    for (let weight = 0; at < waiting.length && weight < SLICE_WEIGHT && performance.now() < end; at++) {
-      weight += weightOf(waiting[at]!)
-      work(waiting[at]!)
+    let weight = 0
+    for (const [owner, queue] of waiting) {
+      const one = queue.shift() as T
+      waiting.delete(owner)
+      if (queue.length > 0) waiting.set(owner, queue) // behind the others
+      weight += weightOf(one)
+      work(one)
+      if (weight >= SLICE_WEIGHT || performance.now() >= end) break
     }
-    if (at < waiting.length) rest(slice)
-    else waiting.length = at = 0
+    running = waiting.size > 0
+    if (running) rest(slice)
   }
   return (one) => {
-    if (waiting.push(one) === 1) setImmediate(slice)
+    const owner = ownerOf(one)
+    const queue = waiting.get(owner)
+    if (queue) queue.push(one)
+    else waiting.set(owner, [one])
+    if (running) return
+    running = true
+    setImmediate(slice)
   }
 }
