@@ -44,7 +44,7 @@ export function collectOpenapi(
         if (!operations) continue
         const document = once(() => toDocument(component, versions[component] ?? '1.0.0', operations))
         documents.set(component, document)
-        works.push(serveComponent(app, component, operations, document, contact))
+        works.push(document, ...serveComponent(app, component, operations, document, contact))
       }
       workAhead(app, works)
       serveReference(app, documents)
@@ -67,7 +67,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-const AHEAD_MS = 5000
+const AHEAD_MS = 2000
 
 /** Stands for our address until it is known. */
 const ANYWHERE = 'https://zaakstroom.invalid'
@@ -106,7 +106,7 @@ function serveComponent(
   operations: Operation[],
   newest: () => Json,
   contact: Config['apiContact'],
-): () => void {
+): (() => void)[] {
   const root = `/${component}/api/v1`
   const options = { config: { access: 'public' }, schema: { hide: true } } as const
   const anywhere = (document: Json): Json => ({
@@ -120,13 +120,13 @@ function serveComponent(
       ]),
     ),
   })
-  const texts = once(() => {
-    const document = anywhere(newest())
-    return { newest: JSON.stringify(document), older: JSON.stringify(toOpenapi30(document)) }
-  })
+  const text = {
+    newest: once(() => JSON.stringify(anywhere(newest()))),
+    older: once(() => JSON.stringify(toOpenapi30(anywhere(newest())))),
+  }
   const bytes = {
-    json: { newest: written(async () => texts().newest), older: written(async () => texts().older) },
-    yaml: { newest: written(() => toYaml(texts().newest)), older: written(() => toYaml(texts().older)) },
+    json: { newest: written(async () => text.newest()), older: written(async () => text.older()) },
+    yaml: { newest: written(() => toYaml(text.newest())), older: written(() => toYaml(text.older())) },
   }
   const documentFor = (request: FastifyRequest, format: 'json' | 'yaml'): Promise<Buffer> => {
     const { v } = request.query as { v?: unknown }
@@ -160,12 +160,12 @@ function serveComponent(
   for (const url of [`${root}/schema`, `${root}/schema/`]) {
     app.get(url, options, async (request, reply) => reply.redirect(`${request.base}/docs/${component}/`))
   }
-  return texts
+  return [text.newest, text.older]
 }
 
 /**
  * Makes the documents before anybody asks: together they are half a second of work, and whoever asks first holds up all others.
- * One at a time, and not at once: a process that has just started, perhaps in place of one that was killed, has others to serve.
+ * A step at a time, and not at once: a process that has just started, perhaps in place of one that was killed, has others to serve.
  */
 function workAhead(app: FastifyInstance, works: (() => void)[]): void {
   const closing = new AbortController()
