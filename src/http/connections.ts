@@ -34,6 +34,7 @@ const SPARE_PLACES = 64
 const SPARE_MS = 2000
 const LARGE = 128 * 1024 // answers above this are looked at when they are given, and sent in turn
 const MAX_PIPELINED = 4 // requests on one connection that wait for their answers; clients of today send one
+const REQUEST_WEIGHT = 20 // ten in a slice: their hooks follow at once, and take some ten times as long as the beginning
 const MAX_UNSENT = 64 * 1024 * 1024 // bytes of answers that nobody reads, all together
 
 type Connection = {
@@ -166,7 +167,11 @@ export function boundConnections(
     ([request, response]) => {
       if (!ofSocket.get(request.socket)?.ended) handle(request, response)
     },
-    { rest: setImmediate, ownerOf: ([{ headers }]) => headers.authorization ?? headers.cookie ?? '' },
+    {
+      rest: setImmediate,
+      ownerOf: ([{ headers }]) => headers.authorization ?? headers.cookie ?? '',
+      weightOf: () => REQUEST_WEIGHT,
+    },
   )
   app.server.on('request', (request, response) => {
     const connection = ofSocket.get(request.socket)
