@@ -2,10 +2,12 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { portions } from '../database/list.ts'
+import { lastOf } from '../database/rows.ts'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
+import { LIMITS } from '../http/limits.ts'
 import { notFound } from '../http/problem.ts'
-import { countStream } from '../http/stream.ts'
+import { countStream, rowsInPortion } from '../http/stream.ts'
+import { largeTurn } from '../http/turns.ts'
 import { actLabel } from './audit-labels.ts'
 import { withQuery } from './keyset-list.ts'
 import { t } from './language/language.ts'
@@ -37,7 +39,6 @@ const EXPORT_COLUMNS = [
   'oud',
   'nieuw',
 ] as const
-const EXPORT_ROWS = 100
 type ExportRow = { nummer: number } & Record<(typeof EXPORT_COLUMNS)[number], string | null>
 
 export function registerAudit(app: FastifyInstance): void {
@@ -69,22 +70,29 @@ export function registerAudit(app: FastifyInstance): void {
     })
   })
 
-  // Streamed: it may be all that ever happened.
+  // Streamed: it may be all that ever happened, and a line may hold an applicatie with thousands of rights twice.
   app.get('/audit/export.csv', { config }, async (request, reply) => {
     countStream(request, reply)
     const where = sql.join(filters(request), sql` and `)
     async function* records() {
       yield [...EXPORT_COLUMNS]
-      const rows = portions(EXPORT_ROWS, async (after) => {
+      let limit: number = LIMITS.firstLines
+      for (let after = 0; ; ) {
+        await largeTurn(request)
         const { rows } =
           await sql<ExportRow>`select b.id as nummer, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
           b.object_soort as soort, b.object_id as id, b.object_weergave as weergave, b.oud::text, b.nieuw::text
-          from beheer_audit b where ${where} and b.id > ${after}::bigint order by b.id limit ${EXPORT_ROWS}`.execute(
-            app.read,
-          )
-        return rows
-      })
-      for await (const row of rows) yield EXPORT_COLUMNS.map((name) => row[name] ?? '')
+          from beheer_audit b where ${where} and b.id > ${after}::bigint order by b.id limit ${limit}`.execute(app.read)
+        let bytes = 0
+        for (const row of rows) {
+          const cells = EXPORT_COLUMNS.map((name) => row[name] ?? '')
+          bytes += cells.reduce((sum, { length }) => sum + length, 0)
+          yield cells
+        }
+        if (rows.length < limit) return
+        after = lastOf(rows).nummer
+        limit = rowsInPortion(rows.length, bytes)
+      }
     }
     return reply
       .headers({ 'content-disposition': 'attachment; filename="audit.csv"' })
