@@ -29,7 +29,7 @@ import { recordBelow } from './records.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
 import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
-import { type Archivering, archiveParts, deriveArchivering, saveArchivering } from './zaak/archive.ts'
+import { type Archivering, archiveParts, deriveArchivering, findFollowers, saveArchivering } from './zaak/archive.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
@@ -310,19 +310,11 @@ async function open(m: Mutation, zaak: ZaakCore): Promise<void> {
     await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaak.id}`
     return
   }
-  const ids = [zaak.id, ...(await followers(m, zaak)).map(({ id }) => id)]
+  const ids = [zaak.id, ...(await findFollowers(m, zaak.id))]
   await m.sql`update zaak set einddatum = null, laatst_gemuteerd = now() where id = ${zaak.id}`
   await m.sql`update zaak set archiefnominatie = null, archiefactiedatum = null, startdatum_bewaartermijn = null
     where id = any(${ids}::bigint[])`
   zaak.einddatum = null
-}
-
-/** Closed parts that are archived with their hoofdzaak. */
-async function followers(m: Mutation, zaak: ZaakCore) {
-  return m.sql<{ id: number }[]>`
-    select d.id from zaak d
-    join resultaat_regeling r on r.zaak_id = d.id
-    where d.hoofdzaak_id = ${zaak.id} and d.einddatum is not null and r.afleidingswijze = 'hoofdzaak'`
 }
 
 function toStatus(row: StatusRow, base: string) {

@@ -213,16 +213,25 @@ export async function saveArchivering(m: Mutation, ids: readonly number[], archi
   await m.sql`update zaak set ${m.sql(values)} where id = any(${ids}::bigint[])`
 }
 
+/** The ids of closed parts that are archived with their hoofdzaak. */
+export async function findFollowers(m: Mutation, hoofdzaakId: number): Promise<number[]> {
+  const rows = await m.sql<{ id: number }[]>`
+    select d.id from zaak d join resultaat_regeling r on r.zaak_id = d.id
+    where d.hoofdzaak_id = ${hoofdzaakId} and d.einddatum is not null and r.afleidingswijze = 'hoofdzaak'`
+  return rows.map(({ id }) => id)
+}
+
 /**
  * Archives the closed parts of a case that follow it, all with the same rule at once.
  * @param einddatum the day on which the hoofdzaak was closed, from which their terms count
  * @throws Problem 400 `archiefactiedatum-error` for a term that ends after the year 9999
  */
 export async function archiveParts(m: Mutation, hoofdzaakId: number, einddatum: string): Promise<void> {
+  const parts = await findFollowers(m, hoofdzaakId)
+  if (parts.length === 0) return
   const rules = await m.sql<(Pick<Regeling, 'archiefnominatie' | 'archiefactietermijn'> & { ids: number[] })[]>`
-    select r.archiefnominatie, r.archiefactietermijn, array_agg(d.id) as ids
-    from zaak d join resultaat_regeling r on r.zaak_id = d.id
-    where d.hoofdzaak_id = ${hoofdzaakId} and d.einddatum is not null and r.afleidingswijze = 'hoofdzaak' group by 1, 2`
+    select archiefnominatie, archiefactietermijn, array_agg(zaak_id) as ids
+    from resultaat_regeling where zaak_id = any(${parts}::bigint[]) group by 1, 2`
   for (const { ids, ...rule } of rules) await saveArchivering(m, ids, await countFrom(m, einddatum, rule))
 }
 
