@@ -1,5 +1,5 @@
-// Lists of a case that grow with what hangs on it. How many a case may have is bounded, and an answer holds as many.
-// A list that is long is written from the database, a portion at a time, and so is what was imported or taken over with more.
+// Lists of a case that grow with what hangs on it. How many a case may have is bounded; what was imported or taken over may have
+// more. An answer holds up to `LIMITS.recorded` of each: a longer list is written from the database, a portion at a time.
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -64,7 +64,7 @@ const lengthOf = (uuids: string | null): number => (uuids === null ? 0 : (uuids.
 /** Whether a list of the row has more members than that. */
 export const isLonger = (list: List, row: Row, most: number): boolean => lengthOf(row[list]) > most
 
-/** Whether a case has more than an answer holds. */
+/** Whether a case has more than it may have. */
 export const isCut = (row: Row): boolean => LISTS.some((list) => isLonger(list, row, KINDS[list].most))
 
 /** The lists of an answer that are written from the database: they need not be complete in it. */
