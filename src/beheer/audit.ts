@@ -2,11 +2,10 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { lastOf } from '../database/rows.ts'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { LIMITS } from '../http/limits.ts'
 import { notFound } from '../http/problem.ts'
-import { countStream, rowsInPortion } from '../http/stream.ts'
+import { countStream } from '../http/stream.ts'
 import { largeTurn } from '../http/turns.ts'
 import { actLabel } from './audit-labels.ts'
 import { withQuery } from './keyset-list.ts'
@@ -39,6 +38,7 @@ const EXPORT_COLUMNS = [
   'oud',
   'nieuw',
 ] as const
+const EXPORT_ROWS = 100 // at once, and fewer where they are large
 type ExportRow = { nummer: number } & Record<(typeof EXPORT_COLUMNS)[number], string | null>
 
 export function registerAudit(app: FastifyInstance): void {
@@ -76,22 +76,20 @@ export function registerAudit(app: FastifyInstance): void {
     const where = sql.join(filters(request), sql` and `)
     async function* records() {
       yield [...EXPORT_COLUMNS]
-      let limit: number = LIMITS.firstLines
       for (let after = 0; ; ) {
         await largeTurn(request)
         const { rows } =
-          await sql<ExportRow>`select b.id as nummer, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
-          b.object_soort as soort, b.object_id as id, b.object_weergave as weergave, b.oud::text, b.nieuw::text
-          from beheer_audit b where ${where} and b.id > ${after}::bigint order by b.id limit ${limit}`.execute(app.read)
-        let bytes = 0
-        for (const row of rows) {
-          const cells = EXPORT_COLUMNS.map((name) => row[name] ?? '')
-          bytes += cells.reduce((sum, { length }) => sum + length, 0)
-          yield cells
-        }
-        if (rows.length < limit) return
-        after = lastOf(rows).nummer
-        limit = rowsInPortion(rows.length, bytes)
+          await sql<ExportRow>`select nummer, tijdstip, gebruiker, herkomst, handeling, resultaat, soort, id, weergave, oud::text, nieuw::text
+          from (
+            select b.id as nummer, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_soort as soort,
+              b.object_id as id, b.object_weergave as weergave, b.oud, b.nieuw, row_number() over (order by b.id) as place,
+              sum(coalesce(pg_column_size(b.oud), 0) + coalesce(pg_column_size(b.nieuw), 0)) over (order by b.id) as size
+            from beheer_audit b where ${where} and b.id > ${after}::bigint order by b.id limit ${EXPORT_ROWS}
+          ) line where place = 1 or size <= ${LIMITS.portionBytes} order by nummer`.execute(app.read)
+        const last = rows.at(-1)
+        if (!last) return
+        for (const row of rows) yield EXPORT_COLUMNS.map((name) => row[name] ?? '')
+        after = last.nummer
       }
     }
     return reply

@@ -114,15 +114,10 @@ async function* write<Row>(
     }
     if (!more) break
     if (performance.now() > deadline) throw new Error(`an answer took longer than ${LIMITS.streamMs} ms to read`)
-    limit = rowsInPortion(rows.length, bytes)
+    const size = bytes / Math.max(1, rows.length)
+    limit = Math.max(1, Math.min(LIMITS.portionRows, Math.floor(LIMITS.portionBytes / Math.max(1, size))))
   }
   yield text + tail
-}
-
-/** How many rows are read at once after so many with so many bytes. */
-export function rowsInPortion(rows: number, bytes: number): number {
-  const size = bytes / Math.max(1, rows)
-  return Math.max(1, Math.min(LIMITS.portionRows, Math.floor(LIMITS.portionBytes / Math.max(1, size))))
 }
 
 /** Steps that are awaited only where they have to be: waiting for each row of a page is a fifth of the time it takes. */

@@ -36,6 +36,22 @@ t.test('the audit log as a file', async (t) => {
     t.match(lines[0]!, /,1,'=1\+1,,"\{""tekst"": ""x+""\}"$/)
   })
 
+  await t.test('reads a few lines at a time where they are large', async (t) => {
+    const many = 12 // of 200 kB each, which no compression makes smaller, behind as many small ones
+    await sql`
+      insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_soort, object_id, object_weergave, nieuw)
+      select 'iemand', '', 'groot', 'geslaagd', 'proef', n::text, '', jsonb_build_object('tekst', case when n > ${many} then (
+        select string_agg(md5(random()::text || m || n), '') from generate_series(1, 6250) m) end)
+      from generate_series(1, ${2 * many}::int) n`
+    const { body } = await viewer.get('/beheer/audit/export.csv?handeling=groot')
+    const lines = body.trim().split('\r\n').slice(1)
+    t.same(
+      lines.map((line) => line.split(',')[6]),
+      Array.from({ length: 2 * many }, (_, n) => String(n + 1)),
+    )
+    t.ok(lines.slice(many).every(({ length }) => length > 200_000))
+  })
+
   await t.test('that nobody reads holds no connection of the database, nor when they have gone', async (t) => {
     const cookie = [...viewer.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const sockets = Array.from({ length: LIMITS.streamsOfAccount }, () =>
