@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { Last, mutator } from '../../src/database/mutate.ts'
@@ -313,7 +312,14 @@ t.test('mutate', async (t) => {
       const waiting = () => lock`select from pg_locks where not granted and relation = 'catalogus'::regclass`
       await until('the insert', async () => (await waiting()).length > 0)
       proxy.endClients()
-      await sleep(400) // longer than what was sent gets to begin
+      const moments = new Set<unknown>() // at which it was asked whether it is there
+      await until('the second question', async () => {
+        await lock`select pg_stat_clear_snapshot()` // what other sessions do is kept for a transaction
+        const asked = await lock`select query_start::text as at from pg_stat_activity
+          where datname = current_database() and query like '%from notificatie where uuid =%' and pid <> pg_backend_pid()`
+        for (const { at } of asked) moments.add(at)
+        return moments.size > 1
+      })
     })
     t.match(await made, { naam: 'is WACHT' })
     t.equal((await direct.sql`select from catalogus where domein = 'WACHT'`).length, 1)
