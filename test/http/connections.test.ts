@@ -238,6 +238,27 @@ t.test('a proxy that TRUST_PROXY names has no bound of its own', async (t) => {
   t.match(await received(/ok/), /^HTTP\/1\.1 200 /)
 })
 
+t.test('a request is not begun behind hundreds that another client sent before it', async (t) => {
+  const { open, bearer } = await listening(t, {})
+  const sockets = (await Promise.all(Array.from({ length: 301 }, () => open()))).map(({ socket }) => socket)
+  const { authorization } = bearer()
+  /** All ask at the same moment. Resolves with their numbers in the order of their answers. */
+  const ask = async (authorizationOf: (index: number) => string): Promise<number[]> => {
+    const answered: number[] = []
+    const answers = sockets.map(async (socket, index) => {
+      await once(socket, 'data')
+      answered.push(index)
+    })
+    for (const [index, socket] of sockets.entries())
+      socket.write(head('GET', '/livez', { host: 'localhost', authorization: authorizationOf(index) }))
+    await Promise.all(answers)
+    return answered
+  }
+  await ask(() => authorization) // until then the server has not taken all of the connections
+  const answered = await ask((index) => (index === 300 ? 'Bearer other' : authorization))
+  t.ok(answered.indexOf(300) < 100, `it was answered after ${answered.indexOf(300)}`)
+})
+
 t.test('a client that sends requests without waiting for answers is cut off', async (t) => {
   const { test, open } = await listening(t, {})
   let made = 0

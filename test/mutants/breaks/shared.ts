@@ -241,6 +241,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/zaken/known-types.test.ts'],
   },
   {
+    what: 'a client does not wait behind hundreds of requests of another',
+    file: 'src/http/connections.ts',
+    search: "headers.authorization ?? headers.cookie ?? ''",
+    replace: "headers.host ?? ''",
+    tests: ['test/http/connections.test.ts'],
+  },
+  {
     what: 'a connection has a bound on requests that wait for answers',
     file: 'src/http/connections.ts',
     search: 'if (connection.open.size > MAX_PIPELINED) {',
