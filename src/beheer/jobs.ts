@@ -53,6 +53,10 @@ function labelOf(taak: string): string {
 
 type Group = { taak: string; fout: string; aantal: number; naam: string; laatst: string }
 
+/** Jobs are counted up to here: pages that are open count every ten seconds. */
+export const COUNT_JOBS_TO = 100_000
+/** The oldest first: a job that failed was tried for days, and those of now stand behind it. */
+const COUNTED = sql`(select * from graphile_worker.jobs order by id limit ${sql.lit(COUNT_JOBS_TO)})`
 /** More failed jobs than this are tried again in several times. */
 const MOST = 10_000
 /** Of an error what its jobs have in common: its first line, without the numbers in it. */
@@ -85,12 +89,11 @@ export function registerJobs(app: FastifyInstance): void {
         key: ({ id }: Job) => String(id),
         rows: (limit, cursor) => selectJobs(staat, taak, limit, cursor, tekst('sorteer') === 'nummer'),
       }),
-      driver<{ staat: State; aantal: number }[]>`
-        select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal
-        from graphile_worker.jobs where ${taak} = '' or task_identifier = ${taak} group by 1`,
+      countByState(taak),
       readFailures(),
     ])
     const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
+    const inQueue = aantallen.reduce((sum, row) => sum + row.inQueue, 0)
     return reply.page('jobs', {
       title: t('Taken'),
       standaard: '-nummer',
@@ -99,6 +102,7 @@ export function registerJobs(app: FastifyInstance): void {
       storingen,
       staat: staat ?? '',
       taak,
+      countedTo: inQueue < COUNT_JOBS_TO ? undefined : COUNT_JOBS_TO,
       staten: Object.entries(STATES).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
       soorten: [['', t('Alle')], ...Object.entries(JOB_WORDS)],
     })
@@ -171,11 +175,20 @@ export function registerJobs(app: FastifyInstance): void {
     return redirectWith(request, reply, '/taken?staat=mislukt', t('De taak is verwijderd.'))
   })
 
+  /** Of the jobs that are counted: those in each state of the kind `taak` ('': any), and all that are in it. */
+  async function countByState(taak: string) {
+    const { rows } = await sql<{ staat: State; aantal: number; inQueue: number }>`
+      select taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) as staat, count(*)::int as "inQueue",
+        (count(*) filter (where ${taak} = '' or j.task_identifier = ${taak}))::int as aantal
+      from ${COUNTED} j group by 1`.execute(db)
+    return rows
+  }
+
   /** Failed jobs by kind and error, the most frequent first. */
   async function readFailures(): Promise<Group[]> {
     const { rows } = await sql<Omit<Group, 'naam'>>`
       select j.task_identifier as taak, ${ERROR_KIND} as fout, count(*)::int as aantal, max(j.updated_at) as laatst
-      from graphile_worker.jobs j where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
+      from ${COUNTED} j where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
       group by 1, 2 order by 3 desc limit 10`.execute(db)
     return rows.map((row) => ({ ...row, naam: labelOf(row.taak) }))
   }

@@ -10,6 +10,7 @@ import { EXTERNAL } from '../notificaties/outbox.ts'
 import { pausedAt, readModus, readSettings } from '../notificaties/settings.ts'
 import { readAlarms } from '../nrc/abonnement/figures.ts'
 import { formatNumber } from './format.ts'
+import { COUNT_JOBS_TO } from './jobs.ts'
 import { t } from './language/language.ts'
 import {
   type Component,
@@ -34,7 +35,6 @@ type Parts = FastifyInstance['parts']
 
 /** A worker gives a sign of life every second. */
 const STIL_NA = 5
-const COUNT_JOBS_TO = 100_000
 /** Abonnementen that are named one by one. */
 const MAX_ALARMS = 10
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { COUNT_JOBS_TO } from '../../src/beheer/jobs.ts'
 import { emptyQueue, failJob, lockJob } from '../jobs/queue.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
@@ -155,6 +156,27 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
       t.equal(answer.status(), 403)
     }
     t.same(klachten, [])
+  })
+
+  t.test('of a very long queue the oldest jobs are counted, among which are those that failed', async (t) => {
+    t.notMatch(await tab.textContent('#taken'), 'De aantallen en oorzaken gaan over')
+    await sql`
+      select count(*) from graphile_worker.add_jobs(array(
+        select ('fold-counts', '{}', null, now() + interval '1 hour', 5, null, null, null)::graphile_worker.job_spec
+        from generate_series(1, ${COUNT_JOBS_TO})))`
+    await tab.goto('/beheer/taken')
+    const shown = (await tab.textContent('#taken')) ?? ''
+    t.match(shown, 'De aantallen en oorzaken gaan over de oudste 100.000 taken.')
+    t.match(shown, 'Mislukt: 1')
+    t.match(shown, 'Waarom taken mislukten')
+    const counts = [...shown.matchAll(/(?:Wacht|Bezig|Gepland|Mislukt): ([\d.]+)/g)].map(([, n]) =>
+      Number(n?.replaceAll('.', '')),
+    )
+    t.equal(
+      counts.reduce((sum, n) => sum + n, 0),
+      COUNT_JOBS_TO,
+    )
+    await emptyQueue(sql)
   })
 
   t.same(klachten, [])

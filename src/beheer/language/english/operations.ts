@@ -84,6 +84,7 @@ export const operations: Record<string, string> = {
   'Bezig sinds': 'Busy since',
   'Duurt al': 'Taking',
   'Er ging nog niets mis.': 'Nothing has gone wrong yet.',
+  'De aantallen en oorzaken gaan over de oudste {1} taken.': 'The numbers and causes are of the {1} oldest jobs.',
   'Waarom taken mislukten': 'Why jobs failed',
   'Alle {1} opnieuw uitvoeren': 'Run all {1} again',
   taak: 'job',
