@@ -18,7 +18,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
   registerTypes(app)
   registerZaaktype(app, selectielijst)
   registerParts(app, selectielijst)
-  registerPublish(app, selectielijst)
+  registerPublish(app)
   registerLifecycle(app)
   registerCompare(app, selectielijst)
   registerHistory(app)

@@ -272,7 +272,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
         ? await typeChoices(app.read, request.base, 'informatieobjecttype', zaaktype.catalogusId)
         : []
     return reply.page('catalogi-parts', {
-      ...(await zaaktypeHead(app, request, zaaktype, kind.path, selectielijst)),
+      ...(await zaaktypeHead(app, zaaktype, kind.path)),
       kind,
       rows: items.map((item) => ({
         uuid: uuidOf(item.url),

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify'
 import { changeBesluittype, publishBesluittype } from '../../catalogi/besluittypen.ts'
 import { changeInformatieobjecttype, publishInformatieobjecttype } from '../../catalogi/informatieobjecttypen.ts'
-import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { Hoofdtype } from '../../catalogi/versions.ts'
 import { changeZaaktype, publishZaaktype } from '../../catalogi/zaaktype/routes.ts'
 import type { Mutation } from '../../database/mutate.ts'
@@ -47,13 +46,13 @@ export async function setEnd(
   else await changeInformatieobjecttype(m, uuid, 'partial_update', { eindeGeldigheid })
 }
 
-export function registerPublish(app: FastifyInstance, selectielijst: Selectielijst): void {
+export function registerPublish(app: FastifyInstance): void {
   app.get(
     '/catalogi/zaaktypen/:uuid/controle',
     { config: { access: 'beheer', rol: 'viewer' } },
     async (request, reply) => {
       const version = await requireVersion(app, request, 'zaaktype')
-      return reply.page('catalogi-check', await zaaktypeHead(app, request, version, 'controle', selectielijst))
+      return reply.page('catalogi-check', await zaaktypeHead(app, version, 'controle'))
     },
   )
 

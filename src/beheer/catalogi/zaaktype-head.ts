@@ -1,7 +1,6 @@
 // What stands above every page of a zaaktype: its state, what can be done with it, and its tabs.
 
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import type { FastifyInstance } from 'fastify'
 import { t, words } from '../language/language.ts'
 import { checksFor } from './checks.ts'
 import { catalogusCrumbs, pathOf, titleOf, type Version } from './context.ts'
@@ -29,13 +28,7 @@ const TABS: [path: string, name: string][] = words(
 )
 
 /** What every template of a zaaktype gets. @param here the tab that is open, '' for the overview */
-export async function zaaktypeHead(
-  app: FastifyInstance,
-  _request: FastifyRequest,
-  version: Version,
-  here: string,
-  _selectielijst: Selectielijst,
-) {
+export async function zaaktypeHead(app: FastifyInstance, version: Version, here: string) {
   const path = pathOf(version)
   const checks = version.concept ? await checksFor(app.read, version) : undefined
   const lacking = checks ? checks.must.length + checks.should.length + checks.along.length : 0

@@ -77,7 +77,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     const version = await requireVersion(app, request, 'zaaktype')
     const groups = await groupsOf(version, request.base)
     return reply.page('catalogi-zaaktype', {
-      ...(await zaaktypeHead(app, request, version, '', selectielijst)),
+      ...(await zaaktypeHead(app, version, '')),
       groups: groups.map(({ key, title, fields }) => ({
         key,
         title,
