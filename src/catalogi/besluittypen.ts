@@ -6,6 +6,7 @@ import { announceType, revokeType } from '../autorisaties/types.ts'
 import type { ReadDb } from '../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../database/fields.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { replaceRows } from '../database/replace-rows.ts'
 import { expected } from '../database/rows.ts'
 import type { Besluittype as BesluittypeTable } from '../database/types.ts'
 import { when } from '../database/when.ts'
@@ -283,12 +284,11 @@ async function hasPublishedInformatieobjecttype(m: Mutation, besluittypeId: numb
 }
 
 async function writeRelations(m: Mutation, besluittypeId: number, related: NamedType[]): Promise<void> {
-  await m.trx.deleteFrom('besluittypeInformatieobjecttype').where('besluittypeId', '=', besluittypeId).execute()
-  if (related.length === 0) return
-  await m.trx
-    .insertInto('besluittypeInformatieobjecttype')
-    .values(related.map(({ id, byUrl }) => ({ besluittypeId, informatieobjecttypeId: id, byUrl })))
-    .execute()
+  await replaceRows(
+    m.trx.deleteFrom('besluittypeInformatieobjecttype').where('besluittypeId', '=', besluittypeId),
+    related.map(({ id, byUrl }) => ({ besluittypeId, informatieobjecttypeId: id, byUrl })),
+    (rows) => m.trx.insertInto('besluittypeInformatieobjecttype').values(rows),
+  )
 }
 
 const placeOf = ({ catalogusId, omschrijving: sleutel }: BesluittypeRow) => ({ catalogusId, sleutel })

@@ -1,6 +1,7 @@
 // The relations of a zaaktype with besluittypen and with other zaaktypen.
 
 import type { Mutation } from '../../database/mutate.ts'
+import { replaceRows } from '../../database/replace-rows.ts'
 import { expected } from '../../database/rows.ts'
 import { resolveLink } from '../../http/links.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
@@ -51,39 +52,31 @@ const isElsewhere = (text: string, base: string) => isUrl(text) && resolveLink(t
 /** Replaces each kind of relation that is given, and leaves the others. */
 export async function writeRelations(m: Mutation, zaaktypeId: number, relaties: Partial<Relations>): Promise<void> {
   const { besluittypen, deelzaaktypen, gerelateerd } = relaties
-  if (besluittypen) {
-    await m.trx.deleteFrom('zaaktypeBesluittype').where('zaaktypeId', '=', zaaktypeId).execute()
-    if (besluittypen.length > 0)
-      await m.trx
-        .insertInto('zaaktypeBesluittype')
-        .values(besluittypen.map(({ id, byUrl }) => ({ zaaktypeId, besluittypeId: id, byUrl })))
-        .execute()
-  }
-  if (deelzaaktypen) {
-    await m.trx.deleteFrom('zaaktypeDeelzaaktype').where('zaaktypeId', '=', zaaktypeId).execute()
-    if (deelzaaktypen.length > 0)
-      await m.trx
-        .insertInto('zaaktypeDeelzaaktype')
-        .values(deelzaaktypen.map(({ id, byUrl }) => ({ zaaktypeId, deelzaaktypeId: id, byUrl })))
-        .execute()
-  }
-  if (gerelateerd) {
-    await m.trx.deleteFrom('zaaktypeGerelateerdZaaktype').where('zaaktypeId', '=', zaaktypeId).execute()
-    if (gerelateerd.length > 0)
-      await m.trx
-        .insertInto('zaaktypeGerelateerdZaaktype')
-        .values(
-          gerelateerd.map(({ id, url, aardRelatie, toelichting }, volgorde) => ({
-            zaaktypeId,
-            volgorde,
-            gerelateerdZaaktypeId: id,
-            gerelateerdZaaktypeUrl: url,
-            aardRelatie,
-            toelichting,
-          })),
-        )
-        .execute()
-  }
+  if (besluittypen)
+    await replaceRows(
+      m.trx.deleteFrom('zaaktypeBesluittype').where('zaaktypeId', '=', zaaktypeId),
+      besluittypen.map(({ id, byUrl }) => ({ zaaktypeId, besluittypeId: id, byUrl })),
+      (rows) => m.trx.insertInto('zaaktypeBesluittype').values(rows),
+    )
+  if (deelzaaktypen)
+    await replaceRows(
+      m.trx.deleteFrom('zaaktypeDeelzaaktype').where('zaaktypeId', '=', zaaktypeId),
+      deelzaaktypen.map(({ id, byUrl }) => ({ zaaktypeId, deelzaaktypeId: id, byUrl })),
+      (rows) => m.trx.insertInto('zaaktypeDeelzaaktype').values(rows),
+    )
+  if (gerelateerd)
+    await replaceRows(
+      m.trx.deleteFrom('zaaktypeGerelateerdZaaktype').where('zaaktypeId', '=', zaaktypeId),
+      gerelateerd.map(({ id, url, aardRelatie, toelichting }, volgorde) => ({
+        zaaktypeId,
+        volgorde,
+        gerelateerdZaaktypeId: id,
+        gerelateerdZaaktypeUrl: url,
+        aardRelatie,
+        toelichting,
+      })),
+      (rows) => m.trx.insertInto('zaaktypeGerelateerdZaaktype').values(rows),
+    )
 }
 
 /**

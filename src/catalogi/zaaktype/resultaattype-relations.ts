@@ -1,6 +1,7 @@
 // The relations of a resultaattype with besluittypen and informatieobjecttypen.
 import { sql } from 'kysely'
 import type { Mutation } from '../../database/mutate.ts'
+import { replaceRows } from '../../database/replace-rows.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { mayForce } from '../access.ts'
 import type { ZaaktypeOfPart } from '../parts.ts'
@@ -51,20 +52,16 @@ export async function writeRelations(
   relaties: Partial<Relations>,
 ): Promise<void> {
   const { besluittypen, informatieobjecttypen } = relaties
-  if (besluittypen) {
-    await m.trx.deleteFrom('resultaattypeBesluittype').where('resultaattypeId', '=', resultaattypeId).execute()
-    if (besluittypen.length > 0)
-      await m.trx
-        .insertInto('resultaattypeBesluittype')
-        .values(besluittypen.map(({ id, byUrl }) => ({ resultaattypeId, besluittypeId: id, byUrl })))
-        .execute()
-  }
-  if (informatieobjecttypen) {
-    await m.trx.deleteFrom('resultaattypeInformatieobjecttype').where('resultaattypeId', '=', resultaattypeId).execute()
-    if (informatieobjecttypen.length > 0)
-      await m.trx
-        .insertInto('resultaattypeInformatieobjecttype')
-        .values(informatieobjecttypen.map(({ id, byUrl }) => ({ resultaattypeId, informatieobjecttypeId: id, byUrl })))
-        .execute()
-  }
+  if (besluittypen)
+    await replaceRows(
+      m.trx.deleteFrom('resultaattypeBesluittype').where('resultaattypeId', '=', resultaattypeId),
+      besluittypen.map(({ id, byUrl }) => ({ resultaattypeId, besluittypeId: id, byUrl })),
+      (rows) => m.trx.insertInto('resultaattypeBesluittype').values(rows),
+    )
+  if (informatieobjecttypen)
+    await replaceRows(
+      m.trx.deleteFrom('resultaattypeInformatieobjecttype').where('resultaattypeId', '=', resultaattypeId),
+      informatieobjecttypen.map(({ id, byUrl }) => ({ resultaattypeId, informatieobjecttypeId: id, byUrl })),
+      (rows) => m.trx.insertInto('resultaattypeInformatieobjecttype').values(rows),
+    )
 }

@@ -2,6 +2,7 @@
 import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import { deelzaaktypeOfZaaktype } from '../../catalogi/type-relations.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { replaceRows } from '../../database/replace-rows.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { link, resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
@@ -110,39 +111,35 @@ export async function writeRelations(
   { relevant, gerelateerd }: Relations,
   given: ZaakPatch = { relevanteAndereZaken: [], gerelateerdeZaken: [] },
 ): Promise<void> {
-  if (given.relevanteAndereZaken) {
-    await m.trx.deleteFrom('zaakAndereZaak').where('zaakId', '=', zaakId).execute()
-    if (relevant.length > 0)
-      await m.trx
-        .insertInto('zaakAndereZaak')
-        .values(
-          relevant.map(({ id, url, aardRelatie, overigeRelatie, toelichting }, volgorde) => ({
-            zaakId,
-            volgorde,
-            andereZaakId: id,
-            andereZaakUrl: id === null ? url : null,
-            aardRelatie,
-            overigeRelatie,
-            toelichting,
-          })),
-        )
-        .execute()
-  }
+  if (given.relevanteAndereZaken)
+    await replaceRows(
+      m.trx.deleteFrom('zaakAndereZaak').where('zaakId', '=', zaakId),
+      relevant.map(({ id, url, aardRelatie, overigeRelatie, toelichting }, volgorde) => ({
+        zaakId,
+        volgorde,
+        andereZaakId: id,
+        andereZaakUrl: id === null ? url : null,
+        aardRelatie,
+        overigeRelatie,
+        toelichting,
+      })),
+      (rows) => m.trx.insertInto('zaakAndereZaak').values(rows),
+    )
   if (given.gerelateerdeZaken) {
-    await m.trx
-      .deleteFrom('zaakGerelateerdeZaak')
-      .where((where) => where.or([where('zaakId', '=', zaakId), where('andereZaakId', '=', zaakId)]))
-      .execute()
-    const rows = gerelateerd.flatMap(({ id, url }) => [
-      { zaakId, andereZaakId: id, andereZaakUrl: id === null ? url : null },
-      ...(id === null || id === zaakId ? [] : [{ zaakId: id, andereZaakId: zaakId, andereZaakUrl: null }]),
-    ])
-    if (rows.length > 0)
-      await m.trx
-        .insertInto('zaakGerelateerdeZaak')
-        .values(rows)
-        .onConflict((conflict) => conflict.doNothing())
-        .execute()
+    await replaceRows(
+      m.trx
+        .deleteFrom('zaakGerelateerdeZaak')
+        .where((where) => where.or([where('zaakId', '=', zaakId), where('andereZaakId', '=', zaakId)])),
+      gerelateerd.flatMap(({ id, url }) => [
+        { zaakId, andereZaakId: id, andereZaakUrl: id === null ? url : null },
+        ...(id === null || id === zaakId ? [] : [{ zaakId: id, andereZaakId: zaakId, andereZaakUrl: null }]),
+      ]),
+      (rows) =>
+        m.trx
+          .insertInto('zaakGerelateerdeZaak')
+          .values(rows)
+          .onConflict((conflict) => conflict.doNothing()),
+    )
     // The others know of it too, and so have lists that grow without a change of their own.
     const others = gerelateerd.flatMap(({ id }) => id ?? [])
     const [full] = await m.sql<{ uuid: string }[]>`select z.uuid from zaak z where z.id = any(${others}::bigint[])
