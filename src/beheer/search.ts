@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
-import { passesElfproef } from '../http/input.ts'
+import { passesElfproef } from '../http/formats.ts'
 import { contains, isFindable } from '../http/page.ts'
 import type { FormValues } from './form.ts'
 import { basePath } from './keyset-list.ts'

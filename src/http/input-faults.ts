@@ -1,0 +1,154 @@
+// What is wrong with a value, by its schema, in the codes and words of the standard.
+import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/schema'
+import { Settings } from 'typebox/system'
+import { FORMATS } from './formats.ts'
+import { LIMITS } from './limits.ts'
+import type { InvalidParam } from './problem.ts'
+
+Settings.Set({ maxErrors: 2 * LIMITS.faults }) // all faults are reported at once, as far as anyone reads them
+
+/** A schema as it is written, of which TypeBox shows only the kind. */
+export type Plain = {
+  type?: string | string[]
+  properties?: Record<string, Plain>
+  required?: string[]
+  'x-required'?: string[]
+  items?: Plain
+  default?: unknown
+  enum?: unknown[]
+  format?: string
+  maxLength?: number
+  maxItems?: number
+}
+
+const validators = new WeakMap<object, Validator>()
+
+/** All faults of a value that was normalised already, in the order of the schema; none: an empty list. */
+export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
+  let validator = validators.get(schema)
+  if (!validator) {
+    validator = Compile(bounded(schema as Plain) as TSchema)
+    validators.set(schema, validator)
+  }
+  const faults = isPossible(value) ? [] : impossibleText(value, [])
+  if (!validator.Check(value)) {
+    for (const error of validator.Errors(value)[1])
+      for (const fault of describe(schema as Plain, value, error))
+        if (!faults.some(({ name, code }) => name === fault.name && code === fault.code)) faults.push(fault)
+  }
+  if (faults.length < 2) return faults
+  const order = Object.keys((schema as Plain).properties ?? {})
+  const place = ({ name }: InvalidParam) => order.indexOf(name.split('.')[0] ?? name)
+  return faults.sort((a, b) => place(a) - place(b))
+}
+
+/** The schema with a bound on every list and every text: where it says none, the general one holds. */
+function bounded(schema: Plain): Plain {
+  const types = ([] as string[]).concat(schema.type ?? [])
+  const { properties, items } = schema
+  return {
+    ...schema,
+    ...(types.includes('string') && !schema.enum && { maxLength: schema.maxLength ?? LIMITS.text }),
+    ...(types.includes('array') && { maxItems: schema.maxItems ?? LIMITS.items }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, bounded(one)])),
+    }),
+    ...(items && { items: bounded(items) }),
+  }
+}
+
+type SchemaError = { keyword: string; instancePath: string; params: object }
+
+function describe(schema: Plain, root: unknown, error: SchemaError): InvalidParam[] {
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const name = path.join('.') || 'nonFieldErrors'
+  const params = error.params as {
+    limit?: number
+    format?: string
+    requiredProperties?: string[]
+    allowedValues?: unknown[]
+  }
+  let value: unknown = root
+  for (const part of path) value = (value as Record<string, unknown> | undefined)?.[part]
+  const fault = (code: string, reason: string) => [{ name, code, reason }]
+  switch (error.keyword) {
+    case 'required':
+      return (params.requiredProperties ?? []).map((property) => ({
+        name: [...path, property].join('.'),
+        code: 'required',
+        reason: 'Dit veld is verplicht.',
+      }))
+    case 'type':
+      if (value === null) return fault('null', 'Dit veld mag niet null zijn.')
+      if (enumAt(schema, path)) return [] // the choice says it better
+      return isArrayAt(schema, path)
+        ? fault('not_a_list', 'Hier hoort een lijst.')
+        : fault('invalid', 'Deze waarde is niet van het juiste soort.')
+    case 'enum':
+      if (value === null) return fault('null', 'Dit veld mag niet null zijn.')
+      return fault(
+        'invalid_choice',
+        `Deze keuze bestaat niet. Mogelijk: ${params.allowedValues?.filter((choice) => choice !== null && choice !== '').join(', ')}.`,
+      )
+    case 'minLength':
+      if (value === '') return fault('blank', 'Dit veld mag niet leeg zijn.')
+      return fault('min_length', `Dit veld heeft ten minste ${params.limit} tekens.`)
+    case 'maxLength':
+      return fault('max_length', `Dit veld heeft ten hoogste ${params.limit} tekens.`)
+    case 'minimum':
+    case 'exclusiveMinimum':
+      return fault('min_value', `Deze waarde is ten minste ${params.limit}.`)
+    case 'maximum':
+    case 'exclusiveMaximum':
+      return fault('max_value', `Deze waarde is ten hoogste ${params.limit}.`)
+    case 'maxItems':
+      return fault('max_length', `Deze lijst heeft ten hoogste ${params.limit} onderdelen.`)
+    case 'minItems':
+      return fault('empty', 'Deze lijst mag niet leeg zijn.')
+    case 'format': {
+      const { code, reason = 'Deze waarde is ongeldig.' } = FORMATS[params.format ?? ''] ?? {}
+      const text = String(value)
+      return fault(code?.(text) ?? 'invalid', typeof reason === 'string' ? reason : reason(text))
+    }
+    default:
+      return fault('invalid', 'Deze waarde is ongeldig.')
+  }
+}
+
+function schemaAt(schema: Plain, path: string[]): Plain | undefined {
+  let at: Plain | undefined = schema
+  for (const part of path) at = at?.properties?.[part] ?? at?.items
+  return at
+}
+const enumAt = (schema: Plain, path: string[]) => schemaAt(schema, path)?.enum !== undefined
+const isArrayAt = (schema: Plain, path: string[]) =>
+  ([] as unknown[]).concat(schemaAt(schema, path)?.type ?? []).includes('array')
+
+const isPossibleText = (text: string) => !text.includes('\0') && text.isWellFormed()
+
+/** Whether there is no text in it that PostgreSQL cannot hold: what nearly always holds is found without a list. */
+function isPossible(value: unknown): boolean {
+  if (typeof value === 'string') return isPossibleText(value)
+  if (value === null || typeof value !== 'object') return true
+  return (Array.isArray(value) ? value : Object.values(value)).every(isPossible)
+}
+
+/** Text that PostgreSQL cannot hold: NUL, and half a surrogate pair. */
+function impossibleText(value: unknown, path: string[]): InvalidParam[] {
+  if (typeof value === 'string') {
+    if (isPossibleText(value)) return []
+    return [
+      {
+        name: path.join('.') || 'nonFieldErrors',
+        code: 'invalid',
+        reason: 'Deze tekst bevat een teken dat niet is toegestaan.',
+      },
+    ]
+  }
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, part]) => impossibleText(part, [...path, key]))
+}
