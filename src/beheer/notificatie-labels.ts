@@ -168,3 +168,8 @@ export function stepsOf(
       advies: outcome === 'failed' ? STAGE_WORDS[stage].advies : '',
     }))
 }
+
+export function causeInWords(oorzaak: string) {
+  const [, status] = /^http-(\d{3})$/.exec(oorzaak) ?? []
+  return status ? outcomeOf('http', Number(status)) : outcomeOf(oorzaak, null)
+}

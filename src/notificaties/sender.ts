@@ -34,6 +34,8 @@ import {
   releaseStuck,
   renewPlans,
 } from './outbox.ts'
+import { openSignal, type Signal } from './signal.ts'
+import { together } from './together.ts'
 
 export type SenderParts = {
   config: Config
@@ -86,7 +88,7 @@ export function openSender(parts: SenderParts): Sender {
   let database = parts.open()
   let recording = parts.open()
   const delivery: Deliver = openDelivery(config, box)
-  const recordTogether = together(COLLECT_MS, async (ended: Ended[]) => {
+  const recordTogether = together({ ms: COLLECT_MS, portion: PORTION }, async (ended: Ended[]) => {
     const { ours, released } = await record(recording, ended)
     if (released) await lookAgain()
     return ours
@@ -360,67 +362,4 @@ export function openSender(parts: SenderParts): Sender {
         'notification_delivery_failed',
       )
   }
-}
-
-type Signal = ReturnType<typeof openSignal>
-
-/** To be told something while pausing. What was told since `clear` makes the next pause a short one. */
-function openSignal() {
-  let isTold = false
-  let goOn = () => {}
-  return {
-    tell: () => {
-      isTold = true
-      goOn()
-    },
-    isTold: () => isTold,
-    clear: () => {
-      isTold = false
-    },
-    /** So long, or until it is told of something; but never shorter than `least`. */
-    pause(least: number, most: number): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const began = performance.now()
-      let timer = setTimeout(resolve, isTold ? Math.min(least, most) : most)
-      goOn = () => {
-        goOn = () => {}
-        clearTimeout(timer)
-        const rest = began + least - performance.now()
-        if (rest <= 0) resolve()
-        else timer = setTimeout(resolve, rest)
-      }
-      return promise
-    },
-  }
-}
-
-/**
- * Does in one go what is asked within so many milliseconds, or as soon as it is a portion. When that fails, each is tried by
- * itself, so that none fails because of another.
- */
-function together<In, Out>(ms: number, work: (asked: In[]) => Promise<Out[]>): (one: In) => Promise<Out> {
-  let waiting: { one: In; resolve(out: Out | PromiseLike<Out>): void }[] = []
-  let timer: NodeJS.Timeout | undefined
-  const flush = async () => {
-    clearTimeout(timer)
-    const batch = waiting
-    waiting = []
-    if (batch.length === 0) return
-    try {
-      const out = await work(batch.map(({ one }) => one))
-      for (const [index, { resolve }] of batch.entries()) resolve(out[index]!)
-    } catch (error) {
-      const alone = async (one: In) => {
-        if (batch.length === 1) throw error
-        return (await work([one]))[0]!
-      }
-      for (const { one, resolve } of batch) resolve(alone(one))
-    }
-  }
-  return (one) =>
-    new Promise((resolve) => {
-      waiting.push({ one, resolve })
-      if (waiting.length === PORTION) flush()
-      else if (waiting.length === 1) timer = setTimeout(flush, ms)
-    })
 }
