@@ -13,8 +13,8 @@ import { difference, nameFaultsBelow, openRemoteRelations } from '../services/re
 import { askEach } from '../services/services.ts'
 import { holdZaak } from '../zaken/lock.ts'
 import { zaaktypeLink } from '../zaken/types.ts'
-import { archivering, createBesluit } from './besluiten.ts'
 import { createBesluitinformatieobject } from './besluitinformatieobjecten.ts'
+import { archivering } from './change.ts'
 import {
   Besluit,
   BesluitInput,
@@ -23,6 +23,7 @@ import {
   type BesluitRow,
   toBesluit,
 } from './columns.ts'
+import { createBesluit } from './create.ts'
 import { AANMAKEN, access, besluitenKanaal } from './read.ts'
 import { fetchBesluittypeElsewhere, fetchDocumenttypen, fetchZaakElsewhere } from './rules.ts'
 

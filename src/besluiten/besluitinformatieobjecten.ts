@@ -13,9 +13,9 @@ import { link, localUuid } from '../http/links.ts'
 import { type InvalidParam, invalid, Problem, throwFaults } from '../http/problem.ts'
 import { sendAllById } from '../http/stream.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
-import { lockBesluit } from './besluiten.ts'
 import { Besluitinformatieobject, BesluitinformatieobjectInput, type BesluitRow, Params } from './columns.ts'
 import { besluitinformatieobjectTree } from './expand.ts'
+import { lockBesluit } from './lock.ts'
 import {
   AANMAKEN,
   access,
