@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { applicaties } from './applicaties.ts'
+import { applicaties } from './applicatie/routes.ts'
 
 /** The Autorisaties API: applications and their rights. */
 export const autorisaties: FastifyPluginAsyncTypebox = async (app) => {

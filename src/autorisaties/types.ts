@@ -3,7 +3,8 @@
 import { sql } from 'kysely'
 import type { Mutation } from '../database/mutate.ts'
 import { link } from '../http/links.ts'
-import { recordApplicatie, requireApplicatie, toApplicatie } from './applicaties.ts'
+import { recordApplicatie } from './applicatie/change.ts'
+import { requireApplicatie, toApplicatie } from './applicatie/read.ts'
 import type { TypedComponent } from './rights.ts'
 
 /** Where rights for a catalogue or for a type find a version: `sleutel` is its identificatie or omschrijving. */

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { changeApplicatie, createApplicatie, deleteApplicatie } from '../autorisaties/applicaties.ts'
+import { changeApplicatie, createApplicatie, deleteApplicatie } from '../autorisaties/applicatie/change.ts'
 import { createSecret } from '../autorisaties/client-secrets.ts'
 import { isShort } from '../autorisaties/secret-box.ts'
 import { OptionalText, Text } from '../http/input.ts'

@@ -46,7 +46,7 @@ export const SHARED: Mutant[] = [
   },
   {
     what: 'ac-001 of two applications that take a client id at one moment one is refused',
-    file: 'src/autorisaties/applicaties.ts',
+    file: 'src/autorisaties/applicatie/change.ts',
     search: 'if (n !== clientIds.length) throwFaults(await takenClientIds(m, clientIds, applicatieId))',
     replace: 'if (Math.random() > 2) throwFaults(await takenClientIds(m, clientIds, applicatieId))',
     tests: ['test/autorisaties/applicaties.test.ts'],
