@@ -1,26 +1,35 @@
 // The subcommands that take over another installation. Jobs do the work: those of this process, and of every worker.
 
-import { createWriteStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { takeoverStep } from '../../../tasks/takeover-step.ts'
 import type { Database } from '../../database/database.ts'
-import { csvStream, neutralizeCell } from '../../documenten/import/report.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { apiClient, SourceUnavailable } from '../../overnemen/api/client.ts'
 import { TooFewRights } from '../../overnemen/api/source.ts'
-import { type Compared, checkTakeover, type OfType } from '../../overnemen/check.ts'
+import { checkTakeover } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
 import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
 import { portionRunner } from '../../overnemen/portions.ts'
-import { beginRound, faultsOf, type Progress, progressOf } from '../../overnemen/round.ts'
+import { beginRound, faultsOf, progressOf } from '../../overnemen/round.ts'
 import { nameOf, SwitchedAlready, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { databaseBox, withDatabase } from '../database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
+import {
+  answersLine,
+  comparedLine,
+  faultLine,
+  headline,
+  progressLine,
+  publicOf,
+  tell,
+  tellCheck,
+  typeLine,
+} from '../takeover-lines.ts'
+import { writeReport } from '../takeover-report.ts'
 import { readSecret } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -105,7 +114,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
           const steps = await progressOf(database, takeover)
           const faults = await faultsOf(database, takeover)
           if (options.json) console.log(JSON.stringify({ ...publicOf(takeover), steps, faults }))
-          else console.log([headline(takeover), ...steps.map(line), ...faults.map(faultLine)].join('\n'))
+          else console.log([headline(takeover), ...steps.map(progressLine), ...faults.map(faultLine)].join('\n'))
         }
         if (takeovers.length === 0 && !options.json) console.log('There is no takeover.')
       })
@@ -287,7 +296,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       const faults = await faultsOf(parts.database, state)
       if (options.rapport) await writeReport(database, state, options.rapport)
       if (options.json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
-      else console.log([headline(state), ...steps.map(line), ...faults.map(faultLine)].join('\n'))
+      else console.log([headline(state), ...steps.map(progressLine), ...faults.map(faultLine)].join('\n'))
       if (state.status !== 'klaar') process.exitCode = 1
     }, naast + 4)
   }
@@ -327,89 +336,3 @@ async function requireTakeover(database: Database, bron: string, proef: boolean)
   if (!takeover) throw new UsageError(`there is no takeover from ${bron}`)
   return takeover
 }
-
-const publicOf = ({ uuid, soort, bron, proef, status, ronde }: Takeover) => ({
-  uuid,
-  soort,
-  bron,
-  proef,
-  status,
-  ronde,
-})
-const headline = ({ bron, status, ronde, proef }: Takeover) =>
-  `${bron}: round ${ronde}${proef ? ' (dry run)' : ''} ${status}`
-
-function line({
-  naam,
-  gelezen,
-  geschreven,
-  ongewijzigd,
-  geweigerd,
-  verwijderd,
-  seconden,
-  klaar,
-  fout,
-}: Progress): string {
-  const rate = seconden ? `${Math.round(gelezen / seconden)}/s` : ''
-  const parts = [
-    `${gelezen} read`,
-    `${geschreven} written`,
-    ongewijzigd > 0 ? `${ongewijzigd} as before` : '',
-    geweigerd > 0 ? `${geweigerd} REFUSED` : '',
-    verwijderd > 0 ? `${verwijderd} removed` : '',
-    rate,
-    klaar ? '' : 'not complete',
-    fout ? `last fault: ${fout}` : '',
-  ]
-  return `  ${naam.padEnd(30)}${parts.filter(Boolean).join(', ')}`
-}
-
-const faultLine = ({ uitkomst, soort, code, aantal, voorbeeld }: Awaited<ReturnType<typeof faultsOf>>[number]) =>
-  `  ${uitkomst.padEnd(11)} ${String(aantal).padStart(8)}  ${soort} ${code}: ${voorbeeld}`
-
-const comparedLine = ({ soort, daar, hier, gelijk, verschillen, bekend }: Compared) =>
-  `  ${soort.padEnd(30)}${daar} there, ${hier} here, ${gelijk} equal${verschillen ? `, ${verschillen} DIFFERENCES` : ''}${bekend ? `, ${bekend} known from the report` : ''}`
-
-const typeLine = ({ soort, type, daar, hier }: OfType) =>
-  `  ${`${soort} of one type`.padEnd(30)}${daar} there, ${hier} here${daar === hier ? '' : ', DIFFERENT'}: ${type}`
-
-const answersLine = ({ soort, gevraagd, gelijk }: { soort: string; gevraagd: number; gelijk: number }) =>
-  `  ${`${soort} (API)`.padEnd(36)}${gevraagd} answers of both, ${gelijk} equal`
-
-let told = 0
-function tellCheck(soort: string, read: number): void {
-  if (performance.now() - told < 2000) return
-  told = performance.now()
-  console.error(`comparing ${soort}: ${read}`)
-}
-
-/** A line on stderr, at most every two seconds. */
-function tell(steps: Progress[]): void {
-  if (performance.now() - told < 2000) return
-  told = performance.now()
-  const read = steps.reduce((sum, { gelezen }) => sum + gelezen, 0)
-  const expected = steps.reduce((sum, { verwacht, gelezen }) => sum + Math.max(verwacht, gelezen), 0)
-  const busy = steps.find(({ klaar, seconden }) => !klaar && seconden !== null)
-  console.error(
-    `${read} of about ${expected} rows${busy ? `, at ${busy.naam}` : ''}${busy?.fout ? ` (${busy.fout})` : ''}`,
-  )
-}
-
-async function writeReport(database: Database, takeover: Takeover, file: string): Promise<number> {
-  let rows = 0
-  async function* records() {
-    yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
-    const pages = database.sql<FindingRow[]>`
-      select soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
-      where overneming_id = ${takeover.id} order by soort, code, id`.cursor(1000)
-    for await (const page of pages)
-      for (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of page) {
-        rows++
-        yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
-      }
-  }
-  await pipeline(csvStream(records(), neutralizeCell), createWriteStream(file, { mode: 0o600 }))
-  return rows
-}
-
-type FindingRow = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'veld' | 'tekst', string> & { ronde: number }
