@@ -21,7 +21,7 @@ import {
 } from './context.ts'
 import { differences, type Field } from './fields.ts'
 import type { Item, PartKind } from './part.ts'
-import { itemsOf } from './part-pages.ts'
+import { itemsOf } from './part-items.ts'
 import { PARTS } from './parts.ts'
 import { besluittypeGroups, DOCUMENTTYPE_GROUPS } from './type-fields.ts'
 import { versionsOf } from './versions.ts'

@@ -8,6 +8,7 @@ import { registerHistory } from './history.ts'
 import { registerLifecycle } from './lifecycle.ts'
 import { registerParts } from './part-pages.ts'
 import { registerPublish } from './publish.ts'
+import { registerStatusOrder } from './status-order.ts'
 import { registerTransfer } from './transfer.ts'
 import { registerTypes } from './types.ts'
 import { registerZaaktype } from './zaaktype.ts'
@@ -18,6 +19,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
   registerTypes(app)
   registerZaaktype(app, selectielijst)
   registerParts(app, selectielijst)
+  registerStatusOrder(app)
   registerPublish(app)
   registerLifecycle(app)
   registerCompare(app, selectielijst)

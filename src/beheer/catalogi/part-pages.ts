@@ -1,16 +1,10 @@
-// The pages of what is below a zaaktype: a tab with all of a kind, a form for one, removing one, and their order.
+// The pages of what is below a zaaktype: a tab with all of a kind, a form for one, and removing one.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
-import { loadResources } from '../../catalogi/expand.ts'
-import { isUrl } from '../../catalogi/related-types.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
-import { reorderStatustypen } from '../../catalogi/zaaktype/statustypen.ts'
-import type { ReadDb } from '../../database/database.ts'
-import { one } from '../../database/rows.ts'
 import { uuidOf } from '../../http/links.ts'
-import { notFound, Problem } from '../../http/problem.ts'
-import { mutateFromPage, type PageMutation } from '../change.ts'
+import { notFound } from '../../http/problem.ts'
+import { mutateFromPage } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
 import { lowerFirst, t, words } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
@@ -30,7 +24,9 @@ import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
 import { type FormPage, fieldsOf, refuse, showForm, submitForm } from './edit.ts'
 import { changedState, inWords, memberOf } from './fields.ts'
 import type { Item, PartContext, PartKind } from './part.ts'
+import { itemsOf, nameOf, nextNumber, requireItem } from './part-items.ts'
 import { PARTS } from './parts.ts'
+import { moveBefore } from './status-order.ts'
 import { zaaktypeHead } from './zaaktype-head.ts'
 
 type Params = { Params: { uuid: string; deel: string } }
@@ -174,47 +170,6 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     })
   }
 
-  app.post('/catalogi/zaaktypen/:uuid/statustypen/volgorde', { config: beheren }, async (request, reply) => {
-    const zaaktype = await requireVersion(app, request, 'zaaktype')
-    const path = `${pathOf(zaaktype)}/statustypen`
-    if (!zaaktype.concept) return redirectWith(request, reply, path, fixedOrder(), 'fout')
-    const form = request.body as Record<string, string | string[] | undefined>
-    const list = (value: string | string[] | undefined) =>
-      [value ?? []]
-        .flat()
-        .flatMap((one) => one.split(','))
-        .filter(Boolean)
-    const expected = list(form._basis)
-    const order = moved(list(form.volgorde), form)
-    try {
-      await mutateFromPage(request, async (m) => {
-        await holdVersion(m, 'zaaktype', zaaktype.uuid, true)
-        const now = await orderOf(m.read, zaaktype.id)
-        if (now.map(({ uuid }) => uuid).join() !== expected.join())
-          throw new Problem(409, {
-            detail: t(
-              'Iemand anders heeft de statustypen intussen gewijzigd. Uw volgorde is niet opgeslagen; hieronder staat de huidige.',
-            ),
-          })
-        const names = (uuids: string[]) =>
-          uuids.map((uuid) => now.find((one) => one.uuid === uuid)?.omschrijving).join(' → ')
-        await reorderStatustypen(m, zaaktype.uuid, order)
-        m.vastleggen({
-          handeling: 'statustype-volgorde',
-          soort: 'zaaktype',
-          id: zaaktype.uuid,
-          weergave: `Volgorde van de statustypen bij ${zaaktype.omschrijving}`,
-          oud: { Volgorde: names(expected) },
-          nieuw: { Volgorde: names(order) },
-        })
-      })
-    } catch (error) {
-      return redirectWith(request, reply, path, Object.values(formFaultsOf(error)).join(' '), 'fout')
-    }
-    const last = (await orderOf(app.read, zaaktype.id)).at(-1)
-    return redirectWith(request, reply, path, t`De volgorde is opgeslagen. “${last?.omschrijving}” sluit de zaak.`)
-  })
-
   async function contextOf(request: FastifyRequest, kind: PartKind): Promise<PartContext> {
     const zaaktype = await requireVersion(app, request, 'zaaktype')
     const items = await itemsOf(app.read, kind, request.base, zaaktype)
@@ -317,51 +272,6 @@ const WHY: Record<string, string> = words({
     'De statustypen liggen vast. Zaken staan op een van deze statussen, en de laatste sluit een zaak: een andere volgorde of een stap meer zou lopende zaken van betekenis veranderen.',
   resultaattypen: 'De resultaattypen liggen vast. De bewaartermijn van gesloten zaken is ermee berekend.',
 })
-const fixedOrder = () =>
-  t('De volgorde van de statustypen ligt vast sinds de publicatie. Maak een nieuwe versie om haar te wijzigen.')
-
-/** All of a kind below a zaaktype, in their order. */
-export async function itemsOf(db: ReadDb, kind: PartKind, base: string, zaaktype: { id: number }): Promise<Item[]> {
-  const order = kind.ordered || kind.path === 'documenttypen' ? sql`t.volgnummer, t.id` : sql`t.id`
-  const { rows } = await sql<{ uuid: string }>`
-    select t.uuid from ${sql.table(kind.table)} t where t.zaaktype_id = ${zaaktype.id} order by ${order} limit 1000`.execute(
-    db,
-  )
-  const uuids = rows.map(({ uuid }) => uuid)
-  const found = ((await loadResources(kind.resource, db, base, uuids, null)) as Item[]).map(withNames)
-  if (kind.path === 'documenttypen') await nameDocumenttypen(db, found)
-  return found.toSorted((a, b) => uuids.indexOf(uuidOf(a.url)) - uuids.indexOf(uuidOf(b.url)))
-}
-
-/** Document types by their names. */
-async function nameDocumenttypen(db: ReadDb, items: Item[]): Promise<void> {
-  const uuids = items.map(({ informatieobjecttype }) => uuidOf(informatieobjecttype ?? ''))
-  if (uuids.length === 0) return
-  const rows = await db
-    .selectFrom('informatieobjecttype')
-    .where('uuid', 'in', uuids)
-    .select(['uuid', 'omschrijving'])
-    .execute()
-  for (const [place, item] of items.entries())
-    item.informatieobjecttype = rows.find(({ uuid }) => uuid === uuids[place])?.omschrijving ?? ''
-}
-
-async function requireItem(db: ReadDb, kind: PartKind, base: string, zaaktype: Version, uuid: string): Promise<Item> {
-  const item = (await itemsOf(db, kind, base, zaaktype)).find(({ url }) => uuidOf(url) === uuid)
-  if (!item) throw notFound(t`${kind.one} is intussen verwijderd.`)
-  return item
-}
-
-async function nameOf(db: ReadDb, kind: PartKind, item: Item): Promise<string> {
-  const { informatieobjecttype = '' } = item
-  if (kind.path !== 'documenttypen' || !isUrl(informatieobjecttype)) return kind.nameOf(item)
-  const type = await db
-    .selectFrom('informatieobjecttype')
-    .where('uuid', '=', uuidOf(informatieobjecttype))
-    .select('omschrijving')
-    .executeTakeFirst()
-  return type?.omschrijving ?? ''
-}
 
 /** Bodies to make of what one form says: several document types are added at once. */
 function newBodies(
@@ -374,38 +284,4 @@ function newBodies(
   const { informatieobjecttypen, ...rest } = owned as typeof owned & { informatieobjecttypen?: string[] }
   if (!informatieobjecttypen?.length) refuse({ informatieobjecttypen: t('Kies ten minste één documenttype.') })
   return informatieobjecttypen.map((informatieobjecttype) => ({ ...rest, informatieobjecttype }))
-}
-
-async function nextNumber(m: PageMutation, kind: PartKind, zaaktypeId: number): Promise<{ volgnummer?: number }> {
-  if (!kind.ordered && kind.path !== 'documenttypen') return {}
-  const { rows } = await sql<{ next: number }>`
-    select coalesce(max(volgnummer), 0) + 1 as next from ${sql.table(kind.table)} where zaaktype_id = ${zaaktypeId}`.execute(
-    m.trx,
-  )
-  return { volgnummer: one(rows).next }
-}
-
-async function orderOf(db: ReadDb, zaaktypeId: number) {
-  return db
-    .selectFrom('statustype')
-    .where('zaaktypeId', '=', zaaktypeId)
-    .select(['uuid', 'omschrijving'])
-    .orderBy('volgnummer')
-    .execute()
-}
-
-async function moveBefore(m: PageMutation, zaaktype: Version, url: string, before: string): Promise<void> {
-  const uuids = (await orderOf(m.read, zaaktype.id)).map(({ uuid }) => uuid).filter((uuid) => uuid !== uuidOf(url))
-  const place = uuids.indexOf(uuidOf(before))
-  if (place >= 0) await reorderStatustypen(m, zaaktype.uuid, uuids.toSpliced(place, 0, uuidOf(url)))
-}
-
-/** The order after a button for one row: a place up or down. */
-function moved(order: string[], form: Record<string, unknown>): string[] {
-  const [uuid, step] =
-    typeof form.omhoog === 'string' ? [form.omhoog, -1] : typeof form.omlaag === 'string' ? [form.omlaag, 1] : ['', 0]
-  const from = order.indexOf(uuid)
-  const to = from + step
-  if (from < 0 || to < 0 || to >= order.length) return order
-  return order.toSpliced(from, 1).toSpliced(to, 0, uuid)
 }
