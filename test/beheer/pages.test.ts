@@ -129,6 +129,21 @@ t.test('the look of the pages', await needsBrowser(), async (t) => {
     t.equal(await tab.locator('.tegel').count(), 6)
   })
 
+  await t.test('axe sees what is wrong with a page, also at a second look and in a frame', async (t) => {
+    const { tab } = await asBeheerder(test, 'viewer')
+    const put = (html: string) => tab.evaluate(`document.querySelector('main').innerHTML += ${JSON.stringify(html)}`)
+    t.same(await accessibilityFaults(tab), [])
+    await put('<img src="data:,">')
+    t.match(await accessibilityFaults(tab), ['image-alt: <img src="data:,">'])
+    await tab.goto('/beheer/')
+    await tab.evaluate(`document.querySelector('main').append(document.createElement('iframe'))`)
+    await tab.frames()[1]!.evaluate(`document.body.innerHTML = '<button></button>'`)
+    t.match(
+      (await accessibilityFaults(tab)).join(),
+      /button-name: <button>.*frame-title|frame-title.*button-name: <button>/,
+    )
+  })
+
   await t.test('dark where the browser asks for it, with contrast enough', async (t) => {
     const { tab } = await asBeheerder(test, 'administrator')
     await tab.emulateMedia({ colorScheme: 'dark' })
