@@ -70,21 +70,21 @@ const SORTS = sortsOf('beheerAccount', 'a', {
 export function registerAccounts(app: FastifyInstance): void {
   app.get<{ Querystring: { zoek?: string } }>('/accounts', { config }, async (request, reply) => {
     const zoek = asText(request.query.zoek).slice(0, 200)
-    const lijst = await keysetByNumber<Account>(request, app.read, {
+    const list = await keysetByNumber<Account>(request, app.read, {
       select: ACCOUNT_ROWS,
       id: sql`a.id`,
       sorts: SORTS,
       standard: 'gebruikersnaam',
       conditions: [isAccountLike(zoek)],
     })
-    return reply.page('accounts', { title: t('Accounts'), standaard: 'gebruikersnaam', lijst, zoek })
+    return reply.page('accounts', { title: t('Accounts'), standaard: 'gebruikersnaam', list, zoek })
   })
 
   app.get('/accounts/nieuw', { config }, async (_request, reply) =>
     reply.page('account-new', {
       ...newPage(app),
-      waarden: { rol: 'viewer', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', wijze: 'maken' },
-      fouten: {},
+      values: { rol: 'viewer', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', wijze: 'maken' },
+      faults: {},
     }),
   )
 
@@ -115,13 +115,13 @@ export function registerAccounts(app: FastifyInstance): void {
     } catch (error) {
       return reply
         .code(400)
-        .page('account-new', { ...newPage(app), waarden: request.body ?? {}, fouten: formFaultsOf(error) })
+        .page('account-new', { ...newPage(app), values: request.body ?? {}, faults: formFaultsOf(error) })
     }
   })
 
   app.get<Params>('/accounts/:uuid', { config }, async (request, reply) => {
     const account = await requireAccount(app, request)
-    return reply.page('account', { ...accountPage(request, account), waarden: account, fouten: {} })
+    return reply.page('account', { ...accountPage(request, account), values: account, faults: {} })
   })
 
   app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
@@ -151,8 +151,8 @@ export function registerAccounts(app: FastifyInstance): void {
     } catch (error) {
       return reply.code(400).page('account', {
         ...accountPage(request, account),
-        waarden: request.body ?? {},
-        fouten: formFaultsOf(error),
+        values: request.body ?? {},
+        faults: formFaultsOf(error),
       })
     }
   })
@@ -162,8 +162,8 @@ export function registerAccounts(app: FastifyInstance): void {
     return reply.page('account-password', {
       ...passwordPage(account),
       getoond: unseal(request),
-      waarden: { wijze: 'maken' },
-      fouten: {},
+      values: { wijze: 'maken' },
+      faults: {},
     })
   })
 
@@ -183,8 +183,8 @@ export function registerAccounts(app: FastifyInstance): void {
     } catch (error) {
       return reply.code(400).page('account-password', {
         ...passwordPage(account),
-        waarden: request.body ?? {},
-        fouten: formFaultsOf(error),
+        values: request.body ?? {},
+        faults: formFaultsOf(error),
       })
     }
   })
@@ -198,8 +198,8 @@ export function registerAccounts(app: FastifyInstance): void {
         account,
         naam,
         uitleg: actie.uitleg,
-        knop: actie.knop,
-        fouten: {},
+        button: actie.button,
+        faults: {},
       })
     })
     app.post<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
@@ -218,8 +218,8 @@ export function registerAccounts(app: FastifyInstance): void {
           account,
           naam,
           uitleg: actie.uitleg,
-          knop: actie.knop,
-          fouten: formFaultsOf(error),
+          button: actie.button,
+          faults: formFaultsOf(error),
         })
       }
       const path = naam === 'verwijderen' ? '/accounts' : `/accounts/${account.uuid}`
@@ -231,7 +231,7 @@ export function registerAccounts(app: FastifyInstance): void {
 type Actie = {
   title: string
   uitleg: string
-  knop: string
+  button: string
   handeling: string
   doe(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
   gedaan(gebruikersnaam: string): string
@@ -243,7 +243,7 @@ const ACTIONS: Record<string, Actie> = words(
     verwijderen: {
       title: 'Account verwijderen',
       uitleg: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
-      knop: 'Account verwijderen',
+      button: 'Account verwijderen',
       handeling: 'account-verwijderen',
       doe: (trx, { id }) => deleteAccount(trx, id),
       gedaan: (name) => t`Het account ${name} is verwijderd.`,
@@ -251,7 +251,7 @@ const ACTIONS: Record<string, Actie> = words(
     sessies: {
       title: 'Sessies beëindigen',
       uitleg: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
-      knop: 'Sessies beëindigen',
+      button: 'Sessies beëindigen',
       handeling: 'sessies-beeindigen',
       doe: (trx, { id }, request) =>
         endSessions(trx, id, { behalve: id === signedIn(request).id ? sessionOf(request).id : null }),
@@ -261,7 +261,7 @@ const ACTIONS: Record<string, Actie> = words(
       title: 'Eenmalige codes verwijderen',
       uitleg:
         'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
-      knop: 'Codes verwijderen',
+      button: 'Codes verwijderen',
       handeling: 'codes-verwijderen',
       doe: (trx, { id }) => deleteTotp(trx, id),
       gedaan: (name) => t`De eenmalige codes van ${name} zijn verwijderd.`,
@@ -270,7 +270,7 @@ const ACTIONS: Record<string, Actie> = words(
       title: 'Wachttijd opheffen',
       uitleg:
         'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
-      knop: 'Wachttijd opheffen',
+      button: 'Wachttijd opheffen',
       handeling: 'wachttijd-opheffen',
       doe: (trx, { id }) => endWait(trx, id),
       gedaan: (name) => t`Voor ${name} hoeft niet meer te worden gewacht.`,
@@ -278,7 +278,7 @@ const ACTIONS: Record<string, Actie> = words(
   },
   'title',
   'uitleg',
-  'knop',
+  'button',
 )
 
 const ACCOUNTS = words([{ path: '/accounts', name: 'Accounts' }], 'name')

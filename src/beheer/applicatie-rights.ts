@@ -60,8 +60,8 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         componenten: Object.entries(COMPONENTEN),
         scopes: SCOPES,
       })
-    const waarden = { component, scopes: [], voor: [], max: '' as const }
-    return reply.page('applicatie-right', await rightPage(app, request, applicatie, undefined, waarden))
+    const values = { component, scopes: [], voor: [], max: '' as const }
+    return reply.page('applicatie-right', await rightPage(app, request, applicatie, undefined, values))
   })
 
   app.post<Query>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
@@ -69,11 +69,11 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     return saveRight(request, applicatie, undefined)
       .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is toegevoegd.')))
       .catch(async (error) => {
-        const fouten = formFaults(error)
-        const waarden = rawForm(request.body)
+        const faults = formFaults(error)
+        const values = rawForm(request.body)
         return reply
           .code(400)
-          .page('applicatie-right', await rightPage(app, request, applicatie, undefined, waarden, fouten))
+          .page('applicatie-right', await rightPage(app, request, applicatie, undefined, values, faults))
       })
   })
 
@@ -103,10 +103,10 @@ export function registerApplicatieRights(app: FastifyInstance): void {
       const text = t`De rechten van een toepassing van de soort ${naam} zijn toegevoegd.`
       return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, text)
     } catch (error) {
-      const fouten = formFaults(error)
+      const faults = formFaults(error)
       return reply
         .code(400)
-        .page('applicatie-rights-preset', await presetPage(app, applicatie, (request.body ?? {}) as FormValues, fouten))
+        .page('applicatie-rights-preset', await presetPage(app, applicatie, (request.body ?? {}) as FormValues, faults))
     }
   })
 
@@ -115,8 +115,8 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     const { component, scopes, max } = recht
-    const waarden = { component, scopes, voor: recht.keuze ? [recht.keuze] : [], max: max ?? ('' as const) }
-    return reply.page('applicatie-right', await rightPage(app, request, applicatie, recht, waarden))
+    const values = { component, scopes, voor: recht.keuze ? [recht.keuze] : [], max: max ?? ('' as const) }
+    return reply.page('applicatie-right', await rightPage(app, request, applicatie, recht, values))
   })
 
   app.post<RightParams>(path, { config: administering }, async (request, reply) => {
@@ -125,10 +125,10 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     return saveRight(request, applicatie, recht)
       .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is gewijzigd.')))
       .catch(async (error) => {
-        const fouten = formFaults(error)
+        const faults = formFaults(error)
         return reply
           .code(400)
-          .page('applicatie-right', await rightPage(app, request, applicatie, recht, rawForm(request.body), fouten))
+          .page('applicatie-right', await rightPage(app, request, applicatie, recht, rawForm(request.body), faults))
       })
   })
 
@@ -180,7 +180,7 @@ const PresetForm = Type.Object({
   max: OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN),
 })
 
-async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: FormValues, fouten: FormFaults) {
+async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: FormValues, faults: FormFaults) {
   const { rows } = await sql<{ uuid: string; naam: string }>`
     select uuid, coalesce(nullif(naam, ''), domein) || ' (' || domein || ')' as naam from catalogus c order by 2 limit 100`.execute(
     app.read,
@@ -189,8 +189,8 @@ async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Fo
     title: t('Rechten van een toepassing'),
     breadcrumbs: breadcrumbsOf(applicatie),
     applicatie,
-    fouten,
-    waarden: { sjabloon: body.sjabloon, catalogi: [body.catalogi ?? []].flat(), max: body.max ?? '' },
+    faults,
+    values: { sjabloon: body.sjabloon, catalogi: [body.catalogi ?? []].flat(), max: body.max ?? '' },
     catalogi: rows,
     niveaus: levels(),
     presets: PRESETS.map((preset) => ({
@@ -213,27 +213,27 @@ async function rightPage(
   request: FastifyRequest,
   applicatie: Applicatie,
   recht: ShownRight | undefined,
-  waarden: RightForm,
-  fouten: FormFaults = {},
+  values: RightForm,
+  faults: FormFaults = {},
 ) {
-  const { component } = waarden
+  const { component } = values
   const zoek = String((request.query as { zoek?: string }).zoek ?? '').slice(0, 200)
   const known = SCOPES[component]
-  const others = waarden.scopes.filter((scope) => !known.some(([name]) => name === scope))
+  const others = values.scopes.filter((scope) => !known.some(([name]) => name === scope))
   return {
     title: recht ? t('Recht wijzigen') : t`Recht toevoegen: ${COMPONENTEN[component]}`,
     breadcrumbs: breadcrumbsOf(applicatie),
     applicatie,
     recht,
-    waarden,
-    fouten,
+    values,
+    faults,
     zoek,
     componentNaam: COMPONENTEN[component],
     scopes: [...known, ...others.map((scope) => [scope, t('een scope die deze dienst niet kent')])],
     typen: TYPEN[component],
     metMax: hasMax(component),
     niveaus: levels(),
-    ...(TYPEN[component] && (await selectChoices(app.read, component, zoek, waarden.voor))),
+    ...(TYPEN[component] && (await selectChoices(app.read, component, zoek, values.voor))),
   }
 }
 

@@ -33,8 +33,8 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     return reply.page('applicatie-secret-new', {
       ...newPage(applicatie, client),
       geheimen: await countSecrets(app, client),
-      waarden: { wijze: 'vervangen', uren: 24 },
-      fouten: {},
+      values: { wijze: 'vervangen', uren: 24 },
+      faults: {},
     })
   })
 
@@ -60,8 +60,8 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
       return reply.code(400).page('applicatie-secret-new', {
         ...newPage(applicatie, client),
         geheimen: await countSecrets(app, client),
-        waarden: request.body ?? {},
-        fouten: formFaultsOf(error),
+        values: request.body ?? {},
+        faults: formFaultsOf(error),
       })
     }
   })

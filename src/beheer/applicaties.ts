@@ -53,22 +53,22 @@ export function registerApplicaties(app: FastifyInstance): void {
     async (request, reply) => {
       const { zoek, rechten } = request.query
       const filters = { zoek: String(zoek ?? '').slice(0, 200), rechten: String(rechten ?? '') }
-      const lijst = await keysetPage(request, {
+      const list = await keysetPage(request, {
         key: ({ id, sleutel }: ListRow) => `${id}:${sleutel}`,
         rows: (limit, cursor) => selectList(app, filters, limit, cursor, queryText(request, 'sorteer') === '-label'),
       })
       return reply.page('applicaties', {
         title: t('Applicaties'),
         standaard: 'label',
-        lijst,
+        list,
         filters,
-        keuzes: [['', t('Alle')], ...Object.entries(RIGHTS).map(([waarde, { naam }]) => [waarde, naam])],
+        choices: [['', t('Alle')], ...Object.entries(RIGHTS).map(([waarde, { naam }]) => [waarde, naam])],
       })
     },
   )
 
   app.get('/applicaties/nieuw', { config: administering }, async (_request, reply) =>
-    reply.page('applicatie-new', { ...NEW_PAGE, waarden: {}, fouten: {} }),
+    reply.page('applicatie-new', { ...NEW_PAGE, values: {}, faults: {} }),
   )
 
   app.post('/applicaties', { config: administering }, async (request, reply) => {
@@ -100,7 +100,7 @@ export function registerApplicaties(app: FastifyInstance): void {
     } catch (error) {
       return reply
         .code(400)
-        .page('applicatie-new', { ...NEW_PAGE, waarden: request.body ?? {}, fouten: formFaults(error) })
+        .page('applicatie-new', { ...NEW_PAGE, values: request.body ?? {}, faults: formFaults(error) })
     }
   })
 
@@ -126,8 +126,8 @@ export function registerApplicaties(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     return reply.page('applicatie-edit', {
       ...changePage(applicatie),
-      waarden: { ...applicatie, clientIds: applicatie.clientIds.join('\n') },
-      fouten: {},
+      values: { ...applicatie, clientIds: applicatie.clientIds.join('\n') },
+      faults: {},
     })
   })
 
@@ -163,8 +163,8 @@ export function registerApplicaties(app: FastifyInstance): void {
     } catch (error) {
       return reply.code(400).page('applicatie-edit', {
         ...changePage(applicatie),
-        waarden: request.body ?? {},
-        fouten: formFaults(error),
+        values: request.body ?? {},
+        faults: formFaults(error),
       })
     }
   })

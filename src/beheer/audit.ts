@@ -45,7 +45,7 @@ export function registerAudit(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   app.get('/audit', { config }, async (request, reply) => {
-    const lijst = await keysetByNumber<Line>(request, app.read, {
+    const list = await keysetByNumber<Line>(request, app.read, {
       select: LINE,
       id: sql`b.id`,
       sorts: SORTS,
@@ -60,7 +60,7 @@ export function registerAudit(app: FastifyInstance): void {
     return reply.page('audit', {
       title: t('Audit'),
       standaard: '-nummer',
-      lijst,
+      list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       handelingen: handelingen
         .map(({ handeling }): [string, string] => [handeling, actLabel(handeling)])

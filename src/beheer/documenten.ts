@@ -74,7 +74,7 @@ export function registerDocumenten(app: FastifyInstance): void {
   const send = contentSender(app)
 
   app.get('/documenten', { config }, async (request, reply) => {
-    const lijst = await keysetByNumber<Line>(request, app.read, {
+    const list = await keysetByNumber<Line>(request, app.read, {
       select: LINE,
       id: sql`e.id`,
       sorts: SORTS,
@@ -82,7 +82,7 @@ export function registerDocumenten(app: FastifyInstance): void {
     })
     return reply.page('documenten', {
       title: t('Documenten'),
-      lijst,
+      list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       kort: queryText(request, 'titel') !== '' && !isSearchable(queryText(request, 'titel')),
       typen: await typeChoices(app.read, 'informatieobjecttype'),
@@ -117,7 +117,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       soort: type?.omschrijving || t('Zonder omschrijving'),
       versies: versies.map((versie) => ({ ...versie, toonbaar: shownAs(versie) !== undefined })),
       relaties,
-      gebeurtenissen: (await historyOf(app, request, document.uuid, 5)).rijen,
+      gebeurtenissen: (await historyOf(app, request, document.uuid, 5)).rows,
       voorbeeld: shown && { versie: shown.versie, soort: shownAs(shown), titel: shown.titel },
     })
   })
@@ -171,7 +171,7 @@ export function registerDocumenten(app: FastifyInstance): void {
         { path: '/documenten', name: t('Documenten') },
         { path: `/documenten/${document.uuid}`, name: document.titel },
       ],
-      lijst: await historyOf(app, request, document.uuid),
+      list: await historyOf(app, request, document.uuid),
     })
   })
 

@@ -11,7 +11,7 @@ import { liveSessions, sessionOf } from './session.ts'
 
 /** What a page shows of something that goes on, by the names of its places (`data-waarde`). */
 export type StreamState = {
-  waarden: Record<string, string | number>
+  values: Record<string, string | number>
   /** A sentence for who cannot see it change; it is passed on at most once in ten seconds. */
   gesproken: string
   /** It has ended: the page is asked anew. */
@@ -57,7 +57,7 @@ export function openEventStreams(app: FastifyInstance) {
           [...source.viewers].map(({ session }) => session),
         ),
       ])
-      source.stand = stand ?? { waarden: {}, gesproken: '', klaar: true }
+      source.stand = stand ?? { values: {}, gesproken: '', klaar: true }
       for (const viewer of source.viewers) send(viewer, source.stand, !sessions.has(viewer.session))
     } catch (error) {
       app.log.warn({ err: error, stroom: sleutel }, 'a page could not be kept up to date for a moment')
@@ -117,11 +117,11 @@ function send(viewer: Viewer, stand: StreamState, ended: boolean): void {
     return
   }
   if (stream.readableLength > MAX_WAITING) return
-  const id = String(crc32(JSON.stringify(stand.waarden)))
+  const id = String(crc32(JSON.stringify(stand.values)))
   if (id === viewer.gezien) return
   const speak = Date.now() - viewer.gesprokenOp >= SPEAK_MS
-  const waarden = speak ? { ...stand.waarden, gesproken: stand.gesproken } : stand.waarden
+  const values = speak ? { ...stand.values, gesproken: stand.gesproken } : stand.values
   if (speak) viewer.gesprokenOp = Date.now()
   viewer.gezien = id
-  stream.push(`id: ${id}\nevent: stand\ndata: ${JSON.stringify(waarden)}\n\n`)
+  stream.push(`id: ${id}\nevent: stand\ndata: ${JSON.stringify(values)}\n\n`)
 }

@@ -38,23 +38,23 @@ export function readForm<T extends TObject>(
   }
   const found = others(given)
   if (Object.keys(found).length === 0) return readInput(schema, values)
-  const fouten: FormFaults = {}
+  const faults: FormFaults = {}
   try {
     readInput(schema, values)
   } catch (error) {
-    Object.assign(fouten, formFaultsOf(error))
+    Object.assign(faults, formFaultsOf(error))
   }
-  throw formProblem({ ...found, ...fouten })
+  throw formProblem({ ...found, ...faults })
 }
 
 /** Puts extra checks beside those of the schema. @throws Problem 400 when any of them found something */
-export function throwFormFaults(fouten: FormFaults): void {
-  if (Object.keys(fouten).length > 0) throw formProblem(fouten)
+export function throwFormFaults(faults: FormFaults): void {
+  if (Object.keys(faults).length > 0) throw formProblem(faults)
 }
 
 /** To throw where one thing is known to be wrong: 400. */
-export const formProblem = (fouten: FormFaults): Problem =>
-  invalidAll(Object.entries(fouten).map(([name, reason]): InvalidParam => ({ name, code: 'invalid', reason })))
+export const formProblem = (faults: FormFaults): Problem =>
+  invalidAll(Object.entries(faults).map(([name, reason]): InvalidParam => ({ name, code: 'invalid', reason })))
 
 /** What to show beside the fields after a failure; whatever is no refusal of the input is thrown on. */
 export function formFaultsOf(error: unknown): FormFaults {

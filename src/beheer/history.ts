@@ -41,13 +41,13 @@ export async function historyOf(
     id: sql`a.id`,
     conditions: [sql`a.hoofd_object_uuid = ${uuid}`],
   })
-  const names = await namesIn(app, request, list.rijen)
-  const rijen = list.rijen.map(({ oud, nieuw, ...row }) => ({
+  const names = await namesIn(app, request, list.rows)
+  const rows = list.rows.map(({ oud, nieuw, ...row }) => ({
     ...row,
     zin: sentence({ ...row, oud, nieuw }, names),
     velden: changedFields(oud, nieuw, names),
   }))
-  return { ...list, rijen }
+  return { ...list, rows }
 }
 
 const UUIDS = new RegExp(`/(${UUID_PATTERN})(?:\\?|$)`)

@@ -97,7 +97,7 @@ export type Progress = {
 export function importState(row: Progress): StreamState {
   const { totaal, verwerkt, mislukt, seconden } = row
   return {
-    waarden: {
+    values: {
       ...countText(row),
       gelukt: formatNumber(verwerkt - mislukt),
       mislukt: formatNumber(mislukt),
@@ -114,7 +114,7 @@ export function importState(row: Progress): StreamState {
 export function dryRunState(row: Progress): StreamState {
   const { totaal, verwerkt, mislukt, seconden, stil, werkers } = row
   return {
-    waarden: {
+    values: {
       ...countText(row),
       mislukt: formatNumber(mislukt),
       resterend: remainingText(verwerkt, totaal, seconden),

@@ -95,7 +95,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
     const shown = Math.min(kop.length, MAX_COLUMNS)
-    const rijen = await reader.sql<{ nummer: number; aantal: number; cellen: string[] }[]>`
+    const rows = await reader.sql<{ nummer: number; aantal: number; cellen: string[] }[]>`
       select nummer, json_array_length(cellen) as aantal, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
@@ -113,7 +113,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       onbekend: kop
         .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
         .map((naam) => shortened(naam) || t('(zonder naam)')),
-      rijen: rijen.map(({ nummer, aantal, cellen }) => ({
+      rows: rows.map(({ nummer, aantal, cellen }) => ({
         nummer,
         scheef: aantal !== kop.length,
         cellen: cellen.slice(0, kop.length > shown ? shown : undefined).map(shortened),
@@ -121,7 +121,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       bezig,
       // A run that was lost can be asked for again.
       vast: bezig && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
-      stand: bezig ? (await readTrial(concept.uuid))?.waarden : null,
+      stand: bezig ? (await readTrial(concept.uuid))?.values : null,
       soorten: soorten.slice(0, MAX_KINDS),
       meerSoorten: soorten.length > MAX_KINDS,
       open: await openImport(),
@@ -144,7 +144,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
     const [soort] = await chosenReason(concept, queryText(request, 'reden'))
     const reason = soort ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${soort.sleutel}::bigint` : sql``
-    const lijst = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
+    const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
       key: ({ nummer }) => String(nummer),
       rows: async (limit, { na, voor }) => {
         const from = isRow(na)
@@ -171,9 +171,9 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       ],
       concept,
       soort,
-      lijst: {
-        ...lijst,
-        rijen: lijst.rijen.map(({ titel, ...rij }) => ({
+      list: {
+        ...list,
+        rows: list.rows.map(({ titel, ...rij }) => ({
           ...rij,
           bestandspad: shortened(rij.bestandspad),
           documentTitel: shortened(titel),
@@ -230,11 +230,11 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     return redirectWith(request, reply, '/imports', t('Het bestand is weggegooid. Er is niets geïmporteerd.'))
   })
 
-  async function formulier(reply: FastifyReply, fouten: FormFaults): Promise<FastifyReply> {
+  async function formulier(reply: FastifyReply, faults: FormFaults): Promise<FastifyReply> {
     return reply.page('import-new', {
       title: t('Import starten'),
       breadcrumbs: [LIST_PAGE],
-      fouten,
+      faults,
       kolommen: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
       open: await openImport(),
       mapFout: importBaseDirFault(config)?.reden,

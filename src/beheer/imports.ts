@@ -50,18 +50,18 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   await registerImportStart(app, stroom)
 
   app.get('/imports', { config: viewer }, async (request, reply) => {
-    const lijst = await keysetByNumber<ImportRow>(request, app.read, {
+    const list = await keysetByNumber<ImportRow>(request, app.read, {
       select: sql`select i.* from import i`,
       id: sql`i.id`,
       sorts: SORTS,
       conditions: [sql`i.verwijderd_op is null`],
     })
     const concepten = await listConcepten(app.read, 20)
-    const loopt = lijst.rijen.some(isRunning)
+    const loopt = list.rows.some(isRunning)
     return reply.page('imports', {
       title: t('Imports'),
       standaard: '-nummer',
-      lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...summaryOf(row) })) },
+      list: { ...list, rows: list.rows.map((row) => ({ ...row, ...summaryOf(row) })) },
       concepten,
       loopt,
     })
@@ -77,7 +77,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       row,
       ...summaryOf(row),
       loopt,
-      stand: loopt || row.gestartOp ? (await readProgress(row.uuid))?.waarden : null,
+      stand: loopt || row.gestartOp ? (await readProgress(row.uuid))?.values : null,
       gestopt: stoppedText(row),
       verder: canContinue(row),
       rapport: hasReport(row),
@@ -102,7 +102,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const alleen = queryText(request, 'resultaat') === 'mislukt' && !soort
     const kop = row.kop as string[]
     const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
-    const lijst = await keysetPage<ReportRow>(request, {
+    const list = await keysetPage<ReportRow>(request, {
       key: ({ nummer }) => String(nummer),
       rows: (limit, { na, voor }) => {
         const from = isRow(na)
@@ -124,9 +124,9 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       row,
       soort,
       keuze: alleen ? 'mislukt' : '',
-      lijst: {
-        ...lijst,
-        rijen: lijst.rijen.map(({ titel, ...rij }) => ({
+      list: {
+        ...list,
+        rows: list.rows.map(({ titel, ...rij }) => ({
           ...rij,
           bestandspad: shortened(rij.bestandspad),
           documentTitel: shortened(titel),
@@ -205,8 +205,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         t('De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.'),
         t('Een geannuleerde import kan niet verder gaan. De rijen die overblijven kunt u daarna downloaden.'),
       ],
-      knop: t('Import annuleren'),
-      terug: t('Niet annuleren'),
+      button: t('Import annuleren'),
+      back: t('Niet annuleren'),
     })
   })
 
@@ -233,8 +233,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         t('U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.'),
         t('De documenten die zijn geïmporteerd, blijven bestaan.'),
       ],
-      knop: t('Import verwijderen'),
-      terug: t('Niet verwijderen'),
+      button: t('Import verwijderen'),
+      back: t('Niet verwijderen'),
     })
   })
 
@@ -283,7 +283,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   function confirmation(
     reply: FastifyReply,
     row: ImportRow,
-    tekst: { title: string; uitleg: string[]; knop: string; terug: string },
+    tekst: { title: string; uitleg: string[]; button: string; back: string },
   ): Promise<FastifyReply> {
     return reply.page('import-confirm', {
       breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],

@@ -84,7 +84,7 @@ export function registerJobs(app: FastifyInstance): void {
     const tekst = (naam: string) => String([query[naam]].flat().at(-1) ?? '').replaceAll('\0', '')
     const staat = Object.hasOwn(STATES, tekst('staat')) ? (tekst('staat') as State) : undefined
     const taak = tekst('taak').slice(0, 128)
-    const [lijst, aantallen, storingen] = await Promise.all([
+    const [list, aantallen, storingen] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
         rows: (limit, cursor) => selectJobs(staat, taak, limit, cursor, tekst('sorteer') === 'nummer'),
@@ -97,8 +97,8 @@ export function registerJobs(app: FastifyInstance): void {
     return reply.page('jobs', {
       title: t('Taken'),
       standaard: '-nummer',
-      lijst,
-      rijen: lijst.rijen.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
+      list,
+      rows: list.rows.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
       storingen,
       staat: staat ?? '',
       taak,

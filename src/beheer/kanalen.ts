@@ -144,15 +144,15 @@ export function registerKanalen(app: FastifyInstance): void {
   }
 }
 
-const page = (kanaal: Kanaal | undefined, waarden: object, fouten: FormFaults = {}) => ({
+const page = (kanaal: Kanaal | undefined, values: object, faults: FormFaults = {}) => ({
   title: kanaal ? t`Kanaal ${kanaal.naam} wijzigen` : t('Nieuw kanaal'),
   breadcrumbs: [
     { path: '/kanalen', name: t('Kanalen') },
     ...(kanaal ? [{ path: `/kanalen/${kanaal.uuid}`, name: kanaal.naam }] : []),
   ],
   kanaal,
-  waarden,
-  fouten,
+  values,
+  faults,
 })
 
 /** One kenmerk on a line. */

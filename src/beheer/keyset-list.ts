@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 
 /** Where a page begins: behind or before a row; neither: at the beginning. */
 export type Cursor = { na?: string; voor?: string }
-export type KeysetPage<Row> = { rijen: Row[]; vorige: string | null; volgende: string | null; eerste: string | null }
+export type KeysetPage<Row> = { rows: Row[]; previous: string | null; next: string | null; first: string | null }
 
 /**
  * One page.
@@ -14,19 +14,20 @@ export async function keysetPage<Row>(
   request: FastifyRequest,
   options: { size?: number; key(row: Row): string; rows(limit: number, cursor: Cursor): Promise<Row[]> },
 ): Promise<KeysetPage<Row>> {
-  const { size = 50, key, rows } = options
+  const { size = 50, key } = options
   const { na, voor } = request.query as Cursor
   const back = voor !== undefined
-  const found = await rows(size + 1, back ? { voor } : na === undefined ? {} : { na })
+  const found = await options.rows(size + 1, back ? { voor } : na === undefined ? {} : { na })
   const more = found.length > size
-  const rijen = found.slice(0, size)
-  if (back) rijen.reverse()
-  const [first, last] = [rijen[0], rijen.at(-1)]
+  const rows = found.slice(0, size)
+  if (back) rows.reverse()
+  const [firstRow, lastRow] = [rows[0], rows.at(-1)]
   return {
-    rijen,
-    vorige: first !== undefined && (back ? more : na !== undefined) ? withQuery(request, { voor: key(first) }) : null,
-    volgende: last !== undefined && (back || more) ? withQuery(request, { na: key(last) }) : null,
-    eerste: back || na !== undefined ? withQuery(request, {}) : null,
+    rows,
+    previous:
+      firstRow !== undefined && (back ? more : na !== undefined) ? withQuery(request, { voor: key(firstRow) }) : null,
+    next: lastRow !== undefined && (back || more) ? withQuery(request, { na: key(lastRow) }) : null,
+    first: back || na !== undefined ? withQuery(request, {}) : null,
   }
 }
 

@@ -52,7 +52,7 @@ export function registerMyAccount(app: FastifyInstance): void {
 
   app.get('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
     if (!signedIn(request).wachtwoordGegeven) return redirectWith(request, reply, '/mijn-account')
-    return reply.page('my-account-password', { ...FIRST_PASSWORD, fouten: {} })
+    return reply.page('my-account-password', { ...FIRST_PASSWORD, faults: {} })
   })
 
   app.post('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
@@ -69,9 +69,9 @@ export function registerMyAccount(app: FastifyInstance): void {
         m.vastleggen({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
       })
     } catch (error) {
-      const fouten = formFaultsOf(error)
-      if (!wachtwoordGegeven) return show(app, request, reply.code(400), fouten)
-      return reply.code(400).page('my-account-password', { ...FIRST_PASSWORD, fouten })
+      const faults = formFaultsOf(error)
+      if (!wachtwoordGegeven) return show(app, request, reply.code(400), faults)
+      return reply.code(400).page('my-account-password', { ...FIRST_PASSWORD, faults })
     }
     await startSession(request, reply, id)
     return redirectWith(
@@ -137,7 +137,7 @@ export function registerMyAccount(app: FastifyInstance): void {
       return reply.code(400).page('my-account-codes-delete', {
         ...CODES_WEG,
         vereist: app.parts.config.beheerTotpRequired,
-        fouten: formFaultsOf(error),
+        faults: formFaultsOf(error),
       })
     }
     await startSession(request, reply, beheerder.id)
@@ -179,7 +179,7 @@ const CODES_WEG = words(
   {
     title: 'Eenmalige codes verwijderen',
     breadcrumbs: [{ path: '/mijn-account', name: 'Mijn account' }],
-    fouten: {},
+    faults: {},
   },
   'title',
   'name',
@@ -191,7 +191,7 @@ async function show(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  fouten: Record<string, string> = {},
+  faults: Record<string, string> = {},
 ): Promise<FastifyReply> {
   const { id } = signedIn(request)
   const { sql } = app.reader
@@ -219,7 +219,7 @@ async function show(
     title: t('Mijn account'),
     account,
     sessies: sessies.map((sessie) => ({ ...sessie, browser: browserName(sessie.browser) })),
-    fouten,
+    faults,
   })
 }
 
@@ -227,7 +227,7 @@ async function showCodes(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  fouten: Record<string, string> = {},
+  faults: Record<string, string> = {},
 ): Promise<FastifyReply> {
   const { box, config: settings } = app.parts
   const { host } = new URL(request.base)
@@ -236,7 +236,7 @@ async function showCodes(
     breadcrumbs: [{ path: '/mijn-account', name: t('Mijn account') }],
     vereist: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
     nieuw: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
-    fouten,
+    faults,
   })
 }
 

@@ -14,7 +14,7 @@ const STATUSSEN: Record<string, NotificatieFilter['status']> = {
 }
 
 /** Read leniently: what is no date or state is no filter, with a word about it. */
-export function readFilter(query: FormValues): { filter: NotificatieFilter; velden: FilterFields; fouten: FormFaults } {
+export function readFilter(query: FormValues): { filter: NotificatieFilter; velden: FilterFields; faults: FormFaults } {
   const tekst = (naam: keyof FilterFields) =>
     String([query[naam]].flat().at(-1) ?? '')
       .trim()
@@ -28,12 +28,12 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; veld
     object: tekst('object'),
     oorzaak: /^(http-\d{3}|[a-z]+)$/.test(tekst('oorzaak')) ? tekst('oorzaak') : '',
   }
-  const fouten: FormFaults = {}
+  const faults: FormFaults = {}
   for (const naam of ['van', 'tot'] as const)
-    if (tekst(naam) !== '' && velden[naam] === '') fouten[naam] = t('Vul een datum in als jjjj-mm-dd.')
+    if (tekst(naam) !== '' && velden[naam] === '') faults[naam] = t('Vul een datum in als jjjj-mm-dd.')
   // Of a URL the last one: that is the object, what comes before is what it belongs to.
   const object = velden.object.match(new RegExp(UUID_PATTERN, 'gi'))?.at(-1)
-  if (velden.object !== '' && !object) fouten.object = t('Vul de URL of de UUID van een object in.')
+  if (velden.object !== '' && !object) faults.object = t('Vul de URL of de UUID van een object in.')
   const { status, kanaal, van, tot, oorzaak } = velden
   const filter: NotificatieFilter = {
     ...(STATUSSEN[status] && { status: STATUSSEN[status] }),
@@ -43,13 +43,13 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; veld
     ...(object && { object: object.toLowerCase() }),
     ...(oorzaak && { oorzaak }),
   }
-  return { filter, velden, fouten }
+  return { filter, velden, faults }
 }
 
 /** A selection that is not understood in full may not become a larger one. */
-export function refuseSelection(filter: NotificatieFilter, fouten: FormFaults): void {
+export function refuseSelection(filter: NotificatieFilter, faults: FormFaults): void {
   throwFormFaults({
-    ...fouten,
+    ...faults,
     ...(filter.status && filter.status !== 'mislukt' && { status: t('Alleen mislukte berichten gaan opnieuw.') }),
   })
 }

@@ -87,7 +87,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     )
   })
 
-  async function show(reply: FastifyReply, velden: Values, fouten: FormFaults) {
+  async function show(reply: FastifyReply, velden: Values, faults: FormFaults) {
     const fout: FormFaults = {}
     const herhaling = readRetry(velden, fout)
     const [nu, pauze] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
@@ -96,7 +96,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     return reply.page('notificatie-settings', {
       title: title(),
       velden,
-      fouten,
+      faults,
       heeftSecret: nu.dienst?.heeftSecret ?? false,
       heeftDienst: nu.dienst !== null,
       modus: await readModus(app.read),
@@ -122,23 +122,23 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
   }
 
   async function opslaan(request: FastifyRequest, velden: Values, secret: string): Promise<boolean> {
-    const fouten: FormFaults = {}
-    const herhaling = readRetry(velden, fouten)
-    const termijn = readNumber(velden.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', fouten)
+    const faults: FormFaults = {}
+    const herhaling = readRetry(velden, faults)
+    const termijn = readNumber(velden.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', faults)
     const { apiRoot, clientId } = velden
-    if (apiRoot !== '') Object.assign(fouten, urlFault(apiRoot))
+    if (apiRoot !== '') Object.assign(faults, urlFault(apiRoot))
     if (/\p{Cc}/u.test(clientId) || clientId.length > 255)
-      fouten.clientId = t('Vul ten hoogste 255 tekens in, zonder regeleinden.')
-    if (secret.length > 1000 || /\p{Cc}/u.test(secret)) fouten.secret = t('Vul ten hoogste 1000 tekens in.')
+      faults.clientId = t('Vul ten hoogste 255 tekens in, zonder regeleinden.')
+    if (secret.length > 1000 || /\p{Cc}/u.test(secret)) faults.secret = t('Vul ten hoogste 1000 tekens in.')
     const nu = await readCurrent(app.read)
     // Another way to identify ourselves, from a configuration file, stays until a client id is filled in here.
     const anders = nu.dienst && nu.dienst.authenticatie !== 'zgw' && clientId === '' ? nu.dienst : undefined
     if (apiRoot !== '' && !anders) {
-      if (clientId === '') fouten.clientId ??= t('Vul het client-ID in dat de notificatiedienst voor ons kent.')
+      if (clientId === '') faults.clientId ??= t('Vul het client-ID in dat de notificatiedienst voor ons kent.')
       if (secret === '' && !nu.dienst?.heeftSecret)
-        fouten.secret ??= t('Vul het secret in dat bij het client-ID hoort.')
+        faults.secret ??= t('Vul het secret in dat bij het client-ID hoort.')
     }
-    throwFormFaults(fouten)
+    throwFormFaults(faults)
     try {
       await mutateFromPage(request, async (m) => {
         const oud = await readCurrent(m.read)
@@ -253,17 +253,17 @@ async function unusedSlug(db: ReadDb): Promise<string> {
 }
 
 /** The settings of the retries; what is wrong with them is added to `fouten`. */
-function readRetry(velden: Values, fouten: FormFaults): RetryFields {
+function readRetry(velden: Values, faults: FormFaults): RetryFields {
   const { backoffSoort } = velden
-  if (!['getal', 'aan', 'uit'].includes(backoffSoort)) fouten.backoffSoort = t('Kies een van de drie mogelijkheden.')
+  if (!['getal', 'aan', 'uit'].includes(backoffSoort)) faults.backoffSoort = t('Kies een van de drie mogelijkheden.')
   return {
-    maxRetries: readNumber(velden.maxRetries, { min: 0, max: 100 }, 'maxRetries', fouten),
+    maxRetries: readNumber(velden.maxRetries, { min: 0, max: 100 }, 'maxRetries', faults),
     backoff:
       backoffSoort === 'getal'
-        ? readNumber(velden.backoff, { min: 0.1, max: 1_000_000, decimalen: true }, 'backoff', fouten)
+        ? readNumber(velden.backoff, { min: 0.1, max: 1_000_000, decimalen: true }, 'backoff', faults)
         : backoffSoort === 'aan',
-    backoffMax: readNumber(velden.backoffMax, { min: 1, max: 31_536_000 }, 'backoffMax', fouten),
-    baseFactor: readNumber(velden.baseFactor, { min: 1, max: 1000 }, 'baseFactor', fouten),
+    backoffMax: readNumber(velden.backoffMax, { min: 1, max: 31_536_000 }, 'backoffMax', faults),
+    baseFactor: readNumber(velden.baseFactor, { min: 1, max: 1000 }, 'baseFactor', faults),
   }
 }
 
@@ -279,7 +279,7 @@ function readNumber(
   text: string,
   { min, max, decimalen = false }: { min: number; max: number; decimalen?: boolean },
   naam: string,
-  fouten: FormFaults,
+  faults: FormFaults,
 ): number {
   const value = (decimalen ? /^\d{1,12}([.,]\d{1,3})?$/ : /^\d{1,12}$/).test(text)
     ? Number(text.replace(',', '.'))
@@ -287,7 +287,7 @@ function readNumber(
   if (value >= min && value <= max) return value
   const soort = decimalen ? t('getal') : t('geheel getal')
   const { format } = new Intl.NumberFormat(localeOf())
-  fouten[naam] = t`${NAMES[naam]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
+  faults[naam] = t`${NAMES[naam]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
   return min
 }
 const numberText = (value: number) => String(value).replace('.', ',')

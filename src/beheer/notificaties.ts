@@ -33,9 +33,9 @@ type Params = { Params: { uuid: string } }
 
 export function registerNotificaties(app: FastifyInstance): void {
   app.get('/notificaties', { config: viewing }, async (request, reply) => {
-    const { filter, velden, fouten } = readFilter(request.query as FormValues)
-    const geldig = fouten.object === undefined
-    const [lijst, aantal, instelling, oorzaken] = await Promise.all([
+    const { filter, velden, faults } = readFilter(request.query as FormValues)
+    const geldig = faults.object === undefined
+    const [list, aantal, instelling, oorzaken] = await Promise.all([
       keysetPage(request, {
         key: ({ aanmaakdatum, id }: Row) => `${aanmaakdatum}_${id}`,
         rows: async (limit, cursor) => (geldig ? selectRows(app, request, filter, limit, cursor) : []),
@@ -47,13 +47,13 @@ export function registerNotificaties(app: FastifyInstance): void {
     return reply.page('notificaties', {
       title: t('Notificaties'),
       standaard: '-gemaakt',
-      lijst,
-      rijen: lijst.rijen.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
+      list,
+      rows: list.rows.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
       oorzaken,
       aantal: aantal > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(aantal),
       leeg: aantal === 0,
       velden,
-      fouten,
+      faults,
       gefilterd: Object.values(velden).some((value) => value !== ''),
       alles: (request.query as FormValues).alles === '1',
       selectie: new URLSearchParams(Object.entries(velden).filter(([, value]) => value !== '')).toString(),
@@ -67,8 +67,8 @@ export function registerNotificaties(app: FastifyInstance): void {
   })
 
   app.get('/notificaties/herzenden', { config: operating }, async (request, reply) => {
-    const { filter, velden, fouten } = readFilter(request.query as FormValues)
-    refuseSelection(filter, fouten)
+    const { filter, velden, faults } = readFilter(request.query as FormValues)
+    refuseSelection(filter, faults)
     const aantal = await countMessages(app, { ...filter, status: 'mislukt' })
     return reply.page('notificaties-resend', {
       title: t('Opnieuw versturen'),
@@ -81,8 +81,8 @@ export function registerNotificaties(app: FastifyInstance): void {
   })
 
   app.post('/notificaties/herzenden-alle', { config: operating }, async (request, reply) => {
-    const { filter, velden, fouten } = readFilter((request.body ?? {}) as FormValues)
-    refuseSelection(filter, fouten)
+    const { filter, velden, faults } = readFilter((request.body ?? {}) as FormValues)
+    refuseSelection(filter, faults)
     const aantal = await mutateFromPage(request, async (m) => {
       const count = await resendFailed(m, { filter })
       m.vastleggen({

@@ -21,7 +21,7 @@ type Line = {
 
 export function registerOutgoing(app: FastifyInstance): void {
   app.get('/uitgaand', { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
-    const [lijst, diensten] = await Promise.all([
+    const [list, diensten] = await Promise.all([
       keysetByNumber<Line>(request, app.read, {
         select: sql`select u.* from uitgaand_verzoek u`,
         id: sql`u.id`,
@@ -38,7 +38,7 @@ export function registerOutgoing(app: FastifyInstance): void {
     return reply.page('outgoing', {
       title: t('Uitgaande verzoeken'),
       standaard: '-nummer',
-      lijst,
+      list,
       days: app.parts.config.outgoingLogRetentionDays,
       diensten,
       failures: FAILURES,

@@ -101,7 +101,7 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
       melding,
       ...data,
       ...frame(request, style),
-      faultList: (body: string) => listFaults(body, data.fouten),
+      faultList: (body: string) => listFaults(body, data.faults),
       csrf: request.method === 'HEAD' ? '' : await this.generateCsrf(),
     })
     return this.type('text/html; charset=utf-8').send(labelCells(html))
@@ -199,14 +199,15 @@ function labelCells(html: string): string {
  * tells it in its own way says so with `data-fouten`.
  * @param body the page, in which every value was escaped
  */
-function listFaults(body: string, fouten: unknown): { anker?: string; label?: string; reden: string }[] {
-  if (typeof fouten !== 'object' || fouten === null || Array.isArray(fouten) || body.includes('data-fouten')) return []
-  const place = ({ anker }: { anker?: string }) => (anker ? body.indexOf(`id="${anker}"`) : -1)
-  const faults = Object.entries(fouten as FormFaults).map(([naam, reden]) => {
-    const anker = [`veld-${naam}`, `fout-${naam}`].find((id) => body.includes(`id="${id}"`)) ?? idOfField(body, naam)
-    const label = anker && new RegExp(`<label for="${RegExp.escape(anker)}"[^>]*>([\\s\\S]*?)</label>`).exec(body)?.[1]
+function listFaults(body: string, given: unknown): { anchor?: string; label?: string; reason: string }[] {
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || body.includes('data-fouten')) return []
+  const place = ({ anchor }: { anchor?: string }) => (anchor ? body.indexOf(`id="${anchor}"`) : -1)
+  const faults = Object.entries(given as FormFaults).map(([name, reason]) => {
+    const anchor = [`veld-${name}`, `fout-${name}`].find((id) => body.includes(`id="${id}"`)) ?? idOfField(body, name)
+    const label =
+      anchor && new RegExp(`<label for="${RegExp.escape(anchor)}"[^>]*>([\\s\\S]*?)</label>`).exec(body)?.[1]
     const text = label && plainText(label.replace(/<span[\s\S]*?<\/span>|<[^>]*>/g, '').trim())
-    return { ...(anker && { anker }), ...(text && { label: text }), reden }
+    return { ...(anchor && { anchor }), ...(text && { label: text }), reason }
   })
   return faults.sort((one, other) => place(one) - place(other))
 }

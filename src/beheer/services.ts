@@ -249,12 +249,12 @@ const crumbs = ({ uuid, label }: ServiceRow) => [
   { path: `${PATH}/${uuid}`, name: label.slice(0, 60) },
 ]
 
-const page = (dienst: ServiceRow | undefined, waarden: object, fouten: FormFaults = {}) => ({
+const page = (dienst: ServiceRow | undefined, values: object, faults: FormFaults = {}) => ({
   title: dienst ? t('Dienst wijzigen') : t('Nieuwe dienst'),
   breadcrumbs: dienst ? crumbs(dienst) : [{ path: PATH, name: t('Andere diensten') }],
   dienst,
-  waarden,
-  fouten,
+  values,
+  faults,
   soorten: Object.entries(KIND_WORDS),
   authenticaties: Object.entries(AUTHENTICATIES),
   heeftGeheim: dienst?.geheim != null,

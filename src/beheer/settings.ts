@@ -39,12 +39,12 @@ export function registerSettings(app: FastifyInstance): void {
       const what = changed === 1 ? t('Een instelling is') : t`${changed} instellingen zijn`
       return redirectWith(request, reply, PATH, t`${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
     } catch (error) {
-      const fouten = formFaultsOf(error)
-      return reply.code(400).page('settings', await page(form, fouten))
+      const faults = formFaultsOf(error)
+      return reply.code(400).page('settings', await page(form, faults))
     }
   })
 
-  async function page(form: FormValues = {}, fouten: FormFaults = {}) {
+  async function page(form: FormValues = {}, faults: FormFaults = {}) {
     const { listed } = parts.config
     const stored = await readRows(app.read)
     const fields = CHANGEABLE.map((setting) => {
@@ -52,18 +52,18 @@ export function registerSettings(app: FastifyInstance): void {
       const { value, from } = expected(listed.find(({ env }) => env === setting.env))
       return {
         setting,
-        waarde: textOf(form, setting.env) ?? now,
+        value: textOf(form, setting.env) ?? now,
         was: textOf(form, `was.${setting.env}`) ?? now,
         /** Not of the stored one when that is wrong: what counts. */
         geldt: inWords(setting, value),
         standaard: inWords(setting, setting.default?.toString()),
         uit: from,
-        keuzes: choicesOf(setting),
+        choices: choicesOf(setting),
       }
     })
     return {
       title: t('Configuratie'),
-      fouten,
+      faults,
       groepen: SETTING_GROUPS.map(
         (groep) => [groep, fields.filter(({ setting }) => setting.pages.groep === groep)] as const,
       ),

@@ -158,7 +158,7 @@ export function takeoverState(
   const busy = steps.filter(({ klaar, seconden }) => !klaar && seconden !== null).map(({ naam }) => stepLabel(naam))
   const fault = steps.find(({ fout }) => fout)
   return {
-    waarden: {
+    values: {
       percent,
       procent: `${percent}%`,
       verwerkt: formatNumber(read),

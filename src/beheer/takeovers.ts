@@ -57,7 +57,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     })
     return reply.page('takeovers', {
       title: t('Overnemen'),
-      rijen: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
+      rows: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
       loopt: rows.some(({ status }) => status === 'loopt'),
     })
   })
@@ -90,10 +90,10 @@ export function registerTakeovers(app: FastifyInstance): void {
       row: shown(row),
       staat: takeoverStatus(row),
       loopt: runs,
-      stand: runs ? state?.waarden : null,
+      stand: runs ? state?.values : null,
       ...stepsToShow(steps),
       gestopt: row.status === 'gestopt',
-      fouten: faults.map((fault) => ({
+      faults: faults.map((fault) => ({
         ...fault,
         naam: kindLabel(fault.soort),
         reden: codeLabel(fault.code),
@@ -116,7 +116,7 @@ export function registerTakeovers(app: FastifyInstance): void {
   app.get(`${LIST.path}/:uuid/regels`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
     const filter = filterOf(request)
-    const [lijst, kinds] = await Promise.all([
+    const [list, kinds] = await Promise.all([
       keysetPage<ReportRow>(request, {
         key: ({ id }) => String(id),
         rows: (limit, { na, voor }) => {
@@ -143,9 +143,9 @@ export function registerTakeovers(app: FastifyInstance): void {
       uitkomsten: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { tekst }]) => [value, tekst])],
       soorten: choices('soort', kindLabel),
       codes: choices('code', (code) => (code.includes(':') ? `${codeLabel(code)} (${code})` : codeLabel(code))),
-      lijst: {
-        ...lijst,
-        rijen: lijst.rijen.map((one) => ({
+      list: {
+        ...list,
+        rows: list.rows.map((one) => ({
           ...one,
           naam: kindLabel(one.soort),
           reden: codeLabel(one.code),
@@ -193,8 +193,8 @@ export function registerTakeovers(app: FastifyInstance): void {
           'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
         ),
       ],
-      knop: t('Nu omschakelen'),
-      terug: t('Nog niet omschakelen'),
+      button: t('Nu omschakelen'),
+      back: t('Nog niet omschakelen'),
     })
   })
 
@@ -235,8 +235,8 @@ export function registerTakeovers(app: FastifyInstance): void {
             t('Een volgende ronde overschrijft een wijziging alleen als hetzelfde object in de bron ook is gewijzigd.'),
           ]
         : [t('De API’s weigeren dan weer elke wijziging van wat is overgenomen, tot de omschakeling.')],
-      knop: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
-      terug: t('Niets veranderen'),
+      button: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
+      back: t('Niets veranderen'),
     })
   })
 
@@ -258,7 +258,7 @@ export function registerTakeovers(app: FastifyInstance): void {
   function confirm(
     reply: FastifyReply,
     row: TakeoverRow,
-    words: { title: string; uitleg: string[]; knop: string; terug: string },
+    words: { title: string; uitleg: string[]; button: string; back: string },
   ): Promise<FastifyReply> {
     return reply.page('takeover-confirm', {
       breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],

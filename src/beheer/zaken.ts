@@ -156,7 +156,7 @@ export function registerZaken(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   app.get('/zaken', { config }, async (request, reply) => {
-    const listPart = await keysetByNumber<Line>(request, app.read, {
+    const list = await keysetByNumber<Line>(request, app.read, {
       select: LINE,
       id: sql`z.id`,
       sorts: SORTS,
@@ -164,7 +164,7 @@ export function registerZaken(app: FastifyInstance): void {
     })
     return reply.page('zaken', {
       title: t('Zaken'),
-      lijst: listPart,
+      list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       kort: isTooShort(queryText(request, 'zoek')),
       zaaktypen: await typeChoices(app.read, 'zaaktype'),
@@ -178,7 +178,7 @@ export function registerZaken(app: FastifyInstance): void {
       ...(await keysetByNumber<{ id: number; op: string }>(
         request,
         app.read,
-        lijst(onderdeel, zaak.id, request, size),
+        partQuery(onderdeel, zaak.id, request, size),
       )),
     })
     const [aantallen, statussen, gebeurtenissen, gerelateerd, ...delen] = await Promise.all([
@@ -188,15 +188,15 @@ export function registerZaken(app: FastifyInstance): void {
       relatedTo(request, zaak.id),
       ...ON_THE_PAGE.map((naam) => part(naam, 10)),
     ])
-    if (aantallen.rollen || isAboutPeople(gebeurtenissen.rijen)) await recordLook(request, zaak)
-    statussen.rijen.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
+    if (aantallen.rollen || isAboutPeople(gebeurtenissen.rows)) await recordLook(request, zaak)
+    statussen.rows.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
     return reply.page('zaak', {
       title: t`Zaak ${zaak.identificatie}`,
       breadcrumbs: [{ path: '/zaken', name: t('Zaken') }],
       zaak,
-      status: statussen.rijen[0],
-      statussen: statussen.rijen,
-      gebeurtenissen: gebeurtenissen.rijen,
+      status: statussen.rows[0],
+      statussen: statussen.rows,
+      gebeurtenissen: gebeurtenissen.rows,
       gerelateerd,
       aantallen,
       delen: delen.map((deel, place) => ({
@@ -216,7 +216,7 @@ export function registerZaken(app: FastifyInstance): void {
         { path: '/zaken', name: t('Zaken') },
         { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },
       ],
-      lijst: await historyOf(app, request, zaak.uuid),
+      list: await historyOf(app, request, zaak.uuid),
     })
   })
 
@@ -234,7 +234,7 @@ export function registerZaken(app: FastifyInstance): void {
       ],
       kolommen: part.kolommen,
       standaard: '-nummer',
-      lijst: await keysetByNumber(request, app.read, { ...lijst(onderdeel, zaak.id, request, 50), sorts: {} }),
+      list: await keysetByNumber(request, app.read, { ...partQuery(onderdeel, zaak.id, request, 50), sorts: {} }),
     })
   })
 
@@ -274,7 +274,7 @@ export function registerZaken(app: FastifyInstance): void {
     return zaak
   }
 
-  function lijst(onderdeel: string, zaakId: number, request: FastifyRequest, size: number) {
+  function partQuery(onderdeel: string, zaakId: number, request: FastifyRequest, size: number) {
     const { select, id, zaak } = expected(PARTS[onderdeel])
     const table = onderdeel === 'documenten' ? sql`e` : sql`r`
     const hidden = onderdeel === 'documenten' || onderdeel === 'deelzaken'

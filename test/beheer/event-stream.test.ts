@@ -18,7 +18,7 @@ t.test('so many pages are kept up to date at once, and one that is closed makes 
   const stroom = openEventStreams(app)
   app.get('/', (request, reply) => {
     request.session = { id: 1 } as never
-    return stroom(request, reply, 'import', async () => ({ waarden: {}, gesproken: '', klaar: false }))
+    return stroom(request, reply, 'import', async () => ({ values: {}, gesproken: '', klaar: false }))
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo

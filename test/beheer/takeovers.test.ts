@@ -24,8 +24,8 @@ t.test('progress is what was read of what is expected, and its end follows from 
     step({ naam: 'zaak', verwacht: 3000, gelezen: 1000, geweigerd: 2, seconden: 40 }),
     step({ naam: 'bestanden' }),
   ]
-  const { waarden, klaar } = takeoverState(row, steps, Date.parse('2026-01-01T00:00:00Z'))
-  t.match(waarden, {
+  const { values, klaar } = takeoverState(row, steps, Date.parse('2026-01-01T00:00:00Z'))
+  t.match(values, {
     percent: 50,
     verwerkt: '2.000',
     totaal: '4.000',
@@ -37,9 +37,9 @@ t.test('progress is what was read of what is expected, and its end follows from 
   })
   t.equal(klaar, false)
   const silent = takeoverState({ ...(row as object), stil: 300 } as never, steps)
-  t.match(silent.waarden.wacht, 'geen voortgang')
+  t.match(silent.values.wacht, 'geen voortgang')
   const failing = takeoverState(row, [step({ fout: 'SourceUnavailable 503' })])
-  t.match(failing.waarden.wacht, 'Zaken” mislukte (SourceUnavailable 503)')
+  t.match(failing.values.wacht, 'Zaken” mislukte (SourceUnavailable 503)')
 })
 
 t.test('the pages of a takeover', await needsBrowser(), async (t) => {

@@ -80,23 +80,23 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
   app.get<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const query = request.query as FormValues
-    const waarden = { soort: 'mislukt', perMinuut: String(PER_MINUTE), ...query }
+    const values = { soort: 'mislukt', perMinuut: String(PER_MINUTE), ...query }
     if (query.soort === undefined)
-      return reply.page('abonnement-replay', { ...page(abonnement), waarden, fouten: {}, telling: null })
+      return reply.page('abonnement-replay', { ...page(abonnement), values, faults: {}, telling: null })
     try {
       const { replay, inWoorden } = readReplay(query)
       const telling = await countReplay(app.read, abonnement.uuid, replay)
       return await reply.page('abonnement-replay', {
         ...page(abonnement),
-        waarden,
-        fouten: {},
+        values,
+        faults: {},
         telling,
         inWoorden,
       })
     } catch (error) {
       return reply
         .code(400)
-        .page('abonnement-replay', { ...page(abonnement), waarden, fouten: formFaultsOf(error), telling: null })
+        .page('abonnement-replay', { ...page(abonnement), values, faults: formFaultsOf(error), telling: null })
     }
   })
 
@@ -115,8 +115,8 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     } catch (error) {
       return reply.code(400).page('abonnement-replay', {
         ...page(abonnement),
-        waarden: form,
-        fouten: formFaultsOf(error),
+        values: form,
+        faults: formFaultsOf(error),
         telling: null,
       })
     }

@@ -122,7 +122,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     }
   })
 
-  async function page(abonnement: Abonnement | undefined, waarden: object, fouten: FormFaults = {}) {
+  async function page(abonnement: Abonnement | undefined, values: object, faults: FormFaults = {}) {
     const applicaties = await app.read
       .selectFrom('applicatie')
       .select(['uuid', 'label'])
@@ -133,8 +133,8 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       title: abonnement ? t('Abonnement wijzigen') : t('Nieuw abonnement'),
       breadcrumbs: abonnement ? breadcrumbsOf(abonnement) : [{ path: '/abonnementen', name: t('Abonnementen') }],
       abonnement,
-      waarden,
-      fouten,
+      values,
+      faults,
       applicaties: [
         ['', t('Geen: alleen te beheren in deze pagina’s')],
         ...applicaties.map(({ uuid, label }) => [uuid, label || t('(zonder label)')]),
@@ -159,21 +159,21 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       certificaat = '',
     } = form
     await judge(app.read, config, { callbackUrl, auth: authenticatie === 'header' ? auth : undefined })
-    const fouten: FormFaults = {}
+    const faults: FormFaults = {}
     const kept = abonnement?.authenticatie === authenticatie
-    if (auth === undefined && !kept) fouten.auth = t('Vul in waarmee wij ons bekendmaken.')
+    if (auth === undefined && !kept) faults.auth = t('Vul in waarmee wij ons bekendmaken.')
     if (authenticatie !== 'header' && uitgaandClientId === '')
-      fouten.uitgaandClientId = t('Vul het client-ID in dat de ontvanger voor ons kent.')
+      faults.uitgaandClientId = t('Vul het client-ID in dat de ontvanger voor ons kent.')
     if (authenticatie === 'oauth2') {
       const [fault] =
         tokenUrl === ''
           ? [{ reason: t('Vul het adres in waar een token wordt gevraagd.') }]
           : addressFaults(config, tokenUrl)
-      if (fault) fouten.tokenUrl = fault.reason.replace('callback', 'tokendienst')
+      if (fault) faults.tokenUrl = fault.reason.replace('callback', 'tokendienst')
     }
     const sleutel = certificaat === '' ? null : (form.certificaatSleutel ?? storedKey(abonnement))
-    Object.assign(fouten, certificateFaults(certificaat, sleutel))
-    throwFormFaults(fouten)
+    Object.assign(faults, certificateFaults(certificaat, sleutel))
+    throwFormFaults(faults)
     const settings: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'applicatieUuid'> = {
       callbackUrl,
       applicatieUuid: form.applicatie ?? null,

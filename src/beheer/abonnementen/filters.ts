@@ -34,8 +34,8 @@ export function registerFilters(app: FastifyInstance): void {
     const velden = readFields(form)
     if (form.actie === 'erbij')
       return reply.page('abonnement-filters', await page(abonnement, [...velden, { kanaal: '', filters: '' }]))
-    const { groepen, known, fouten } = await read(velden)
-    if (fouten.length > 0)
+    const { groepen, known, faults } = await read(velden)
+    if (faults.length > 0)
       return reply.code(400).page('abonnement-filters', { ...(await page(abonnement, velden)), geweigerd: true })
     await mutateFromPage(request, async (m) => {
       await changeAbonnement(m, app.parts.box, abonnement.uuid, {}, known)
@@ -57,7 +57,7 @@ export function registerFilters(app: FastifyInstance): void {
   })
 
   async function page(abonnement: Abonnement, velden: FilterFields[]) {
-    const { groepen, known, fouten } = await read(velden)
+    const { groepen, known, faults } = await read(velden)
     const kanalen = await app.read
       .selectFrom('kanaal')
       .select(['naam', 'filters'])
@@ -69,28 +69,28 @@ export function registerFilters(app: FastifyInstance): void {
       breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
       velden: velden.length === 0 ? [{ kanaal: '', filters: '' }] : velden,
-      keuzes: [['', t('Geen')], ...kanalen.map(({ naam }) => [naam, naam])],
+      choices: [['', t('Geen')], ...kanalen.map(({ naam }) => [naam, naam])],
       kanalen,
-      fouten,
+      faults,
       geweigerd: false,
       inWoorden: groepen.map(groupInWords),
-      voorbeeld: fouten.length === 0 ? await previewFilters(app.read, known, abonnement.cloudevents) : null,
+      voorbeeld: faults.length === 0 ? await previewFilters(app.read, known, abonnement.cloudevents) : null,
     }
   }
 
   /** What the form means; groups without a kanaal are left out. */
   async function read(velden: FilterFields[]) {
-    const fouten: string[] = []
+    const faults: string[] = []
     const groepen: FilterGroup[] = []
     for (const [index, { kanaal, filters }] of velden.entries()) {
-      if (kanaal !== '') groepen.push({ naam: kanaal, filters: readFilters(filters, t`Groep ${index + 1}`, fouten) })
+      if (kanaal !== '') groepen.push({ naam: kanaal, filters: readFilters(filters, t`Groep ${index + 1}`, faults) })
     }
-    if (fouten.length > 0) return { groepen, known: [], fouten }
+    if (faults.length > 0) return { groepen, known: [], faults }
     try {
-      return { groepen, known: await judge(app.read, app.parts.config, { kanalen: groepen }), fouten }
+      return { groepen, known: await judge(app.read, app.parts.config, { kanalen: groepen }), faults }
     } catch (error) {
       if (!(error instanceof Problem) || !error.invalidParams) throw error
-      return { groepen, known: [], fouten: error.invalidParams.map(inWords) }
+      return { groepen, known: [], faults: error.invalidParams.map(inWords) }
     }
   }
 }
@@ -122,16 +122,16 @@ const toFields = (groepen: FilterGroup[]): FilterFields[] =>
   }))
 
 /** A filter on each line, as `naam = waarde`. */
-function readFilters(text: string, groep: string, fouten: string[]): Record<string, string> {
+function readFilters(text: string, groep: string, faults: string[]): Record<string, string> {
   const filters: Record<string, string> = {}
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue
     const at = line.indexOf('=')
     const [naam, waarde] = [line.slice(0, at).trim(), line.slice(at + 1).trim()]
     if (at < 1 || naam === '' || waarde === '')
-      fouten.push(t`${groep}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
+      faults.push(t`${groep}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
     else if (Object.hasOwn(filters, naam))
-      fouten.push(t`${groep}: ${naam} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
+      faults.push(t`${groep}: ${naam} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
     else
       filters[naam] = naam.startsWith('#')
         ? waarde

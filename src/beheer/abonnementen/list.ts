@@ -33,7 +33,7 @@ const SORTS: Sorts = {
 
 export function registerAbonnementenList(app: FastifyInstance): void {
   app.get('/abonnementen', { config: viewing }, async (request, reply) => {
-    const [lijst, modus] = await Promise.all([
+    const [list, modus] = await Promise.all([
       keysetByNumber<{ id: number }>(request, app.read, {
         select: sql`select a.id from abonnement a`,
         id: sql`a.id`,
@@ -43,22 +43,22 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       }),
       readModus(app.read),
     ])
-    const ids = lijst.rijen.map(({ id }) => id)
+    const ids = list.rows.map(({ id }) => id)
     const figures = new Map(
       (await readFigures(app.read, sql`a.id = any(${ids}::bigint[])`)).map((row): [number, Figures] => [row.id, row]),
     )
-    const rijen = ids.flatMap((id) => figures.get(id) ?? []) // one may have gone meanwhile
+    const rows = ids.flatMap((id) => figures.get(id) ?? []) // one may have gone meanwhile
     return reply.page('abonnementen', {
       title: t('Abonnementen'),
-      lijst,
+      list,
       modus,
-      rijen: rijen.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
+      rows: rows.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
       capped,
     })
   })
 
   app.get('/abonnementen/grenzen', { config: viewing }, async (_request, reply) =>
-    reply.page('abonnement-limits', { ...LIMIT_WORDS, waarden: await readLimits(), fouten: {} }),
+    reply.page('abonnement-limits', { ...LIMIT_WORDS, values: await readLimits(), faults: {} }),
   )
 
   app.post('/abonnementen/grenzen', { config: administering }, async (request, reply) => {
@@ -76,8 +76,8 @@ export function registerAbonnementenList(app: FastifyInstance): void {
         t('De grenzen zijn opgeslagen. Ze gelden vanaf nu.'),
       )
     } catch (error) {
-      const fouten = formFaultsOf(error)
-      return reply.code(400).page('abonnement-limits', { ...LIMIT_WORDS, waarden: request.body ?? {}, fouten })
+      const faults = formFaultsOf(error)
+      return reply.code(400).page('abonnement-limits', { ...LIMIT_WORDS, values: request.body ?? {}, faults })
     }
   })
 

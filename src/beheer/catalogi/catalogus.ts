@@ -68,7 +68,7 @@ const SORTS = sortsOf('catalogus', 'c', {
 
 export function registerCatalogus(app: FastifyInstance): void {
   app.get('/catalogi', { config: kijken }, async (request, reply) => {
-    const lijst = await keysetByNumber(request, app.read, {
+    const list = await keysetByNumber(request, app.read, {
       select: sql`select c.id, c.uuid, c.naam, c.domein, c.rsin,
         (select count(distinct t.identificatie)::int from zaaktype t where t.catalogus_id = c.id) as zaaktypen,
         (select count(distinct t.omschrijving)::int from informatieobjecttype t where t.catalogus_id = c.id) as informatieobjecttypen,
@@ -78,7 +78,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: [],
     })
-    return reply.page('catalogi', { title: t('Catalogi'), lijst })
+    return reply.page('catalogi', { title: t('Catalogi'), list })
   })
 
   app.get('/catalogi/nieuw', { config: beheren }, async (_request, reply) => showForm(reply, newPage(), {}))
@@ -109,7 +109,7 @@ export function registerCatalogus(app: FastifyInstance): void {
     const asked = queryText(request, 'soort')
     const path: TypePath = Object.hasOwn(TYPES, asked) ? (asked as TypePath) : 'zaaktypen'
     const filter = { zoek: queryText(request, 'zoek'), staat: queryText(request, 'staat') }
-    const lijst = await listTypes(request, catalogus.id, path, filter)
+    const list = await listTypes(request, catalogus.id, path, filter)
     return reply.page('catalogus', {
       title: catalogus.naam || t`Catalogus ${catalogus.domein}`,
       breadcrumbs: [CRUMB],
@@ -118,7 +118,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       soort: path,
       info: TYPES[path],
       soorten: Object.values(TYPES),
-      lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, state: stateOf(row) })) },
+      list: { ...list, rows: list.rows.map((row) => ({ ...row, state: stateOf(row) })) },
       filter,
     })
   })
@@ -156,9 +156,9 @@ export function registerCatalogus(app: FastifyInstance): void {
       title: t('Catalogus verwijderen'),
       breadcrumbs: [CRUMB, { path: `/catalogi/${catalogus.uuid}`, name }],
       lines: [t`U verwijdert “${name}”. Dat kan alleen als er geen typen meer in staan.`],
-      knop: t('Verwijderen'),
+      button: t('Verwijderen'),
       gevaar: true,
-      terug: `/catalogi/${catalogus.uuid}`,
+      back: `/catalogi/${catalogus.uuid}`,
     })
   })
   app.post('/catalogi/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
@@ -190,8 +190,8 @@ export function registerCatalogus(app: FastifyInstance): void {
       title: t('Nieuwe catalogus'),
       breadcrumbs: [CRUMB],
       groups: GROUPS,
-      terug: '/catalogi',
-      knop: t('Catalogus maken'),
+      back: '/catalogi',
+      button: t('Catalogus maken'),
       intro: t('Een catalogus houdt de zaaktypen, documenttypen en besluittypen van een organisatie bij elkaar.'),
     }
   }
@@ -204,8 +204,8 @@ export function registerCatalogus(app: FastifyInstance): void {
       title: t('Catalogus wijzigen'),
       breadcrumbs: [CRUMB, { path: path, name: row.naam || t`Catalogus ${row.domein}` }],
       groups: GROUPS,
-      terug: path,
-      knop: t('Opslaan'),
+      back: path,
+      button: t('Opslaan'),
       extra: { verwijderen: `${path}/verwijderen` },
     }
     return { page, resource }

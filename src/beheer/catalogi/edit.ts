@@ -21,8 +21,8 @@ export type FormPage = {
   breadcrumbs: Crumb[]
   groups: Group[]
   /** Where "Annuleren" leads, below /beheer. */
-  terug: string
-  knop: string
+  back: string
+  button: string
   intro?: string
   /** Shown as a warning above the fields. */
   warning?: string[]
@@ -39,12 +39,12 @@ export const fieldsOf = (page: { groups: Group[] }): Field[] => page.groups.flat
 
 /** Shows a form with what is stored, or with what a new one begins with. */
 export function showForm(reply: FastifyReply, page: FormPage, resource: object): Promise<FastifyReply> {
-  const waarden = valuesOf(fieldsOf(page), resource)
+  const values = valuesOf(fieldsOf(page), resource)
   return reply.page('catalogi-form', {
     ...page,
-    waarden,
-    fouten: {},
-    stored: JSON.stringify(waarden),
+    values,
+    faults: {},
+    stored: JSON.stringify(values),
     ...CHOICES,
   })
 }
@@ -87,16 +87,18 @@ export async function submitForm(
   } catch (error) {
     const again = { ...page, ...CHOICES }
     if (error instanceof Stale) {
-      const { waarden, changes } = merge(fields, basis ?? {}, values, error.now)
-      const conflict = { changes }
-      return reply
-        .code(409)
-        .page('catalogi-form', { ...again, waarden, fouten: {}, stored: JSON.stringify(error.now), conflict })
+      const merged = merge(fields, basis ?? {}, values, error.now)
+      const conflict = { changes: merged.changes }
+      return reply.code(409).page('catalogi-form', {
+        ...again,
+        values: merged.values,
+        faults: {},
+        stored: JSON.stringify(error.now),
+        conflict,
+      })
     }
-    const fouten = besideFields(fields, formFaultsOf(error))
-    return reply
-      .code(400)
-      .page('catalogi-form', { ...again, waarden: values, fouten, stored: JSON.stringify(basis ?? {}) })
+    const faults = besideFields(fields, formFaultsOf(error))
+    return reply.code(400).page('catalogi-form', { ...again, values, faults, stored: JSON.stringify(basis ?? {}) })
   }
 }
 
@@ -123,17 +125,17 @@ function textOf({ kind }: Field, value: string | string[] | undefined): string {
  * named so that somebody looks at it.
  */
 function merge(fields: Field[], basis: Values, mine: Values, theirs: Values) {
-  const waarden: Values = {}
+  const values: Values = {}
   const changes: { label: string; theirs: string; both: boolean; name: string }[] = []
   for (const field of fields) {
     const changedHere = !sameField(field, basis, mine)
     const changedThere = !sameField(field, basis, theirs)
     const from = changedHere ? mine : theirs
-    for (const name of namesOf(field)) waarden[name] = from[name] ?? ''
+    for (const name of namesOf(field)) values[name] = from[name] ?? ''
     if (changedThere && !sameField(field, mine, theirs))
       changes.push({ label: field.label, theirs: shown(field, theirs), both: changedHere, name: field.name })
   }
-  return { waarden, changes }
+  return { values, changes }
 }
 
 function shown(field: Field, values: Values): string {
@@ -151,9 +153,9 @@ function shown(field: Field, values: Values): string {
 }
 
 /** Faults of the API beside the field that they are about; what is about no field goes above the form. */
-function besideFields(fields: Field[], fouten: FormFaults): FormFaults {
+function besideFields(fields: Field[], faults: FormFaults): FormFaults {
   const beside: FormFaults = {}
-  for (const [name, reason] of Object.entries(fouten)) {
+  for (const [name, reason] of Object.entries(faults)) {
     const field = fields.find((one) => name === one.name || name.startsWith(`${one.name}.`))
     const at = field?.name ?? ''
     beside[at] = [beside[at], field || name === '' ? reason : `${name}: ${reason}`].filter(Boolean).join(' ')

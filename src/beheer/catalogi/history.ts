@@ -48,11 +48,11 @@ export function registerHistory(app: FastifyInstance): void {
       return reply.page('catalogi-history', {
         title: t('Geschiedenis'),
         breadcrumbs: crumbsOf(version),
-        lijst: {
+        list: {
           ...list,
-          rijen: list.rijen.map((row) => ({ ...row, sentence: sentence(row), changes: changes(row) })),
+          rows: list.rows.map((row) => ({ ...row, sentence: sentence(row), changes: changes(row) })),
         },
-        spoor: spoor.rijen.filter(({ wie }) => !/(^|, )Beheer$/.test(wie)),
+        spoor: spoor.rows.filter(({ wie }) => !/(^|, )Beheer$/.test(wie)),
       })
     })
   }

@@ -132,7 +132,7 @@ export function registerLifecycle(app: FastifyInstance): void {
           })
         })
       } catch (error) {
-        return reply.code(409).page('catalogi-confirm', { ...removalPage(version), fouten: formFaultsOf(error) })
+        return reply.code(409).page('catalogi-confirm', { ...removalPage(version), faults: formFaultsOf(error) })
       }
       return redirectWith(
         request,
@@ -216,8 +216,8 @@ export function registerLifecycle(app: FastifyInstance): void {
           ],
         },
       ],
-      terug: pathOf(version),
-      knop: t('Nieuwe versie maken'),
+      back: pathOf(version),
+      button: t('Nieuwe versie maken'),
       intro: t`U maakt een kopie van ${info.the} “${titleOf(version)}” met alles erin, als concept. Wijzig wat u wilt en publiceer haar wanneer zij klaar is. ${version.type === 'zaaktype' ? t('Zaken die er zijn houden de versie waarmee ze begonnen.') : t('Zaaktypen die hiernaar verwijzen gebruiken dan vanzelf de nieuwe versie.')}`,
       ...(drafts.length > 0 && {
         warning: [t('Er is al een concept van dit type. Misschien wilt u daaraan verder werken.')],
@@ -250,8 +250,8 @@ export function registerLifecycle(app: FastifyInstance): void {
           ],
         },
       ],
-      terug: pathOf(version),
-      knop: t('Opslaan'),
+      back: pathOf(version),
+      button: t('Opslaan'),
       intro: t`Andere systemen bieden het na de laatste dag niet meer aan. Wat er is blijft werken: deze versie heeft ${usage}. Het is een bericht aan die systemen, geen slot: wie deze versie kent kan haar blijven gebruiken.`,
     }
   }
@@ -261,9 +261,9 @@ export function registerLifecycle(app: FastifyInstance): void {
       title: t('Concept verwijderen'),
       breadcrumbs: crumbsOf(version),
       lines: [t`U verwijdert het concept “${titleOf(version)}” met alles erin. Dit is niet terug te draaien.`],
-      knop: t('Verwijderen'),
+      button: t('Verwijderen'),
       gevaar: true,
-      terug: pathOf(version),
+      back: pathOf(version),
     }
   }
 
@@ -302,8 +302,8 @@ export function registerLifecycle(app: FastifyInstance): void {
           ],
         },
       ],
-      terug: pathOf(version),
-      knop: t('Kopie maken'),
+      back: pathOf(version),
+      button: t('Kopie maken'),
       intro: t`U maakt een ander zaaktype dat begint als “${titleOf(version)}”, met alle statussen, resultaten, rollen, eigenschappen en documenten.`,
     }
   }

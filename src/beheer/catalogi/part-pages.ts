@@ -192,8 +192,8 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
       title: item ? `${kind.one} “${name}”` : t`${kind.one} toevoegen`,
       breadcrumbs: crumbsOf(zaaktype, [{ path: path, name: kind.name }]),
       groups,
-      terug: path,
-      knop: item ? t('Opslaan') : t('Toevoegen'),
+      back: path,
+      button: item ? t('Opslaan') : t('Toevoegen'),
       intro: item ? '' : kind.help,
       extra: { nog: !item, verwijderen: item && zaaktype.concept ? `${path}/${uuidOf(item.url)}/verwijderen` : '' },
     }
@@ -260,9 +260,9 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
         t`U verwijdert “${name}” uit dit concept.`,
         ...(last ? [t`Daarna sluit de status “${last.omschrijving}” de zaak.`] : []),
       ],
-      knop: t('Verwijderen'),
+      button: t('Verwijderen'),
       gevaar: true,
-      terug: `${pathOf(zaaktype)}/${kind.path}`,
+      back: `${pathOf(zaaktype)}/${kind.path}`,
     })
   }
 }

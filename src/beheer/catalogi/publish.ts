@@ -77,7 +77,7 @@ export function registerPublish(app: FastifyInstance): void {
       } catch (error) {
         return reply
           .code(400)
-          .page('catalogi-publish', { ...(await publishPage(version)), fouten: formFaultsOf(error), form })
+          .page('catalogi-publish', { ...(await publishPage(version)), faults: formFaultsOf(error), form })
       }
     })
   }
@@ -91,7 +91,7 @@ export function registerPublish(app: FastifyInstance): void {
       name: titleOf(version),
       info: infoOf(version.type),
       checks: await checksFor(app.read, version),
-      fouten: {},
+      faults: {},
       form: {},
     }
   }

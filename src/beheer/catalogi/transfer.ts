@@ -59,7 +59,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       const invoer: Record<string, string> = {}
       const keuzes: string[] = []
       let bytes: Buffer | undefined
-      const fouten: FormFaults = {}
+      const faults: FormFaults = {}
       let inFields = 0
       const limits = { fields: MAX_CHOICES + 10, fieldBytes: 2 * MAX_CARRIED, fileBytes: MAX_ZIP }
       for await (const part of formParts(request, limits)) {
@@ -77,7 +77,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       }
       await requireToken(request, reply, invoer._csrf ?? '')
       if (!bytes?.length && invoer.inhoud) bytes = Buffer.from(invoer.inhoud, 'base64')
-      if (!bytes?.length) fouten.bestand = t('Kies een ZIP-bestand.')
+      if (!bytes?.length) faults.bestand = t('Kies een ZIP-bestand.')
       else {
         try {
           if (invoer.stap !== 'importeren')
@@ -93,10 +93,10 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
           )
         } catch (error) {
           if (!(error instanceof PackageFault)) throw error
-          fouten.bestand = reason(error.message)
+          faults.bestand = reason(error.message)
         }
       }
-      return reply.code(400).page('catalogi-import', { ...IMPORT, catalogussen: await catalogussen(), invoer, fouten })
+      return reply.code(400).page('catalogi-import', { ...IMPORT, catalogussen: await catalogussen(), invoer, faults })
     }
   })
 
@@ -259,7 +259,7 @@ function changesPage(aantal: number, { changes }: Imported) {
       ['bestand', t('In het bestand')],
       ['genomen', t('Overgenomen als')],
     ],
-    rijen: changes.slice(0, MAX_CHANGES).map(({ resource, label, field, given, taken }) => ({
+    rows: changes.slice(0, MAX_CHANGES).map(({ resource, label, field, given, taken }) => ({
       onderdeel: `${resource} ${label}`,
       veld: field === 'url' ? t('bestaand type gebruikt') : field,
       bestand: shown(given),

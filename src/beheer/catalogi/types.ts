@@ -173,8 +173,8 @@ export function registerTypes(app: FastifyInstance): void {
       title: kind.new,
       breadcrumbs: catalogusCrumbs({ catalogus: row.uuid, catalogusNaam: row.naam || t`Catalogus ${row.domein}` }),
       groups: await groupsOf(row.id, request.base, kind),
-      terug: `/catalogi/${row.uuid}?soort=${kind.path}`,
-      knop: t('Concept maken'),
+      back: `/catalogi/${row.uuid}?soort=${kind.path}`,
+      button: t('Concept maken'),
       intro: kind.intro,
     }
   }
@@ -185,8 +185,8 @@ export function registerTypes(app: FastifyInstance): void {
       title: t`${TYPES[kind.path].one} wijzigen`,
       breadcrumbs: crumbsOf(version),
       groups,
-      terug: pathOf(version),
-      knop: t('Opslaan'),
+      back: pathOf(version),
+      button: t('Opslaan'),
     }
     if (version.concept) return page
     const open = groups

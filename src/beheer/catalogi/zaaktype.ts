@@ -140,12 +140,12 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       title: t('Nieuw zaaktype'),
       breadcrumbs: catalogusCrumbs(catalogus),
       groups: NEW_ZAAKTYPE_GROUPS,
-      terug: `/catalogi/${catalogus.catalogus}`,
-      knop: t('Concept maken'),
+      back: `/catalogi/${catalogus.catalogus}`,
+      button: t('Concept maken'),
       intro: t(
         'U maakt een concept: niemand kan het nog gebruiken, en u kunt alles nog wijzigen. Statussen, resultaten, rollen en documenten voegt u hierna toe.',
       ),
-      extra: { suggesties: await suggestions(catalogus.id) },
+      extra: { suggestions: await suggestions(catalogus.id) },
     }
   }
 
@@ -179,9 +179,9 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       title: group.title,
       breadcrumbs: crumbsOf(version),
       groups: [{ ...group, title: '' }],
-      terug: pathOf(version),
-      knop: t('Opslaan'),
-      extra: { suggesties: await suggestions(version.catalogusId) },
+      back: pathOf(version),
+      button: t('Opslaan'),
+      extra: { suggestions: await suggestions(version.catalogusId) },
     }
     if (version.concept) return page
     const open = group.fields.filter(({ correctable }) => correctable)
