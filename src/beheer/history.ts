@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { weigh } from '../http/expand.ts'
 import { UUID_PATTERN } from '../http/uuid.ts'
+import type { Kind } from '../zaken/expand.ts'
 import { formatDate, moment } from './format.ts'
 import type { KeysetPage } from './keyset-list.ts'
 import { localeOf, t, words } from './language/language.ts'
@@ -93,7 +94,7 @@ function nameAt(value: unknown, names: Names): string | undefined {
 
 // ---- sentences ----
 
-/** What the standard's resources are called in a sentence. */
+/** What the standard's resources are called in a sentence; all that hangs on a case is among them. */
 export const NOUNS: Record<string, string> = words({
   applicatie: 'Applicatie',
   catalogus: 'Catalogus',
@@ -119,7 +120,7 @@ export const NOUNS: Record<string, string> = words({
   verzending: 'Verzending',
   besluit: 'Besluit',
   besluitinformatieobject: 'Document bij besluit',
-})
+} satisfies Record<Kind, string> & Record<string, string>)
 const DONE: Record<string, string> = words({
   create: 'toegevoegd',
   update: 'gewijzigd',
