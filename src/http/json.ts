@@ -1,8 +1,9 @@
 // JSON of requests. What it costs to parse is in the hands of clients: how deep it is and how many values it has is counted
-// before, and a large text waits for its turn: once to be parsed, and once to be held against its schema.
+// before, and a large text waits for its place, and then for its turn: once to be parsed, and once to be held against its schema.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from './limits.ts'
+import { placeForLarge } from './places.ts'
 import { invalid } from './problem.ts'
 import { largeTurn } from './turns.ts'
 
@@ -17,6 +18,7 @@ export function jsonParser(app: FastifyInstance): (request: FastifyRequest, body
     if (!isUtf8(body)) throw new SyntaxError('not UTF-8')
     if (body.byteLength > LIMITS.smallBytes) {
       large.add(request.raw)
+      await placeForLarge(request)
       await largeTurn(request)
     }
     requireModest(body)

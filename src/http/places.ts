@@ -2,14 +2,15 @@
 // there it has half as many as there are connections of the database, an account of the pages a fifth, and what it sends more
 // waits in its own queue: the connections are shared by clients, not by whoever asks most.
 //
-// A question that kept the database busy is costly, and so are those of this client to the same route for a while. Of costly
-// questions a client has one at work, and more only while those of all clients together are fewer than a fifth of the
+// A question that kept the database busy is costly, and so are those of this client to the same route for a while. A request with
+// a large body is costly too, and has its place before the body is parsed. Of costly ones a client has one at work, and more only while those of all clients together are fewer than a fifth of the
 // connections. So a client that asks one after another is not held up by the costly questions of others, and ordinary ones
 // find a connection and a processor. None of this holds for a client that is alone: a report at night is as fast as it can be.
 //
 // A request has its place from when its body is there until its answer is made. A stream of content has none, and one that
 // waits for another register gives its place back meanwhile. Nothing is done for a request whose client has gone while it waited.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { requestsWaiting } from '../telemetry/metrics.ts'
 import { currentOf } from './current-request.ts'
 import { LIMITS } from './limits.ts'
@@ -106,7 +107,7 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
   }
 
   /** @returns whether it has a place; it has none when the connection ended first */
-  async function enter(client: Client, isCostly: boolean, { raw }: FastifyReply): Promise<boolean> {
+  async function enter(client: Client, isCostly: boolean, raw: ServerResponse): Promise<boolean> {
     client.seen = performance.now()
     if (raw.closed) return false
     if (mayBegin(client, isCostly)) {
@@ -134,14 +135,15 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
     })
   }
 
-  app.addHook('preValidation', async (request, reply) => {
+  /** @returns whether it has a place, or needs none; it has none when the connection ended first */
+  async function take(request: FastifyRequest, response: ServerResponse, isLarge: boolean): Promise<boolean> {
     const name = nameOf(request)
-    if (name === undefined || request.routeOptions.config.stream) return
+    if (name === undefined || request.routeOptions.config.stream || leaving.has(request.raw)) return true
     const client = clientOf(name)
     if (waiting(client) >= LIMITS.waitingOfClient) throw new Problem(503, { headers: { 'retry-after': '1' } })
     const route = `${request.method} ${request.routeOptions.url}`
-    const isCostly = (client.costlyRoutes.get(route) ?? 0) > performance.now()
-    if (!(await enter(client, isCostly, reply))) return reply.hijack()
+    const isCostly = isLarge || (client.costlyRoutes.get(route) ?? 0) > performance.now()
+    if (!(await enter(client, isCostly, response))) return false
     let over = false
     let away = 0
     leaving.set(request.raw, () => {
@@ -152,7 +154,7 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
       }
       over = true
     })
-    reply.raw.once('close', () => end(request))
+    response.once('close', () => end(request))
     currentOf(request).away = async (work) => {
       if (++away === 1 && !over) {
         waits.get(request.raw)?.pause()
@@ -167,6 +169,14 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
         }
       }
     }
+    return true
+  }
+
+  app.addHook('preParsing', async (request, reply) => {
+    takesLarge.set(request.raw, () => take(request, reply.raw, true))
+  })
+  app.addHook('preValidation', async (request, reply) => {
+    if (!(await take(request, reply.raw, false))) return reply.hijack()
   })
   // Not before: a large body waits for its turn first.
   app.addHook('preHandler', async (request) => {
@@ -176,6 +186,17 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
   app.addHook('onResponse', async (request) => end(request))
 
   const end = ({ raw }: FastifyRequest) => leaving.get(raw)?.()
+}
+
+const takesLarge = new WeakMap<object, () => Promise<boolean>>()
+
+/**
+ * Waits for the place of a request with a large body, before that is parsed: what waits is then its bytes, not its values.
+ * @throws Problem 408, which nobody reads, when the connection ended first; 503 when too many of its client wait
+ */
+export async function placeForLarge({ raw }: FastifyRequest): Promise<void> {
+  const take = takesLarge.get(raw)
+  if (take && !(await take())) throw new Problem(408)
 }
 
 const waiting = ({ queue, costlyQueue }: Client) => queue.size + costlyQueue.size

@@ -1,9 +1,11 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
 import { currentOf, followRequests } from '../../src/http/current-request.ts'
+import { jsonParser } from '../../src/http/json.ts'
 import { LIMITS } from '../../src/http/limits.ts'
 import { sharePlaces } from '../../src/http/places.ts'
 import { requestsWaiting } from '../../src/telemetry/metrics.ts'
+import { until } from '../until.ts'
 
 /** An application whose requests are done when the test says so. `working` holds those that have begun. */
 function givenPlaces(t: Test, poolSize: number) {
@@ -227,3 +229,52 @@ t.test('an account of the pages has a fifth of the connections at work beside ot
   await endAll()
   for (const answer of await Promise.all(sent)) t.equal(answer.statusCode, 200)
 })
+
+t.test(
+  'large bodies of a client have a fifth of the connections beside others, and wait before they are parsed',
+  async (t) => {
+    const { app, working, turns, send, count, endAll } = givenPlaces(t, 10)
+    let parsed = 0
+    const parse = jsonParser(app)
+    app.removeContentTypeParser('application/json')
+    app.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, body: Buffer) => {
+        const value = await parse(request, body)
+        parsed++
+        return value
+      },
+    )
+    const address = await app.listen()
+    const payload = { text: 'x'.repeat(LIMITS.smallBytes) }
+    const many = () =>
+      Array.from({ length: 5 }, () => app.inject({ method: 'POST', url: '/', headers: { client: 'a' }, payload }))
+
+    const alone = many()
+    await until('five at work', () => count('a') === 5)
+    await endAll()
+    for (const answer of await Promise.all(alone)) t.equal(answer.statusCode, 200)
+
+    working.length = parsed = 0
+    const sent = [send('c'), ...many()]
+    const stop = new AbortController()
+    const headers = { client: 'a', 'content-type': 'application/json' }
+    const gone = fetch(address, { method: 'POST', headers, body: JSON.stringify(payload), signal: stop.signal })
+    await until('four that wait', async () => (await requestsWaiting.get()).values[0]?.value === 4)
+    await until('two at work', () => count('a') === 2)
+    t.equal(parsed, 2, 'those that wait are bytes')
+    sent.push(...Array.from({ length: 5 }, () => send('a')))
+    await turns()
+    t.equal(count('a'), 5, 'small ones are served beside them, as many as it has places')
+    stop.abort()
+    await t.rejects(gone)
+    await until('five that wait', async () => (await requestsWaiting.get()).values[0]?.value === 5)
+    await until('all of them', async () => {
+      await endAll()
+      return count('a') === 10
+    })
+    for (const answer of await Promise.all(sent)) t.equal(answer.statusCode, 200)
+    t.equal(parsed, 5, 'nothing is done for one whose client has gone')
+  },
+)

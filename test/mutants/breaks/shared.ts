@@ -276,6 +276,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/places.test.ts'],
   },
   {
+    what: 'a large body waits for its place before it is parsed',
+    file: 'src/http/json.ts',
+    search: 'await placeForLarge(request)',
+    replace: 'void placeForLarge',
+    tests: ['test/http/places.test.ts'],
+  },
+  {
+    what: 'requests with a large body are costly',
+    file: 'src/http/places.ts',
+    search: 'isLarge || (client',
+    replace: '(client',
+    tests: ['test/http/places.test.ts'],
+  },
+  {
     what: 'an account of the pages has fewer places than a client',
     file: 'src/http/places.ts',
     search: 'isAccount(name) ? fifth : half',
