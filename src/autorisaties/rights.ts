@@ -97,6 +97,7 @@ export function implied({ component, scopes, max, inhoud }: EffectiveRight): Rig
   return inhoud.map((typeUuid) => ({ component, scopes, typeUrl: '', typeUuid, max }))
 }
 
+/** A right as clients see it; without the fields that its component has no types or levels for. */
 export function toAutorisatie(
   { component, scopes, typeUrl, typeUuid, max }: Right,
   base: string,
@@ -112,6 +113,7 @@ export function toAutorisatie(
   }
 }
 
+/** A right on a whole catalogue as clients see it. */
 export function toCatalogusAutorisatie(
   { component, catalogusUuid, type, scopes, max }: CatalogusRight,
   base: string,

@@ -86,6 +86,7 @@ export const SCOPES: Record<Component, [scope: string, woorden: string][]> = wor
   '1',
 )
 
+/** What a scope allows, in words; one that the standard does not have is shown as it is. */
 export function scopeInWords(component: Component, scope: string): string {
   return SCOPES[component].find(([name]) => name === scope)?.[1] ?? scope
 }

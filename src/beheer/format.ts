@@ -51,6 +51,7 @@ export function formatAgo(iso: string, now = Date.now()): string {
   return formats().ago.format(Math.round(seconds / size), unit)
 }
 
+/** As the language of the request writes it: `1.234,5` or `1,234.5`. */
 export function formatNumber(value: number): string {
   return formats().number.format(value)
 }

@@ -9,6 +9,7 @@ import { t, words } from './language/language.ts'
 
 type State = { tekst: string; soort: 'goed' | 'fout' | 'let-op' | 'bezig' }
 
+/** The state of an import in words. An active one with a reason waits for something. */
 export function importStatus({
   status,
   reden,
@@ -130,4 +131,5 @@ function countText({ verwerkt, totaal }: Progress) {
   return { percent, procent: `${percent}%`, verwerkt: formatNumber(verwerkt), totaal: formatNumber(totaal) }
 }
 
+/** Whether its rows are still looked at, or will be. */
 export const isDryRunning = ({ proefStatus }: Concept) => proefStatus === 'wacht' || proefStatus === 'bezig'

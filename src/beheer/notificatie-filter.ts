@@ -55,6 +55,7 @@ export function refuseSelection(filter: NotificatieFilter, faults: FormFaults): 
 }
 
 const DAY = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' })
+/** The day that it is in the Netherlands, as `2026-01-31`. */
 export const today = () => DAY.format(new Date())
 
 function dayOf(text: string): string {
@@ -64,6 +65,7 @@ function dayOf(text: string): string {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : ''
 }
 
+/** What was selected, in a few phrases that stand behind each other. */
 export function filterInWords({ kanaal, van, tot, object, oorzaak }: FilterFields): string[] {
   return [
     kanaal ? t`kanaal ${kanaal}` : t('alle kanalen'),

@@ -169,6 +169,7 @@ export function stepsOf(
     }))
 }
 
+/** Why deliveries failed, and what to do. @param oorzaak `http-<status>`, or an outcome of an attempt */
 export function causeInWords(oorzaak: string) {
   const [, status] = /^http-(\d{3})$/.exec(oorzaak) ?? []
   return status ? outcomeOf('http', Number(status)) : outcomeOf(oorzaak, null)

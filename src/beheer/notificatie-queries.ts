@@ -25,6 +25,7 @@ export type Row = Bericht & {
   aanmaakdatum: string
 }
 
+/** A page of messages that fit the filter, by the moment at which they were made; the newest first unless the address asks otherwise. */
 export async function selectRows(
   app: FastifyInstance,
   request: FastifyRequest,
@@ -42,6 +43,10 @@ export async function selectRows(
   return selectMessages(app, request, sql`${matchesFilter(filter)} and ${cursor}`, limit, ascending)
 }
 
+/**
+ * Messages with their state, their last attempt, and what they are about when the one who looks may see that.
+ * @param back the oldest first
+ */
 export async function selectMessages(
   app: FastifyInstance,
   request: FastifyRequest,
@@ -97,6 +102,7 @@ export async function readCauses(app: FastifyInstance): Promise<Cause[]> {
   return rows.map((row) => ({ ...row, ...causeInWords(row.oorzaak) }))
 }
 
+/** How many messages fit, as far as `TOT`; one more means that there are more. */
 export async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal
@@ -104,6 +110,7 @@ export async function countUpTo(app: FastifyInstance, filter: NotificatieFilter)
   return one(rows).aantal
 }
 
+/** How many messages fit, all of them: for what is about to be sent again. */
 export async function countMessages(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal from notificatie where ${matchesFilter(filter)}`.execute(app.read)

@@ -23,6 +23,7 @@ const LITTLE_SPACE = 0.1
 
 type Controles = Awaited<ReturnType<typeof readiness>>
 
+/** Whether it answers; a schema of another version and another key are faults as well. */
 export function database({ database, schema, key }: Controles, storingen: Storing[]): Component {
   if (database.status !== 'ok') {
     storingen.push({
@@ -59,6 +60,7 @@ const BACKENDS: Record<string, string> = words({
   azure_blob_storage: 'Azure',
 })
 
+/** Where the bytes of documents go, and the virus scanner before it. */
 export function storagePart({ storage, malwareScanner }: Controles, backend: string, storingen: Storing[]): Component {
   const detail = BACKENDS[backend] ?? backend
   if (malwareScanner && malwareScanner.status !== 'ok')
@@ -95,6 +97,7 @@ export function reportLostContent(aantal: number, storingen: Storing[]): void {
   })
 }
 
+/** A fault for each abonnement that needs somebody. @param zorgen those in trouble, the worst first */
 export function reportAbonnementen(zorgen: Figures[], storingen: Storing[]): void {
   for (const abonnement of zorgen) {
     const { uuid, status, reden, fouten, laatsteUitkomst, laatsteHttpStatus, oudsteWachtendeOp } = abonnement
@@ -137,6 +140,7 @@ export type Receiver = {
   laatste: { uitkomst: string; httpStatus: number | null; begonnenOp: string } | undefined
 }
 
+/** The service that our messages go to: switched off, built in, or another one that is reached or not. */
 export function receiverPart(
   { uit, modus, apiRoot, onbereikbaar, laatste }: Receiver,
   storingen: Storing[],
@@ -191,6 +195,7 @@ export type Worker = {
   stilte: number
 }
 
+/** Workers that are silent are faults, and so is a kind of work that no living worker does. */
 export function workerPart(workers: Worker[], storingen: Storing[]): Component {
   for (const { naam, host, pid, stilte } of workers.filter(({ stil }) => stil))
     storingen.push({
@@ -233,6 +238,7 @@ export function workerPart(workers: Worker[], storingen: Storing[]): Component {
 
 export type JobCounts = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oudste: number; totaal: number }
 
+/** Whether jobs wait for too long, or failed. */
 export function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: JobCounts, storingen: Storing[]): Component {
   const laat = queue.status !== 'ok'
   if (laat)
@@ -270,6 +276,7 @@ export type Notificaties = {
   vandaag: string
 }
 
+/** That messages of today failed. */
 export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen: Storing[]): void {
   if (misluktVandaag === 0) return
   storingen.push({
@@ -284,6 +291,7 @@ export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, st
   })
 }
 
+/** @param disk undefined where the store has no disk that we see, such as S3 */
 export function diskPart(disk: DiskSpace | undefined, storingen: Storing[]): Component {
   const naam = t('Schijfruimte')
   if (!disk) return { naam, soort: '', staat: t('Onbekend'), detail: t('Zie de opslag zelf.') }

@@ -20,6 +20,7 @@ declare module 'fastify' {
 /** With the database, which handlers do not have. */
 export type WholeParts = FastifyInstance['parts'] & { database: Database }
 
+/** These functions with the database filled in: what `app.own` is. */
 export function openOwnTables(parts: WholeParts) {
   const { database } = parts
   const on =

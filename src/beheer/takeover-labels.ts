@@ -19,6 +19,7 @@ export const OUTCOMES = words(
 ) satisfies Record<string, Words>
 export type Outcome = keyof typeof OUTCOMES
 
+/** The state of a takeover in words; a dry run is told as such. */
 export function takeoverStatus({ status, proef }: Pick<Takeover, 'status' | 'proef'>): Words {
   if (status === 'loopt') return { soort: 'bezig', tekst: proef ? t('Proef loopt') : t('Ronde loopt') }
   if (status === 'omgeschakeld') return { soort: 'goed', tekst: t('Omgeschakeld') }

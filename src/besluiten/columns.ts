@@ -83,6 +83,7 @@ export const toColumns = columnWriter<BesluitTable, typeof FIELDS>(FIELDS)
 export const toRow = rowWriter<BesluitTable, typeof FIELDS>(FIELDS)
 export const toBesluit = answerReader<BesluitRow, typeof FIELDS>(FIELDS)
 
+/** The URL of the type, ours or elsewhere. */
 export function besluittypeLink(row: Pick<BesluitRow, 'besluittypeUuid' | 'besluittypeUrl'>, base: string): string {
   return linkOr(base, 'besluittype', row.besluittypeUuid, row.besluittypeUrl)
 }

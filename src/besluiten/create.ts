@@ -81,6 +81,7 @@ type NewBesluit = ReturnType<typeof toRow> & {
   zaakUrl: string | null
 }
 
+/** brc-006: the zaakbesluit that the server of a case elsewhere has to have. @param zaak the URL of that case */
 export const zaakbesluitElsewhere = (zaak: string, uuid: string, base: string): RemoteRelation => ({
   soort: 'zaakbesluit',
   bron: 'besluit',

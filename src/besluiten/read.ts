@@ -26,6 +26,7 @@ type Getypeerd = { besluittypeUuid: string | null; besluittypeUrl: string | null
 const subjectOf = ({ besluittypeUuid, besluittypeUrl }: Getypeerd): Subject => ({
   type: besluittypeUuid ? { uuid: besluittypeUuid } : { url: besluittypeUrl ?? '' },
 })
+/** Whether a right with one of these scopes reaches the besluit, by its type. */
 export const mayDo = (actor: Actor, scopes: Scopes, besluit: Getypeerd): boolean =>
   isAllowed(actor, 'brc', scopes, subjectOf(besluit))
 

@@ -23,6 +23,7 @@ export const OptionalUrl = (maxLength = 200) => Type.Optional(Type.String({ form
 /** A type in a relation: its URL, or its omschrijving or identificatie. */
 export const TypeRelation = (maxLength = 1000) =>
   Type.String({ minLength: 1, maxLength, description: 'URL, of de omschrijving of identificatie binnen de catalogus' })
+/** A list of texts, none of them empty, that may be left out. */
 export const Texts = (maxLength: number) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength }), { default: [] }))
 export const Urls = Type.Array(Url())

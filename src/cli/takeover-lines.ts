@@ -12,6 +12,7 @@ export const publicOf = ({ uuid, soort, bron, proef, status, ronde }: Takeover) 
   status,
   ronde,
 })
+/** The first line of a takeover: where it stands as a whole. */
 export const headline = ({ bron, status, ronde, proef }: Takeover) =>
   `${bron}: round ${ronde}${proef ? ' (dry run)' : ''} ${status}`
 

@@ -70,6 +70,7 @@ export function mayDo(actor: Actor, scopes: Scopes, row: DocumentSubject): boole
   return isAllowed(actor, 'drc', scopes, subjectOf(row))
 }
 
+/** Whether rights to read reach the document, by its type and level. */
 export function mayRead(actor: Actor, row: DocumentSubject): boolean {
   return mayDo(actor, SCOPES_LEZEN, row)
 }

@@ -89,6 +89,7 @@ export function requireUnlockedForDelete(lock: string | null): void {
     throw invalid('nonFieldErrors', 'destroy-locked', 'Een vergrendeld document kan niet worden verwijderd.')
 }
 
+/** Whether there is at least one, whatever the document says about it (drc-006). */
 export async function hasGebruiksrechten(db: ReadDb, documentId: number): Promise<boolean> {
   const found = await db
     .selectFrom('gebruiksrecht')

@@ -76,6 +76,7 @@ function isDate(text: string): boolean {
 /** A moment that lies ahead of the clock. `leeway` in seconds. */
 export const isFuture = (moment: string, leeway: number): boolean => Date.parse(moment) > Date.now() + leeway * 1000
 
+/** ISO 8601, also without a time or an offset: `momentInUtc` fills those in. */
 export function isMoment(text: string): boolean {
   const parts = /^(\d{4}-\d{2}-\d{2})([T ](\d{2}):(\d{2})(:(\d{2})(\.\d{1,9})?)?(Z|[+-](\d{2}):?(\d{2}))?)?$/i.exec(
     text,

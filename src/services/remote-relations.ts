@@ -74,6 +74,7 @@ const pendingFault = () =>
 type Row = RemoteRelation & { id: number; url: string; weg: boolean }
 const columns = (m: Mutation) => m.sql`id, soort, bron, bron_uuid as "bronUuid", lijst, inhoud, url, weg`
 
+/** How relations with other servers are made and removed in steps, each of which survives the end of the process. */
 export function openRemoteRelations(mutate: Mutate, services: Services): RemoteRelations {
   const { post, lookThenPost, deleteThere } = otherSide(services)
 

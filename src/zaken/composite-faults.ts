@@ -3,6 +3,7 @@ import type { TObject } from 'typebox'
 import { readInput } from '../http/input.ts'
 import { type InvalidParam, invalidAll, Problem, toProblem } from '../http/problem.ts'
 
+/** Faults of a part of a composite, under the name of that part. */
 export const prefixed = (name: string, faults: InvalidParam[]) =>
   faults.map((fault) => ({ ...fault, name: `${name}.${fault.name}` }))
 

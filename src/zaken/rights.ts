@@ -30,6 +30,7 @@ export const subjectOf = (zaak: ZaakSubject): Subject => ({
   type: zaak.zaaktypeUuid ? { uuid: zaak.zaaktypeUuid } : { url: zaak.zaaktypeUrl ?? '' },
   vertrouwelijkheidaanduiding: zaak.vertrouwelijkheidaanduiding,
 })
+/** Whether a right with one of these scopes reaches the case, by its zaaktype and level (zrc-006). */
 export const mayDo = (actor: Actor, scopes: Scopes, zaak: ZaakSubject): boolean =>
   isAllowed(actor, 'zrc', scopes, subjectOf(zaak))
 

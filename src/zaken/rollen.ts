@@ -268,6 +268,7 @@ export async function deleteRollen(m: Mutation, zaak: ZaakCore, rows: readonly R
   }
 }
 
+/** Those of them that are there, whatever the rights of the actor. */
 export const findRollen = (m: Mutation, uuids: readonly string[]) => findAll(m.read, source, uuids)
 /** Those of a case, as a list in JSON. */
 export const rollenOf = (db: ReadDb, zaakUuid: string, base: string) => partsOf(db, source, zaakUuid, base)

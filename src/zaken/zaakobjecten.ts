@@ -316,6 +316,7 @@ async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
   await deleteZaakobjecten(m, zaak, [before])
 }
 
+/** Those of them that are there, whatever the rights of the actor. */
 export const findZaakobjecten = (m: Mutation, uuids: readonly string[]) => findAll(m.read, source, uuids)
 
 /** Removes those of one case, which is locked. The right was judged by the caller. */

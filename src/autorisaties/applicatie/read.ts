@@ -55,6 +55,7 @@ export type ApplicatieRow = {
   catalogusRechten: EffectiveRight[]
 }
 
+/** Applicaties of which `kept`, a condition on `a`, is true: the newest first, each with all its rights. */
 export async function selectApplicaties(
   db: ReadDb,
   kept: RawBuilder<boolean>,

@@ -14,6 +14,7 @@ export const AUTHENTICATION_WORDS: Record<string, string> = words({
 
 type State = { status: string; fouten: number; laatsteUitkomst: string | null; laatsteHttpStatus: number | null }
 
+/** The state of an abonnement in words. An active one that fails says why; after five failures in a row that is a fault. */
 export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: State): {
   soort: Tone
   tekst: string

@@ -43,6 +43,7 @@ export const TYPES = words(
 )
 export type TypePath = keyof typeof TYPES
 export type TypeInfo = (typeof TYPES)[TypePath]
+/** How the pages name and address a kind of type. @throws Error for a kind that they do not show */
 export const infoOf = (type: Hoofdtype): TypeInfo => expected(Object.values(TYPES).find((info) => info.type === type))
 
 /** One version of a type, and the catalogue that it is in. */

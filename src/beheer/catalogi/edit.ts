@@ -35,6 +35,7 @@ export type FormPage = {
 /** What the template of a field offers besides the choices of the field. */
 const CHOICES = { eenheden: DURATION_UNITS, aarden: AARD_RELATIE }
 
+/** All fields of a form, in the order in which it shows them. */
 export const fieldsOf = (page: { groups: Group[] }): Field[] => page.groups.flatMap(({ fields }) => fields)
 
 /** Shows a form with what is stored, or with what a new one begins with. */

@@ -37,6 +37,7 @@ async function nameDocumenttypen(db: ReadDb, items: Item[]): Promise<void> {
     item.informatieobjecttype = rows.find(({ uuid }) => uuid === uuids[place])?.omschrijving ?? ''
 }
 
+/** One of a kind below a zaaktype. @throws Problem 404 when it was removed meanwhile */
 export async function requireItem(
   db: ReadDb,
   kind: PartKind,
@@ -49,6 +50,7 @@ export async function requireItem(
   return item
 }
 
+/** What people call it; a zaaktype-informatieobjecttype is called by its document type. */
 export async function nameOf(db: ReadDb, kind: PartKind, item: Item): Promise<string> {
   const { informatieobjecttype = '' } = item
   if (kind.path !== 'documenttypen' || !isUrl(informatieobjecttype)) return kind.nameOf(item)
@@ -60,6 +62,7 @@ export async function nameOf(db: ReadDb, kind: PartKind, item: Item): Promise<st
   return type?.omschrijving ?? ''
 }
 
+/** The number behind the last one, for kinds that have an order; nothing for the others. */
 export async function nextNumber(
   m: PageMutation,
   kind: PartKind,

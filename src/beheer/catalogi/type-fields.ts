@@ -108,6 +108,7 @@ export const DOCUMENTTYPE_GROUPS: Group[] = words(
   'help',
 )
 
+/** The form of a besluittype. @param documenttypen those of its catalogue, to choose from */
 export const besluittypeGroups = (documenttypen: readonly Choice[]): Group[] => [
   {
     key: 'besluittype',

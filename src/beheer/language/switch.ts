@@ -21,6 +21,7 @@ export function registerLanguage(app: FastifyInstance): void {
   app.addHook('preValidation', (request, _reply, done) => inLanguage(languageOf(request), done))
 }
 
+/** The language that the browser chose before; Dutch for who never chose. */
 export const languageOf = (request: FastifyRequest): Language => (request.cookies?.[COOKIE] === 'en' ? 'en' : 'nl')
 
 /** Where to choose a language: at this page, or at the overview when a form answered that has no page of its own. */

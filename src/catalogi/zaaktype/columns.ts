@@ -23,6 +23,7 @@ import {
 } from '../fields.ts'
 import { objectPeriod, shownVersions, validOn } from '../versions.ts'
 
+/** All versions `t` with their catalogue `c`, to narrow down. */
 export function allZaaktypen(db: ReadDb) {
   return db.selectFrom('zaaktype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')
 }

@@ -35,6 +35,7 @@ export function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }:
   return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
 }
 
+/** Whether a type that it is related to was published: then it is changed with the forced scope only (ztc-011). */
 export async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> {
   const { rows } = await sql`
     select 1 from resultaattype_besluittype r join besluittype b on b.id = r.besluittype_id

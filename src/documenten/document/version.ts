@@ -15,6 +15,7 @@ export const typeColumns = (type: Documenttype) => ({
   informatieobjecttypeUrl: type.id === null ? type.url : null,
 })
 
+/** Writes a version as it is. The caller holds the document, and has judged the values. */
 export async function insertVersion(m: Mutation, values: Insertable<EnkelvoudiginformatieobjectVersie>): Promise<void> {
   await m.trx.insertInto('enkelvoudiginformatieobjectVersie').values(values).execute()
 }

@@ -90,6 +90,7 @@ const TEKSTEN = {
 /** Why a path or file was refused. The text never holds a path: the row shows the one that was supplied. */
 export type PathFault = { code: keyof typeof TEKSTEN; tekst: string }
 
+/** A refusal with its words, as a row of the report has it. */
 export function pathFault(code: PathFault['code']): PathFault {
   return { code, tekst: TEKSTEN[code] }
 }

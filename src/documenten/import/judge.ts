@@ -145,6 +145,7 @@ export function contentFaults(
   return faults
 }
 
+/** The rows that name a case. */
 export const withZaak = <R extends { zaakUuid: string | null }>(rows: R[]) =>
   rows.filter((row): row is R & { zaakUuid: string } => row.zaakUuid !== null)
 

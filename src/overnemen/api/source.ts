@@ -44,6 +44,7 @@ type Options = {
   takeover: { id: number; proefSchema?: string | undefined }
 }
 
+/** Reads another service of the standard through its APIs. Its connections stay open until `close`. */
 export function apiSource(options: Options): Source {
   const base = options.url.replace(/\/+$/, '')
   const client = apiClient({ ...options, connections: options.naast * BELOW_AT_ONCE })
