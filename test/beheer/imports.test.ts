@@ -217,12 +217,12 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
   await t.test(
     'an import is paused, and goes on behind its last batch; one that stopped by itself goes on too',
     async (t) => {
-      const uuid = await givenActive(30)
+      const uuid = await givenActive(100) // ten batches: it is stopped after the first, and the others are not done by then
       const status = async () => (await call('GET', `${API}/${uuid}`)).body
       const { tab, context, klachten } = await asBeheerder(test, 'operator', { javaScriptEnabled: false })
       await tab.goto(`/beheer/imports/${uuid}`)
       await tab.click('button:has-text("Pauzeren")')
-      t.match(await tab.textContent('main'), /Gepauzeerd.*gepauzeerd na 0 van de 30 rijen/s)
+      t.match(await tab.textContent('main'), /Gepauzeerd.*gepauzeerd na 0 van de 100 rijen/s)
       await test.runJobs()
       await repairImports(database.db)
       await test.runJobs()
@@ -239,7 +239,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       await test.runJobs()
       t.match(
         await status(),
-        { status: 'finished', processed: 30, processedSuccessfully: 30, reason: null },
+        { status: 'finished', processed: 100, processedSuccessfully: 100, reason: null },
         `${processed}`,
       )
       t.same(klachten, [])
