@@ -20,7 +20,10 @@ const PLACES = [
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
 export const WACHTWOORD = 'een heel lang wachtwoord'
 
-type TestLike = Parameters<typeof testApp>[0]
+type TestLike = Parameters<typeof testApp>[0] & {
+  beforeEach?(work: () => unknown): unknown
+  afterEach?(work: () => unknown): unknown
+}
 
 /** Where a browser is, or undefined: the tests that need one then say so and are skipped. */
 export async function findChromium(): Promise<string | undefined> {
@@ -85,7 +88,10 @@ export async function setUpPages(
 /** What test/lane.ts runs when its last file is done. */
 type Lane = { leave: (() => unknown)[]; browser?: Promise<Browser> }
 
-/** One for all files that share a process, since starting it takes longer than most tests; `t` ends with its pages closed. */
+/**
+ * One for all files that share a process, since starting it takes longer than most tests. Each test of `t` ends with its pages
+ * closed, since a page that is left open goes on asking for news.
+ */
 export async function openBrowser(t: TestLike): Promise<Browser> {
   const lane = (globalThis as Record<symbol, unknown>)[Symbol.for('zaakstroom.test')] as Lane | undefined
   if (lane) {
@@ -96,11 +102,15 @@ export async function openBrowser(t: TestLike): Promise<Browser> {
   }
   const browser = await (lane?.browser ?? launchBrowser())
   const before = new Set(browser.contexts())
-  t.teardown(async () => {
-    if (!lane) return browser.close()
-    for (const context of browser.contexts()) if (!before.has(context)) await context.close()
-  })
+  t.teardown(() => (lane ? closeAllBut(browser, before) : browser.close()))
+  const kept: Set<BrowserContext>[] = []
+  t.beforeEach?.(() => void kept.push(new Set(browser.contexts())))
+  t.afterEach?.(() => closeAllBut(browser, kept.pop() ?? before))
   return browser
+}
+
+async function closeAllBut(browser: Browser, kept: Set<BrowserContext>): Promise<void> {
+  for (const context of browser.contexts()) if (!kept.has(context)) await context.close()
 }
 
 const launchBrowser = async () =>
