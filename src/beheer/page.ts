@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { toProblem } from '../http/problem.ts'
 import type { FormFaults } from './form.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatShortDate, moment } from './format.ts'
-import { basePath, withQuery } from './keyset-list.ts'
+import { basePath, type KeysetPage, withQuery } from './keyset-list.ts'
 import { ENGLISH } from './language/english/index.ts'
 import { inLanguage, language, lowerFirst, reason, t, words } from './language/language.ts'
 import { languageLink, languageOf } from './language/switch.ts'
@@ -19,13 +19,26 @@ import type { Style } from './stylesheets.ts'
 /** A page above the one that is shown; the path counts from `/beheer`. */
 export type Crumb = { path: string; name: string }
 
+/** What a page shows. The names that many templates read mean the same in each. */
+type PageData = {
+  title: string
+  breadcrumbs?: Crumb[]
+  list?: KeysetPage<unknown>
+  /** What stands in the fields of its form. */
+  values?: object
+  /** What is wrong with that; a page that tells it in its own way may give a list. */
+  faults?: FormFaults | readonly unknown[]
+  /** What the button of its form says. */
+  button?: string
+  /** Where one gets without sending the form: an address below `/beheer`, or what the link there says. */
+  back?: string
+  [name: string]: unknown
+}
+
 declare module 'fastify' {
   interface FastifyReply {
     /** Sends a page: a template of `templates/`, and what it shows. */
-    page(
-      template: string,
-      data: { title: string; breadcrumbs?: Crumb[]; [name: string]: unknown },
-    ): Promise<FastifyReply>
+    page(template: string, data: PageData): Promise<FastifyReply>
   }
 }
 
