@@ -197,7 +197,7 @@ export function registerAccounts(app: FastifyInstance): void {
         breadcrumbs: breadcrumbsOf(account),
         account,
         naam,
-        uitleg: actie.uitleg,
+        help: actie.help,
         button: actie.button,
         faults: {},
       })
@@ -217,7 +217,7 @@ export function registerAccounts(app: FastifyInstance): void {
           breadcrumbs: breadcrumbsOf(account),
           account,
           naam,
-          uitleg: actie.uitleg,
+          help: actie.help,
           button: actie.button,
           faults: formFaultsOf(error),
         })
@@ -230,7 +230,7 @@ export function registerAccounts(app: FastifyInstance): void {
 
 type Actie = {
   title: string
-  uitleg: string
+  help: string
   button: string
   handeling: string
   doe(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
@@ -242,7 +242,7 @@ const ACTIONS: Record<string, Actie> = words(
   {
     verwijderen: {
       title: 'Account verwijderen',
-      uitleg: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
+      help: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
       button: 'Account verwijderen',
       handeling: 'account-verwijderen',
       doe: (trx, { id }) => deleteAccount(trx, id),
@@ -250,7 +250,7 @@ const ACTIONS: Record<string, Actie> = words(
     },
     sessies: {
       title: 'Sessies beëindigen',
-      uitleg: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
+      help: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
       button: 'Sessies beëindigen',
       handeling: 'sessies-beeindigen',
       doe: (trx, { id }, request) =>
@@ -259,8 +259,7 @@ const ACTIONS: Record<string, Actie> = words(
     },
     codes: {
       title: 'Eenmalige codes verwijderen',
-      uitleg:
-        'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
+      help: 'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
       button: 'Codes verwijderen',
       handeling: 'codes-verwijderen',
       doe: (trx, { id }) => deleteTotp(trx, id),
@@ -268,8 +267,7 @@ const ACTIONS: Record<string, Actie> = words(
     },
     wachttijd: {
       title: 'Wachttijd opheffen',
-      uitleg:
-        'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
+      help: 'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
       button: 'Wachttijd opheffen',
       handeling: 'wachttijd-opheffen',
       doe: (trx, { id }) => endWait(trx, id),
@@ -277,7 +275,7 @@ const ACTIONS: Record<string, Actie> = words(
     },
   },
   'title',
-  'uitleg',
+  'help',
   'button',
 )
 

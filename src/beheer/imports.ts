@@ -201,7 +201,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     return confirmation(reply, row, {
       title: t('Import annuleren'),
-      uitleg: [
+      lines: [
         t('De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.'),
         t('Een geannuleerde import kan niet verder gaan. De rijen die overblijven kunt u daarna downloaden.'),
       ],
@@ -229,7 +229,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     return confirmation(reply, row, {
       title: t('Import verwijderen'),
-      uitleg: [
+      lines: [
         t('U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.'),
         t('De documenten die zijn geïmporteerd, blijven bestaan.'),
       ],
@@ -283,7 +283,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   function confirmation(
     reply: FastifyReply,
     row: ImportRow,
-    tekst: { title: string; uitleg: string[]; button: string; back: string },
+    tekst: { title: string; lines: string[]; button: string; back: string },
   ): Promise<FastifyReply> {
     return reply.page('import-confirm', {
       breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],

@@ -182,7 +182,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     const row = await find(request)
     return confirm(reply, row, {
       title: t('Omschakelen'),
-      uitleg: [
+      lines: [
         t(
           'Vanaf de omschakeling is deze installatie de baas: wat is overgenomen mag hier worden gewijzigd, en wijzigingen worden gemeld aan abonnees.',
         ),
@@ -227,7 +227,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     const closed = row.alleen_lezen
     return confirm(reply, row, {
       title: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
-      uitleg: closed
+      lines: closed
         ? [
             t(
               'Wat is overgenomen kan dan hier al worden gewijzigd, bijvoorbeeld om te oefenen. Er gaan geen meldingen over uit.',
@@ -258,7 +258,7 @@ export function registerTakeovers(app: FastifyInstance): void {
   function confirm(
     reply: FastifyReply,
     row: TakeoverRow,
-    words: { title: string; uitleg: string[]; button: string; back: string },
+    words: { title: string; lines: string[]; button: string; back: string },
   ): Promise<FastifyReply> {
     return reply.page('takeover-confirm', {
       breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
