@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import type { Logger } from 'pino'
 import { takeoverStep } from '../../../tasks/takeover-step.ts'
 import type { Database } from '../../database/database.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
@@ -183,123 +184,152 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .option('--rapport <file>', 'write the report to this CSV file')
       .option('--json', 'print JSON', false)
   }
+}
 
-  async function takeOver(
-    options: Options,
-    from: { soort: Takeover['soort']; url: string; secret: string; bestanden?: string | undefined; clientId?: string },
-    oldApi: OldApi | undefined,
-  ): Promise<void> {
-    const naast = readNumber(options.naast, '--naast', 1, 32)
-    const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
-    if (options.bytes !== 'kopieren' && options.bytes !== 'laten') throw new UsageError('--bytes is kopieren or laten')
-    const files = options.steekproef === 'alle' ? MANY : readNumber(options.steekproef, '--steekproef', 0, MANY)
-    const perKind = readNumber(options.antwoorden, '--antwoorden', 0, 100_000)
-    const oudeUrls = options.oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url'))
-    await withDatabase(async (database, config) => {
-      const box = await databaseBox(database, config, true)
-      const log = openLog(config.logLevel)
-      const parts: TakeoverParts = { database, config, box }
-      await prepareNewStore(config, database, config.documentenBackend)
-      const stores = openStores(config, log)
-      const { store } = stores
-      try {
-        if (from.bestanden && options.bytes === 'kopieren') openContents(from.bestanden, config)
-      } catch (error) {
-        throw error instanceof NoContents ? new UsageError(error.message) : error
-      }
-      if (options.controleer) {
-        const takeover = await requireTakeover(database, from.url, false)
-        if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run it to its end first')
-        const there = oldApi && perKind > 0 ? apiClient({ ...oldApi, connections: 4, tempo }) : undefined
-        const here = there && (await openOwnAnswers(config, database, box, stores, log))
-        const proof = await checkTakeover({ ...parts, store }, takeover, {
-          files,
-          ...(oldApi &&
-            there &&
-            here && { answers: { there: there.get, thereUrl: oldApi.url, here: here.answers, perKind } }),
-          report: (difference) => {
-            if (options.json) console.log(JSON.stringify(difference))
-            else
-              console.log(
-                `${difference.code.padEnd(10)} ${difference.soort} ${difference.sleutel} ${difference.veld}: ${difference.tekst}`,
-              )
-          },
-          ...(!options.json && { progress: tellCheck }),
-        })
-          .catch((error) => {
-            throw error instanceof SourceUnavailable ? new UsageError(error.message) : error
-          })
-          .finally(async () => {
-            await there?.close()
-            await here?.close()
-          })
-        if (options.rapport) await writeReport(database, takeover, options.rapport)
-        if (options.json) console.log(JSON.stringify(proof))
-        else
-          console.log(
-            [
-              ...proof.compared.map(comparedLine),
-              ...proof.types.map(typeLine),
-              ...proof.answers.map(answersLine),
-              ...(there ? [] : ['The answers of the APIs were not compared: give --oude-api and --client.']),
-              `${proof.differences} differences that were not listed before.`,
-            ].join('\n'),
-          )
-        if (proof.differences > 0) process.exitCode = 1
-        return
-      }
-      const round = await beginRound(parts, {
-        ...from,
-        proef: options.proef,
-        alleenLezen: !options.schrijfbaar,
-        settings: {
-          clientId: from.clientId,
-          oudeUrls,
-          bestanden: from.bestanden,
-          bytes: options.bytes as 'laten',
-          naast,
-          tempo,
-        },
-      }).catch((error) => {
-        throw [NotOpenZaak, SwitchedAlready, TooFewRights, SourceUnavailable].some((kind) => error instanceof kind)
-          ? new UsageError(error.message)
-          : error
-      })
-      if (!options.json)
-        console.error(
-          `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.ronde}${options.proef ? ' (dry run)' : ''} from ${round.takeover.bron}`,
+/** Where the data is read. */
+type From = {
+  soort: Takeover['soort']
+  url: string
+  secret: string
+  bestanden?: string | undefined
+  clientId?: string
+}
+/** What the options ask, checked. */
+type Asked = ReturnType<typeof readOptions>
+type OpenParts = TakeoverParts & { stores: ReturnType<typeof openStores>; log: Logger }
+
+async function takeOver(options: Options, from: From, oldApi: OldApi | undefined): Promise<void> {
+  const asked = readOptions(options)
+  await withDatabase(async (database, config) => {
+    const box = await databaseBox(database, config, true)
+    const log = openLog(config.logLevel)
+    await prepareNewStore(config, database, config.documentenBackend)
+    const parts = { database, config, box, log, stores: openStores(config, log) }
+    try {
+      if (from.bestanden && asked.bytes === 'kopieren') openContents(from.bestanden, config)
+    } catch (error) {
+      throw error instanceof NoContents ? new UsageError(error.message) : error
+    }
+    if (options.controleer) await compareBoth(parts, options, asked, from, oldApi)
+    else await runRound(parts, options, asked, from)
+  }, asked.naast + 4)
+}
+
+function readOptions(options: Options) {
+  const naast = readNumber(options.naast, '--naast', 1, 32)
+  const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
+  const bytes = readBytes(options.bytes)
+  const files = options.steekproef === 'alle' ? MANY : readNumber(options.steekproef, '--steekproef', 0, MANY)
+  const perKind = readNumber(options.antwoorden, '--antwoorden', 0, 100_000)
+  const oudeUrls = options.oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url'))
+  return { naast, tempo, bytes, files, perKind, oudeUrls }
+}
+
+function readBytes(bytes: string): 'kopieren' | 'laten' {
+  if (bytes !== 'kopieren' && bytes !== 'laten') throw new UsageError('--bytes is kopieren or laten')
+  return bytes
+}
+
+/** Holds both sides against each other, and ends with 1 when they differ in what was not listed before. */
+async function compareBoth(
+  { stores, log, ...parts }: OpenParts,
+  { rapport, json }: Options,
+  { files, perKind, tempo }: Asked,
+  from: From,
+  oldApi: OldApi | undefined,
+): Promise<void> {
+  const { database, config, box } = parts
+  const takeover = await requireTakeover(database, from.url, false)
+  if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run it to its end first')
+  const there = oldApi && perKind > 0 ? apiClient({ ...oldApi, connections: 4, tempo }) : undefined
+  const here = there && (await openOwnAnswers(config, database, box, stores, log))
+  const proof = await checkTakeover({ ...parts, store: stores.store }, takeover, {
+    files,
+    ...(oldApi &&
+      there &&
+      here && { answers: { there: there.get, thereUrl: oldApi.url, here: here.answers, perKind } }),
+    report: (difference) => {
+      if (json) console.log(JSON.stringify(difference))
+      else
+        console.log(
+          `${difference.code.padEnd(10)} ${difference.soort} ${difference.sleutel} ${difference.veld}: ${difference.tekst}`,
         )
-      const runner = portionRunner({ ...parts, store, log })
-      const worker = await startWorker({
-        databaseUrl: database.url,
-        name: 'overnemen',
-        taskList: { 'takeover-step': takeoverStep({ database, runner }) },
-        concurrency: naast,
-        log,
-      })
-      const stopped = new AbortController()
-      for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopped.abort())
-      let state = round.takeover
-      try {
-        while (!stopped.signal.aborted) {
-          await sleep(500, undefined, { signal: stopped.signal }).catch(() => {})
-          state = await round.state()
-          if (!options.json) tell(await progressOf(parts.database, state))
-          if (state.status !== 'loopt') break
-        }
-      } finally {
-        await worker.stop()
-        await runner.close()
-        await round.release()
-      }
-      const steps = await progressOf(parts.database, state)
-      const faults = await faultsOf(parts.database, state)
-      if (options.rapport) await writeReport(database, state, options.rapport)
-      if (options.json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
-      else console.log([headline(state), ...steps.map(progressLine), ...faults.map(faultLine)].join('\n'))
-      if (state.status !== 'klaar') process.exitCode = 1
-    }, naast + 4)
+    },
+    ...(!json && { progress: tellCheck }),
+  })
+    .catch((error) => {
+      throw error instanceof SourceUnavailable ? new UsageError(error.message) : error
+    })
+    .finally(async () => {
+      await there?.close()
+      await here?.close()
+    })
+  if (rapport) await writeReport(database, takeover, rapport)
+  if (json) console.log(JSON.stringify(proof))
+  else
+    console.log(
+      [
+        ...proof.compared.map(comparedLine),
+        ...proof.types.map(typeLine),
+        ...proof.answers.map(answersLine),
+        ...(there ? [] : ['The answers of the APIs were not compared: give --oude-api and --client.']),
+        `${proof.differences} differences that were not listed before.`,
+      ].join('\n'),
+    )
+  if (proof.differences > 0) process.exitCode = 1
+}
+
+/** Begins a round, or goes on with one, and waits for its end or a signal. Ends with 1 when it is not complete. */
+async function runRound(
+  { stores: { store }, log, ...parts }: OpenParts,
+  { proef, schrijfbaar, rapport, json }: Options,
+  { naast, tempo, bytes, oudeUrls }: Asked,
+  from: From,
+): Promise<void> {
+  const { database } = parts
+  const round = await beginRound(parts, {
+    ...from,
+    proef,
+    alleenLezen: !schrijfbaar,
+    settings: { clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
+  }).catch((error) => {
+    throw [NotOpenZaak, SwitchedAlready, TooFewRights, SourceUnavailable].some((kind) => error instanceof kind)
+      ? new UsageError(error.message)
+      : error
+  })
+  if (!json)
+    console.error(
+      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.ronde}${proef ? ' (dry run)' : ''} from ${round.takeover.bron}`,
+    )
+  const runner = portionRunner({ ...parts, store, log })
+  const worker = await startWorker({
+    databaseUrl: database.url,
+    name: 'overnemen',
+    taskList: { 'takeover-step': takeoverStep({ database, runner }) },
+    concurrency: naast,
+    log,
+  })
+  const stopped = new AbortController()
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopped.abort())
+  let state = round.takeover
+  try {
+    while (!stopped.signal.aborted) {
+      await sleep(500, undefined, { signal: stopped.signal }).catch(() => {})
+      state = await round.state()
+      if (!json) tell(await progressOf(database, state))
+      if (state.status !== 'loopt') break
+    }
+  } finally {
+    await worker.stop()
+    await runner.close()
+    await round.release()
   }
+  const steps = await progressOf(database, state)
+  const faults = await faultsOf(database, state)
+  if (rapport) await writeReport(database, state, rapport)
+  if (json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
+  else console.log([headline(state), ...steps.map(progressLine), ...faults.map(faultLine)].join('\n'))
+  if (state.status !== 'klaar') process.exitCode = 1
 }
 
 const MANY = 1_000_000_000
