@@ -359,4 +359,11 @@ export const SHARED: Mutant[] = [
     replace: 'const shown = whole',
     tests: ['test/canaries.test.ts'],
   },
+  {
+    what: 'the page of jobs counts the oldest jobs of a very long queue',
+    file: 'src/beheer/jobs.ts',
+    search: 'order by id limit ${sql.lit(COUNT_JOBS_TO)}',
+    replace: 'order by id desc limit ${sql.lit(COUNT_JOBS_TO)}',
+    tests: ['test/beheer/jobs.test.ts'],
+  },
 ]
