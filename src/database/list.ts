@@ -107,17 +107,17 @@ export async function pageOfIds(
   const page = sql`limit ${sql.lit(most)} offset ${sql.lit(fromEnd ? Math.max(0, count - offset - most) : offset)}`
   // Numbers of ours stand in the text: a statement without parameters goes to the database in one message instead of two.
   // `offset 0` keeps the database from seeing that a page is all that is wanted.
-  const rows = await planned(
-    reader,
+  const ids =
     list.isIndexed || count > FEW
-      ? sql<{ id: number }>`select ${list.id} as id ${fitting}
+      ? sql`select ${list.id} as id ${fitting}
           order by ${sql.join(order.map(({ column, direction }) => sql`${column} ${direction}`))} ${page}`
-      : sql<{ id: number }>`select id from (
+      : sql`select id from (
           select ${list.id} as id, ${sql.join(order.map(({ column, name }) => sql`${column} as ${name}`))} ${fitting} offset 0
-        ) fits order by ${sql.join(order.map(({ name, direction }) => sql`${name} ${direction}`))} ${page}`,
-  )
-  const ids = rows.map(({ id }) => id)
-  return fromEnd ? ids.reverse() : ids
+        ) fits order by ${sql.join(order.map(({ name, direction }) => sql`${name} ${direction}`))} ${page}`
+  // As one text, in their order: the driver takes longer over a hundred rows of one number.
+  const found = one(await planned(reader, sql<{ ids: string }>`select array_to_json(array(${ids}))::text as ids`))
+  const numbers = JSON.parse(found.ids) as number[]
+  return fromEnd ? numbers.reverse() : numbers
 }
 
 /**
@@ -134,7 +134,7 @@ export function rowsById<Row extends { id: number }>(
     if (ids.length === 0) return []
     statement ??= await asJson<Row>(reader, textOf(reader), [], 'json_agg')
     const { text, toRow } = statement
-    const [found] = await reader.sql.unsafe<{ page: string | null }[]>(text, [ids], { prepare: true })
+    const [found] = await reader.sql.unsafe<{ page: string | null }[]>(text, [`{${ids.join()}}`], { prepare: true })
     const rowById = new Map<number, Row>()
     for (const values of JSON.parse(found?.page ?? '[]') as unknown[][]) {
       const row = toRow(values)
