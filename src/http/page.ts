@@ -120,9 +120,24 @@ function pageSize(text: string | undefined): number {
 }
 
 function pageLink(request: FastifyRequest, page: number): string {
-  const url = new URL(request.base + request.url)
-  if (page === 1) url.searchParams.delete('page')
-  else url.searchParams.set('page', String(page))
-  url.searchParams.sort()
-  return url.href
+  const [, path, query = ''] = PLAIN.exec(request.url) ?? []
+  const url = path === undefined ? new URL(request.base + request.url) : undefined
+  const parameters = url?.searchParams ?? new URLSearchParams(query)
+  if (page === 1) parameters.delete('page')
+  else parameters.set('page', String(page))
+  parameters.sort()
+  if (url) return url.href
+  const search = parameters.toString()
+  return `${normal(request.base)}${path}${search && `?${search}`}`
+}
+
+/** An address in which a URL would change nothing but its parameters: reading it as one is most of the work of a link. */
+const PLAIN = /^((?:\/[\w-]+)+)(?:\?([\w.=&-]*))?$/
+
+// The base that was asked for last, which is nearly always the same.
+let normalised = { base: '', href: '' }
+
+function normal(base: string): string {
+  if (normalised.base !== base) normalised = { base, href: new URL(base).href.replace(/\/$/, '') }
+  return normalised.href
 }

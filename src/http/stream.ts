@@ -93,13 +93,15 @@ async function* write<Row>(
   for (let limit = first; ; ) {
     const { rows, more } = await next(limit)
     let bytes = 0
-    const resources = stepsOf(await toResources(rows))
+    const found = await toResources(rows)
+    const isThere = Array.isArray(found)
+    const resources = stepsOf(isThere ? grouped(found) : found)
     for (let one = resources.next(); ; one = resources.next()) {
       const { done, value: resource } = one instanceof Promise ? await one : one
       if (done) break
       text += separator
       separator = ','
-      const pieces = stepsOf(resource instanceof Written ? resource.pieces : [JSON.stringify(resource)])
+      const pieces = stepsOf(resource instanceof Written ? resource.pieces : [jsonOf(resource, isThere)])
       for (let piece = pieces.next(); ; piece = pieces.next()) {
         const { done, value: json } = piece instanceof Promise ? await piece : piece
         if (done) break
@@ -118,6 +120,30 @@ async function* write<Row>(
     limit = Math.max(1, Math.min(LIMITS.portionRows, Math.floor(LIMITS.portionBytes / Math.max(1, size))))
   }
   yield text + tail
+}
+
+/** Resources that are there already, so many at a time: their text then is one string, and takes a third less. */
+const AT_ONCE = 16
+
+/** Groups of resources, with those apart that are written piece by piece. */
+function* grouped(resources: readonly unknown[]): Generator<unknown[] | Written> {
+  let group: unknown[] = []
+  for (const resource of resources) {
+    const isWritten = resource instanceof Written
+    if (!isWritten) group.push(resource)
+    if (group.length > 0 && (isWritten || group.length === AT_ONCE)) {
+      yield group
+      group = []
+    }
+    if (isWritten) yield resource
+  }
+  if (group.length > 0) yield group
+}
+
+/** The text of a resource, or with `isGroup` of several with commas in between. */
+const jsonOf = (resource: unknown, isGroup: boolean) => {
+  const json = JSON.stringify(resource)
+  return isGroup ? json.slice(1, -1) : json
 }
 
 /** Steps that are awaited only where they have to be: waiting for each row of a page is a fifth of the time it takes. */
