@@ -23,6 +23,11 @@ export async function emptyDatabase(t: TestLike): Promise<{ url: string }> {
   return databaseFrom(t, 'template0')
 }
 
+/** A copy of a database that nobody is connected to. */
+export async function copiedDatabase(t: TestLike, url: string): Promise<{ url: string }> {
+  return databaseFrom(t, new URL(url).pathname.slice(1))
+}
+
 async function databaseFrom(t: TestLike, template: string): Promise<{ url: string }> {
   const { url } = await testServer()
   const name = `test_${randomBytes(6).toString('hex')}`

@@ -10,15 +10,18 @@ import { beginRound, progressOf, type Round } from '../../src/overnemen/round.ts
 import { switchOver } from '../../src/overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../src/overnemen/way-back.ts'
 import { type TestApp, testApp } from '../app.ts'
-import { emptyDatabase } from '../setup.ts'
+import { copiedDatabase, emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, KIND, OLD, RSIN, uuidOf } from './open-zaak-database.ts'
 
 const ZAKEN = 30
 const DOCUMENTS = 10
 
+// Filled once: each test gets a copy.
+const filled = await emptyDatabase(t)
+await fillOpenZaak(filled.url, { zaken: ZAKEN, documents: DOCUMENTS })
+
 async function givenOpenZaak(t: { teardown(work: () => unknown): unknown }) {
-  const { url } = await emptyDatabase(t)
-  await fillOpenZaak(url, { zaken: ZAKEN, documents: DOCUMENTS })
+  const { url } = await copiedDatabase(t, filled.url)
   const files = await mkdtemp(join(tmpdir(), 'zaakstroom-oud-'))
   await mkdir(join(files, 'uploads/2024/01'), { recursive: true })
   for (let n = 1; n <= DOCUMENTS; n++)
