@@ -20,6 +20,7 @@ import { givenType, peakMemory, type Service, startService } from './service.ts'
 import { cpuTimes } from './stack.ts'
 
 const FILE_BYTES = 4096
+const UPLOAD = '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>'
 const TABLES = [
   'catalogus',
   'informatieobjecttype',
@@ -107,11 +108,15 @@ async function benchRows(
 /** Rows before those that are measured: at the first the SDK is loaded, and its code compiled, which takes more than a second of CPU. */
 const WARM_UP = 1000
 
-/** Into a store where each call takes a while. It is a server in this process that keeps nothing, so that it costs little CPU. */
+/**
+ * Into a store where each call takes a while. It is a server in this process that keeps nothing, so that it costs little CPU. Each
+ * upload in parts has one id: `/readyz` begins one, and ends it, to see whether we may write.
+ */
 async function benchBlob(rows: number, latency: number, compiled: Record<string, string>): Promise<void> {
   const server = createServer((request, response) => {
     request.resume().once('end', () => {
-      setTimeout(() => response.writeHead(200, { etag: '"bench"' }).end(), latency)
+      const begins = request.method === 'POST' && request.url?.endsWith('?uploads=')
+      setTimeout(() => response.writeHead(200, { etag: '"bench"' }).end(begins ? UPLOAD : ''), latency)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

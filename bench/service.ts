@@ -13,6 +13,7 @@ import { findEmbedded, startEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 
 export const CLIENT = 'bench'
+const START_LIMIT_MS = 120_000
 
 export type Service = {
   address: string
@@ -126,9 +127,16 @@ async function allRegistered(databaseUrl: string, workers: number): Promise<void
 }
 
 async function ready(child: ChildProcess, address: string): Promise<void> {
+  const late = performance.now() + START_LIMIT_MS
+  let said = ''
   while (child.exitCode === null) {
     const response = await fetch(`${address}/readyz`).catch(() => undefined)
     if (response?.ok) return
+    said = (await response?.text()) ?? said
+    if (performance.now() > late) {
+      child.kill()
+      throw new Error(`the service is not ready after ${START_LIMIT_MS / 1000} s: ${said}`)
+    }
     await sleep(100)
   }
   throw new Error(`the service ended with ${child.exitCode}`)
