@@ -8,6 +8,9 @@ import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, type PagesSe
 
 const RAW = /<%~(?!\s*include\(|\s*it\.body\s*%>)/
 
+/** For what only reads. */
+const test = await setUpPages(t, {}, false)
+
 t.test('templates escape everything but the parts that they are made of', async (t) => {
   for await (const file of glob('src/beheer/templates/*.eta')) {
     const text = await readFile(file, 'utf8')
@@ -20,7 +23,6 @@ t.test('templates escape everything but the parts that they are made of', async 
 })
 
 t.test('the script is at most 10 KB, and a page with all its files at most 150 KB compressed', async (t) => {
-  const test = await setUpPages(t, {}, false)
   const get = await test.signedIn('administrator')
   const page = await get('/beheer/')
   const files = [...page.body.matchAll(/(?:href|src)="(\/beheer\/bestanden\/[^"]+)"/g)].map((match) => match[1]!)
@@ -54,7 +56,6 @@ t.test('a theme of the municipality comes after our styles, under its own class'
 })
 
 t.test('every page has the headers that keep other sites and inline code out', async (t) => {
-  const test = await setUpPages(t, {}, false)
   for (const url of ['/beheer/inloggen', '/beheer/', '/beheer/nergens']) {
     const { headers } = await test.app.inject({ url, headers: { host: 'localhost' } })
     const csp = String(headers['content-security-policy'])
@@ -66,7 +67,6 @@ t.test('every page has the headers that keep other sites and inline code out', a
 })
 
 t.test('who is not signed in, or may not do it, is refused by the server on every route', async (t) => {
-  const test = await setUpPages(t, {}, false)
   const viewer = await test.signedIn('viewer')
   const routes = await beheerRoutes(test)
   t.ok(routes.length > 20)
@@ -95,13 +95,11 @@ t.test('a fault of ours is a page that tells nothing of the inside', async (t) =
 })
 
 t.test('the bare address leads to the pages', async (t) => {
-  const test = await setUpPages(t, {}, false)
   const { statusCode, headers } = await test.app.inject({ url: '/', headers: { host: 'localhost' } })
   t.match({ statusCode, headers }, { statusCode: 303, headers: { location: 'http://localhost/beheer/' } })
 })
 
 t.test('a page that is not there keeps the menu of who is signed in, with a way out that works', async (t) => {
-  const test = await setUpPages(t, {}, false)
   const get = await test.signedIn('viewer')
   const { statusCode, body } = await get('/beheer/nergens')
   t.equal(statusCode, 404)
