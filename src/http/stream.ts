@@ -95,10 +95,14 @@ async function* write<Row>(
     let bytes = 0
     const found = await toResources(rows)
     const isThere = Array.isArray(found)
-    const resources = stepsOf(isThere ? grouped(found) : found)
+    let written = 0
+    // As many at once as fit in a piece, going by those before them; the first alone.
+    const room = () => (written === 0 ? 1 : Math.floor((PIECE * written) / Math.max(1, bytes)))
+    const resources = stepsOf(isThere ? grouped(found, room) : found)
     for (let one = resources.next(); ; one = resources.next()) {
       const { done, value: resource } = one instanceof Promise ? await one : one
       if (done) break
+      written += Array.isArray(resource) ? resource.length : 1
       text += separator
       separator = ','
       const pieces = stepsOf(resource instanceof Written ? resource.pieces : [jsonOf(resource, isThere)])
@@ -126,12 +130,12 @@ async function* write<Row>(
 const AT_ONCE = 16
 
 /** Groups of resources, with those apart that are written piece by piece. */
-function* grouped(resources: readonly unknown[]): Generator<unknown[] | Written> {
+function* grouped(resources: readonly unknown[], room: () => number): Generator<unknown[] | Written> {
   let group: unknown[] = []
   for (const resource of resources) {
     const isWritten = resource instanceof Written
     if (!isWritten) group.push(resource)
-    if (group.length > 0 && (isWritten || group.length === AT_ONCE)) {
+    if (group.length > 0 && (isWritten || group.length >= Math.min(AT_ONCE, room()))) {
       yield group
       group = []
     }
