@@ -137,7 +137,7 @@ async function judgeAll(
   }
 }
 
-const MOST = 2000
+const MOST = 8000
 
 const tooMuch = () =>
   invalid(
