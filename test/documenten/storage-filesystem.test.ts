@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -16,7 +17,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
-import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
+import { filesystemLayout, filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { newKey, type Store, StoreUnavailable, sweep } from '../../src/documenten/storage/index.ts'
 
 type Test = { teardown(work: () => void): void }
@@ -280,7 +281,7 @@ t.test('a full store is unavailable, and nothing stays of what did not fit', { s
   for (let i = 0; i < 100; i++) writeFileSync(path.join(base, `${i}`), randomBytes(30_000))
   const module = `
     import { readdirSync } from 'node:fs'
-    import { filesystemStore, prepareFilesystemStore } from '${OPSLAG}'
+    import { filesystemLayout, filesystemStore, prepareFilesystemStore } from '${OPSLAG}'
     import { copyPool, copyToStore } from '${KOPIEER}'
     const [, root, baseDir] = process.argv
     await prepareFilesystemStore(root)
@@ -313,7 +314,7 @@ t.test('a read-only store is unavailable for writing and still gives what it has
   const module = `
     import { execFileSync } from 'node:child_process'
     import { text } from 'node:stream/consumers'
-    import { filesystemStore, prepareFilesystemStore } from '${OPSLAG}'
+    import { filesystemLayout, filesystemStore, prepareFilesystemStore } from '${OPSLAG}'
     import { copyPool } from '${KOPIEER}'
     const [, root, baseDir] = process.argv
     await prepareFilesystemStore(root)
@@ -392,3 +393,21 @@ t.test(
     )
   },
 )
+
+t.test('what lands in a file system that was mounted over the store is not said to be stored', async (t) => {
+  const { root } = await givenStorage(t)
+  const layout = filesystemLayout(root)
+  const write = async (sleutel: string) => {
+    const temp = layout.newTemp()
+    await (await layout.openTemp(temp)).close()
+    await layout.place([{ temp, sleutel }])
+  }
+  await layout.requireMarker()
+  await t.resolves(write('2026/01/01/first'))
+
+  await layout.requireMarker()
+  renameSync(root, `${root}-below`) // as after a mount: an empty directory at the same path
+  mkdirSync(root)
+  await t.rejects(write('2026/01/01/second'), StoreUnavailable)
+  t.ok(existsSync(path.join(root, '2026/01/01/second')), 'it was written, to where it will be lost')
+})

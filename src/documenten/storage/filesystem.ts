@@ -235,7 +235,8 @@ export function filesystemLayout(root: string) {
     newTemp: () => path.join(root, TEMP, randomUUID()),
 
     /**
-     * Gives synced temporary files their names; returns when those names are durable too.
+     * Gives synced temporary files their names; returns when those names are durable too, and lie where the marker is: a file
+     * system that is mounted over the store meanwhile takes them, and takes them along when it goes.
      * @param move a thread of its own renames many without a promise for each, which takes less than half the CPU
      */
     async place(
@@ -257,6 +258,7 @@ export function filesystemLayout(root: string) {
         }
         for (const dir of dirs) await sharedSync(dir)
       })
+      await requireMarker()
     },
   }
 }

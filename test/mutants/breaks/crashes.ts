@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const CRASHES: Mutant[] = [
   {
+    what: 'bytes lie in the file system of the marker before a document is said to be there',
+    file: 'src/documenten/storage/filesystem.ts',
+    search: '      })\n      await requireMarker()\n',
+    replace: '      })\n',
+    tests: ['test/documenten/storage-filesystem.test.ts'],
+  },
+  {
     what: 'a worker takes no message that a living one sends',
     file: 'sql/0140-outbox.sql',
     search: '    or l.genomen_door <> p_worker and not exists (select from worker w where w.id = l.genomen_door)\n',
