@@ -113,9 +113,11 @@ export function registerAccounts(app: FastifyInstance): void {
       if (wijze === 'maken') return await showOnce(request, reply, uuid, expected(gekozen), text)
       return await redirectWith(request, reply, `/accounts/${uuid}`, text)
     } catch (error) {
-      return reply
-        .code(400)
-        .page('account-new', { ...newPage(app), values: request.body ?? {}, faults: formFaultsOf(error) })
+      return reply.code(400).page('account-new', {
+        ...newPage(app),
+        values: (request.body ?? {}) as FormValues,
+        faults: formFaultsOf(error),
+      })
     }
   })
 

@@ -11,7 +11,7 @@ import { uuidOf } from '../http/links.ts'
 import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
 import { COMPONENTEN, scopeInWords } from './applicatie-labels.ts'
 import { registerApplicatieRights } from './applicatie-rights.ts'
-import { selectCatalogusRights, selectRights } from './applicatie-rights-queries.ts'
+import { type ShownRight, selectCatalogusRights, selectRights } from './applicatie-rights-queries.ts'
 import { registerApplicatieSecrets, showSecrets } from './applicatie-secrets.ts'
 import { mutateFromPage } from './change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, readForm, throwFormFaults } from './form.ts'
@@ -107,7 +107,7 @@ export function registerApplicaties(app: FastifyInstance): void {
   app.get<Params>('/applicaties/:uuid', { config: viewing }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const rechten = await keysetPage(request, {
-      key: ({ id }: { id: number }) => String(id),
+      key: ({ id }: ShownRight) => String(id),
       rows: (limit, cursor) => selectRights(app.read, applicatie.id, { ...cursor, limit }),
     })
     return reply.page('applicatie', {

@@ -144,7 +144,7 @@ export function registerKanalen(app: FastifyInstance): void {
   }
 }
 
-const page = (kanaal: Kanaal | undefined, values: object, faults: FormFaults = {}) => ({
+const page = (kanaal: Kanaal | undefined, values: Record<string, unknown>, faults: FormFaults = {}) => ({
   title: kanaal ? t`Kanaal ${kanaal.naam} wijzigen` : t('Nieuw kanaal'),
   breadcrumbs: [
     { path: '/kanalen', name: t('Kanalen') },

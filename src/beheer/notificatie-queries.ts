@@ -23,6 +23,9 @@ export type Row = Bericht & {
   hoofdObject: string
   actie: string
   aanmaakdatum: string
+  /** How often it was sent again on request. */
+  herhalingen: number | null
+  beeindigdOp: string | null
 }
 
 /** A page of messages that fit the filter, by the moment at which they were made; the newest first unless the address asks otherwise. */

@@ -237,6 +237,13 @@ function idOfField(body: string, naam: string): string | undefined {
   return /\sid="([^"]+)"/.exec(tag)?.[1]
 }
 
+/** What every template is given beside its own. */
+export type Frame = ReturnType<typeof frame> & {
+  melding: { soort: string; tekst: string } | null
+  csrf: string
+  faultList(body: string): { anchor?: string; label?: string; reason: string }[]
+}
+
 /** What the frame around every page shows. */
 function frame(request: FastifyRequest, style: Style) {
   const { beheerder } = request

@@ -229,7 +229,7 @@ export function registerServicePages(app: FastifyInstance): void {
       .orderBy('id', 'desc')
       .select(['tijdstip', 'gebruiker', 'nieuw'])
       .executeTakeFirst()
-    return row && { ...row, ...(row.nieuw as Probe) }
+    return row && { ...row, ...(row.nieuw as Probe & { apiRoot: string }) }
   }
 }
 
@@ -249,7 +249,7 @@ const crumbs = ({ uuid, label }: ServiceRow) => [
   { path: `${PATH}/${uuid}`, name: label.slice(0, 60) },
 ]
 
-const page = (dienst: ServiceRow | undefined, values: object, faults: FormFaults = {}) => ({
+const page = (dienst: ServiceRow | undefined, values: Record<string, unknown>, faults: FormFaults = {}) => ({
   title: dienst ? t('Dienst wijzigen') : t('Nieuwe dienst'),
   breadcrumbs: dienst ? crumbs(dienst) : [{ path: PATH, name: t('Andere diensten') }],
   dienst,

@@ -34,6 +34,9 @@ const LINE = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, z.startda
   coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype,
   z.vertrouwelijkheidaanduiding from zaak z left join zaaktype t on t.id = z.zaaktype_id`
 
+/** A row of a list below a case: what the page reads of it by name. */
+type PartLine = { id: number; op: string; naam: string; toelichting: string; document?: string; zaak?: string }
+
 /** The lists below a case: a name, what is shown of a row, and where the rows are. */
 const PARTS: Record<
   string,
@@ -175,11 +178,7 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await zaakOfRequest(request)
     const part = async (onderdeel: string, size: number) => ({
       ...expected(PARTS[onderdeel]),
-      ...(await keysetByNumber<{ id: number; op: string }>(
-        request,
-        app.read,
-        partQuery(onderdeel, zaak.id, request, size),
-      )),
+      ...(await keysetByNumber<PartLine>(request, app.read, partQuery(onderdeel, zaak.id, request, size))),
     })
     const [aantallen, statussen, gebeurtenissen, gerelateerd, ...delen] = await Promise.all([
       countParts(zaak.id),
@@ -234,7 +233,10 @@ export function registerZaken(app: FastifyInstance): void {
       ],
       kolommen: part.kolommen,
       standaard: '-nummer',
-      list: await keysetByNumber(request, app.read, { ...partQuery(onderdeel, zaak.id, request, 50), sorts: {} }),
+      list: await keysetByNumber<PartLine>(request, app.read, {
+        ...partQuery(onderdeel, zaak.id, request, 50),
+        sorts: {},
+      }),
     })
   })
 

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { parse } from 'acorn'
 import t from 'tap'
+import { missingNames } from './template-names.ts'
 
 const ROOT = new URL('../../src/beheer/templates/', import.meta.url)
 type Code = { type: string; [part: string]: unknown }
@@ -50,6 +51,12 @@ t.test('a template reads what another gives it', async (t) => {
       count += included.given.length
     }
   t.ok(count > 500, 'names were found')
+})
+
+t.test('what a template reads is given to it by a page that shows it', async (t) => {
+  const { missing, calls } = missingNames()
+  t.same(missing, [])
+  t.ok(calls > 100, 'calls of reply.page were found')
 })
 
 t.test('a field has a name and a label', async (t) => {

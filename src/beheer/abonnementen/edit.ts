@@ -122,7 +122,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     }
   })
 
-  async function page(abonnement: Abonnement | undefined, values: object, faults: FormFaults = {}) {
+  async function page(abonnement: Abonnement | undefined, values: Record<string, unknown>, faults: FormFaults = {}) {
     const applicaties = await app.read
       .selectFrom('applicatie')
       .select(['uuid', 'label'])

@@ -66,9 +66,21 @@ const SORTS = sortsOf('catalogus', 'c', {
   rsin: sql`c.rsin`,
 })
 
+type CatalogusLine = {
+  id: number
+  uuid: string
+  naam: string
+  domein: string
+  rsin: string
+  zaaktypen: number
+  informatieobjecttypen: number
+  besluittypen: number
+  concepten: number
+}
+
 export function registerCatalogus(app: FastifyInstance): void {
   app.get('/catalogi', { config: kijken }, async (request, reply) => {
-    const list = await keysetByNumber(request, app.read, {
+    const list = await keysetByNumber<CatalogusLine>(request, app.read, {
       select: sql`select c.id, c.uuid, c.naam, c.domein, c.rsin,
         (select count(distinct t.identificatie)::int from zaaktype t where t.catalogus_id = c.id) as zaaktypen,
         (select count(distinct t.omschrijving)::int from informatieobjecttype t where t.catalogus_id = c.id) as informatieobjecttypen,

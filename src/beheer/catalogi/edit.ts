@@ -29,7 +29,15 @@ export type FormPage = {
   /** What is fixed, shown without an input. */
   fixed?: { label: string; value: string }[]
   /** More for the template. */
-  extra?: Record<string, unknown>
+  extra?: {
+    suggestions?: Record<string, string[]>
+    /** A version to go on with instead. */
+    verder?: { path: string; tekst: string }
+    /** Whether one can go on with another one. */
+    nog?: boolean
+    /** The page that deletes it; '' when it cannot be deleted. */
+    verwijderen?: string
+  }
 }
 
 /** What the template of a field offers besides the choices of the field. */

@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const SHARED: Mutant[] = [
   {
+    what: 'a template reads only names that it is given',
+    file: 'src/beheer/templates/overview.eta',
+    search: 'it.schijf.free',
+    replace: 'it.schijf.vrij',
+    tests: ['test/beheer/templates.test.ts'],
+  },
+  {
     what: 'zaak_identificatie_uniek is answered with its rule',
     file: 'src/http/problem.ts',
     search: '  zaak_identificatie_uniek: ',
