@@ -77,7 +77,7 @@ export function registerAccounts(app: FastifyInstance): void {
       standard: 'gebruikersnaam',
       conditions: [isAccountLike(zoek)],
     })
-    return reply.page('accounts', { title: t('Accounts'), standaard: 'gebruikersnaam', list, zoek })
+    return reply.page('accounts', { title: t('Accounts'), defaultSort: 'gebruikersnaam', list, zoek })
   })
 
   app.get('/accounts/nieuw', { config }, async (_request, reply) =>

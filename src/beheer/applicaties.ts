@@ -59,7 +59,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       })
       return reply.page('applicaties', {
         title: t('Applicaties'),
-        standaard: 'label',
+        defaultSort: 'label',
         list,
         filters,
         choices: [['', t('Alle')], ...Object.entries(RIGHTS).map(([waarde, { naam }]) => [waarde, naam])],

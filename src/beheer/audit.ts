@@ -59,7 +59,7 @@ export function registerAudit(app: FastifyInstance): void {
       select handeling from h where handeling is not null`
     return reply.page('audit', {
       title: t('Audit'),
-      standaard: '-nummer',
+      defaultSort: '-nummer',
       list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       handelingen: handelingen

@@ -60,7 +60,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const loopt = list.rows.some(isRunning)
     return reply.page('imports', {
       title: t('Imports'),
-      standaard: '-nummer',
+      defaultSort: '-nummer',
       list: { ...list, rows: list.rows.map((row) => ({ ...row, ...summaryOf(row) })) },
       concepten,
       loopt,

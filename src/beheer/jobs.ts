@@ -96,7 +96,7 @@ export function registerJobs(app: FastifyInstance): void {
     const inQueue = aantallen.reduce((sum, row) => sum + row.inQueue, 0)
     return reply.page('jobs', {
       title: t('Taken'),
-      standaard: '-nummer',
+      defaultSort: '-nummer',
       list,
       rows: list.rows.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
       storingen,

@@ -37,7 +37,7 @@ export function registerKanalen(app: FastifyInstance): void {
   app.get('/kanalen', { config: viewing }, async (request, reply) =>
     reply.page('kanalen', {
       title: t('Kanalen'),
-      standaard: 'kanaal',
+      defaultSort: 'kanaal',
       kanalen: sortRows(request, await readKanalen(), {
         kanaal: ({ naam }) => naam,
         abonnementen: ({ abonnementen }) => abonnementen,

@@ -46,7 +46,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     ])
     return reply.page('notificaties', {
       title: t('Notificaties'),
-      standaard: '-gemaakt',
+      defaultSort: '-gemaakt',
       list,
       rows: list.rows.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
       oorzaken,

@@ -37,7 +37,7 @@ export function registerOutgoing(app: FastifyInstance): void {
     ])
     return reply.page('outgoing', {
       title: t('Uitgaande verzoeken'),
-      standaard: '-nummer',
+      defaultSort: '-nummer',
       list,
       days: app.parts.config.outgoingLogRetentionDays,
       diensten,

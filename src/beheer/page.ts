@@ -108,10 +108,10 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
   })
   app.decorateReply('page', async function (this: FastifyReply, template, data) {
     const { request } = this
-    const melding = request.session?.melding ?? null
-    if (melding) await forgetNotice(request, melding)
+    const notice = request.session?.melding ?? null
+    if (notice) await forgetNotice(request, notice)
     const html = await render(this, template, {
-      melding,
+      notice,
       ...data,
       ...frame(request, style),
       faultList: (body: string) => listFaults(body, data.faults),
@@ -121,16 +121,16 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
   })
   app.setErrorHandler(async (error, request, reply) => {
     const problem = toProblem(error)
-    const volgnummer = request.id
+    const requestId = request.id
     if (problem.status >= 500)
-      request.log.error({ err: error, status: problem.status, request_id: volgnummer }, 'page failed')
+      request.log.error({ err: error, status: problem.status, request_id: requestId }, 'page failed')
     reply.code(problem.status).headers(problem.headers)
     // What was thrown while the body was read knows no language.
     return inLanguage(languageOf(request), () =>
       sendErrorPage(request, reply, style, render, {
         status: problem.status,
         detail: reason(problem.detail),
-        volgnummer,
+        requestId,
       }),
     )
   })
@@ -141,7 +141,7 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
     return sendErrorPage(request, reply.code(404), style, render, {
       status: 404,
       detail: t('Deze pagina bestaat niet.'),
-      volgnummer: request.id,
+      requestId: request.id,
     })
   })
 }
@@ -162,17 +162,18 @@ async function sendErrorPage(
   reply: FastifyReply,
   style: Style,
   render: Render,
-  fout: { status: number; detail: string; volgnummer: string },
+  fault: { status: number; detail: string; requestId: string },
 ): Promise<FastifyReply> {
-  const title = TITLES[fout.status] ?? (fout.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
+  const title =
+    TITLES[fault.status] ?? (fault.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
   const html = await render(reply, 'error', {
     title,
-    melding: null,
+    notice: null,
     csrf: request.session ? await reply.generateCsrf() : '',
-    ...fout,
+    ...fault,
     ...frame(request, style),
     faultList: () => [],
-    gelezen: request.method === 'GET',
+    isRead: request.method === 'GET',
   })
   return reply
     .headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' }) // also for who was stopped before the page
@@ -230,16 +231,16 @@ const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"'
 const plainText = (html: string) => html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
 
 /** The id of the first field with this name, as of a group of choices. */
-function idOfField(body: string, naam: string): string | undefined {
-  if (naam === '') return undefined
+function idOfField(body: string, name: string): string | undefined {
+  if (name === '') return undefined
   const [tag = ''] =
-    new RegExp(`<(?:input|select|textarea)[^>]*\\sname="${RegExp.escape(naam)}"[^>]*>`).exec(body) ?? []
+    new RegExp(`<(?:input|select|textarea)[^>]*\\sname="${RegExp.escape(name)}"[^>]*>`).exec(body) ?? []
   return /\sid="([^"]+)"/.exec(tag)?.[1]
 }
 
 /** What every template is given beside its own. */
 export type Frame = ReturnType<typeof frame> & {
-  melding: { soort: string; tekst: string } | null
+  notice: { soort: string; tekst: string } | null
   csrf: string
   faultList(body: string): { anchor?: string; label?: string; reason: string }[]
 }
@@ -247,24 +248,24 @@ export type Frame = ReturnType<typeof frame> & {
 /** What the frame around every page shows. */
 function frame(request: FastifyRequest, style: Style) {
   const { beheerder } = request
-  const basis = `${basePath(request)}/beheer`
+  const base = `${basePath(request)}/beheer`
   const path = request.originalUrl.replace(/\?.*/s, '').replace(/^\/beheer/, '') || '/'
   const isHere = (item: MenuItem) =>
     item.path === '/'
       ? path === '/'
       : path === item.path || (item.path !== '/configuratie' && path.startsWith(`${item.path}/`))
   return {
-    basis,
+    base,
     style,
     beheerder,
-    versie: packageJson.version,
-    taal: language(),
+    programVersion: packageJson.version,
+    language: language(),
     /** The language to change to, by its own name. */
-    andereTaal: {
-      ...(language() === 'en' ? { code: 'nl', naam: 'Nederlands' } : { code: 'en', naam: 'English' }),
-      adres: languageLink(request, language() === 'en' ? 'nl' : 'en'),
+    otherLanguage: {
+      ...(language() === 'en' ? { code: 'nl', name: 'Nederlands' } : { code: 'en', name: 'English' }),
+      address: languageLink(request, language() === 'en' ? 'nl' : 'en'),
     },
-    hulp: request.session?.stap === 'ingelogd' ? manualPageFor(path) : undefined,
+    manualPage: request.session?.stap === 'ingelogd' ? manualPageFor(path) : undefined,
     menu:
       request.session?.stap === 'ingelogd'
         ? MENU.map(({ name, items }) => ({
@@ -273,28 +274,28 @@ function frame(request: FastifyRequest, style: Style) {
               .filter(({ rol = 'viewer' }) => hasRole(beheerder, rol))
               .map((item) => ({
                 ...item,
-                path: item.path === '/' ? `${basis}/` : `${basis}${item.path}`,
-                hier: isHere(item),
+                path: item.path === '/' ? `${base}/` : `${base}${item.path}`,
+                isHere: isHere(item),
               })),
           }))
         : [],
     /** Whether the one who looks may do this. */
-    mag: (rol: Toegang) => hasRole(beheerder, rol),
+    may: (rol: Toegang) => hasRole(beheerder, rol),
     /** By which column a list is sorted, `-name` from high to low. */
-    gesorteerd: String((request.query as { sorteer?: unknown } | undefined)?.sorteer ?? ''),
+    sortedBy: String((request.query as { sorteer?: unknown } | undefined)?.sorteer ?? ''),
     /** The address of this page with other parameters. */
-    met: (change: Record<string, string | undefined>) => withQuery(request, change),
+    withQuery: (change: Record<string, string | undefined>) => withQuery(request, change),
     // how templates write values
     t,
     reason,
     lowerFirst,
     moment,
-    datum: formatDate,
-    dag: formatShortDate,
-    geleden: formatAgo,
-    getal: formatNumber,
-    duur: formatDuration,
-    grootte: formatBytes,
+    formatDate,
+    formatShortDate,
+    formatAgo,
+    formatNumber,
+    formatDuration,
+    formatBytes,
   }
 }
 

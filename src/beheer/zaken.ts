@@ -232,7 +232,7 @@ export function registerZaken(app: FastifyInstance): void {
         { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },
       ],
       kolommen: part.kolommen,
-      standaard: '-nummer',
+      defaultSort: '-nummer',
       list: await keysetByNumber<PartLine>(request, app.read, {
         ...partQuery(onderdeel, zaak.id, request, 50),
         sorts: {},

@@ -126,7 +126,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       title: catalogus.naam || t`Catalogus ${catalogus.domein}`,
       breadcrumbs: [CRUMB],
       catalogus,
-      standaard: 'omschrijving',
+      defaultSort: 'omschrijving',
       soort: path,
       info: TYPES[path],
       soorten: Object.values(TYPES),
