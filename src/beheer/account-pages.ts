@@ -100,7 +100,7 @@ export function registerAccounts(app: FastifyInstance): void {
           ...form,
           ...(gekozen !== undefined && { wachtwoord: gekozen, wachtwoordGegeven: true }),
         })
-        m.vastleggen({
+        m.audit({
           handeling: 'account-maken',
           soort: 'account',
           id: made.uuid,
@@ -137,7 +137,7 @@ export function registerAccounts(app: FastifyInstance): void {
       await mutateFromPage(request, async (m) => {
         await changeAccount(m.trx, account.id, form)
         const { naam, email, rol, maxVertrouwelijkheidaanduiding, actief } = account
-        m.vastleggen({
+        m.audit({
           ...recordOf(account, 'account-wijzigen'),
           oud: { naam, email, rol, maxVertrouwelijkheidaanduiding, actief },
           nieuw: form,
@@ -177,7 +177,7 @@ export function registerAccounts(app: FastifyInstance): void {
       const own = account.id === signedIn(request).id
       await mutateFromPage(request, async (m) => {
         await setPassword(m.trx, account.id, gekozen, { keep: own ? sessionOf(request).id : null, given: !own })
-        m.vastleggen(recordOf(account, 'wachtwoord-wijzigen'))
+        m.audit(recordOf(account, 'wachtwoord-wijzigen'))
       })
       const text = t`Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
       if (wijze === 'maken') return await showOnce(request, reply, account.uuid, gekozen, text)
@@ -211,7 +211,7 @@ export function registerAccounts(app: FastifyInstance): void {
           throwFormFaults({ '': t('U kunt uw eigen account niet verwijderen. Vraag een andere administrator.') })
         await mutateFromPage(request, async (m) => {
           await actie.doe(m.trx, account, request)
-          m.vastleggen(recordOf(account, actie.handeling))
+          m.audit(recordOf(account, actie.handeling))
         })
       } catch (error) {
         return reply.code(400).page('account-act', {

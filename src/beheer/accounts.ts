@@ -244,12 +244,12 @@ type OidcPerson = {
  * The account of somebody whom a provider vouches for, made when there is none. Name, address and role become what the
  * provider says now. An account that was made beforehand without a password is taken by its name; one with a password
  * never is, since the name at the provider may be somebody else's.
- * @param vastleggen writes the record of an account that was made or got another role, in the same transaction
+ * @param audit writes the record of an account that was made or got another role, in the same transaction
  */
 export async function linkOidc(
   { sql }: Database,
   { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPerson,
-  vastleggen: (db: Db, record: AuditEntry) => Promise<void>,
+  audit: (db: Db, record: AuditEntry) => Promise<void>,
 ): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { geweigerd: string }> {
   const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
   return sql.begin(async (trx) => {
@@ -271,7 +271,7 @@ export async function linkOidc(
       const { uuid, gebruikersnaam } = known
       const object = { soort: 'account', id: uuid, weergave: gebruikersnaam }
       if (known.rol !== rol)
-        await vastleggen(kyselyOn(trx), {
+        await audit(kyselyOn(trx), {
           handeling: 'account-wijzigen',
           ...object,
           oud: { rol: known.rol },
@@ -288,7 +288,7 @@ export async function linkOidc(
         geweigerd: t`Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
       }
     const object = { soort: 'account', id: made.uuid, weergave: made.gebruikersnaam }
-    await vastleggen(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })
+    await audit(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })
     return made
   }) as never
 }

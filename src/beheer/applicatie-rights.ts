@@ -295,7 +295,7 @@ async function replaceRights(
       [],
       { zonderRechten: true },
     )
-    m.vastleggen({
+    m.audit({
       handeling: oud ? (nieuw.length > 0 ? 'recht-wijzigen' : 'recht-verwijderen') : 'recht-toevoegen',
       soort: 'applicatie',
       id: applicatie.uuid,

@@ -47,7 +47,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
         const options = { graceHours: form.uren, ...(form.geheim && { secret: form.geheim }) }
         if (form.wijze === 'erbij') await createSecret(m, app.parts.box, client, form.geheim)
         else await rotateSecret(m, app.parts.box, client, options)
-        m.vastleggen({
+        m.audit({
           handeling: form.wijze === 'erbij' ? 'geheim-maken' : 'geheim-vervangen',
           soort: 'applicatie',
           id: applicatie.uuid,
@@ -105,7 +105,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
         'fout',
       )
     await mutateFromPage(request, async (m) => {
-      m.vastleggen({
+      m.audit({
         handeling: 'token-maken',
         soort: 'applicatie',
         id: applicatie.uuid,
@@ -137,7 +137,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     const form = readForm(Intrekken, request.body)
     const client = requireClient(applicatie, form.client)
     const count = await mutateFromPage(request, async (m) => {
-      m.vastleggen({
+      m.audit({
         handeling: 'geheim-intrekken',
         soort: 'applicatie',
         id: applicatie.uuid,

@@ -87,7 +87,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         const applicatie = await createApplicatie(m, input, [], { zonderRechten: true })
         for (const clientId of clientIds) await createSecret(m, app.parts.box, clientId, form.geheim)
         const uuid = uuidOf(applicatie.url)
-        m.vastleggen({
+        m.audit({
           handeling: 'applicatie-maken',
           soort: 'applicatie',
           id: uuid,
@@ -150,7 +150,7 @@ export function registerApplicaties(app: FastifyInstance): void {
           ...(heeftAlleAutorisaties && { autorisaties: [], catalogusAutorisaties: [] }),
         }
         const nieuw = await changeApplicatie(m, 'update', applicatie.uuid, input, [], { zonderRechten: true })
-        m.vastleggen({
+        m.audit({
           handeling: 'applicatie-wijzigen',
           soort: 'applicatie',
           id: applicatie.uuid,
@@ -182,7 +182,7 @@ export function registerApplicaties(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     await mutateFromPage(request, async (m) => {
       await deleteApplicatie(m, applicatie.uuid)
-      m.vastleggen({
+      m.audit({
         handeling: 'applicatie-verwijderen',
         soort: 'applicatie',
         id: applicatie.uuid,

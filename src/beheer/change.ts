@@ -18,7 +18,7 @@ export type AuditEntry = {
 
 export type PageMutation = Mutation & {
   /** At least once, or all is rolled back. */
-  vastleggen(record: AuditEntry): void
+  audit(record: AuditEntry): void
 }
 
 /**
@@ -32,7 +32,7 @@ export async function mutateFromPage<T>(
 ): Promise<T> {
   return request.server.mutate({ ...beheerActor(request), toelichting }, async (m) => {
     const records: AuditEntry[] = []
-    const value = await inLanguage('nl', () => work({ ...m, vastleggen: (record) => void records.push(record) }))
+    const value = await inLanguage('nl', () => work({ ...m, audit: (record) => void records.push(record) }))
     if (records.length === 0) throw new Error('a change in the pages left no record: rolled back')
     m.unrecorded('it is in beheer_audit; what the standard records has been recorded by the component')
     await writeAudit(m.trx, request, records)

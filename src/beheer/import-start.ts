@@ -186,7 +186,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     const uuid = uuidParam(request)
     await mutateFromPage(request, async (m) => {
       const concept = await requestDryRun(m, uuid)
-      m.vastleggen({ handeling: 'import-proefdraaien', ...object(concept) })
+      m.audit({ handeling: 'import-proefdraaien', ...object(concept) })
     })
     return redirectWith(request, reply, `/imports/concept/${uuid}`)
   })
@@ -199,7 +199,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
           config,
           gestartDoor: signedIn(request).gebruikersnaam,
         })
-        m.vastleggen({
+        m.audit({
           handeling: 'import-starten',
           ...object(concept),
           id: made.uuid,
@@ -225,7 +225,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     const uuid = uuidParam(request)
     await mutateFromPage(request, async (m) => {
       const concept = await deleteDraft(m, uuid)
-      m.vastleggen({ handeling: 'import-bestand-weggooien', ...object(concept) })
+      m.audit({ handeling: 'import-bestand-weggooien', ...object(concept) })
     })
     return redirectWith(request, reply, '/imports', t('Het bestand is weggegooid. Er is niets geïmporteerd.'))
   })
@@ -268,7 +268,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       })
       if (part.file.truncated)
         throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
-      m.vastleggen({
+      m.audit({
         handeling: 'import-bestand-klaarzetten',
         soort: 'import-bestand',
         id: uuid,

@@ -163,7 +163,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return change(request, reply, row, `/imports/${row.uuid}`, done, async () => {
       await mutateFromPage(request, async (m) => {
         const { verwerkt } = await pauseImport(m, row.uuid)
-        m.vastleggen({ handeling: 'import-pauzeren', ...object(row), nieuw: { verwerkt } })
+        m.audit({ handeling: 'import-pauzeren', ...object(row), nieuw: { verwerkt } })
       })
     })
   })
@@ -173,7 +173,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return change(request, reply, row, `/imports/${row.uuid}`, t('De import gaat verder.'), async () => {
       await mutateFromPage(request, async (m) => {
         const { status, verwerkt } = await continueImport(m, row.uuid)
-        m.vastleggen({
+        m.audit({
           handeling: 'import-verder',
           ...object(row),
           oud: { status: row.status },
@@ -190,7 +190,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const uuid = await mutateFromPage(request, async (m) => {
       const made = await createDraftOfRest(m, row, signedIn(request).gebruikersnaam)
       await requestDryRun(m, made.uuid)
-      m.vastleggen({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.totaal } })
+      m.audit({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.totaal } })
       return made.uuid
     })
     const text = t('De rijen die niet zijn geïmporteerd, staan klaar en worden nu gecontroleerd.')
@@ -215,7 +215,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return change(request, reply, row, `/imports/${row.uuid}`, t('De import is geannuleerd.'), async () => {
       await mutateFromPage(request, async (m) => {
         const { status, verwerkt } = await cancelImport(m, row.uuid)
-        m.vastleggen({
+        m.audit({
           handeling: 'import-annuleren',
           ...object(row),
           oud: { status: row.status },
@@ -249,7 +249,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       async () => {
         await mutateFromPage(request, async (m) => {
           const { status, totaal, geslaagd } = await deleteImport(m, row.uuid)
-          m.vastleggen({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
+          m.audit({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
         })
       },
     )

@@ -201,7 +201,7 @@ export function registerJobs(app: FastifyInstance): void {
           where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
             and (${taak} = '' or (j.task_identifier = ${taak} and ${ERROR_KIND} = ${fout}))
           order by j.id limit ${MOST}), run_at => now(), attempts => 0) r`.execute(m.trx)
-      m.vastleggen({
+      m.audit({
         handeling: 'taken-opnieuw',
         soort: 'taak',
         weergave: taak ? labelOf(taak) : 'alle mislukte taken',
@@ -224,7 +224,7 @@ export function registerJobs(app: FastifyInstance): void {
           and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
         if (rows.length === 0 || (await statement(taak.id).execute(m.trx)).rows.length === 0) throw TOO_LATE
         const { taak: soort, hoortBij, pogingen, laatsteFout } = taak
-        m.vastleggen({
+        m.audit({
           handeling,
           soort: 'taak',
           id: String(taak.id),

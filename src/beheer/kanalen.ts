@@ -56,7 +56,7 @@ export function registerKanalen(app: FastifyInstance): void {
       const kanaal = await mutateFromPage(request, async (m) => {
         const made = await createKanaal(m, readInput(KanaalInput, fieldsOf(form)))
         const uuid = uuidOf(made.url)
-        m.vastleggen({ handeling: 'kanaal-maken', soort: 'kanaal', id: uuid, weergave: made.naam, nieuw: made })
+        m.audit({ handeling: 'kanaal-maken', soort: 'kanaal', id: uuid, weergave: made.naam, nieuw: made })
         return { uuid, naam: made.naam }
       })
       return await redirectWith(request, reply, `/kanalen/${kanaal.uuid}`, t`Het kanaal ‘${kanaal.naam}’ is gemaakt.`)
@@ -108,7 +108,7 @@ export function registerKanalen(app: FastifyInstance): void {
         const { documentatieLink = '', filters } = readInput(KanaalInput, fieldsOf({ ...form, naam: kanaal.naam }))
         const changed = await changeKanaal(m, kanaal.uuid, { documentatieLink, filters: filters ?? [] })
         const { documentatieLink: link, filters: before } = kanaal
-        m.vastleggen({
+        m.audit({
           handeling: 'kanaal-wijzigen',
           soort: 'kanaal',
           id: kanaal.uuid,

@@ -66,7 +66,7 @@ export function registerMyAccount(app: FastifyInstance): void {
       if (!right) throwFormFaults({ oud: t('Dit is niet uw huidige wachtwoord.') })
       await mutateFromPage(request, async (m) => {
         await setPassword(m.trx, id, form.nieuw, { keep: sessionOf(request).id, given: false })
-        m.vastleggen({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
+        m.audit({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
       })
     } catch (error) {
       const faults = formFaultsOf(error)
@@ -99,7 +99,7 @@ export function registerMyAccount(app: FastifyInstance): void {
         })
       await mutateFromPage(request, async (m) => {
         await endSessions(m.trx, beheerder.id, { behalve: sessionOf(request).id })
-        m.vastleggen({
+        m.audit({
           handeling: 'codes-instellen',
           soort: 'account',
           id: beheerder.uuid,
@@ -126,7 +126,7 @@ export function registerMyAccount(app: FastifyInstance): void {
         throwFormFaults({ code: t('Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.') })
       await mutateFromPage(request, async (m) => {
         await deleteTotp(m.trx, beheerder.id)
-        m.vastleggen({
+        m.audit({
           handeling: 'codes-verwijderen',
           soort: 'account',
           id: beheerder.uuid,
@@ -150,7 +150,7 @@ export function registerMyAccount(app: FastifyInstance): void {
     const which = isUuid(sessie) ? { uuid: sessie } : { behalve: sessionOf(request).id }
     const count = await mutateFromPage(request, async (m) => {
       const ended = await endSessions(m.trx, id, which)
-      m.vastleggen({
+      m.audit({
         handeling: 'sessies-beeindigen',
         soort: 'account',
         id: uuid,

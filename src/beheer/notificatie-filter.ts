@@ -74,6 +74,6 @@ export function filterInWords({ kanaal, van, tot, object, oorzaak }: FilterField
       : [van && t`vanaf ${formatDate(van)}`, tot && t`tot en met ${formatDate(tot)}`].filter(Boolean).join(' ') ||
         t('alle dagen'),
     ...(object ? [t`object ${object}`] : []),
-    ...(oorzaak ? [t`oorzaak: ${causeInWords(oorzaak).tekst}`] : []),
+    ...(oorzaak ? [t`oorzaak: ${causeInWords(oorzaak).text}`] : []),
   ]
 }

@@ -4,7 +4,7 @@ import { STAGES, type Stage } from '../notificaties/kanalen.ts'
 import { t, words } from './language/language.ts'
 
 export type Tone = 'goed' | 'fout' | 'let-op' | 'bezig' | ''
-export type Explanation = { soort: Tone; tekst: string; advies: string }
+export type Explanation = { tone: Tone; text: string; advice: string }
 
 /** What an attempt came to. `uitkomst` is null while it runs. */
 export function outcomeOf(kind: string | null, httpStatus: number | null): Explanation {
@@ -15,63 +15,63 @@ export function outcomeOf(kind: string | null, httpStatus: number | null): Expla
 
 const OUTCOMES = words(
   {
-    bezig: { soort: 'bezig', tekst: 'Bezig met versturen', advies: '' },
-    delivered: { soort: 'goed', tekst: 'Bezorgd', advies: '' },
+    bezig: { tone: 'bezig', text: 'Bezig met versturen', advice: '' },
+    delivered: { tone: 'goed', text: 'Bezorgd', advice: '' },
     refused: {
-      soort: 'fout',
-      tekst: 'De verbinding werd geweigerd',
-      advies:
+      tone: 'fout',
+      text: 'De verbinding werd geweigerd',
+      advice:
         'Op dit adres luistert niets. Controleer of de notificatiedienst draait, en of poort en API-root kloppen.',
     },
     dns: {
-      soort: 'fout',
-      tekst: 'De hostnaam is niet gevonden',
-      advies: 'Controleer de hostnaam in de API-root, en of deze server namen kan opzoeken (DNS).',
+      tone: 'fout',
+      text: 'De hostnaam is niet gevonden',
+      advice: 'Controleer de hostnaam in de API-root, en of deze server namen kan opzoeken (DNS).',
     },
     tls: {
-      soort: 'fout',
-      tekst: 'De beveiligde verbinding (TLS) kwam niet tot stand',
-      advies:
+      tone: 'fout',
+      text: 'De beveiligde verbinding (TLS) kwam niet tot stand',
+      advice:
         'Controleer of het certificaat van de dienst geldig is, bij de hostnaam hoort en door deze server wordt vertrouwd.',
     },
     timeout: {
-      soort: 'fout',
-      tekst: 'Het antwoord kwam niet op tijd',
-      advies: 'De dienst is traag of onbereikbaar. Controleer de dienst en de firewall, of geef haar meer tijd.',
+      tone: 'fout',
+      text: 'Het antwoord kwam niet op tijd',
+      advice: 'De dienst is traag of onbereikbaar. Controleer de dienst en de firewall, of geef haar meer tijd.',
     },
     connection: {
-      soort: 'fout',
-      tekst: 'De verbinding werd verbroken',
-      advies: 'Controleer het netwerk en de logboeken van de dienst. Vaak helpt een nieuwe poging.',
+      tone: 'fout',
+      text: 'De verbinding werd verbroken',
+      advice: 'Controleer het netwerk en de logboeken van de dienst. Vaak helpt een nieuwe poging.',
     },
     protocol: {
-      soort: 'fout',
-      tekst: 'Het antwoord was geen geldige HTTP',
-      advies: 'Op dit adres antwoordt iets anders dan een webdienst. Controleer de API-root.',
+      tone: 'fout',
+      text: 'Het antwoord was geen geldige HTTP',
+      advice: 'Op dit adres antwoordt iets anders dan een webdienst. Controleer de API-root.',
     },
     blocked: {
-      soort: 'fout',
-      tekst: 'Dit adres mag niet worden aangeroepen',
-      advies: 'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de dienst.',
+      tone: 'fout',
+      text: 'Dit adres mag niet worden aangeroepen',
+      advice: 'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de dienst.',
     },
     unknown: {
-      soort: 'fout',
-      tekst: 'De aanroep mislukte',
-      advies: 'De oorzaak is onbekend. Kijk in het logboek van de worker rond dit moment.',
+      tone: 'fout',
+      text: 'De aanroep mislukte',
+      advice: 'De oorzaak is onbekend. Kijk in het logboek van de worker rond dit moment.',
     },
     lost: {
-      soort: 'let-op',
-      tekst: 'Uitkomst onbekend',
-      advies: 'De worker stopte tijdens deze poging. De poging is daarna opnieuw gedaan, met hetzelfde kenmerk.',
+      tone: 'let-op',
+      text: 'Uitkomst onbekend',
+      advice: 'De worker stopte tijdens deze poging. De poging is daarna opnieuw gedaan, met hetzelfde kenmerk.',
     },
   } satisfies Record<string, Explanation>,
-  'tekst',
-  'advies',
+  'text',
+  'advice',
 )
 
 function httpOutcome(status: number): Explanation {
-  const tekst = t`De dienst antwoordde met status ${status}`
-  return { soort: 'fout', tekst, advies: httpAdvice(status) }
+  const text = t`De dienst antwoordde met status ${status}`
+  return { tone: 'fout', text, advice: httpAdvice(status) }
 }
 
 function httpAdvice(status: number): string {
@@ -93,7 +93,7 @@ function httpAdvice(status: number): string {
 }
 
 /** A message as a row of the log. */
-export type Bericht = {
+export type Message = {
   status: string
   volgendePogingOp: string | null
   /** An attempt is being made. */
@@ -107,44 +107,44 @@ export type Bericht = {
 }
 
 /** The state of a message in a word or two. */
-export function stateOf(bericht: Bericht): { soort: Tone; tekst: string } {
-  if (bericht.status === 'afgeleverd') return { soort: 'goed', tekst: t('Bezorgd') }
-  if (bericht.status === 'mislukt') return { soort: 'fout', tekst: t('Mislukt') }
-  if (bericht.bezig) return { soort: 'bezig', tekst: t('Bezig') }
-  if (bericht.volgendePogingOp === null) return { soort: 'let-op', tekst: t('Wacht') }
-  return { soort: bericht.pogingen > 0 ? 'let-op' : 'bezig', tekst: t('Gepland') }
+export function stateOf(message: Message): { tone: Tone; text: string } {
+  if (message.status === 'afgeleverd') return { tone: 'goed', text: t('Bezorgd') }
+  if (message.status === 'mislukt') return { tone: 'fout', text: t('Mislukt') }
+  if (message.bezig) return { tone: 'bezig', text: t('Bezig') }
+  if (message.volgendePogingOp === null) return { tone: 'let-op', text: t('Wacht') }
+  return { tone: message.pogingen > 0 ? 'let-op' : 'bezig', text: t('Gepland') }
 }
 
 /** What a message that is still to go waits for. */
 export function waitsFor(
-  bericht: Bericht,
+  message: Message,
   {
-    pauze,
-    dienst,
+    pause,
+    service,
     opVolgorde,
     modus,
-  }: { pauze: string | null; dienst: string | null; opVolgorde: boolean; modus: string },
+  }: { pause: string | null; service: string | null; opVolgorde: boolean; modus: string },
 ): string {
-  if (bericht.status !== 'gepland') return ''
-  if (modus !== 'ingebouwd' && pauze !== null) return t('Het versturen is gepauzeerd.')
-  if (modus !== 'ingebouwd' && dienst === null) return t('Er is geen notificatiedienst ingesteld.')
-  if (opVolgorde && bericht.wachtOpEerder) return t('Een eerder bericht over hetzelfde object gaat voor.')
+  if (message.status !== 'gepland') return ''
+  if (modus !== 'ingebouwd' && pause !== null) return t('Het versturen is gepauzeerd.')
+  if (modus !== 'ingebouwd' && service === null) return t('Er is geen notificatiedienst ingesteld.')
+  if (opVolgorde && message.wachtOpEerder) return t('Een eerder bericht over hetzelfde object gaat voor.')
   return ''
 }
 
-export const STAGE_WORDS: Record<Stage['stage'], { naam: string; advies: string }> = words(
+export const STAGE_WORDS: Record<Stage['stage'], { name: string; advice: string }> = words(
   {
-    DNS: { naam: 'Hostnaam opzoeken (DNS)', advies: OUTCOMES.dns.advies },
-    TCP: { naam: 'Verbinding maken (TCP)', advies: OUTCOMES.refused.advies },
-    TLS: { naam: 'Verbinding beveiligen (TLS)', advies: OUTCOMES.tls.advies },
+    DNS: { name: 'Hostnaam opzoeken (DNS)', advice: OUTCOMES.dns.advice },
+    TCP: { name: 'Verbinding maken (TCP)', advice: OUTCOMES.refused.advice },
+    TLS: { name: 'Verbinding beveiligen (TLS)', advice: OUTCOMES.tls.advice },
     HTTP: {
-      naam: 'Antwoord krijgen (HTTP)',
-      advies: 'Controleer of de API-root naar de Notificaties API wijst, en of de dienst geen storing heeft.',
+      name: 'Antwoord krijgen (HTTP)',
+      advice: 'Controleer of de API-root naar de Notificaties API wijst, en of de dienst geen storing heeft.',
     },
-    rights: { naam: 'Rechten', advies: httpAdvice(403) },
+    rights: { name: 'Rechten', advice: httpAdvice(403) },
   },
-  'naam',
-  'advies',
+  'name',
+  'advice',
 )
 
 const DETAILS: Record<string, string> = words({
@@ -154,18 +154,16 @@ const DETAILS: Record<string, string> = words({
 })
 
 /** The steps of a test message, as the page shows them. */
-export function stepsOf(
-  found: Stage[],
-): { naam: string; soort: Tone; tekst: string; detail: string; advies: string }[] {
+export function stepsOf(found: Stage[]): { name: string; tone: Tone; text: string; detail: string; advice: string }[] {
   const words = { ok: ['goed', t('Gelukt')], failed: ['fout', t('Mislukt')], skipped: ['', t('Overgeslagen')] } as const
   return found
     .filter(({ stage }) => STAGES.includes(stage))
     .map(({ stage, outcome, detail }) => ({
-      naam: STAGE_WORDS[stage].naam,
-      soort: words[outcome][0],
-      tekst: words[outcome][1],
+      name: STAGE_WORDS[stage].name,
+      tone: words[outcome][0],
+      text: words[outcome][1],
       detail: stage === 'HTTP' && /^\d+$/.test(detail) ? t`status ${detail}` : (DETAILS[detail] ?? detail),
-      advies: outcome === 'failed' ? STAGE_WORDS[stage].advies : '',
+      advice: outcome === 'failed' ? STAGE_WORDS[stage].advice : '',
     }))
 }
 

@@ -6,13 +6,13 @@ import { CAUSE, matchesFilter, type NotificatieFilter } from '../notificaties/fi
 import type { FormValues } from './form.ts'
 import type { Cursor } from './keyset-list.ts'
 import { visible } from './lookup.ts'
-import type { Bericht } from './notificatie-labels.ts'
+import type { Message } from './notificatie-labels.ts'
 import { causeInWords } from './notificatie-labels.ts'
 
 /** Counting ends here: more than this says enough, and takes as long as it takes. */
 export const TOT = 10_000
 
-export type Row = Bericht & {
+export type Row = Message & {
   id: number
   uuid: string
   /** The case, document or type that it is about, where that still exists. */
@@ -93,7 +93,7 @@ export async function selectMessages(
   return rows
 }
 
-type Cause = { oorzaak: string; aantal: number; tekst: string; advies: string; laatst: string }
+type Cause = { oorzaak: string; aantal: number; text: string; advice: string; laatst: string }
 
 /** Why messages failed, the most frequent cause first, with what to do about each. */
 export async function readCauses(app: FastifyInstance): Promise<Cause[]> {

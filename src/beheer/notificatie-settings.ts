@@ -56,11 +56,11 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     const uitslag = await withService(() => app.own.kanalen.test())
     if (!uitslag) return redirectWith(request, reply, PATH, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
-      m.vastleggen({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
+      m.audit({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
     )
     const fout = uitslag.find(({ outcome }) => outcome === 'failed')
     if (!fout) return redirectWith(request, reply, `${PATH}#test`, t('Het testbericht is aangekomen.'))
-    const stap = STAGE_WORDS[fout.stage].naam
+    const stap = STAGE_WORDS[fout.stage].name
     return redirectWith(
       request,
       reply,
@@ -74,7 +74,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     const uitslag = await withService(() => app.own.kanalen.register())
     if (!uitslag) return redirectWith(request, reply, PATH, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
-      m.vastleggen({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),
+      m.audit({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),
     )
     const mislukt = uitslag.filter(({ gelukt }) => !gelukt).length
     const melding = mislukt ? t`${mislukt} van de ${uitslag.length} kanalen zijn niet geregistreerd.` : ''
@@ -165,7 +165,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
         })
         const [voor, na] = [toAudit(oud), toAudit(await readCurrent(m.read))]
         if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NOTHING_CHANGED
-        m.vastleggen({
+        m.audit({
           handeling: 'notificaties-instellen',
           soort: 'notificatie-instelling',
           weergave: 'Notificaties instellen',

@@ -48,7 +48,7 @@ export function registerNotificaties(app: FastifyInstance): void {
       title: t('Notificaties'),
       defaultSort: '-gemaakt',
       list,
-      rows: list.rows.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
+      rows: list.rows.map((row) => ({ ...row, ...inWords(row, instelling) })),
       oorzaken,
       aantal: aantal > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(aantal),
       leeg: aantal === 0,
@@ -85,7 +85,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     refuseSelection(filter, faults)
     const aantal = await mutateFromPage(request, async (m) => {
       const count = await resendFailed(m, { filter })
-      m.vastleggen({
+      m.audit({
         handeling: 'notificaties-herzenden',
         soort: 'notificatie',
         weergave: filterInWords(velden).join(', '),
@@ -112,27 +112,27 @@ export function registerNotificaties(app: FastifyInstance): void {
     app.post<Params>(`/notificaties/:uuid/${wat}`, { config: operating }, async (request, reply) => {
       const { uuid } = await requireMessage(app, request.params.uuid)
       const aantal = await doe(request, wat, [uuid])
-      const tekst = wat === 'nu' ? sentNowText(aantal) : resentText(aantal)
-      return redirectWith(request, reply, `/notificaties/${uuid}`, tekst, aantal === 0 ? 'info' : 'goed')
+      const text = wat === 'nu' ? sentNowText(aantal) : resentText(aantal)
+      return redirectWith(request, reply, `/notificaties/${uuid}`, text, aantal === 0 ? 'info' : 'goed')
     })
   }
 
-  for (const pauze of [true, false]) {
-    app.post(`/notificaties/${pauze ? 'pauzeren' : 'hervatten'}`, { config: operating }, async (request, reply) => {
+  for (const pausing of [true, false]) {
+    app.post(`/notificaties/${pausing ? 'pauzeren' : 'hervatten'}`, { config: operating }, async (request, reply) => {
       await mutateFromPage(request, async (m) => {
         const oud = await pausedAt(m.read)
-        await setPaused(m, pauze)
-        m.vastleggen({
-          handeling: pauze ? 'notificaties-pauzeren' : 'notificaties-hervatten',
+        await setPaused(m, pausing)
+        m.audit({
+          handeling: pausing ? 'notificaties-pauzeren' : 'notificaties-hervatten',
           soort: 'notificatie-instelling',
           oud: { gepauzeerdOp: oud },
           nieuw: { gepauzeerdOp: await pausedAt(m.read) },
         })
       })
-      const tekst = pauze
+      const text = pausing
         ? t('Het versturen is gepauzeerd. Wat op dit moment wordt verstuurd, wordt nog afgemaakt.')
         : t('Het versturen is hervat. Wat wachtte gaat nu weg.')
-      return redirectWith(request, reply, '/notificaties', tekst)
+      return redirectWith(request, reply, '/notificaties', text)
     })
   }
 
@@ -161,13 +161,13 @@ export function registerNotificaties(app: FastifyInstance): void {
         duurMs: null,
       })),
     ]
-    const rij = one(shown)
+    const row = one(shown)
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.page('notificatie', {
       title: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
       breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
-      bericht: { ...bericht, ...rij },
-      ...inWords(rij, instelling),
+      bericht: { ...bericht, ...row },
+      ...inWords(row, instelling),
       inhoud: JSON.stringify(
         {
           ...(cloudevent && { cloudevent }),
@@ -206,14 +206,14 @@ export function registerNotificaties(app: FastifyInstance): void {
     const rest = uuids.length - aantal
     const anders =
       rest === 0 ? '' : wat === 'nu' ? t` ${rest} gekozen: niet gepland.` : t` ${rest} gekozen: niet mislukt.`
-    const tekst = (wat === 'nu' ? sentNowText(aantal) : resentText(aantal)) + (aantal > 0 ? anders : '')
-    return redirectWith(request, reply, terug, tekst, aantal === 0 ? 'info' : 'goed')
+    const text = (wat === 'nu' ? sentNowText(aantal) : resentText(aantal)) + (aantal > 0 ? anders : '')
+    return redirectWith(request, reply, terug, text, aantal === 0 ? 'info' : 'goed')
   }
 
   async function doe(request: FastifyRequest, wat: 'herzenden' | 'nu', uuids: string[]): Promise<number> {
     return mutateFromPage(request, async (m) => {
       const aantal = wat === 'nu' ? await sendNow(m, uuids) : await resendFailed(m, { uuids })
-      m.vastleggen({
+      m.audit({
         handeling: wat === 'nu' ? 'notificaties-nu-versturen' : 'notificaties-herzenden',
         soort: 'notificatie',
         ...(uuids.length === 1 && { id: uuids[0] }),
@@ -247,12 +247,12 @@ async function requireMessage(app: FastifyInstance, uuid: string) {
 
 /** What holds for all messages: whether they are sent at all. */
 async function readState(app: FastifyInstance) {
-  const [{ dienst, opVolgorde, maxRetries }, pauze, modus] = await Promise.all([
+  const [{ dienst, opVolgorde, maxRetries }, pause, modus] = await Promise.all([
     readSettings(app.read),
     pausedAt(app.read),
     readModus(app.read),
   ])
-  return { dienst, opVolgorde, maxRetries, pauze, modus }
+  return { service: dienst, opVolgorde, maxRetries, pause, modus }
 }
 
 const ACTIONS: Record<string, string> = words({
@@ -262,13 +262,13 @@ const ACTIONS: Record<string, string> = words({
   destroy: 'verwijderd',
 })
 
-function inWords(rij: Row, stand: Awaited<ReturnType<typeof readState>>) {
+function inWords(row: Row, stand: Awaited<ReturnType<typeof readState>>) {
   return {
-    staat: stateOf(rij),
-    wat: rij.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, rij.resource),
-    actieTekst: ofOurs(ACTIONS, rij.actie),
-    laatste: rij.pogingen > 0 ? outcomeOf(rij.uitkomst, rij.httpStatus) : null,
-    wachtOp: waitsFor(rij, stand),
+    staat: stateOf(row),
+    wat: row.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, row.resource),
+    actieTekst: ofOurs(ACTIONS, row.actie),
+    laatste: row.pogingen > 0 ? outcomeOf(row.uitkomst, row.httpStatus) : null,
+    wachtOp: waitsFor(row, stand),
   }
 }
 

@@ -13,6 +13,7 @@ import { formatNumber } from './format.ts'
 import { COUNT_JOBS_TO } from './jobs.ts'
 import { t } from './language/language.ts'
 import {
+  type Alarm,
   type Component,
   database,
   diskPart,
@@ -24,7 +25,6 @@ import {
   reportAbonnementen,
   reportLostContent,
   reportNotificaties,
-  type Storing,
   storagePart,
   TOT,
   type Worker,
@@ -39,66 +39,54 @@ const STIL_NA = 5
 const MAX_ALARMS = 10
 
 export function registerOverview(app: FastifyInstance): void {
-  const bereik = remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies))
+  const reach = remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies))
   const databaseGrootte = remembered(60_000, async () => {
-    const [row] = await app.reader.sql<[{ omvang: number }]>`
-      select pg_database_size(current_database()) as omvang`
-    return row.omvang
+    const [row] = await app.reader.sql<[{ size: number }]>`
+      select pg_database_size(current_database()) as size`
+    return row.size
   })
   const lostContent = remembered(10_000, () => app.own.countLost())
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
-    const [
-      controles,
-      workers,
-      taken,
-      notificaties,
-      ontvanger,
-      lopend,
-      schijf,
-      omvang,
-      versies,
-      pauze,
-      vermist,
-      zorgen,
-    ] = await Promise.all([
-      app.own.readiness(),
-      readWorkers(app.reader),
-      countJobs(app.reader),
-      countNotificaties(app.reader),
-      readReceiver(parts, app.reader, bereik),
-      readImport(app.reader),
-      readDisk(parts),
-      databaseGrootte(''),
-      readVersions(app.reader),
-      pausedAt(app.read),
-      lostContent(''),
-      readAlarms(app.read, MAX_ALARMS),
-    ])
-    const storingen: Storing[] = []
-    const onderdelen: Component[] = [
-      database(controles, storingen),
-      storagePart(controles, parts.store.backend, storingen),
-      receiverPart(ontvanger, storingen),
-      workerPart(workers, storingen),
-      jobsPart(controles, taken, storingen),
-      diskPart(schijf, storingen),
+    const [checks, workers, jobs, notificaties, receiver, running, disk, size, versions, pauze, lost, troubled] =
+      await Promise.all([
+        app.own.readiness(),
+        readWorkers(app.reader),
+        countJobs(app.reader),
+        countNotificaties(app.reader),
+        readReceiver(parts, app.reader, reach),
+        readImport(app.reader),
+        readDisk(parts),
+        databaseGrootte(''),
+        readVersions(app.reader),
+        pausedAt(app.read),
+        lostContent(''),
+        readAlarms(app.read, MAX_ALARMS),
+      ])
+    const alarms: Alarm[] = []
+    const components: Component[] = [
+      database(checks, alarms),
+      storagePart(checks, parts.store.backend, alarms),
+      receiverPart(receiver, alarms),
+      workerPart(workers, alarms),
+      jobsPart(checks, jobs, alarms),
+      diskPart(disk, alarms),
     ]
-    reportNotificaties(notificaties, storingen)
-    reportAbonnementen(zorgen, storingen)
-    reportLostContent(vermist, storingen)
+    reportNotificaties(notificaties, alarms)
+    reportAbonnementen(troubled, alarms)
+    reportLostContent(lost, alarms)
     return reply.page('overview', {
       title: t('Overzicht'),
-      nu: new Date().toISOString(),
-      storingen,
-      onderdelen,
+      now: new Date().toISOString(),
+      alarms,
+      components,
       workers,
-      taken,
+      jobs,
       notificaties,
-      lopend,
-      schijf,
-      omvang,
-      versies,
+      running,
+      disk,
+      size,
+      versions,
       pauze,
       capped: (aantal: number, tot = TOT) => (aantal > tot ? t`meer dan ${formatNumber(tot)}` : formatNumber(aantal)),
     })
@@ -123,7 +111,7 @@ function remembered<Rest extends unknown[], T>(ms: number, ask: (key: string, ..
 async function readReceiver(
   parts: Parts,
   { db, sql }: Reader,
-  bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
+  reach: (apiRoot: string, ms: number) => Promise<string | undefined>,
 ): Promise<Receiver> {
   const [{ dienst }, modus] = await Promise.all([readSettings(db), readModus(db)])
   const [service] =
@@ -138,7 +126,7 @@ async function readReceiver(
     modus,
     apiRoot,
     laatste,
-    onbereikbaar: apiRoot && !uit && modus !== 'ingebouwd' ? await bereik(apiRoot, 2_000) : undefined,
+    unreachable: apiRoot && !uit && modus !== 'ingebouwd' ? await reach(apiRoot, 2_000) : undefined,
   }
 }
 

@@ -43,7 +43,7 @@ export function registerRetention(app: FastifyInstance): void {
   app.post(`${PATH}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     await mutateFromPage(request, async (m) => {
       await m.enqueue(TASK, { door: signedIn(request).gebruikersnaam }, { jobKey: TASK })
-      m.vastleggen({
+      m.audit({
         handeling: 'bewaartermijnen-uitvoeren',
         soort: 'bewaartermijnen',
         nieuw: await toRemove(m.read, config),

@@ -107,7 +107,7 @@ export function registerServicePages(app: FastifyInstance): void {
         if (known) throw invalid('slug', 'unique', t('Een andere dienst heeft deze naam al.'))
         await saveService(m, box, toInput(form, slug))
         const made = expected(await readService(m.read, { slug }))
-        m.vastleggen({
+        m.audit({
           handeling: 'dienst-maken',
           soort: 'dienst',
           id: made.uuid,
@@ -144,7 +144,7 @@ export function registerServicePages(app: FastifyInstance): void {
     const dienst = await requireService(request)
     const probe = await probeService(services, dienst)
     await mutateFromPage(request, async (m) =>
-      m.vastleggen({
+      m.audit({
         handeling: 'dienst-testen',
         soort: 'dienst',
         id: dienst.uuid,
@@ -168,7 +168,7 @@ export function registerServicePages(app: FastifyInstance): void {
       throwFormFaults(secretFaults(form, dienst))
       const isChanged = await mutateFromPage(request, async (m) => {
         const changed = await saveService(m, box, toInput(form, dienst.slug))
-        m.vastleggen({
+        m.audit({
           handeling: 'dienst-wijzigen',
           soort: 'dienst',
           id: dienst.uuid,
@@ -199,7 +199,7 @@ export function registerServicePages(app: FastifyInstance): void {
     const dienst = await requireService(request)
     const gone = await mutateFromPage(request, async (m) => {
       const removed = await deleteService(m, dienst.uuid)
-      m.vastleggen({
+      m.audit({
         handeling: removed ? 'dienst-verwijderen' : 'dienst-verwijderen-geweigerd',
         soort: 'dienst',
         id: dienst.uuid,

@@ -116,7 +116,7 @@ export function registerSettings(app: FastifyInstance): void {
         const [from, now] = [before, to || undefined].map((text) =>
           inWords(setting, text ?? setting.default?.toString()),
         )
-        m.vastleggen({
+        m.audit({
           handeling: 'instelling-wijzigen',
           soort: 'instelling',
           id: setting.env,

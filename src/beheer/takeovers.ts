@@ -203,7 +203,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     const path = `${LIST.path}/${row.uuid}`
     const removed = await mutateFromPage(request, async (m) => {
       const gone = await switchOver(m.sql, row)
-      m.vastleggen({
+      m.audit({
         handeling: 'overneming-omschakelen',
         ...object(row),
         oud: { status: row.status },
@@ -244,7 +244,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     const row = await find(request)
     await mutateFromPage(request, async (m) => {
       await m.sql`update overneming set alleen_lezen = ${!row.alleen_lezen} where id = ${row.id}`
-      m.vastleggen({
+      m.audit({
         handeling: 'overneming-wijzigbaar',
         ...object(row),
         oud: { alleenLezen: row.alleen_lezen },

@@ -49,7 +49,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     await record(request, abonnement, 'abonnement-testen', { stappen }, async (m) => m.unrecorded('nothing changes'))
     const fout = stepsOf(stappen).find(({ ok }) => !ok)
     const tekst = fout
-      ? t`De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail}`
+      ? t`De test is mislukt: ${fout.name.toLowerCase()}. ${fout.detail}`
       : t('De callback werkt: het testbericht is aangenomen.')
     return redirectWith(request, reply, `${path(abonnement)}#test`, tekst, fout ? 'fout' : 'goed')
   })
@@ -166,7 +166,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const abonnement = await requireAbonnement(app, request)
     await mutateFromPage(request, async (m) => {
       await deleteAbonnement(m, abonnement.uuid)
-      m.vastleggen({
+      m.audit({
         handeling: 'abonnement-opzeggen',
         soort: 'abonnement',
         id: abonnement.uuid,
@@ -193,7 +193,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     return mutateFromPage(request, async (m) => {
       const value = await work(m)
       const after = await readAbonnement(m.read, abonnement.uuid)
-      m.vastleggen({
+      m.audit({
         handeling,
         soort: 'abonnement',
         id: abonnement.uuid,

@@ -62,7 +62,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       await mutateFromPage(request, async (m) => {
         await createAbonnement(m, box, uuid, { ...settings, auth: expected(settings.auth) }, [])
         const made = expected(await readAbonnement(m.read, uuid))
-        m.vastleggen({
+        m.audit({
           handeling: 'abonnement-maken',
           soort: 'abonnement',
           id: uuid,
@@ -96,7 +96,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       await mutateFromPage(request, async (m) => {
         await changeAbonnement(m, box, abonnement.uuid, settings)
         const changed = expected(await readAbonnement(m.read, abonnement.uuid))
-        m.vastleggen({
+        m.audit({
           handeling: 'abonnement-wijzigen',
           soort: 'abonnement',
           id: abonnement.uuid,
@@ -221,7 +221,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     })
     const fout = stepsOf(steps).find(({ ok }) => !ok)
     if (fout)
-      throwFormFaults({ tochOpslaan: t`De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail} ${fout.advies}` })
+      throwFormFaults({ tochOpslaan: t`De test is mislukt: ${fout.name.toLowerCase()}. ${fout.detail} ${fout.advice}` })
   }
 }
 

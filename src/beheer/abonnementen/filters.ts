@@ -39,7 +39,7 @@ export function registerFilters(app: FastifyInstance): void {
       return reply.code(400).page('abonnement-filters', { ...(await page(abonnement, velden)), geweigerd: true })
     await mutateFromPage(request, async (m) => {
       await changeAbonnement(m, app.parts.box, abonnement.uuid, {}, known)
-      m.vastleggen({
+      m.audit({
         handeling: 'abonnement-filters',
         soort: 'abonnement',
         id: abonnement.uuid,

@@ -16,15 +16,15 @@ type State = { status: string; fouten: number; laatsteUitkomst: string | null; l
 
 /** The state of an abonnement in words. An active one that fails says why; after five failures in a row that is a fault. */
 export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: State): {
-  soort: Tone
-  tekst: string
+  tone: Tone
+  text: string
 } {
-  if (status === 'geblokkeerd') return { soort: 'fout', tekst: t('Geblokkeerd') }
-  if (status === 'opgezegd') return { soort: 'fout', tekst: t('Opgezegd door ontvanger') }
-  if (status === 'gepauzeerd') return { soort: 'let-op', tekst: t('Gepauzeerd') }
-  if (fouten === 0) return { soort: 'goed', tekst: t('Actief') }
-  const { tekst } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
-  return { soort: fouten >= 5 ? 'fout' : 'let-op', tekst: t`Storing: ${tekst.toLowerCase()}` }
+  if (status === 'geblokkeerd') return { tone: 'fout', text: t('Geblokkeerd') }
+  if (status === 'opgezegd') return { tone: 'fout', text: t('Opgezegd door ontvanger') }
+  if (status === 'gepauzeerd') return { tone: 'let-op', text: t('Gepauzeerd') }
+  if (fouten === 0) return { tone: 'goed', text: t('Actief') }
+  const { text } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
+  return { tone: fouten >= 5 ? 'fout' : 'let-op', text: t`Storing: ${text.toLowerCase()}` }
 }
 
 const ADVICE: Record<string, string> = words({
@@ -42,10 +42,10 @@ const ADVICE: Record<string, string> = words({
 export function subscriberOutcome(kind: string | null, httpStatus: number | null): Explanation {
   const outcome = outcomeOf(kind, httpStatus)
   if (kind === 'http') {
-    const tekst = t`Antwoord ${httpStatus ?? 0}`
-    return { soort: 'fout', tekst, advies: httpAdvice(httpStatus ?? 0) }
+    const text = t`Antwoord ${httpStatus ?? 0}`
+    return { tone: 'fout', text, advice: httpAdvice(httpStatus ?? 0) }
   }
-  return { ...outcome, advies: ADVICE[kind ?? ''] ?? outcome.advies }
+  return { ...outcome, advice: ADVICE[kind ?? ''] ?? outcome.advice }
 }
 
 function httpAdvice(status: number): string {
@@ -66,20 +66,20 @@ function httpAdvice(status: number): string {
 /** The steps of a test, as the page shows them. */
 export function stepsOf(steps: Step[]) {
   return steps.map(({ step, ok, outcome, httpStatus, answer, ms }) => {
-    const { tekst, advies } = subscriberOutcome(outcome, httpStatus)
+    const { text, advice } = subscriberOutcome(outcome, httpStatus)
     const refuses = step === 'refuses'
     return {
-      naam: refuses
+      name: refuses
         ? t('Zonder Authorization wordt geweigerd (401 of 403)')
         : t('Een testbericht (kanaal test) wordt aangenomen'),
       ok,
-      tekst: ok ? t('Gelukt') : t('Mislukt'),
-      detail: httpStatus ? t`Antwoord ${httpStatus} na ${ms} ms${answer ? `: ${answer}` : ''}.` : `${tekst}.`,
-      advies: ok
+      text: ok ? t('Gelukt') : t('Mislukt'),
+      detail: httpStatus ? t`Antwoord ${httpStatus} na ${ms} ms${answer ? `: ${answer}` : ''}.` : `${text}.`,
+      advice: ok
         ? ''
         : refuses && outcome === 'http'
           ? t('De callback neemt berichten van iedereen aan. Beveilig haar, of zet TEST_CALLBACK_AUTH uit.')
-          : advies,
+          : advice,
     }
   })
 }

@@ -67,7 +67,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       await mutateFromPage(request, async (m) => {
         const oud = await readLimits()
         await m.trx.updateTable('notificatieInstelling').set(form).execute()
-        m.vastleggen({ handeling: 'abonnementen-grenzen', soort: 'notificatie-instelling', oud, nieuw: form })
+        m.audit({ handeling: 'abonnementen-grenzen', soort: 'notificatie-instelling', oud, nieuw: form })
       })
       return await redirectWith(
         request,

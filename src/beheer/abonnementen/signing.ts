@@ -58,7 +58,7 @@ export function registerSigning(app: FastifyInstance): void {
           update abonnement set gewijzigd_op = now(), ondertekening = array(
             select decode(t, 'base64') from unnest(${changed.map((secret) => secret.toString('base64'))}::text[]) with ordinality u(t, n) order by n)
           where id = ${id}`
-          m.vastleggen({
+          m.audit({
             handeling: `abonnement-ondertekening-${actie}`,
             soort: 'abonnement',
             id: abonnement.uuid,

@@ -100,7 +100,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       const input = readInput(CatalogusInput, body)
       const made = await mutateFromPage(request, async (m) => {
         const catalogus = await createCatalogus(m, input)
-        m.vastleggen({
+        m.audit({
           handeling: 'catalogus-maken',
           soort: 'catalogus',
           id: uuidOf(catalogus.url),
@@ -149,7 +149,7 @@ export function registerCatalogus(app: FastifyInstance): void {
         if (!before) throw notFound(t('Deze catalogus bestaat niet meer.'))
         requireFresh(before)
         const after = await changeCatalogus(m, uuid, 'partial_update', body)
-        m.vastleggen({
+        m.audit({
           handeling: 'catalogus-wijzigen',
           soort: 'catalogus',
           id: uuid,
@@ -178,7 +178,7 @@ export function registerCatalogus(app: FastifyInstance): void {
     try {
       await mutateFromPage(request, async (m) => {
         await deleteCatalogus(m, catalogus.uuid)
-        m.vastleggen({
+        m.audit({
           handeling: 'catalogus-verwijderen',
           soort: 'catalogus',
           id: catalogus.uuid,

@@ -42,7 +42,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
     const verified = await verifyExample(selectielijst, example, request.base)
     const made = await mutateFromPage(request, async (m) => {
       const zaaktypen = await loadExample(m, catalogus.uuid, example, verified, { beginGeldigheid: today() })
-      m.vastleggen({
+      m.audit({
         handeling: 'catalogus-voorbeeld',
         soort: 'catalogus',
         id: catalogus.uuid,
@@ -50,7 +50,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
         nieuw: { Zaaktypen: zaaktypen.map(({ omschrijving }) => omschrijving).join(', ') },
       })
       for (const { url, omschrijving } of zaaktypen)
-        m.vastleggen({ handeling: 'zaaktype-voorbeeld', soort: 'zaaktype', id: uuidOf(url), weergave: omschrijving })
+        m.audit({ handeling: 'zaaktype-voorbeeld', soort: 'zaaktype', id: uuidOf(url), weergave: omschrijving })
       return zaaktypen
     })
     const last = made.at(-1)

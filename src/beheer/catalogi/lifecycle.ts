@@ -61,7 +61,7 @@ export function registerLifecycle(app: FastifyInstance): void {
             info.type === 'zaaktype'
               ? await copyZaaktype(m, version.uuid, { beginGeldigheid: begin })
               : await copyType(m, info.type, version.uuid, begin)
-          m.vastleggen({
+          m.audit({
             handeling: `${info.type}-nieuwe-versie`,
             soort: info.type,
             id: uuidOf(copy.url),
@@ -90,7 +90,7 @@ export function registerLifecycle(app: FastifyInstance): void {
         await mutateFromPage(request, async (m) => {
           const now = await holdVersion(m, info.type, version.uuid, version.concept)
           await setEnd(m, info.type, version.uuid, einde)
-          m.vastleggen({
+          m.audit({
             handeling: `${info.type}-beeindigen`,
             soort: info.type,
             id: version.uuid,
@@ -124,7 +124,7 @@ export function registerLifecycle(app: FastifyInstance): void {
         await mutateFromPage(request, async (m) => {
           await holdVersion(m, info.type, version.uuid, true)
           await REMOVE[info.type](m, version.uuid)
-          m.vastleggen({
+          m.audit({
             handeling: `${info.type}-verwijderen`,
             soort: info.type,
             id: version.uuid,
@@ -163,7 +163,7 @@ export function registerLifecycle(app: FastifyInstance): void {
           identificatie,
           omschrijving: String(body.omschrijving),
         })
-        m.vastleggen({
+        m.audit({
           handeling: 'zaaktype-kopieren',
           soort: 'zaaktype',
           id: uuidOf(copy.url),

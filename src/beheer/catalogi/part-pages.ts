@@ -70,7 +70,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
               items.push(item)
               if (kind.ordered && values.plaats) await moveBefore(m, zaaktype, item.url, String(values.plaats))
               const after = changedState(fieldsOf(page), {}, kind.toForm?.(withNames(item)) ?? withNames(item))
-              m.vastleggen({
+              m.audit({
                 handeling: `${kind.resource}-maken`,
                 soort: 'zaaktype',
                 id: zaaktype.uuid,
@@ -120,7 +120,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
               kind.toForm?.(before) ?? before,
               kind.toForm?.(withNames(after)) ?? withNames(after),
             )
-            m.vastleggen({
+            m.audit({
               handeling: `${kind.resource}-wijzigen`,
               soort: 'zaaktype',
               id: zaaktype.uuid,
@@ -150,7 +150,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
         await mutateFromPage(request, async (m) => {
           await holdVersion(m, 'zaaktype', zaaktype.uuid, true)
           await kind.remove(m, request.params.deel)
-          m.vastleggen({
+          m.audit({
             handeling: `${kind.resource}-verwijderen`,
             soort: 'zaaktype',
             id: zaaktype.uuid,

@@ -109,7 +109,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: FormValue
     for (const deeper of overlap ?? [])
       if (!checks.along.some((one) => one.uuid === deeper.uuid)) checks.along.push(deeper)
     await PUBLISH[along.type](m, along.uuid)
-    m.vastleggen({
+    m.audit({
       handeling: `${along.type}-publiceren`,
       soort: along.type,
       id: along.uuid,
@@ -122,7 +122,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: FormValue
   for (const { uuid: older, begin, einde, endsOn } of checks.overlap) {
     const lastDay = expected(endsOn) // without one it may not be published
     await setEnd(m, type, older, lastDay)
-    m.vastleggen({
+    m.audit({
       handeling: `${type}-beeindigen`,
       soort: type,
       id: older,
@@ -133,7 +133,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: FormValue
     said.push(t`De versie vanaf ${formatDate(begin)} eindigt op ${formatDate(lastDay)}.`)
   }
   await PUBLISH[type](m, uuid)
-  m.vastleggen({
+  m.audit({
     handeling: `${type}-publiceren`,
     soort: type,
     id: uuid,

@@ -36,7 +36,7 @@ export function registerStatusOrder(app: FastifyInstance): void {
         const names = (uuids: string[]) =>
           uuids.map((uuid) => now.find((one) => one.uuid === uuid)?.omschrijving).join(' → ')
         await reorderStatustypen(m, zaaktype.uuid, order)
-        m.vastleggen({
+        m.audit({
           handeling: 'statustype-volgorde',
           soort: 'zaaktype',
           id: zaaktype.uuid,

@@ -171,7 +171,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       mutateFromPage(request, async (m) => {
         const done = await work(m)
         const { made, urls, changes } = done as Imported
-        m.vastleggen({
+        m.audit({
           handeling: 'catalogus-importeren',
           soort: 'catalogus',
           id: invoer.catalogus ?? '',

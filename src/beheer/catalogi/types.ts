@@ -85,7 +85,7 @@ export function registerTypes(app: FastifyInstance): void {
       return submitForm(request, reply, page, async ({ body }) => {
         const made = await mutateFromPage(request, async (m) => {
           const item = await kind.create(m, { ...body, catalogus })
-          m.vastleggen({
+          m.audit({
             handeling: `${info.type}-maken`,
             soort: info.type,
             id: uuidOf(item.url),
@@ -141,7 +141,7 @@ export function registerTypes(app: FastifyInstance): void {
             requireFresh(before)
             const after = await kind.change(m, version.uuid, body)
             const state = changedState(fieldsOf(page), before, withNames(after))
-            m.vastleggen({
+            m.audit({
               handeling: `${info.type}-wijzigen`,
               soort: info.type,
               id: version.uuid,

@@ -57,7 +57,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       })
       const made = await mutateFromPage(request, async (m) => {
         const zaaktype = await createZaaktype(m, input)
-        m.vastleggen({
+        m.audit({
           handeling: 'zaaktype-maken',
           soort: 'zaaktype',
           id: uuidOf(zaaktype.url),
@@ -119,7 +119,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
           const change = body.beginGeldigheid ? { ...body, versiedatum: body.beginGeldigheid } : body
           const after = await changeZaaktype(m, version.uuid, 'partial_update', change, faults)
           const state = changedState(fieldsOf(page), before, withNames(after))
-          m.vastleggen({
+          m.audit({
             handeling: 'zaaktype-wijzigen',
             soort: 'zaaktype',
             id: version.uuid,

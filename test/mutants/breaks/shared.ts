@@ -5,8 +5,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'a template reads only names that it is given',
     file: 'src/beheer/templates/overview.eta',
-    search: 'it.schijf.free',
-    replace: 'it.schijf.vrij',
+    search: 'it.disk.free',
+    replace: 'it.disk.vrij',
     tests: ['test/beheer/templates.test.ts'],
   },
   {
