@@ -18,14 +18,14 @@ type Params = { Params: { id: string } }
 
 const STATES = words(
   {
-    wacht: { soort: 'let-op', tekst: 'Wacht', uitleg: 'Kan beginnen, zodra een worker er plaats voor heeft.' },
-    bezig: { soort: 'bezig', tekst: 'Bezig', uitleg: 'Een worker voert de taak uit.' },
-    gepland: { soort: '', tekst: 'Gepland', uitleg: 'Begint op een later moment.' },
-    mislukt: { soort: 'fout', tekst: 'Mislukt', uitleg: 'Alle pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.' },
+    wacht: { tone: 'let-op', text: 'Wacht', help: 'Kan beginnen, zodra een worker er plaats voor heeft.' },
+    bezig: { tone: 'bezig', text: 'Bezig', help: 'Een worker voert de taak uit.' },
+    gepland: { tone: '', text: 'Gepland', help: 'Begint op een later moment.' },
+    mislukt: { tone: 'fout', text: 'Mislukt', help: 'Alle pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.' },
   } as const,
-  'tekst',
-  'uitleg',
-) satisfies Record<string, { soort: Tone; tekst: string; uitleg: string }>
+  'text',
+  'help',
+) satisfies Record<string, { tone: Tone; text: string; help: string }>
 type State = keyof typeof STATES
 
 /** What a kind of job is for. */
@@ -51,7 +51,7 @@ function labelOf(taak: string): string {
   return Object.hasOwn(JOB_WORDS, taak) ? JOB_WORDS[taak as keyof typeof JOB_WORDS] : taak
 }
 
-type Group = { taak: string; fout: string; aantal: number; naam: string; laatst: string }
+type Group = { taak: string; fout: string; aantal: number; name: string; laatst: string }
 
 /** Jobs are counted up to here: pages that are open count every ten seconds. */
 export const COUNT_JOBS_TO = 100_000
@@ -81,81 +81,81 @@ export function registerJobs(app: FastifyInstance): void {
 
   app.get('/taken', { config: viewing }, async (request, reply) => {
     const query = request.query as FormValues
-    const tekst = (naam: string) => String([query[naam]].flat().at(-1) ?? '').replaceAll('\0', '')
-    const staat = Object.hasOwn(STATES, tekst('staat')) ? (tekst('staat') as State) : undefined
-    const taak = tekst('taak').slice(0, 128)
-    const [list, aantallen, storingen] = await Promise.all([
+    const text = (name: string) => String([query[name]].flat().at(-1) ?? '').replaceAll('\0', '')
+    const state = Object.hasOwn(STATES, text('staat')) ? (text('staat') as State) : undefined
+    const kind = text('taak').slice(0, 128)
+    const [list, counts, failures] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
-        rows: (limit, cursor) => selectJobs(staat, taak, limit, cursor, tekst('sorteer') === 'nummer'),
+        rows: (limit, cursor) => selectJobs(state, kind, limit, cursor, text('sorteer') === 'nummer'),
       }),
-      countByState(taak),
+      countByState(kind),
       readFailures(),
     ])
-    const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
-    const inQueue = aantallen.reduce((sum, row) => sum + row.inQueue, 0)
+    const per = Object.fromEntries(counts.map((row) => [row.staat, row.aantal]))
+    const inQueue = counts.reduce((sum, row) => sum + row.inQueue, 0)
     return reply.page('jobs', {
       title: t('Taken'),
       defaultSort: '-nummer',
       list,
       rows: list.rows.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
-      storingen,
-      staat: staat ?? '',
-      taak,
+      failures,
+      state: state ?? '',
+      kind,
       countedTo: inQueue < COUNT_JOBS_TO ? undefined : COUNT_JOBS_TO,
-      staten: Object.entries(STATES).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
-      soorten: [['', t('Alle')], ...Object.entries(JOB_WORDS)],
+      states: Object.entries(STATES).map(([name, words]) => ({ name, ...words, count: per[name] ?? 0 })),
+      kinds: [['', t('Alle')], ...Object.entries(JOB_WORDS)],
     })
   })
 
   // Before the single job, whose address would take it.
   app.post('/taken/opnieuw', { config: operating }, async (request, reply) => {
     const { taak, fout } = (request.body ?? {}) as FormValues
-    const aantal = await retryFailed(request, String(taak ?? ''), String(fout ?? ''))
-    const tekst =
-      aantal === 0
+    const count = await retryFailed(request, String(taak ?? ''), String(fout ?? ''))
+    const text =
+      count === 0
         ? t('Er was geen mislukte taak om opnieuw uit te voeren.')
-        : aantal === 1
+        : count === 1
           ? t('De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.')
-          : t`${formatNumber(aantal)} taken worden opnieuw uitgevoerd. Wat klaar is staat niet meer hier.`
-    return redirectWith(request, reply, '/taken', tekst, aantal === 0 ? 'info' : 'goed')
+          : t`${formatNumber(count)} taken worden opnieuw uitgevoerd. Wat klaar is staat niet meer hier.`
+    return redirectWith(request, reply, '/taken', text, count === 0 ? 'info' : 'goed')
   })
 
   app.get<Params>('/taken/:id', { config: viewing }, async (request, reply) => {
-    const taak = await requireJob(request.params.id)
-    const [workers, [rij]] = await Promise.all([readWorkers(), readWaiting(taak.id)])
+    const job = await requireJob(request.params.id)
+    const [workers, [waiting]] = await Promise.all([readWorkers(), readWaiting(job.id)])
     return reply.page('job', {
-      title: `${labelOf(taak.taak)} (${taak.id})`,
+      title: `${labelOf(job.taak)} (${job.id})`,
       breadcrumbs: [{ path: '/taken', name: t('Taken') }],
-      taak: inWords(taak),
-      leeftijd: taak.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
-      waarom: whyWaiting(taak, workers, rij?.bezet ?? false),
-      ...pageOf(taak.hoortBij),
+      job: inWords(job),
+      age: job.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(job.bezigSinds)) / 1000),
+      why: whyWaiting(job, workers, waiting?.bezet ?? false),
+      ...pageOf(job.hoortBij),
     })
   })
 
   app.get<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
-    const taak = await requireJob(request.params.id)
+    const job = await requireJob(request.params.id)
     return reply.page('job-delete', {
       title: t('Taak verwijderen'),
       breadcrumbs: [
         { path: '/taken', name: t('Taken') },
-        { path: `/taken/${taak.id}`, name: String(taak.id) },
+        { path: `/taken/${job.id}`, name: String(job.id) },
       ],
-      taak: inWords(taak),
+      job: inWords(job),
     })
   })
 
   // graphile-worker's own functions leave a job alone that a worker has.
   app.post<Params>('/taken/:id/opnieuw', { config: operating }, async (request, reply) => {
-    const taak = await requireJob(request.params.id)
-    const gelukt = await changeJobs(
+    const job = await requireJob(request.params.id)
+    const done = await changeJobs(
       request,
-      taak,
+      job,
       'taak-opnieuw',
       (id) => sql`select id from graphile_worker.reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
     )
-    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, notFailed(), 'fout')
+    if (!done) return redirectWith(request, reply, `/taken/${job.id}`, notFailed(), 'fout')
     return redirectWith(
       request,
       reply,
@@ -164,14 +164,14 @@ export function registerJobs(app: FastifyInstance): void {
     )
   })
   app.post<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
-    const taak = await requireJob(request.params.id)
-    const gelukt = await changeJobs(
+    const job = await requireJob(request.params.id)
+    const done = await changeJobs(
       request,
-      taak,
+      job,
       'taak-verwijderen',
       (id) => sql`select id from graphile_worker.complete_jobs(array[${id}::bigint])`,
     )
-    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, notFailed(), 'fout')
+    if (!done) return redirectWith(request, reply, `/taken/${job.id}`, notFailed(), 'fout')
     return redirectWith(request, reply, '/taken?staat=mislukt', t('De taak is verwijderd.'))
   })
 
@@ -186,11 +186,11 @@ export function registerJobs(app: FastifyInstance): void {
 
   /** Failed jobs by kind and error, the most frequent first. */
   async function readFailures(): Promise<Group[]> {
-    const { rows } = await sql<Omit<Group, 'naam'>>`
+    const { rows } = await sql<Omit<Group, 'name'>>`
       select j.task_identifier as taak, ${ERROR_KIND} as fout, count(*)::int as aantal, max(j.updated_at) as laatst
       from ${COUNTED} j where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
       group by 1, 2 order by 3 desc limit 10`.execute(db)
-    return rows.map((row) => ({ ...row, naam: labelOf(row.taak) }))
+    return rows.map((row) => ({ ...row, name: labelOf(row.taak) }))
   }
 
   async function retryFailed(request: FastifyRequest, taak: string, fout: string): Promise<number> {
@@ -213,23 +213,23 @@ export function registerJobs(app: FastifyInstance): void {
 
   async function changeJobs(
     request: Parameters<typeof mutateFromPage>[0],
-    taak: Job,
+    job: Job,
     handeling: string,
     statement: (id: number) => RawBuilder<unknown>,
   ): Promise<boolean> {
     try {
       await mutateFromPage(request, async (m) => {
         // Again: somebody may have done it meanwhile, and a worker taken it up.
-        const { rows } = await sql`select id from graphile_worker.jobs where id = ${taak.id}
+        const { rows } = await sql`select id from graphile_worker.jobs where id = ${job.id}
           and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
-        if (rows.length === 0 || (await statement(taak.id).execute(m.trx)).rows.length === 0) throw TOO_LATE
-        const { taak: soort, hoortBij, pogingen, laatsteFout } = taak
+        if (rows.length === 0 || (await statement(job.id).execute(m.trx)).rows.length === 0) throw TOO_LATE
+        const { taak, hoortBij, pogingen, laatsteFout } = job
         m.audit({
           handeling,
           soort: 'taak',
-          id: String(taak.id),
-          weergave: `${soort} ${hoortBij ?? ''}`.trim(),
-          oud: { taak: soort, hoortBij, pogingen, laatsteFout },
+          id: String(job.id),
+          weergave: `${taak} ${hoortBij ?? ''}`.trim(),
+          oud: { taak, hoortBij, pogingen, laatsteFout },
         })
       })
       return true
@@ -267,9 +267,9 @@ export function registerJobs(app: FastifyInstance): void {
   }
 
   async function requireJob(text: string): Promise<Job> {
-    const [taak] = /^\d{1,15}$/.test(text) ? await readJobs([Number(text)]) : []
-    if (!taak) throw notFound(t('Deze taak bestaat niet (meer). Een taak die klaar is verdwijnt.'))
-    return taak
+    const [job] = /^\d{1,15}$/.test(text) ? await readJobs([Number(text)]) : []
+    if (!job) throw notFound(t('Deze taak bestaat niet (meer). Een taak die klaar is verdwijnt.'))
+    return job
   }
 
   async function readWorkers(): Promise<Worker[]> {
@@ -293,56 +293,56 @@ const TOO_LATE = new Error('the job is no longer failed')
 const notFailed = () => t('Dit kan alleen met een mislukte taak. De taak is intussen veranderd.')
 const STIL_NA = 5
 
-function inWords(taak: Job) {
-  return { ...taak, naam: labelOf(taak.taak), woorden: STATES[taak.staat] }
+function inWords(job: Job) {
+  return { ...job, name: labelOf(job.taak), state: STATES[job.staat] }
 }
 
 /** Why a job stands where it stands, and what to do about it. */
-function whyWaiting(taak: Job, workers: Worker[], rijBezet: boolean): { tekst: string; advies: string } {
-  const nodig = taak.taak === 'verstuur-notificaties' ? 'notificaties' : 'worker'
-  const levend = workers.filter(({ naam, stilte }) => naam === nodig && Math.abs(stilte) <= STIL_NA)
-  const storing = t('Lees de laatste fout hieronder. Neem de oorzaak weg')
-  switch (taak.staat) {
+function whyWaiting(job: Job, workers: Worker[], queueIsBusy: boolean): { text: string; advice: string } {
+  const needed = job.taak === 'verstuur-notificaties' ? 'notificaties' : 'worker'
+  const alive = workers.filter(({ naam, stilte }) => naam === needed && Math.abs(stilte) <= STIL_NA)
+  const whatToDo = t('Lees de laatste fout hieronder. Neem de oorzaak weg')
+  switch (job.staat) {
     case 'mislukt':
       return {
-        tekst: t`Alle ${taak.maxPogingen} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
-        advies: t`${storing} en laat de taak opnieuw uitvoeren. Verwijder de taak alleen als haar werk niet meer nodig is.`,
+        text: t`Alle ${job.maxPogingen} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
+        advice: t`${whatToDo} en laat de taak opnieuw uitvoeren. Verwijder de taak alleen als haar werk niet meer nodig is.`,
       }
     case 'gepland':
-      if (taak.pogingen === 0)
-        return { tekst: t('De taak is gepland voor een later moment.'), advies: t('U hoeft niets te doen.') }
+      if (job.pogingen === 0)
+        return { text: t('De taak is gepland voor een later moment.'), advice: t('U hoeft niets te doen.') }
       return {
-        tekst: t`Poging ${taak.pogingen} mislukte. De taak wordt vanzelf opnieuw geprobeerd, steeds wat later.`,
-        advies: t`${storing}, dan lukt de volgende poging.`,
+        text: t`Poging ${job.pogingen} mislukte. De taak wordt vanzelf opnieuw geprobeerd, steeds wat later.`,
+        advice: t`${whatToDo}, dan lukt de volgende poging.`,
       }
     case 'bezig': {
-      const eigen = workers.find(({ weergave }) => weergave === taak.worker)
-      if (taak.worker === null || !eigen)
+      const own = workers.find(({ weergave }) => weergave === job.worker)
+      if (job.worker === null || !own)
         return {
-          tekst: t('De worker die deze taak had bestaat niet meer.'),
-          advies: t('U hoeft niets te doen: een andere worker neemt de taak binnen 20 seconden over.'),
+          text: t('De worker die deze taak had bestaat niet meer.'),
+          advice: t('U hoeft niets te doen: een andere worker neemt de taak binnen 20 seconden over.'),
         }
-      if (Math.abs(eigen.stilte) > STIL_NA)
+      if (Math.abs(own.stilte) > STIL_NA)
         return {
-          tekst: t`De worker is stil sinds ${formatDuration(Math.abs(eigen.stilte))}.`,
-          advies: t('Controleer of zijn proces nog draait. Een andere worker neemt de taak binnen 20 seconden over.'),
+          text: t`De worker is stil sinds ${formatDuration(Math.abs(own.stilte))}.`,
+          advice: t('Controleer of zijn proces nog draait. Een andere worker neemt de taak binnen 20 seconden over.'),
         }
-      return { tekst: t('De worker is actief en werkt aan deze taak.'), advies: t('U hoeft niets te doen.') }
+      return { text: t('De worker is actief en werkt aan deze taak.'), advice: t('U hoeft niets te doen.') }
     }
     case 'wacht':
-      if (levend.length === 0)
+      if (alive.length === 0)
         return {
-          tekst: t('Er draait geen worker die deze taak kan uitvoeren.'),
-          advies: t('Start het programma met de opdracht worker (of start). De taak begint dan vanzelf.'),
+          text: t('Er draait geen worker die deze taak kan uitvoeren.'),
+          advice: t('Start het programma met de opdracht worker (of start). De taak begint dan vanzelf.'),
         }
-      if (rijBezet)
+      if (queueIsBusy)
         return {
-          tekst: t('Een andere taak uit dezelfde rij is nog bezig; zij gaan een voor een.'),
-          advies: t('U hoeft niets te doen.'),
+          text: t('Een andere taak uit dezelfde rij is nog bezig; zij gaan een voor een.'),
+          advice: t('U hoeft niets te doen.'),
         }
       return {
-        tekst: t('De taak kan beginnen, maar alle plaatsen bij de workers zijn bezet.'),
-        advies: t('U hoeft niets te doen. Duurt het lang, start dan meer workers of verhoog WORKER_CONCURRENCY.'),
+        text: t('De taak kan beginnen, maar alle plaatsen bij de workers zijn bezet.'),
+        advice: t('U hoeft niets te doen. Duurt het lang, start dan meer workers of verhoog WORKER_CONCURRENCY.'),
       }
   }
 }

@@ -90,7 +90,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
   async function show(reply: FastifyReply, velden: Values, faults: FormFaults) {
     const fout: FormFaults = {}
     const herhaling = readRetry(velden, fout)
-    const [nu, pauze] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
+    const [nu, pause] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
     const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
     const kanalen = await latest<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>('kanalen-registreren')
     return reply.page('notificatie-settings', {
@@ -102,7 +102,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
       modus: await readModus(app.read),
       schemaFouten: Object.values(fout),
       schema: Object.keys(fout).length === 0 ? schema(herhaling) : [],
-      pauze,
+      pause,
       test: test && { ...test, stappen: stepsOf(test.nieuw.stappen) },
       kanalen: kanalen && { ...kanalen, kanalen: kanalen.nieuw.kanalen },
       zonderAdres: app.parts.config.publicUrl === undefined,

@@ -48,7 +48,7 @@ export function registerOverview(app: FastifyInstance): void {
   const lostContent = remembered(10_000, () => app.own.countLost())
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
-    const [checks, workers, jobs, notificaties, receiver, running, disk, size, versions, pauze, lost, troubled] =
+    const [checks, workers, jobs, notificaties, receiver, running, disk, size, versions, pause, lost, troubled] =
       await Promise.all([
         app.own.readiness(),
         readWorkers(app.reader),
@@ -87,7 +87,7 @@ export function registerOverview(app: FastifyInstance): void {
       disk,
       size,
       versions,
-      pauze,
+      pause,
       capped: (aantal: number, tot = TOT) => (aantal > tot ? t`meer dan ${formatNumber(tot)}` : formatNumber(aantal)),
     })
   })

@@ -24,10 +24,10 @@ declare function $write(value: unknown): void
 const MISSING = [2304, 2339, 2551, 2552, 18004]
 
 /**
- * The names that a template reads and that none of those who show it gives; and how many calls of `reply.page` were found. A name
- * that only some of them give is optional.
+ * The names that a template reads and that none of those who show it gives; those that only some of them give, as
+ * `template name`; and how many calls of `reply.page` were found.
  */
-export function missingNames(): { missing: string[]; calls: number } {
+export function missingNames(): { missing: string[]; optional: Set<string>; calls: number } {
   const places = new Map<string, Place>()
   const copies = new Map<string, string>()
   const included = new Set<string>()
@@ -48,10 +48,13 @@ export function missingNames(): { missing: string[]; calls: number } {
     if (calls > 0) copies.set(`${PAGES}${file}`, copy + source.slice(end) + HELPERS)
   }
   findMissing(copies, places)
-  const missing = [...places].flatMap(([place, { times, missed }]) =>
-    [...missed.values()].filter(({ copies }) => copies.size === times).map(({ text }) => `${place}: ${text}`),
-  )
-  return { missing, calls }
+  const missing: string[] = []
+  const optional = new Set<string>()
+  for (const [place, { times, missed }] of places)
+    for (const [name, { copies, text }] of missed)
+      if (copies.size === times) missing.push(`${place}: ${text}`)
+      else optional.add(`${place.replace(/\.eta.*/, '')} ${name}`)
+  return { missing, optional, calls }
 }
 
 const eta = new Eta()
