@@ -20,14 +20,14 @@ export const isComponent = (text: unknown): text is Component =>
   typeof text === 'string' && Object.hasOwn(COMPONENTEN, text)
 
 /** What the types of a component are called, one and several; the others know no types. */
-export const TYPEN: Partial<Record<Component, { een: string; meer: string }>> = words(
+export const TYPEN: Partial<Record<Component, { singular: string; plural: string }>> = words(
   {
-    zrc: { een: 'zaaktype', meer: 'zaaktypen' },
-    drc: { een: 'informatieobjecttype', meer: 'informatieobjecttypen' },
-    brc: { een: 'besluittype', meer: 'besluittypen' },
+    zrc: { singular: 'zaaktype', plural: 'zaaktypen' },
+    drc: { singular: 'informatieobjecttype', plural: 'informatieobjecttypen' },
+    brc: { singular: 'besluittype', plural: 'besluittypen' },
   },
-  'een',
-  'meer',
+  'singular',
+  'plural',
 )
 /** Whether its rights go up to a vertrouwelijkheidaanduiding. */
 export const hasMax = (component: Component): boolean => component === 'zrc' || component === 'drc'

@@ -5,8 +5,8 @@ import { words } from './language/language.ts'
 
 export type Preset = {
   key: string
-  naam: string
-  uitleg: string
+  name: string
+  help: string
   scopes: Partial<Record<Component, string[]>>
 }
 
@@ -21,8 +21,8 @@ export const PRESETS: readonly Preset[] = words(
   [
     {
       key: 'zaaksysteem',
-      naam: 'Zaaksysteem',
-      uitleg: 'Maakt en behandelt zaken, met hun documenten en besluiten, en ontvangt notificaties.',
+      name: 'Zaaksysteem',
+      help: 'Maakt en behandelt zaken, met hun documenten en besluiten, en ontvangt notificaties.',
       scopes: {
         zrc: [
           'zaken.lezen',
@@ -46,8 +46,8 @@ export const PRESETS: readonly Preset[] = words(
     },
     {
       key: 'formulieren',
-      naam: 'Formulieren',
-      uitleg: 'Maakt van een ingezonden formulier een zaak met documenten.',
+      name: 'Formulieren',
+      help: 'Maakt van een ingezonden formulier een zaak met documenten.',
       scopes: {
         zrc: ['zaken.lezen', 'zaken.aanmaken', 'zaken.bijwerken', 'zaken.statussen.toevoegen'],
         drc: ['documenten.lezen', 'documenten.aanmaken'],
@@ -56,14 +56,14 @@ export const PRESETS: readonly Preset[] = words(
     },
     {
       key: 'lezen',
-      naam: 'Alleen lezen',
-      uitleg: 'Leest zaken, documenten, besluiten en typen, en wijzigt niets.',
+      name: 'Alleen lezen',
+      help: 'Leest zaken, documenten, besluiten en typen, en wijzigt niets.',
       scopes: READ,
     },
     {
       key: 'archief',
-      naam: 'Archief',
-      uitleg: 'Leest alles, wijzigt ook afgesloten zaken, en verwijdert wat vernietigd moet worden.',
+      name: 'Archief',
+      help: 'Leest alles, wijzigt ook afgesloten zaken, en verwijdert wat vernietigd moet worden.',
       scopes: {
         zrc: ['zaken.lezen', 'zaken.geforceerd-bijwerken', 'zaken.verwijderen', 'audittrails.lezen'],
         drc: ['documenten.lezen', 'documenten.verwijderen', 'audittrails.lezen'],
@@ -72,6 +72,6 @@ export const PRESETS: readonly Preset[] = words(
       },
     },
   ],
-  'naam',
-  'uitleg',
+  'name',
+  'help',
 )

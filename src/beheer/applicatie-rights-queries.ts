@@ -18,7 +18,7 @@ export type ShownRight = {
   scopes: string[]
   max: Vertrouwelijkheidaanduiding | null
   /** For which type, as the form sends it; empty: for none. */
-  keuze: string
+  choice: string
   /** For which type, for people. */
   voor: string
 }
@@ -43,7 +43,7 @@ export async function selectRights(
   const [edge] = /^\d{1,15}$/.exec(voor ?? na ?? id ?? '') ?? []
   const sign = id !== undefined ? sql`=` : voor !== undefined ? sql`<` : sql`>`
   const place = edge === undefined ? sql`true` : sql`r.id ${sign} ${edge}`
-  const { rows } = await sql<Omit<ShownRight, 'voor' | 'soort' | 'keuze'> & TypeReference>`
+  const { rows } = await sql<Omit<ShownRight, 'voor' | 'soort' | 'choice'> & TypeReference>`
     select r.id, r.component, r.scopes, r.max_vertrouwelijkheidaanduiding as max, r.type_url, r.type_uuid,
       ${NAME_OF_RIGHT} || ', catalogus ' || ${CATALOGUS} as naam
     from autorisatie r ${TYPE_OF_RIGHT}
@@ -52,10 +52,10 @@ export async function selectRights(
     order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(
     db,
   )
-  return rows.map(({ typeUrl, typeUuid, naam, ...recht }) => ({
-    ...recht,
+  return rows.map(({ typeUrl, typeUuid, naam, ...right }) => ({
+    ...right,
     soort: 'type',
-    keuze: typeUuid ? `t:${typeUuid}` : typeUrl ? `u:${typeUrl}` : '',
+    choice: typeUuid ? `t:${typeUuid}` : typeUrl ? `u:${typeUrl}` : '',
     voor: naam ?? (typeUuid ? t`een type dat niet meer bestaat (${typeUrl || typeUuid})` : typeUrl),
   }))
 }
@@ -64,18 +64,18 @@ type TypeReference = { typeUrl: string; typeUuid: string | null; naam: string | 
 /** The rights for all types in a catalogue, or for all versions of one. */
 export async function selectCatalogusRights(db: ReadDb, applicatieId: number): Promise<ShownRight[]> {
   const { rows } = await sql<
-    Omit<ShownRight, 'voor' | 'soort' | 'keuze'> & { uuid: string; type: string; catalogus: string }
+    Omit<ShownRight, 'voor' | 'soort' | 'choice'> & { uuid: string; type: string; catalogus: string }
   >`
     select k.id, k.component, k.scopes, k.max_vertrouwelijkheidaanduiding as max, c.uuid, k.type, ${CATALOGUS} as catalogus
     from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id
     where k.applicatie_id = ${applicatieId} order by k.id`.execute(db)
-  return rows.map(({ uuid, type, catalogus, ...recht }) => ({
-    ...recht,
+  return rows.map(({ uuid, type, catalogus, ...right }) => ({
+    ...right,
     soort: 'catalogus',
-    keuze: `c:${uuid}:${type}`,
+    choice: `c:${uuid}:${type}`,
     voor: type
       ? t`${type}, alle versies, ook latere, catalogus ${catalogus}`
-      : t`alle ${expected(TYPEN[recht.component]).meer} in catalogus ${catalogus}, ook latere`,
+      : t`alle ${expected(TYPEN[right.component]).plural} in catalogus ${catalogus}, ook latere`,
   }))
 }
 
@@ -90,25 +90,25 @@ const VERSION_QUERIES = {
   drc: { tabel: sql.table('informatieobjecttype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
   brc: { tabel: sql.table('besluittype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
 }
-type Choice = { waarde: string; naam: string }
-type ChoiceGroup = { catalogus: string; alle: Choice; typen: (Choice & { versies: Choice[] })[] }
+type Choice = { value: string; name: string }
+type ChoiceGroup = { catalogus: string; all: Choice; typen: (Choice & { versies: Choice[] })[] }
 
 /** What a right can be for: the catalogues with their types, those that were chosen first. */
 export async function selectChoices(
   db: ReadDb,
   component: Component,
   zoek: string,
-  gekozen: string[],
-): Promise<{ groepen: ChoiceGroup[]; losse: Choice[]; meer: boolean }> {
+  chosen: string[],
+): Promise<{ groups: ChoiceGroup[]; loose: Choice[]; hasMore: boolean }> {
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { tabel, sleutel, naam } = VERSION_QUERIES[component as 'zrc']
   const catalogi = await sql<{ id: number; uuid: string; naam: string }>`
     select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db)
-  const typen = await sql<{ catalogusId: number; sleutel: string; naam: string; versies: Versie[] }>`
+  const typen = await sql<{ catalogusId: number; sleutel: string; naam: string; versies: Version[] }>`
     with gevonden as (
       select v.catalogus_id, v.${sleutel} as sleutel, max(${naam}) as naam, bool_or(g.keuze is not null) as gekozen
       from ${tabel} v
-      left join lateral (select keuze from unnest(${gekozen}::text[]) keuze
+      left join lateral (select keuze from unnest(${chosen}::text[]) keuze
         where keuze = 't:' || v.uuid
           or keuze = 'c:' || (select c.uuid from catalogus c where c.id = v.catalogus_id) || ':' || v.${sleutel}) g on true
       where v.omschrijving ilike ${pattern} or v.${sleutel} ilike ${pattern} or g.keuze is not null
@@ -120,40 +120,40 @@ export async function selectChoices(
       from ${tabel} v where v.catalogus_id = t.catalogus_id and v.${sleutel} = t.sleutel) as versies
     from gevonden t order by t.gekozen desc, t.naam, t.sleutel`.execute(db)
   const shown = typen.rows.slice(0, MAX_CHOICES)
-  const groepen = catalogi.rows.map(
+  const groups = catalogi.rows.map(
     ({ id, uuid, naam }): ChoiceGroup => ({
       catalogus: naam,
-      alle: { waarde: `c:${uuid}:`, naam: t`Alle ${expected(TYPEN[component]).meer}, ook die er later bij komen` },
+      all: { value: `c:${uuid}:`, name: t`Alle ${expected(TYPEN[component]).plural}, ook die er later bij komen` },
       typen: shown
         .filter(({ catalogusId }) => catalogusId === id)
-        .map(({ sleutel, naam: typeNaam, versies }) => ({
-          waarde: `c:${uuid}:${sleutel}`,
-          naam: typeNaam,
-          versies: versies.map((versie) => ({
-            waarde: `t:${versie.uuid}`,
-            naam: t`Alleen de versie vanaf ${versie.vanaf}${versie.concept ? ` (${t('concept')})` : ''}`,
+        .map(({ sleutel, naam: typeName, versies }) => ({
+          value: `c:${uuid}:${sleutel}`,
+          name: typeName,
+          versies: versies.map((version) => ({
+            value: `t:${version.uuid}`,
+            name: t`Alleen de versie vanaf ${version.vanaf}${version.concept ? ` (${t('concept')})` : ''}`,
           })),
         })),
     }),
   )
   const offered = new Set(
-    groepen
-      .flatMap(({ alle, typen }) => [alle, ...typen, ...typen.flatMap(({ versies }) => versies)])
-      .map(({ waarde }) => waarde),
+    groups
+      .flatMap(({ all, typen }) => [all, ...typen, ...typen.flatMap(({ versies }) => versies)])
+      .map(({ value }) => value),
   )
-  const losse = gekozen
-    .filter((waarde) => !offered.has(waarde))
-    .map((waarde) => ({ waarde, naam: waarde.replace(/^(u|t|c):/, '') }))
-  return { groepen, losse, meer: typen.rows.length > MAX_CHOICES }
+  const loose = chosen
+    .filter((value) => !offered.has(value))
+    .map((value) => ({ value, name: value.replace(/^(u|t|c):/, '') }))
+  return { groups, loose, hasMore: typen.rows.length > MAX_CHOICES }
 }
-type Versie = { uuid: string; vanaf: string; concept: boolean }
+type Version = { uuid: string; vanaf: string; concept: boolean }
 
 const MAX_NAMED = 100
 
 type RightsOfComponent = {
-  naam: string
-  rechten: { mag: string[]; voor: string[]; meer: number; max: string | null; meerTypen: string | undefined }[]
-  nietGenoemd: string[]
+  name: string
+  rechten: { allowed: string[]; voor: string[]; more: number; max: string | null; types: string | undefined }[]
+  notNamed: string[]
 }
 
 /** Per component what an application may do: rights that differ only in the type stand together. */
@@ -172,15 +172,15 @@ export async function whatIsAllowed(db: ReadDb, { id }: Applicatie): Promise<Rig
     const own = rows.filter((row) => row.component === component)
     const given = new Set(own.flatMap(({ scopes }) => scopes))
     return {
-      naam: COMPONENTEN[component],
+      name: COMPONENTEN[component],
       rechten: own.map(({ scopes, max, voor, aantal }) => ({
-        mag: scopes.map((scope) => scopeInWords(component, scope)),
+        allowed: scopes.map((scope) => scopeInWords(component, scope)),
         voor: voor.filter((text) => text !== ''),
-        meer: Math.max(0, aantal - MAX_NAMED),
+        more: Math.max(0, aantal - MAX_NAMED),
         max: max && VERTROUWELIJKHEID[max],
-        meerTypen: TYPEN[component]?.meer,
+        types: TYPEN[component]?.plural,
       })),
-      nietGenoemd: SCOPES[component].filter(([scope]) => !given.has(scope)).map(([, woorden]) => woorden),
+      notNamed: SCOPES[component].filter(([scope]) => !given.has(scope)).map(([, words]) => words),
     }
   })
 }
@@ -202,10 +202,10 @@ function allRights(id: number): RawBuilder<unknown> {
 }
 
 /** The client ids that have no secret which is valid now. */
-export async function selectSecrets(db: ReadDb, applicatieId: number): Promise<{ zonderGeheim: string[] }> {
+export async function selectSecrets(db: ReadDb, applicatieId: number): Promise<{ withoutSecret: string[] }> {
   const { rows } = await sql<{ clientId: string }>`
     select c.client_id from applicatie_client c where c.applicatie_id = ${applicatieId} and not exists (
       select from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now()))
     order by 1`.execute(db)
-  return { zonderGeheim: rows.map(({ clientId }) => clientId) }
+  return { withoutSecret: rows.map(({ clientId }) => clientId) }
 }

@@ -57,7 +57,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         title: t('Recht toevoegen'),
         breadcrumbs: breadcrumbsOf(applicatie),
         applicatie,
-        componenten: Object.entries(COMPONENTEN),
+        components: Object.entries(COMPONENTEN),
         scopes: SCOPES,
       })
     const values = { component, scopes: [], voor: [], max: '' as const }
@@ -92,7 +92,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         ...(form.catalogi.length === 0 && { catalogi: t('Kies ten minste een catalogus.') }),
         ...(!form.max && { max: t('Kies het hoogste niveau.') }),
       })
-      const { naam, scopes: given } = expected(preset)
+      const { name, scopes: given } = expected(preset)
       const rights = Object.entries(given).flatMap(([component, scopes]) =>
         rightsFromForm(
           { component: component as Component, scopes, voor: form.catalogi.map((uuid) => `c:${uuid}:`), max: form.max },
@@ -100,7 +100,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         ),
       )
       await replaceRights(request, applicatie, undefined, rights)
-      const text = t`De rechten van een toepassing van de soort ${naam} zijn toegevoegd.`
+      const text = t`De rechten van een toepassing van de soort ${name} zijn toegevoegd.`
       return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, text)
     } catch (error) {
       const faults = formFaults(error)
@@ -113,42 +113,42 @@ export function registerApplicatieRights(app: FastifyInstance): void {
   const path = '/applicaties/:uuid/rechten/:soort/:id'
   app.get<RightParams>(path, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    const recht = await requireRight(app.read, applicatie, request)
-    const { component, scopes, max } = recht
-    const values = { component, scopes, voor: recht.keuze ? [recht.keuze] : [], max: max ?? ('' as const) }
-    return reply.page('applicatie-right', await rightPage(app, request, applicatie, recht, values))
+    const right = await requireRight(app.read, applicatie, request)
+    const { component, scopes, max } = right
+    const values = { component, scopes, voor: right.choice ? [right.choice] : [], max: max ?? ('' as const) }
+    return reply.page('applicatie-right', await rightPage(app, request, applicatie, right, values))
   })
 
   app.post<RightParams>(path, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    const recht = await requireRight(app.read, applicatie, request)
-    return saveRight(request, applicatie, recht)
+    const right = await requireRight(app.read, applicatie, request)
+    return saveRight(request, applicatie, right)
       .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is gewijzigd.')))
       .catch(async (error) => {
         const faults = formFaults(error)
         return reply
           .code(400)
-          .page('applicatie-right', await rightPage(app, request, applicatie, recht, rawForm(request.body), faults))
+          .page('applicatie-right', await rightPage(app, request, applicatie, right, rawForm(request.body), faults))
       })
   })
 
   app.get<RightParams>(`${path}/verwijderen`, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    const recht = await requireRight(app.read, applicatie, request)
+    const right = await requireRight(app.read, applicatie, request)
     return reply.page('applicatie-right-delete', {
       title: t('Recht verwijderen'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
-      recht,
-      componenten: COMPONENTEN,
+      right,
+      components: COMPONENTEN,
       scopeInWords,
     })
   })
 
   app.post<RightParams>(`${path}/verwijderen`, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    const recht = await requireRight(app.read, applicatie, request)
-    await replaceRights(request, applicatie, recht, [])
+    const right = await requireRight(app.read, applicatie, request)
+    await replaceRights(request, applicatie, right, [])
     return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is verwijderd.'))
   })
 
@@ -158,7 +158,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
       title: t('Wat mag deze client?'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
-      delen: await whatIsAllowed(app.read, applicatie),
+      parts: await whatIsAllowed(app.read, applicatie),
       ...(await selectSecrets(app.read, applicatie.id)),
     })
   })
@@ -192,12 +192,12 @@ async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Fo
     faults,
     values: { sjabloon: body.sjabloon, catalogi: [body.catalogi ?? []].flat(), max: body.max ?? '' },
     catalogi: rows,
-    niveaus: levels(),
+    levels: levels(),
     presets: PRESETS.map((preset) => ({
       ...preset,
-      delen: Object.entries(preset.scopes).map(([component, scopes]) => ({
-        naam: COMPONENTEN[component as Component],
-        woorden: scopes.map((scope) => scopeInWords(component as Component, scope)),
+      parts: Object.entries(preset.scopes).map(([component, scopes]) => ({
+        name: COMPONENTEN[component as Component],
+        allowed: scopes.map((scope) => scopeInWords(component as Component, scope)),
       })),
     })),
   }
@@ -212,7 +212,7 @@ async function rightPage(
   app: FastifyInstance,
   request: FastifyRequest,
   applicatie: Applicatie,
-  recht: ShownRight | undefined,
+  right: ShownRight | undefined,
   values: RightForm,
   faults: FormFaults = {},
 ) {
@@ -221,18 +221,18 @@ async function rightPage(
   const known = SCOPES[component]
   const others = values.scopes.filter((scope) => !known.some(([name]) => name === scope))
   return {
-    title: recht ? t('Recht wijzigen') : t`Recht toevoegen: ${COMPONENTEN[component]}`,
+    title: right ? t('Recht wijzigen') : t`Recht toevoegen: ${COMPONENTEN[component]}`,
     breadcrumbs: breadcrumbsOf(applicatie),
     applicatie,
-    recht,
+    right,
     values,
     faults,
     zoek,
-    componentNaam: COMPONENTEN[component],
+    componentName: COMPONENTEN[component],
     scopes: [...known, ...others.map((scope) => [scope, t('een scope die deze dienst niet kent')])],
     typen: TYPEN[component],
-    metMax: hasMax(component),
-    niveaus: levels(),
+    hasMax: hasMax(component),
+    levels: levels(),
     ...(TYPEN[component] && (await selectChoices(app.read, component, zoek, values.voor))),
   }
 }
@@ -240,30 +240,30 @@ async function rightPage(
 async function saveRight(
   request: FastifyRequest,
   applicatie: Applicatie,
-  recht: ShownRight | undefined,
+  right: ShownRight | undefined,
 ): Promise<void> {
   const form = readForm(RightForm, request.body)
-  if (recht) form.component = recht.component
+  if (right) form.component = right.component
   if (form.scopes.length === 0) throwFormFaults({ scopes: t('Kies ten minste een scope.') })
-  await replaceRights(request, applicatie, recht, rightsFromForm(form, request.base))
+  await replaceRights(request, applicatie, right, rightsFromForm(form, request.base))
 }
 
 type NewRight =
-  | { soort: 'type'; invoer: NonNullable<ApplicatieInput['autorisaties']>[number] }
-  | { soort: 'catalogus'; invoer: NonNullable<ApplicatieInput['catalogusAutorisaties']>[number] }
+  | { soort: 'type'; input: NonNullable<ApplicatieInput['autorisaties']>[number] }
+  | { soort: 'catalogus'; input: NonNullable<ApplicatieInput['catalogusAutorisaties']>[number] }
 
 /** One right for every type or catalogue that was ticked; one without a type when none was. */
 function rightsFromForm({ component, scopes, voor, max }: RightForm, base: string): NewRight[] {
-  const gemeen = { component, scopes, ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }) }
+  const common = { component, scopes, ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }) }
   const typen = TYPEN[component]
-  if (!typen || voor.length === 0) return [{ soort: 'type', invoer: gemeen }]
-  return voor.map((keuze): NewRight => {
-    const [, soort, rest = ''] = /^([ctu]):(.*)$/s.exec(keuze) ?? []
-    const veld = { [typen.een]: soort === 't' ? link(base, typen.een as 'zaaktype', rest) : rest }
-    if (soort === 't' || soort === 'u') return { soort: 'type', invoer: { ...gemeen, ...veld } }
+  if (!typen || voor.length === 0) return [{ soort: 'type', input: common }]
+  return voor.map((choice): NewRight => {
+    const [, soort, rest = ''] = /^([ctu]):(.*)$/s.exec(choice) ?? []
+    const field = { [typen.singular]: soort === 't' ? link(base, typen.singular as 'zaaktype', rest) : rest }
+    if (soort === 't' || soort === 'u') return { soort: 'type', input: { ...common, ...field } }
     const catalogus = link(base, 'catalogus', rest.slice(0, 36))
-    const invoer = { ...gemeen, component: component as 'zrc', catalogus, type: rest.slice(37) }
-    return { soort: 'catalogus', invoer }
+    const input = { ...common, component: component as 'zrc', catalogus, type: rest.slice(37) }
+    return { soort: 'catalogus', input }
   })
 }
 
@@ -280,17 +280,17 @@ async function replaceRights(
     const typen = await selectRights(m.read, applicatie.id)
     const catalogi = await selectCatalogusRights(m.read, applicatie.id)
     if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw changedMeanwhile()
-    const keep = (recht: ShownRight) => recht.id !== oud?.id || recht.soort !== oud.soort
-    const naar = (recht: ShownRight) =>
-      one(rightsFromForm({ ...recht, voor: recht.keuze ? [recht.keuze] : [], max: recht.max ?? '' }, request.base))
-    const invoer = [...[...typen, ...catalogi].filter(keep).map(naar), ...nieuw]
+    const keep = (right: ShownRight) => right.id !== oud?.id || right.soort !== oud.soort
+    const toInput = (right: ShownRight) =>
+      one(rightsFromForm({ ...right, voor: right.choice ? [right.choice] : [], max: right.max ?? '' }, request.base))
+    const input = [...[...typen, ...catalogi].filter(keep).map(toInput), ...nieuw]
     await changeApplicatie(
       m,
       'partial_update',
       applicatie.uuid,
       {
-        autorisaties: invoer.flatMap((recht) => (recht.soort === 'type' ? [recht.invoer] : [])),
-        catalogusAutorisaties: invoer.flatMap((recht) => (recht.soort === 'catalogus' ? [recht.invoer] : [])),
+        autorisaties: input.flatMap((right) => (right.soort === 'type' ? [right.input] : [])),
+        catalogusAutorisaties: input.flatMap((right) => (right.soort === 'catalogus' ? [right.input] : [])),
       },
       [],
       { zonderRechten: true },
@@ -300,8 +300,8 @@ async function replaceRights(
       soort: 'applicatie',
       id: applicatie.uuid,
       weergave: applicatie.label,
-      ...(oud && { oud: naar(oud).invoer }),
-      ...(nieuw.length > 0 && { nieuw: nieuw.map((recht) => recht.invoer) }),
+      ...(oud && { oud: toInput(oud).input }),
+      ...(nieuw.length > 0 && { nieuw: nieuw.map((right) => right.input) }),
     })
   })
 }
@@ -331,7 +331,7 @@ async function requireRight(db: ReadDb, applicatie: Applicatie, request: Fastify
       : soort === 'catalogus'
         ? await selectCatalogusRights(db, applicatie.id)
         : []
-  const recht = rechten.find((one) => String(one.id) === id)
-  if (!recht) throw soort === 'type' || soort === 'catalogus' ? changedMeanwhile() : notFound()
-  return recht
+  const right = rechten.find((one) => String(one.id) === id)
+  if (!right) throw soort === 'type' || soort === 'catalogus' ? changedMeanwhile() : notFound()
+  return right
 }

@@ -117,7 +117,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       clients: await selectClients(app, applicatie.id),
       rechten,
       catalogusRechten: await selectCatalogusRights(app.read, applicatie.id),
-      componenten: COMPONENTEN,
+      components: COMPONENTEN,
       scopeInWords,
     })
   })
