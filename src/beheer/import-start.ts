@@ -235,7 +235,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       title: t('Import starten'),
       breadcrumbs: [LIST_PAGE],
       faults,
-      kolommen: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
+      columns: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
       open: await openImport(),
       mapFout: importBaseDirFault(config)?.reden,
     })

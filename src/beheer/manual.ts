@@ -48,7 +48,7 @@ export function manualPageFor(path: string): string | undefined {
 }
 
 export async function registerManual(app: FastifyInstance): Promise<void> {
-  const kijken = { access: 'beheer', rol: 'viewer' } as const
+  const viewing = { access: 'beheer', rol: 'viewer' } as const
   const files = (await readdir(ROOT)).filter((name) => name.endsWith('.md')).map((name) => name.slice(0, -3))
   const pictures = new Set(await readdir(new URL(`${PICTURES}/`, ROOT)))
   const pages = new Map<string, Promise<Rendered>>()
@@ -69,11 +69,11 @@ export async function registerManual(app: FastifyInstance): Promise<void> {
     return `${BASE}${name === INDEX ? '' : `/${name}`}${hash && `#${hash}`}`
   }
 
-  app.get('/handleiding', { config: kijken }, async (request, reply) => {
+  app.get('/handleiding', { config: viewing }, async (request, reply) => {
     const { title, html } = await open(INDEX)
     return reply.page('manual', { title, html: html.replaceAll(BASE, baseOf(basePath(request))) })
   })
-  app.get<{ Params: { naam: string } }>('/handleiding/:naam', { config: kijken }, async (request, reply) => {
+  app.get<{ Params: { naam: string } }>('/handleiding/:naam', { config: viewing }, async (request, reply) => {
     const { title, html } = await open(request.params.naam)
     return reply.page('manual', {
       title,
@@ -83,7 +83,7 @@ export async function registerManual(app: FastifyInstance): Promise<void> {
   })
   app.get<{ Params: { naam: string } }>(
     `/handleiding/${PICTURES}/:naam`,
-    { config: kijken, logLevel: 'warn' },
+    { config: viewing, logLevel: 'warn' },
     async (request, reply) => {
       const { naam } = request.params
       if (!pictures.has(naam)) throw notFound()

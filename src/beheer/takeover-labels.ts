@@ -135,7 +135,7 @@ export function stepsToShow(steps: Progress[]) {
   const any = (name: 'ongewijzigd' | 'geweigerd' | 'verwijderd') => told.some((step) => step[name] > 0)
   return {
     stappen: told.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
-    kolommen: { ongewijzigd: any('ongewijzigd'), geweigerd: any('geweigerd'), verwijderd: any('verwijderd') },
+    columns: { ongewijzigd: any('ongewijzigd'), geweigerd: any('geweigerd'), verwijderd: any('verwijderd') },
     wachtend: waiting.map(({ naam, verwacht }) => ({ naam: stepLabel(naam), verwacht })),
   }
 }

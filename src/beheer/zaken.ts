@@ -44,7 +44,7 @@ const PARTS: Record<
     naam: string
     /** The columns on the page of the case, where there is less room. */
     kort?: string[]
-    kolommen: [string, string][]
+    columns: [string, string][]
     select: RawBuilder<unknown>
     id: RawBuilder<unknown>
     zaak: RawBuilder<unknown>
@@ -54,7 +54,7 @@ const PARTS: Record<
     documenten: {
       naam: 'Documenten',
       kort: ['titel', 'soort', 'op'],
-      kolommen: [
+      columns: [
         ['titel', 'Titel'],
         ['identificatie', 'Identificatie'],
         ['soort', 'Documenttype'],
@@ -70,7 +70,7 @@ const PARTS: Record<
     },
     statussen: {
       naam: 'Statussen',
-      kolommen: [
+      columns: [
         ['naam', 'Status'],
         ['toelichting', 'Toelichting'],
         ['op', 'Gezet op'],
@@ -83,7 +83,7 @@ const PARTS: Record<
     rollen: {
       naam: 'Betrokkenen',
       kort: ['rol', 'wie', 'soort'],
-      kolommen: [
+      columns: [
         ['rol', 'Rol'],
         ['soort', 'Soort betrokkene'],
         ['wie', 'Betrokkene'],
@@ -103,7 +103,7 @@ const PARTS: Record<
     },
     eigenschappen: {
       naam: 'Eigenschappen',
-      kolommen: [
+      columns: [
         ['naam', 'Eigenschap'],
         ['waarde', 'Waarde'],
       ],
@@ -113,7 +113,7 @@ const PARTS: Record<
     },
     objecten: {
       naam: 'Objecten',
-      kolommen: [
+      columns: [
         ['soort', 'Soort'],
         ['object', 'Object'],
         ['relatie', 'Relatie'],
@@ -125,7 +125,7 @@ const PARTS: Record<
     },
     besluiten: {
       naam: 'Besluiten',
-      kolommen: [
+      columns: [
         ['identificatie', 'Identificatie'],
         ['soort', 'Besluittype'],
         ['datum', 'Datum'],
@@ -138,7 +138,7 @@ const PARTS: Record<
     },
     deelzaken: {
       naam: 'Deelzaken',
-      kolommen: [
+      columns: [
         ['identificatie', 'Identificatie'],
         ['omschrijving', 'Omschrijving'],
         ['startdatum', 'Startdatum'],
@@ -150,7 +150,7 @@ const PARTS: Record<
   },
   'naam',
 )
-for (const { kolommen } of Object.values(PARTS)) words(kolommen, '1')
+for (const { columns } of Object.values(PARTS)) words(columns, '1')
 
 /** What the page of a case shows the newest of, each with a page of its own for the rest. */
 const ON_THE_PAGE = ['rollen', 'documenten', 'besluiten', 'eigenschappen', 'objecten']
@@ -201,7 +201,7 @@ export function registerZaken(app: FastifyInstance): void {
       delen: delen.map((deel, place) => ({
         ...deel,
         path: ON_THE_PAGE[place],
-        kolommen: deel.kolommen.filter(([naam]) => deel.kort?.includes(naam) ?? true),
+        columns: deel.columns.filter(([naam]) => deel.kort?.includes(naam) ?? true),
       })),
     })
   })
@@ -231,7 +231,7 @@ export function registerZaken(app: FastifyInstance): void {
         { path: '/zaken', name: t('Zaken') },
         { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },
       ],
-      kolommen: part.kolommen,
+      columns: part.columns,
       defaultSort: '-nummer',
       list: await keysetByNumber<PartLine>(request, app.read, {
         ...partQuery(onderdeel, zaak.id, request, 50),

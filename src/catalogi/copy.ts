@@ -10,7 +10,7 @@ import { loadResources } from './expand.ts'
 import { createInformatieobjecttype, InformatieobjecttypeInput } from './informatieobjecttypen.ts'
 import { ZaaktypeInput } from './zaaktype/columns.ts'
 import { createEigenschap, EigenschapInput } from './zaaktype/eigenschappen.ts'
-import type { Bronnen } from './zaaktype/resultaattype-selectielijst.ts'
+import type { Sources } from './zaaktype/resultaattype-selectielijst.ts'
 import { createResultaattype, ResultaattypeInput } from './zaaktype/resultaattypen.ts'
 import { createRoltype, RoltypeInput } from './zaaktype/roltypen.ts'
 import { createZaaktype } from './zaaktype/routes.ts'
@@ -130,7 +130,7 @@ async function copyParts(
 }
 
 /** The original was checked against the selectielijst; its generic name goes along. */
-const asStored = (item: Item): Bronnen => ({
+const asStored = (item: Item): Sources => ({
   omschrijving: { kind: 'ok', body: { omschrijving: item.omschrijvingGeneriek } },
   klasse: { kind: 'unverified' },
 })

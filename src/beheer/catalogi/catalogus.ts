@@ -15,7 +15,7 @@ import { keysetPage } from '../keyset-list.ts'
 import { t, words } from '../language/language.ts'
 import { keysetByNumber, queryText, sortsOf, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
-import { beheren, kijken, stateOf, TYPES, type TypePath } from './context.ts'
+import { administering, stateOf, TYPES, type TypePath, viewing } from './context.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
 import { changedState, type Group } from './fields.ts'
 
@@ -79,7 +79,7 @@ type CatalogusLine = {
 }
 
 export function registerCatalogus(app: FastifyInstance): void {
-  app.get('/catalogi', { config: kijken }, async (request, reply) => {
+  app.get('/catalogi', { config: viewing }, async (request, reply) => {
     const list = await keysetByNumber<CatalogusLine>(request, app.read, {
       select: sql`select c.id, c.uuid, c.naam, c.domein, c.rsin,
         (select count(distinct t.identificatie)::int from zaaktype t where t.catalogus_id = c.id) as zaaktypen,
@@ -93,8 +93,8 @@ export function registerCatalogus(app: FastifyInstance): void {
     return reply.page('catalogi', { title: t('Catalogi'), list })
   })
 
-  app.get('/catalogi/nieuw', { config: beheren }, async (_request, reply) => showForm(reply, newPage(), {}))
-  app.post('/catalogi/nieuw', { config: beheren }, async (request, reply) => {
+  app.get('/catalogi/nieuw', { config: administering }, async (_request, reply) => showForm(reply, newPage(), {}))
+  app.post('/catalogi/nieuw', { config: administering }, async (request, reply) => {
     const page = newPage()
     return submitForm(request, reply, page, async ({ body }) => {
       const input = readInput(CatalogusInput, body)
@@ -110,13 +110,13 @@ export function registerCatalogus(app: FastifyInstance): void {
         return catalogus
       })
       return {
-        naar: `/catalogi/${uuidOf(made.url)}`,
-        melding: t('De catalogus is gemaakt. Voeg nu een zaaktype toe, of begin met een voorbeeld.'),
+        to: `/catalogi/${uuidOf(made.url)}`,
+        notice: t('De catalogus is gemaakt. Voeg nu een zaaktype toe, of begin met een voorbeeld.'),
       }
     })
   })
 
-  app.get('/catalogi/:uuid', { config: kijken }, async (request, reply) => {
+  app.get('/catalogi/:uuid', { config: viewing }, async (request, reply) => {
     const catalogus = await requireCatalogusRow(request)
     const asked = queryText(request, 'soort')
     const path: TypePath = Object.hasOwn(TYPES, asked) ? (asked as TypePath) : 'zaaktypen'
@@ -135,11 +135,11 @@ export function registerCatalogus(app: FastifyInstance): void {
     })
   })
 
-  app.get('/catalogi/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
+  app.get('/catalogi/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const { page, resource } = await editPage(request)
     return showForm(reply, page, resource)
   })
-  app.post('/catalogi/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
+  app.post('/catalogi/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const uuid = uuidParam(request)
     const { page } = await editPage(request)
     return submitForm(request, reply, page, async ({ body, requireFresh }) => {
@@ -157,11 +157,11 @@ export function registerCatalogus(app: FastifyInstance): void {
           ...changedState(fieldsOf(page), before, after),
         })
       })
-      return { naar: `/catalogi/${uuid}`, melding: t('De wijziging is opgeslagen.') }
+      return { to: `/catalogi/${uuid}`, notice: t('De wijziging is opgeslagen.') }
     })
   })
 
-  app.get('/catalogi/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
+  app.get('/catalogi/:uuid/verwijderen', { config: administering }, async (request, reply) => {
     const catalogus = await requireCatalogusRow(request)
     const name = catalogus.naam || t`Catalogus ${catalogus.domein}`
     return reply.page('catalogi-confirm', {
@@ -169,11 +169,11 @@ export function registerCatalogus(app: FastifyInstance): void {
       breadcrumbs: [CRUMB, { path: `/catalogi/${catalogus.uuid}`, name }],
       lines: [t`U verwijdert “${name}”. Dat kan alleen als er geen typen meer in staan.`],
       button: t('Verwijderen'),
-      gevaar: true,
+      isDangerous: true,
       back: `/catalogi/${catalogus.uuid}`,
     })
   })
-  app.post('/catalogi/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
+  app.post('/catalogi/:uuid/verwijderen', { config: administering }, async (request, reply) => {
     const catalogus = await requireCatalogusRow(request)
     try {
       await mutateFromPage(request, async (m) => {
@@ -218,7 +218,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       groups: GROUPS,
       back: path,
       button: t('Opslaan'),
-      extra: { verwijderen: `${path}/verwijderen` },
+      extra: { deletePath: `${path}/verwijderen` },
     }
     return { page, resource }
   }

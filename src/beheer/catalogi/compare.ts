@@ -11,13 +11,13 @@ import { queryText, uuidIn } from '../lookup.ts'
 import {
   crumbsOf,
   findVersion,
-  kijken,
   pathOf,
   requireVersion,
   TYPES,
   titleOf,
   typeChoices,
   type Version,
+  viewing,
 } from './context.ts'
 import { differences, type Field } from './fields.ts'
 import type { Item, PartKind } from './part.ts'
@@ -38,7 +38,7 @@ export type PartChanges = {
 
 export function registerCompare(app: FastifyInstance, selectielijst: Selectielijst): void {
   for (const info of Object.values(TYPES)) {
-    app.get(`/catalogi/${info.path}/:uuid/verschillen`, { config: kijken }, async (request, reply) => {
+    app.get(`/catalogi/${info.path}/:uuid/verschillen`, { config: viewing }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       const siblings = await versionsOf(app.read, version)
       const uuid =

@@ -15,8 +15,8 @@ import { uuidParam } from '../lookup.ts'
 import type { Crumb } from '../page.ts'
 import type { Choice } from './fields.ts'
 
-export const kijken = { access: 'beheer', rol: 'viewer' } as const
-export const beheren = { access: 'beheer', rol: 'administrator' } as const
+export const viewing = { access: 'beheer', rol: 'viewer' } as const
+export const administering = { access: 'beheer', rol: 'administrator' } as const
 
 /** The types that are published on their own, as the pages name them. */
 export const TYPES = words(

@@ -32,11 +32,11 @@ export type FormPage = {
   extra?: {
     suggestions?: Record<string, string[]>
     /** A version to go on with instead. */
-    verder?: { path: string; tekst: string }
+    instead?: { path: string; text: string }
     /** Whether one can go on with another one. */
-    nog?: boolean
+    another?: boolean
     /** The page that deletes it; '' when it cannot be deleted. */
-    verwijderen?: string
+    deletePath?: string
   }
 }
 
@@ -79,7 +79,7 @@ export async function submitForm(
   request: FastifyRequest,
   reply: FastifyReply,
   page: FormPage,
-  save: (given: Given) => Promise<{ naar: string; melding: string }>,
+  save: (given: Given) => Promise<{ to: string; notice: string }>,
 ): Promise<FastifyReply> {
   const fields = fieldsOf(page)
   const values = submitted(fields, request.body)
@@ -91,8 +91,8 @@ export async function submitForm(
       const current = valuesOf(fields, now)
       if (basis && fields.some((field) => !sameField(field, basis, current))) throw new Stale(current)
     }
-    const { naar, melding } = await save({ body, values, requireFresh })
-    return await redirectWith(request, reply, naar, melding)
+    const { to, notice } = await save({ body, values, requireFresh })
+    return await redirectWith(request, reply, to, notice)
   } catch (error) {
     const again = { ...page, ...CHOICES }
     if (error instanceof Stale) {

@@ -10,10 +10,10 @@ import type { FormValues } from '../form.ts'
 import { t } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
-import { beheren, catalogusCrumbs, kijken, today } from './context.ts'
+import { administering, catalogusCrumbs, today, viewing } from './context.ts'
 
 export function registerExamples(app: FastifyInstance, selectielijst: Selectielijst): void {
-  app.get('/catalogi/:uuid/voorbeelden', { config: beheren }, async (request, reply) => {
+  app.get('/catalogi/:uuid/voorbeelden', { config: administering }, async (request, reply) => {
     const catalogus = await requireCatalogus(request)
     const rows = await app.read
       .selectFrom('zaaktype')
@@ -35,7 +35,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
     })
   })
 
-  app.post('/catalogi/:uuid/voorbeelden', { config: beheren }, async (request, reply) => {
+  app.post('/catalogi/:uuid/voorbeelden', { config: administering }, async (request, reply) => {
     const catalogus = await requireCatalogus(request)
     const example = EXAMPLES.find(({ key }) => key === (request.body as FormValues | null)?.voorbeeld)
     if (!example) throw notFound(t('Dit voorbeeld bestaat niet.'))
@@ -71,7 +71,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
     )
   })
 
-  app.get('/catalogi/selectielijst', { config: kijken }, async (_request, reply) => {
+  app.get('/catalogi/selectielijst', { config: viewing }, async (_request, reply) => {
     const listed = await selectielijst.list('ProcesType')
     const years =
       listed.kind === 'ok' ? [...new Set(listed.items.map(({ jaar }) => String(jaar)))].toSorted().reverse() : []

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { historyOf } from '../history.ts'
 import { t, words } from '../language/language.ts'
 import { keysetByNumber } from '../lookup.ts'
-import { crumbsOf, kijken, requireVersion, TYPES } from './context.ts'
+import { crumbsOf, requireVersion, TYPES, viewing } from './context.ts'
 
 type Row = {
   id: number
@@ -35,7 +35,7 @@ const VERBS: [ending: string, words: string][] = words(
 
 export function registerHistory(app: FastifyInstance): void {
   for (const info of Object.values(TYPES)) {
-    app.get(`/catalogi/${info.path}/:uuid/geschiedenis`, { config: kijken }, async (request, reply) => {
+    app.get(`/catalogi/${info.path}/:uuid/geschiedenis`, { config: viewing }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       const list = await keysetByNumber<Row>(request, app.read, {
         size: 25,
@@ -44,7 +44,7 @@ export function registerHistory(app: FastifyInstance): void {
         id: sql`b.id`,
         conditions: [sql`b.object_id = ${version.uuid}`, sql`b.resultaat = 'geslaagd'`],
       })
-      const spoor = await historyOf(app, request, version.uuid)
+      const trail = await historyOf(app, request, version.uuid)
       return reply.page('catalogi-history', {
         title: t('Geschiedenis'),
         breadcrumbs: crumbsOf(version),
@@ -52,7 +52,7 @@ export function registerHistory(app: FastifyInstance): void {
           ...list,
           rows: list.rows.map((row) => ({ ...row, sentence: sentence(row), changes: changes(row) })),
         },
-        spoor: spoor.rows.filter(({ wie }) => !/(^|, )Beheer$/.test(wie)),
+        trail: trail.rows.filter(({ wie }) => !/(^|, )Beheer$/.test(wie)),
       })
     })
   }

@@ -16,7 +16,7 @@ import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import {
   addDays,
-  beheren,
+  administering,
   crumbsOf,
   holdVersion,
   infoOf,
@@ -43,11 +43,11 @@ export function registerLifecycle(app: FastifyInstance): void {
   for (const info of Object.values(TYPES)) {
     const root = `/catalogi/${info.path}/:uuid`
 
-    app.get(`${root}/nieuwe-versie`, { config: beheren }, async (request, reply) => {
+    app.get(`${root}/nieuwe-versie`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       return showForm(reply, await newVersionPage(version), { beginGeldigheid: await nextBegin(version) })
     })
-    app.post(`${root}/nieuwe-versie`, { config: beheren }, async (request, reply) => {
+    app.post(`${root}/nieuwe-versie`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       return submitForm(request, reply, await newVersionPage(version), async ({ body }) => {
         const begin = String(body.beginGeldigheid)
@@ -71,17 +71,17 @@ export function registerLifecycle(app: FastifyInstance): void {
           return copy
         })
         return {
-          naar: `/catalogi/${info.path}/${uuidOf(made.url)}`,
-          melding: t`De nieuwe versie is gemaakt, als concept vanaf ${formatDate(begin)}. De huidige blijft gelden tot u deze publiceert.`,
+          to: `/catalogi/${info.path}/${uuidOf(made.url)}`,
+          notice: t`De nieuwe versie is gemaakt, als concept vanaf ${formatDate(begin)}. De huidige blijft gelden tot u deze publiceert.`,
         }
       })
     })
 
-    app.get(`${root}/beeindigen`, { config: beheren }, async (request, reply) => {
+    app.get(`${root}/beeindigen`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       return showForm(reply, await endPage(version), { eindeGeldigheid: version.einde ?? today() })
     })
-    app.post(`${root}/beeindigen`, { config: beheren }, async (request, reply) => {
+    app.post(`${root}/beeindigen`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       return submitForm(request, reply, await endPage(version), async ({ body }) => {
         const einde = (body.eindeGeldigheid as string | null) ?? null
@@ -100,13 +100,13 @@ export function registerLifecycle(app: FastifyInstance): void {
           })
         })
         return {
-          naar: pathOf(version),
-          melding: einde ? t`De laatste dag is ${formatDate(einde)}.` : t('Deze versie geldt weer zonder einde.'),
+          to: pathOf(version),
+          notice: einde ? t`De laatste dag is ${formatDate(einde)}.` : t('Deze versie geldt weer zonder einde.'),
         }
       })
     })
 
-    app.get(`${root}/verwijderen`, { config: beheren }, async (request, reply) => {
+    app.get(`${root}/verwijderen`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       if (!version.concept)
         return redirectWith(
@@ -118,7 +118,7 @@ export function registerLifecycle(app: FastifyInstance): void {
         )
       return reply.page('catalogi-confirm', removalPage(version))
     })
-    app.post(`${root}/verwijderen`, { config: beheren }, async (request, reply) => {
+    app.post(`${root}/verwijderen`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       try {
         await mutateFromPage(request, async (m) => {
@@ -143,7 +143,7 @@ export function registerLifecycle(app: FastifyInstance): void {
     })
   }
 
-  app.get('/catalogi/zaaktypen/:uuid/kopieren', { config: beheren }, async (request, reply) => {
+  app.get('/catalogi/zaaktypen/:uuid/kopieren', { config: administering }, async (request, reply) => {
     const version = await requireVersion(app, request, 'zaaktype')
     return showForm(reply, await copyPage(version), {
       catalogus: version.catalogus,
@@ -151,7 +151,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       beginGeldigheid: today(),
     })
   })
-  app.post('/catalogi/zaaktypen/:uuid/kopieren', { config: beheren }, async (request, reply) => {
+  app.post('/catalogi/zaaktypen/:uuid/kopieren', { config: administering }, async (request, reply) => {
     const version = await requireVersion(app, request, 'zaaktype')
     return submitForm(request, reply, await copyPage(version), async ({ body }) => {
       const [identificatie, catalogusUuid] = [String(body.identificatie), String(body.catalogus)]
@@ -180,8 +180,8 @@ export function registerLifecycle(app: FastifyInstance): void {
       const dropped =
         made.dropped.length > 0 ? t` Weggelaten, omdat het daar niet bestaat: ${made.dropped.join(', ')}.` : ''
       return {
-        naar: `/catalogi/zaaktypen/${uuidOf(made.url)}`,
-        melding: t`De kopie is gemaakt, als concept.${along}${dropped}`,
+        to: `/catalogi/zaaktypen/${uuidOf(made.url)}`,
+        notice: t`De kopie is gemaakt, als concept.${along}${dropped}`,
       }
     })
   })
@@ -224,7 +224,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       }),
       extra: {
         ...(drafts[0] && {
-          verder: { path: pathOf(version).replace(version.uuid, drafts[0].uuid), tekst: t('Naar dat concept') },
+          instead: { path: pathOf(version).replace(version.uuid, drafts[0].uuid), text: t('Naar dat concept') },
         }),
       },
     }
@@ -262,7 +262,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       breadcrumbs: crumbsOf(version),
       lines: [t`U verwijdert het concept “${titleOf(version)}” met alles erin. Dit is niet terug te draaien.`],
       button: t('Verwijderen'),
-      gevaar: true,
+      isDangerous: true,
       back: pathOf(version),
     }
   }

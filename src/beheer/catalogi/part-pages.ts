@@ -9,15 +9,15 @@ import { formFaultsOf } from '../form.ts'
 import { lowerFirst, t, words } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import {
-  beheren,
+  administering,
   crumbsOf,
   holdVersion,
-  kijken,
   pathOf,
   requireVersion,
   statusChoices,
   typeChoices,
   type Version,
+  viewing,
   withNames,
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
@@ -36,18 +36,18 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
   for (const kind of PARTS) {
     const root = `/catalogi/zaaktypen/:uuid/${kind.path}`
 
-    app.get(root, { config: kijken }, async (request, reply) => {
+    app.get(root, { config: viewing }, async (request, reply) => {
       const zaaktype = await requireVersion(app, request, 'zaaktype')
       return showList(reply, request, kind, zaaktype)
     })
 
-    app.get(`${root}/nieuw`, { config: beheren }, async (request, reply) => {
+    app.get(`${root}/nieuw`, { config: administering }, async (request, reply) => {
       const context = await contextOf(request, kind)
       if (!context.zaaktype.concept && !kind.extendable) return showFixed(reply, kind, context)
       return showForm(reply, await formPage(kind, context), kind.initial?.(context) ?? {})
     })
 
-    app.post(`${root}/nieuw`, { config: beheren }, async (request, reply) => {
+    app.post(`${root}/nieuw`, { config: administering }, async (request, reply) => {
       const context = await contextOf(request, kind)
       const { zaaktype } = context
       if (!zaaktype.concept && !kind.extendable) return showFixed(reply, kind, context)
@@ -88,18 +88,18 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
             ? t`“${await nameOf(app.read, kind, first)}” is toegevoegd.`
             : t`${made.length} ${lowerFirst(kind.name)} zijn toegevoegd.`
         const another = (request.body as Record<string, unknown>).nog === 'true'
-        return { naar: `${pathOf(zaaktype)}/${kind.path}${another ? '/nieuw' : ''}`, melding: what }
+        return { to: `${pathOf(zaaktype)}/${kind.path}${another ? '/nieuw' : ''}`, notice: what }
       })
     })
 
-    app.get<Params>(`${root}/:deel`, { config: beheren }, async (request, reply) => {
+    app.get<Params>(`${root}/:deel`, { config: administering }, async (request, reply) => {
       const context = await contextOfPart(request, kind, request.params.deel)
       const page = await formPage(kind, context)
       if (fieldsOf(page).length === 0) return showFixed(reply, kind, context)
       return showForm(reply, page, kind.toForm?.(context.item) ?? context.item)
     })
 
-    app.post<Params>(`${root}/:deel`, { config: beheren }, async (request, reply) => {
+    app.post<Params>(`${root}/:deel`, { config: administering }, async (request, reply) => {
       const context = await contextOfPart(request, kind, request.params.deel)
       const { zaaktype } = context
       const page = await formPage(kind, context)
@@ -131,17 +131,17 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
           },
           { toelichting: reason },
         )
-        return { naar: `${pathOf(zaaktype)}/${kind.path}`, melding: t('De wijziging is opgeslagen.') }
+        return { to: `${pathOf(zaaktype)}/${kind.path}`, notice: t('De wijziging is opgeslagen.') }
       })
     })
 
-    app.get<Params>(`${root}/:deel/verwijderen`, { config: beheren }, async (request, reply) => {
+    app.get<Params>(`${root}/:deel/verwijderen`, { config: administering }, async (request, reply) => {
       const context = await contextOfPart(request, kind, request.params.deel)
       if (!context.zaaktype.concept) return showFixed(reply, kind, context)
       return showRemoval(reply, kind, context)
     })
 
-    app.post<Params>(`${root}/:deel/verwijderen`, { config: beheren }, async (request, reply) => {
+    app.post<Params>(`${root}/:deel/verwijderen`, { config: administering }, async (request, reply) => {
       const context = await contextOfPart(request, kind, request.params.deel)
       const { zaaktype, item } = context
       if (!zaaktype.concept) return showFixed(reply, kind, context)
@@ -195,7 +195,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
       back: path,
       button: item ? t('Opslaan') : t('Toevoegen'),
       intro: item ? '' : kind.help,
-      extra: { nog: !item, verwijderen: item && zaaktype.concept ? `${path}/${uuidOf(item.url)}/verwijderen` : '' },
+      extra: { another: !item, deletePath: item && zaaktype.concept ? `${path}/${uuidOf(item.url)}/verwijderen` : '' },
     }
     if (zaaktype.concept) return page
     // What was published: only what nobody computes with, or something more.
@@ -261,7 +261,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
         ...(last ? [t`Daarna sluit de status “${last.omschrijving}” de zaak.`] : []),
       ],
       button: t('Verwijderen'),
-      gevaar: true,
+      isDangerous: true,
       back: `${pathOf(zaaktype)}/${kind.path}`,
     })
   }

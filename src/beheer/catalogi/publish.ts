@@ -15,7 +15,7 @@ import { lowerFirst, t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import { type Checks, checksFor } from './checks.ts'
 import {
-  beheren,
+  administering,
   crumbsOf,
   findVersion,
   holdVersion,
@@ -59,14 +59,14 @@ export function registerPublish(app: FastifyInstance): void {
   for (const info of Object.values(TYPES)) {
     const path = `/catalogi/${info.path}/:uuid/publiceren`
 
-    app.get(path, { config: beheren }, async (request, reply) => {
+    app.get(path, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       if (!version.concept)
         return redirectWith(request, reply, pathOf(version), t('Deze versie is al gepubliceerd.'), 'info')
       return reply.page('catalogi-publish', await publishPage(version))
     })
 
-    app.post(path, { config: beheren }, async (request, reply) => {
+    app.post(path, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       if (!version.concept)
         return redirectWith(request, reply, pathOf(version), t('Deze versie is al gepubliceerd.'), 'info')

@@ -2,7 +2,7 @@
 
 import { GENERIC, ROOT } from '../../catalogi/examples/definition.ts'
 import { type Listed, noKlasse, type Selectielijst } from '../../catalogi/selectielijst.ts'
-import { askSelectielijst, type Bronnen } from '../../catalogi/zaaktype/resultaattype-selectielijst.ts'
+import { askSelectielijst, type Sources } from '../../catalogi/zaaktype/resultaattype-selectielijst.ts'
 import {
   changeResultaattype,
   createResultaattype,
@@ -22,7 +22,7 @@ const KNOWN_OMSCHRIJVINGEN = Object.entries(GENERIC).map(
   ([name, uuid]): Choice => [`${ROOT}resultaattypeomschrijvingen/${uuid}`, name],
 )
 
-export const RESULTAATTYPEN: KindOf<typeof createResultaattype, typeof changeResultaattype, Bronnen> = words(
+export const RESULTAATTYPEN: KindOf<typeof createResultaattype, typeof changeResultaattype, Sources> = words(
   {
     path: 'resultaattypen',
     resource: 'resultaattype',
@@ -58,8 +58,8 @@ export const RESULTAATTYPEN: KindOf<typeof createResultaattype, typeof changeRes
       const asked = { ...item, ...body } as Record<'resultaattypeomschrijving' | 'selectielijstklasse', string>
       return askSelectielijst(selectielijst, asked)
     },
-    create: (m, body, bronnen) => createResultaattype(m, body, bronnen),
-    change: (m, uuid, body, bronnen) => changeResultaattype(m, uuid, 'partial_update', body, bronnen),
+    create: (m, body, sources) => createResultaattype(m, body, sources),
+    change: (m, uuid, body, sources) => changeResultaattype(m, uuid, 'partial_update', body, sources),
     remove: deleteResultaattype,
     extendable: false,
   },

@@ -8,10 +8,10 @@ import { mutateFromPage, type PageMutation } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
 import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
-import { beheren, holdVersion, pathOf, requireVersion, type Version } from './context.ts'
+import { administering, holdVersion, pathOf, requireVersion, type Version } from './context.ts'
 
 export function registerStatusOrder(app: FastifyInstance): void {
-  app.post('/catalogi/zaaktypen/:uuid/statustypen/volgorde', { config: beheren }, async (request, reply) => {
+  app.post('/catalogi/zaaktypen/:uuid/statustypen/volgorde', { config: administering }, async (request, reply) => {
     const zaaktype = await requireVersion(app, request, 'zaaktype')
     const path = `${pathOf(zaaktype)}/statustypen`
     if (!zaaktype.concept) return redirectWith(request, reply, path, fixedOrder(), 'fout')

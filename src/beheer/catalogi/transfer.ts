@@ -20,10 +20,10 @@ import { reason, t, words } from '../language/language.ts'
 import { queryText, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { beheerActor } from '../session.ts'
-import { beheren, kijken, today } from './context.ts'
+import { administering, today, viewing } from './context.ts'
 
 export async function registerTransfer(app: FastifyInstance, selectielijst: Selectielijst): Promise<void> {
-  app.get('/catalogi/:uuid/export.zip', { config: kijken }, async (request, reply) => {
+  app.get('/catalogi/:uuid/export.zip', { config: viewing }, async (request, reply) => {
     countStream(request, reply)
     const zip = await exportCatalogus(app.read, request.base, uuidParam(request), () => largeTurn(request))
     if (!zip) throw notFound(t('Deze catalogus bestaat niet.'))
@@ -32,7 +32,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       .header('content-disposition', `attachment; filename="catalogus-${today()}.zip"`)
       .send(zip)
   })
-  app.get('/catalogi/zaaktypen/:uuid/export.zip', { config: kijken }, async (request, reply) => {
+  app.get('/catalogi/zaaktypen/:uuid/export.zip', { config: viewing }, async (request, reply) => {
     countStream(request, reply)
     const zip = await exportZaaktype(app.read, request.base, uuidParam(request), () => largeTurn(request))
     if (!zip) throw notFound(t('Dit zaaktype bestaat niet.'))
@@ -44,20 +44,20 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
 
   await app.register(async (scope) => {
     if (!scope.hasContentTypeParser('multipart/form-data')) await scope.register(multipart)
-    scope.get('/catalogi/importeren', { config: beheren }, async (request, reply) =>
+    scope.get('/catalogi/importeren', { config: administering }, async (request, reply) =>
       reply.page('catalogi-import', {
         ...IMPORT,
         catalogussen: await catalogussen(),
-        invoer: { catalogus: queryText(request, 'catalogus') },
+        input: { catalogus: queryText(request, 'catalogus') },
       }),
     )
-    scope.post('/catalogi/importeren', { config: { ...beheren, eigenToken: true } }, (request, reply) =>
+    scope.post('/catalogi/importeren', { config: { ...administering, eigenToken: true } }, (request, reply) =>
       uploads(() => takeIn(request, reply)),
     )
 
     async function takeIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      const invoer: Record<string, string> = {}
-      const keuzes: string[] = []
+      const input: Record<string, string> = {}
+      const choices: string[] = []
       let bytes: Buffer | undefined
       const faults: FormFaults = {}
       let inFields = 0
@@ -67,36 +67,36 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
           const value = String(part.value)
           inFields += value.length
           if (inFields > MAX_IN_FIELDS) throw new Problem(413)
-          if (part.fieldname === 'keuze') keuzes.push(value)
-          else invoer[part.fieldname] = value
+          if (part.fieldname === 'keuze') choices.push(value)
+          else input[part.fieldname] = value
           continue
         }
-        await requireToken(request, reply, invoer._csrf ?? '')
+        await requireToken(request, reply, input._csrf ?? '')
         bytes = await part.toBuffer()
         if (part.file.truncated) throw new Problem(413)
       }
-      await requireToken(request, reply, invoer._csrf ?? '')
-      if (!bytes?.length && invoer.inhoud) bytes = Buffer.from(invoer.inhoud, 'base64')
+      await requireToken(request, reply, input._csrf ?? '')
+      if (!bytes?.length && input.inhoud) bytes = Buffer.from(input.inhoud, 'base64')
       if (!bytes?.length) faults.bestand = t('Kies een ZIP-bestand.')
       else {
         try {
-          if (invoer.stap !== 'importeren')
-            return reply.page('catalogi-import-preview', await preview(request, bytes, invoer, options(invoer, keuzes)))
-          const imported = await runImport(request, bytes, invoer, options(invoer, keuzes))
-          const aantal = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
-          if (imported.changes.length > 0) return reply.page('catalogi-imported', changesPage(aantal, imported))
+          if (input.stap !== 'importeren')
+            return reply.page('catalogi-import-preview', await preview(request, bytes, input, options(input, choices)))
+          const imported = await runImport(request, bytes, input, options(input, choices))
+          const count = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
+          if (imported.changes.length > 0) return reply.page('catalogi-imported', changesPage(count, imported))
           return redirectWith(
             request,
             reply,
             '/catalogi',
-            t`${aantal} onderdelen overgenomen, als concept. Publiceer wat u wilt gebruiken.`,
+            t`${count} onderdelen overgenomen, als concept. Publiceer wat u wilt gebruiken.`,
           )
         } catch (error) {
           if (!(error instanceof PackageFault)) throw error
           faults.bestand = reason(error.message)
         }
       }
-      return reply.code(400).page('catalogi-import', { ...IMPORT, catalogussen: await catalogussen(), invoer, faults })
+      return reply.code(400).page('catalogi-import', { ...IMPORT, catalogussen: await catalogussen(), input, faults })
     }
   })
 
@@ -104,15 +104,15 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
   async function preview(
     request: FastifyRequest,
     bytes: Buffer,
-    invoer: Record<string, string>,
+    input: Record<string, string>,
     options: ImportOptions,
   ) {
-    const made: { soort: string; naam: string }[] = []
+    const made: { kind: string; name: string }[] = []
     const mutate: MutateWhole = (_actor, work) =>
       mutateFromPage(request, async (m) => {
         const record = (change: Change) => {
           if (change.actie === 'create')
-            made.push({ soort: NAMES[change.resource] ?? change.resource, naam: change.weergave })
+            made.push({ kind: NAMES[change.resource] ?? change.resource, name: change.weergave })
         }
         throw new Undone((await work({ ...m, record })) as Imported)
       })
@@ -130,41 +130,41 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       ...changesPage(made.length, imported),
       title: t('Wat de import doet'),
       breadcrumbs: [...IMPORT.breadcrumbs, { path: '/catalogi/importeren', name: t('Importeren') }],
-      gemaakt: [...Map.groupBy(made, ({ soort }) => soort)].map(([soort, items]) => ({
-        soort,
-        namen: items.map(({ naam }) => naam).slice(0, MAX_CHANGES),
-        aantal: items.length,
+      made: [...Map.groupBy(made, ({ kind }) => kind)].map(([kind, items]) => ({
+        kind,
+        names: items.map(({ name }) => name).slice(0, MAX_CHANGES),
+        count: items.length,
       })),
       // Versions of one type are chosen together.
-      bekend: [...new Map(imported.known.map((one) => [typeKey(one.resource, one.key), one])).entries()]
+      known: [...new Map(imported.known.map((one) => [typeKey(one.resource, one.key), one])).entries()]
         .slice(0, MAX_CHOICES)
-        .map(([sleutel, { resource, key, omschrijving, used }]) => ({
-          sleutel,
+        .map(([typeAndKey, { resource, key, omschrijving, used }]) => ({
+          key: typeAndKey,
           zaaktype: resource === 'zaaktype',
-          naam: `${ONE[resource] ?? resource} “${omschrijving}”${resource === 'zaaktype' ? ` (${key})` : ''}`,
-          gebruikt: used,
+          name: `${ONE[resource] ?? resource} “${omschrijving}”${resource === 'zaaktype' ? ` (${key})` : ''}`,
+          used,
         })),
-      invoer,
-      inhoud: bytes.length <= MAX_CARRIED ? bytes.toString('base64') : '',
+      input,
+      content: bytes.length <= MAX_CARRIED ? bytes.toString('base64') : '',
     }
   }
 
-  /** @param keuzes of the types that the catalogue has: `hier:key` keeps what is here, `bestand:key` takes what the file has */
-  function options(invoer: Record<string, string>, keuzes: string[]): ImportOptions {
+  /** @param choices of the types that the catalogue has: `hier:key` keeps what is here, `bestand:key` takes what the file has */
+  function options(input: Record<string, string>, choices: string[]): ImportOptions {
     const chosen = (where: string) =>
-      new Set(keuzes.flatMap((one) => (one.startsWith(`${where}:`) ? one.slice(where.length + 1) : [])))
+      new Set(choices.flatMap((one) => (one.startsWith(`${where}:`) ? one.slice(where.length + 1) : [])))
     return {
-      keepUuids: invoer.uuidsBehouden === 'true',
-      newTypes: keuzes.length > 0 ? chosen('bestand') : invoer.nieuweTypen === 'true',
+      keepUuids: input.uuidsBehouden === 'true',
+      newTypes: choices.length > 0 ? chosen('bestand') : input.nieuweTypen === 'true',
       keepZaaktypen: chosen('hier'),
-      ...(invoer.catalogus && { catalogusUuid: invoer.catalogus }),
+      ...(input.catalogus && { catalogusUuid: input.catalogus }),
     }
   }
 
   async function runImport(
     request: FastifyRequest,
     bytes: Buffer,
-    invoer: Record<string, string>,
+    input: Record<string, string>,
     options: ImportOptions,
   ): Promise<Imported> {
     const mutate: MutateWhole = (_actor, work) =>
@@ -174,7 +174,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         m.audit({
           handeling: 'catalogus-importeren',
           soort: 'catalogus',
-          id: invoer.catalogus ?? '',
+          id: input.catalogus ?? '',
           nieuw: {
             made,
             urls,
@@ -244,27 +244,27 @@ const MAX_SHOWN = 1000 // characters of a value
 const MAX_CHOICES = 2000
 
 /** What was taken over otherwise than the file says, to read after an import. */
-function changesPage(aantal: number, { changes }: Imported) {
+function changesPage(count: number, { changes }: Imported) {
   const shown = (value: unknown) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
   }
   return {
-    title: aantal === 0 ? t('Niets geïmporteerd') : t('Catalogus geïmporteerd'),
+    title: count === 0 ? t('Niets geïmporteerd') : t('Catalogus geïmporteerd'),
     breadcrumbs: IMPORT.breadcrumbs,
-    aantal,
-    kolommen: [
-      ['onderdeel', t('Onderdeel')],
-      ['veld', t('Veld')],
-      ['bestand', t('In het bestand')],
-      ['genomen', t('Overgenomen als')],
+    count,
+    columns: [
+      ['part', t('Onderdeel')],
+      ['field', t('Veld')],
+      ['file', t('In het bestand')],
+      ['taken', t('Overgenomen als')],
     ],
     rows: changes.slice(0, MAX_CHANGES).map(({ resource, label, field, given, taken }) => ({
-      onderdeel: `${resource} ${label}`,
-      veld: field === 'url' ? t('bestaand type gebruikt') : field,
-      bestand: shown(given),
-      genomen: taken === null ? t('weggelaten') : shown(taken),
+      part: `${resource} ${label}`,
+      field: field === 'url' ? t('bestaand type gebruikt') : field,
+      file: shown(given),
+      taken: taken === null ? t('weggelaten') : shown(taken),
     })),
-    meer: Math.max(0, changes.length - MAX_CHANGES),
+    more: Math.max(0, changes.length - MAX_CHANGES),
   }
 }

@@ -16,11 +16,10 @@ import { t, words } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import { checksFor } from './checks.ts'
 import {
-  beheren,
+  administering,
   catalogusCrumbs,
   crumbsOf,
   holdVersion,
-  kijken,
   pathOf,
   requireVersion,
   stateOf,
@@ -29,6 +28,7 @@ import {
   today,
   typeChoices,
   type Version,
+  viewing,
   withNames,
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
@@ -76,10 +76,10 @@ export function registerTypes(app: FastifyInstance): void {
   for (const kind of KINDS) {
     const info = TYPES[kind.path]
 
-    app.get(`/catalogi/:uuid/${kind.path}/nieuw`, { config: beheren }, async (request, reply) =>
+    app.get(`/catalogi/:uuid/${kind.path}/nieuw`, { config: administering }, async (request, reply) =>
       showForm(reply, await newPage(request, kind), { ...kind.initial, beginGeldigheid: today() }),
     )
-    app.post(`/catalogi/:uuid/${kind.path}/nieuw`, { config: beheren }, async (request, reply) => {
+    app.post(`/catalogi/:uuid/${kind.path}/nieuw`, { config: administering }, async (request, reply) => {
       const page = await newPage(request, kind)
       const catalogus = link(request.base, 'catalogus', uuidParam(request))
       return submitForm(request, reply, page, async ({ body }) => {
@@ -95,13 +95,13 @@ export function registerTypes(app: FastifyInstance): void {
           return item
         })
         return {
-          naar: `/catalogi/${kind.path}/${uuidOf(made.url)}`,
-          melding: t`“${made.omschrijving}” is gemaakt, als concept. Publiceer het als het klaar is.`,
+          to: `/catalogi/${kind.path}/${uuidOf(made.url)}`,
+          notice: t`“${made.omschrijving}” is gemaakt, als concept. Publiceer het als het klaar is.`,
         }
       })
     })
 
-    app.get(`/catalogi/${kind.path}/:uuid`, { config: kijken }, async (request, reply) => {
+    app.get(`/catalogi/${kind.path}/:uuid`, { config: viewing }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       const groups = await groupsOf(version.catalogusId, request.base, kind)
       return reply.page('catalogi-type', {
@@ -125,11 +125,11 @@ export function registerTypes(app: FastifyInstance): void {
       })
     })
 
-    app.get(`/catalogi/${kind.path}/:uuid/wijzigen`, { config: beheren }, async (request, reply) => {
+    app.get(`/catalogi/${kind.path}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       return showForm(reply, await editPage(request, kind, version), version.resource)
     })
-    app.post(`/catalogi/${kind.path}/:uuid/wijzigen`, { config: beheren }, async (request, reply) => {
+    app.post(`/catalogi/${kind.path}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       const page = await editPage(request, kind, version)
       return submitForm(request, reply, page, async ({ body, requireFresh }) => {
@@ -152,7 +152,7 @@ export function registerTypes(app: FastifyInstance): void {
           },
           { toelichting: reason },
         )
-        return { naar: pathOf(version), melding: t('De wijziging is opgeslagen.') }
+        return { to: pathOf(version), notice: t('De wijziging is opgeslagen.') }
       })
     })
   }

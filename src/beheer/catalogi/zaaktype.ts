@@ -13,16 +13,16 @@ import { mutateFromPage } from '../change.ts'
 import { t } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import {
-  beheren,
+  administering,
   catalogusCrumbs,
   crumbsOf,
   holdVersion,
-  kijken,
   pathOf,
   requireVersion,
   today,
   typeChoices,
   type Version,
+  viewing,
   withNames,
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
@@ -39,12 +39,12 @@ import { zaaktypeHead } from './zaaktype-head.ts'
 type GroupParams = { Params: { uuid: string; groep: string } }
 
 export function registerZaaktype(app: FastifyInstance, selectielijst: Selectielijst): void {
-  app.get('/catalogi/:uuid/zaaktypen/nieuw', { config: beheren }, async (request, reply) => {
+  app.get('/catalogi/:uuid/zaaktypen/nieuw', { config: administering }, async (request, reply) => {
     const page = await newPage(request)
     return showForm(reply, page, { ...NEW_ZAAKTYPE, beginGeldigheid: today() })
   })
 
-  app.post('/catalogi/:uuid/zaaktypen/nieuw', { config: beheren }, async (request, reply) => {
+  app.post('/catalogi/:uuid/zaaktypen/nieuw', { config: administering }, async (request, reply) => {
     const page = await newPage(request)
     return submitForm(request, reply, page, async ({ body }) => {
       const input = readInput(ZaaktypeInput, {
@@ -67,13 +67,13 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
         return zaaktype
       })
       return {
-        naar: `/catalogi/zaaktypen/${uuidOf(made.url)}`,
-        melding: t`Het concept “${made.omschrijving}” is gemaakt. Controle zegt wat er nog bij hoort.`,
+        to: `/catalogi/zaaktypen/${uuidOf(made.url)}`,
+        notice: t`Het concept “${made.omschrijving}” is gemaakt. Controle zegt wat er nog bij hoort.`,
       }
     })
   })
 
-  app.get('/catalogi/zaaktypen/:uuid', { config: kijken }, async (request, reply) => {
+  app.get('/catalogi/zaaktypen/:uuid', { config: viewing }, async (request, reply) => {
     const version = await requireVersion(app, request, 'zaaktype')
     const groups = await groupsOf(version, request.base)
     return reply.page('catalogi-zaaktype', {
@@ -97,42 +97,50 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     })
   })
 
-  app.get<GroupParams>('/catalogi/zaaktypen/:uuid/gegevens/:groep', { config: beheren }, async (request, reply) => {
-    const version = await requireVersion(app, request, 'zaaktype')
-    const page = await groupPage(request, version)
-    if (fieldsOf(page).length === 0) return showFixed(reply, version, page)
-    return showForm(reply, page, version.resource)
-  })
+  app.get<GroupParams>(
+    '/catalogi/zaaktypen/:uuid/gegevens/:groep',
+    { config: administering },
+    async (request, reply) => {
+      const version = await requireVersion(app, request, 'zaaktype')
+      const page = await groupPage(request, version)
+      if (fieldsOf(page).length === 0) return showFixed(reply, version, page)
+      return showForm(reply, page, version.resource)
+    },
+  )
 
-  app.post<GroupParams>('/catalogi/zaaktypen/:uuid/gegevens/:groep', { config: beheren }, async (request, reply) => {
-    const version = await requireVersion(app, request, 'zaaktype')
-    const page = await groupPage(request, version)
-    if (fieldsOf(page).length === 0) return showFixed(reply, version, page)
-    return submitForm(request, reply, page, async ({ body, requireFresh }) => {
-      const reason = readCorrection(version, body)
-      const faults = await procestypeFaults(selectielijst, body.selectielijstProcestype as string | undefined)
-      await mutateFromPage(
-        request,
-        async (m) => {
-          const { resource: before } = await holdVersion(m, 'zaaktype', version.uuid, version.concept)
-          requireFresh(before)
-          const change = body.beginGeldigheid ? { ...body, versiedatum: body.beginGeldigheid } : body
-          const after = await changeZaaktype(m, version.uuid, 'partial_update', change, faults)
-          const state = changedState(fieldsOf(page), before, withNames(after))
-          m.audit({
-            handeling: 'zaaktype-wijzigen',
-            soort: 'zaaktype',
-            id: version.uuid,
-            weergave: after.omschrijving,
-            oud: state.oud,
-            nieuw: { ...state.nieuw, ...(reason && { Reden: reason }) },
-          })
-        },
-        { toelichting: reason },
-      )
-      return { naar: pathOf(version), melding: t('De wijziging is opgeslagen.') }
-    })
-  })
+  app.post<GroupParams>(
+    '/catalogi/zaaktypen/:uuid/gegevens/:groep',
+    { config: administering },
+    async (request, reply) => {
+      const version = await requireVersion(app, request, 'zaaktype')
+      const page = await groupPage(request, version)
+      if (fieldsOf(page).length === 0) return showFixed(reply, version, page)
+      return submitForm(request, reply, page, async ({ body, requireFresh }) => {
+        const reason = readCorrection(version, body)
+        const faults = await procestypeFaults(selectielijst, body.selectielijstProcestype as string | undefined)
+        await mutateFromPage(
+          request,
+          async (m) => {
+            const { resource: before } = await holdVersion(m, 'zaaktype', version.uuid, version.concept)
+            requireFresh(before)
+            const change = body.beginGeldigheid ? { ...body, versiedatum: body.beginGeldigheid } : body
+            const after = await changeZaaktype(m, version.uuid, 'partial_update', change, faults)
+            const state = changedState(fieldsOf(page), before, withNames(after))
+            m.audit({
+              handeling: 'zaaktype-wijzigen',
+              soort: 'zaaktype',
+              id: version.uuid,
+              weergave: after.omschrijving,
+              oud: state.oud,
+              nieuw: { ...state.nieuw, ...(reason && { Reden: reason }) },
+            })
+          },
+          { toelichting: reason },
+        )
+        return { to: pathOf(version), notice: t('De wijziging is opgeslagen.') }
+      })
+    },
+  )
 
   async function newPage(request: FastifyRequest): Promise<FormPage> {
     const catalogus = await requireCatalogusInfo(request)

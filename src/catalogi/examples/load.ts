@@ -13,7 +13,7 @@ import {
 import { noKlasse, type Selectielijst } from '../selectielijst.ts'
 import { ZaaktypeInput } from '../zaaktype/columns.ts'
 import { createEigenschap, EigenschapInput } from '../zaaktype/eigenschappen.ts'
-import { askSelectielijst, type Bronnen } from '../zaaktype/resultaattype-selectielijst.ts'
+import { askSelectielijst, type Sources } from '../zaaktype/resultaattype-selectielijst.ts'
 import { createResultaattype, ResultaattypeInput } from '../zaaktype/resultaattypen.ts'
 import { createRoltype, RoltypeInput } from '../zaaktype/roltypen.ts'
 import { createZaaktype, publishZaaktype } from '../zaaktype/routes.ts'
@@ -30,14 +30,14 @@ import { SUBSIDY } from './subsidy.ts'
 export const EXAMPLES: readonly Example[] = [SIMPLE_REQUEST, PERMIT, SUBSIDY]
 
 /** What the selectielijst that is configured knows of an example. It is asked before the transaction begins. */
-export type Verified = { procestypen: Set<string>; bronnen: Map<string, Bronnen & { klasseUrl: string }> }
+export type Verified = { procestypen: Set<string>; sources: Map<string, Sources & { klasseUrl: string }> }
 
 /**
  * Asks the selectielijst what it knows: an address that it does not know is left open, so that somebody chooses it.
  * @param base our own address
  */
 export async function verifyExample(selectielijst: Selectielijst, example: Example, base: string): Promise<Verified> {
-  const verified: Verified = { procestypen: new Set(), bronnen: new Map() }
+  const verified: Verified = { procestypen: new Set(), sources: new Map() }
   for (const { procestype, resultaattypen } of example.zaaktypen) {
     const url = `${ROOT}procestypen/${procestype}`
     const known = (await selectielijst.find(url, 'ProcesType')).kind !== 'fault'
@@ -49,7 +49,7 @@ export async function verifyExample(selectielijst: Selectielijst, example: Examp
         selectielijstklasse: klasseUrl,
       })
       const open = asked.klasse.kind === 'fault' || klasse === undefined
-      verified.bronnen.set(`${procestype} ${generiek} ${klasse}`, {
+      verified.sources.set(`${procestype} ${generiek} ${klasse}`, {
         // The generic name is that of the national list, whatever list is configured.
         omschrijving: { kind: 'ok', body: { omschrijving: generiek } },
         klasse: open ? { kind: 'unverified' } : asked.klasse,
@@ -98,7 +98,7 @@ async function makeZaaktype(
   m: Mutation,
   example: ExampleZaaktype,
   shared: { catalogus: string; beginGeldigheid: string },
-  { procestypen, bronnen }: Verified,
+  { procestypen, sources }: Verified,
 ): Promise<{ url: string; omschrijving: string }> {
   const { url: zaaktype, omschrijving } = await createZaaktype(
     m,
@@ -135,7 +135,7 @@ async function makeZaaktype(
       }),
     )
   for (const { generiek, klasse, ...body } of example.resultaattypen) {
-    const { klasseUrl, ...found } = expected(bronnen.get(`${example.procestype} ${generiek} ${klasse}`))
+    const { klasseUrl, ...found } = expected(sources.get(`${example.procestype} ${generiek} ${klasse}`))
     const input = readInput(ResultaattypeInput, {
       ...body,
       zaaktype,

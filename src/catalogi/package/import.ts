@@ -15,7 +15,7 @@ import { type Hoofdtype, TYPE_KEY } from '../versions.ts'
 import { ZaaktypeInput } from '../zaaktype/columns.ts'
 import { createEigenschap, EigenschapInput } from '../zaaktype/eigenschappen.ts'
 import { setZaaktypeRelations } from '../zaaktype/relations.ts'
-import { askSelectielijst, type Bronnen } from '../zaaktype/resultaattype-selectielijst.ts'
+import { askSelectielijst, type Sources } from '../zaaktype/resultaattype-selectielijst.ts'
 import { createResultaattype, ResultaattypeInput } from '../zaaktype/resultaattypen.ts'
 import { createRoltype, RoltypeInput } from '../zaaktype/roltypen.ts'
 import { createZaaktype, procestypeFaults } from '../zaaktype/routes.ts'
@@ -76,16 +76,16 @@ export async function importPackage(
   const moved = await moveTo(actor.base, pakket, roots, options)
   // Into a catalogue that is there: that of the file stays behind.
   if (options.catalogusUuid) moved.delete('Catalogus')
-  const bronnen = new Map<string, Bronnen>()
+  const sources = new Map<string, Sources>()
   for (const item of moved.get('ResultaatType') ?? [])
-    bronnen.set(item.url, await askSelectielijst(selectielijst, readBody('ResultaatType', ResultaattypeInput, item)))
+    sources.set(item.url, await askSelectielijst(selectielijst, readBody('ResultaatType', ResultaattypeInput, item)))
   const procestypen = new Map<string, InvalidParam[]>()
   for (const item of moved.get('ZaakType') ?? []) {
     const { selectielijstProcestype } = readBody('ZaakType', ZaaktypeInput, item)
     procestypen.set(item.url, await procestypeFaults(selectielijst, selectielijstProcestype))
   }
   const imported = await mutate(actor, async (m) => {
-    const written = await writePackage(m, moved, { bronnen, procestypen }, options)
+    const written = await writePackage(m, moved, { sources, procestypen }, options)
     // A transaction that changes nothing is not kept, so that nothing is recorded of it either.
     if (Object.keys(written.made).length === 0) throw new NothingMade(written)
     return written
@@ -135,7 +135,7 @@ function explained<R>(name: Name, item: Item, work: () => R): R {
 const labelOf = (item: Item) =>
   String(item.identificatie || item.omschrijving || item.naam || item.domein || uuidOf(item.url)).slice(0, 100)
 
-type Asked = { bronnen: Map<string, Bronnen>; procestypen: Map<string, InvalidParam[]> }
+type Asked = { sources: Map<string, Sources>; procestypen: Map<string, InvalidParam[]> }
 
 async function writePackage(m: Mutation, pakket: Package, asked: Asked, options: ImportOptions): Promise<Imported> {
   const imported: Imported = { made: {}, urls: [], changes: [], known: [] }
@@ -215,7 +215,7 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
     createZaaktypeInformatieobjecttype(m, input, own(item)),
   )
   await each('ResultaatType', ResultaattypeInput, (input, item) =>
-    createResultaattype(m, input, expected(asked.bronnen.get(item.url)), {
+    createResultaattype(m, input, expected(asked.sources.get(item.url)), {
       ...own(item),
       omschrijvingGeneriek: String(item.omschrijving_generiek ?? item.omschrijvingGeneriek ?? '').slice(0, 20),
     }),

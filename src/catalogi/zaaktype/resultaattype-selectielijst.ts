@@ -3,7 +3,7 @@ import type { InvalidParam } from '../../http/problem.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
 
 /** It is asked before the transaction begins. */
-export type Bronnen = { omschrijving: Found; klasse: Found }
+export type Sources = { omschrijving: Found; klasse: Found }
 
 /** May ask over the network, so outside any transaction. What it did not find is no exception: the rules judge it later. */
 export async function askSelectielijst(
@@ -12,7 +12,7 @@ export async function askSelectielijst(
     resultaattypeomschrijving,
     selectielijstklasse,
   }: { resultaattypeomschrijving: string; selectielijstklasse: string },
-): Promise<Bronnen> {
+): Promise<Sources> {
   const [omschrijving, klasse] = await Promise.all([
     selectielijst.find(resultaattypeomschrijving, 'ResultaattypeOmschrijvingGeneriek'),
     selectielijst.find(selectielijstklasse, 'Resultaat'),
@@ -21,7 +21,7 @@ export async function askSelectielijst(
 }
 
 /** ztc-002: both URLs lead to the selectielijst. */
-export function sourceFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] {
+export function sourceFaults({ omschrijving, klasse }: Sources): InvalidParam[] {
   const faults: InvalidParam[] = []
   if (omschrijving.kind === 'fault')
     faults.push({ name: 'resultaattypeomschrijving', code: omschrijving.code, reason: omschrijving.reason })
@@ -30,6 +30,6 @@ export function sourceFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] 
 }
 
 /** The generic description, as the selectielijst has it now. */
-export function genericName({ omschrijving }: Bronnen): string | undefined {
+export function genericName({ omschrijving }: Sources): string | undefined {
   return omschrijving.kind === 'ok' ? String(omschrijving.body.omschrijving).slice(0, 20) : undefined
 }

@@ -63,7 +63,7 @@ import {
   readRelations,
   writeRelations,
 } from './resultaattype-relations.ts'
-import { askSelectielijst, type Bronnen, genericName, sourceFaults } from './resultaattype-selectielijst.ts'
+import { askSelectielijst, genericName, type Sources, sourceFaults } from './resultaattype-selectielijst.ts'
 
 const { kept, formed, spread, apart, shown } = fieldsOf<ResultaattypeTable, ResultaattypeRow>()
 
@@ -163,8 +163,8 @@ export const resultaattypen =
       '/resultaattypen',
       { config: updateAccess, schema: { body: ResultaattypeBody, response: { 201: Resultaattype } } },
       async (request, reply) => {
-        const bronnen = await askSelectielijst(selectielijst, request.body)
-        const resultaattype = await app.mutate(request.actor, (m) => createResultaattype(m, request.body, bronnen))
+        const sources = await askSelectielijst(selectielijst, request.body)
+        const resultaattype = await app.mutate(request.actor, (m) => createResultaattype(m, request.body, sources))
         return reply.code(201).header('location', resultaattype.url).send(resultaattype)
       },
     )
@@ -179,9 +179,9 @@ export const resultaattypen =
       '/resultaattypen/:uuid',
       { config: updateAccess, schema: { params: Params, body: ResultaattypeBody, response: { 200: Resultaattype } } },
       async (request) => {
-        const bronnen = await askSelectielijst(selectielijst, request.body)
+        const sources = await askSelectielijst(selectielijst, request.body)
         return app.mutate(request.actor, (m) =>
-          changeResultaattype(m, request.params.uuid, 'update', request.body, bronnen),
+          changeResultaattype(m, request.params.uuid, 'update', request.body, sources),
         )
       },
     )
@@ -192,9 +192,9 @@ export const resultaattypen =
       async (request) => {
         const stored = await findType(app.read, source, request.params.uuid)
         if (!stored) throw notFound()
-        const bronnen = await askSelectielijst(selectielijst, { ...stored, ...request.body })
+        const sources = await askSelectielijst(selectielijst, { ...stored, ...request.body })
         return app.mutate(request.actor, (m) =>
-          changeResultaattype(m, request.params.uuid, 'partial_update', request.body, bronnen),
+          changeResultaattype(m, request.params.uuid, 'partial_update', request.body, sources),
         )
       },
     )
@@ -218,21 +218,21 @@ const INFORMATIEOBJECTTYPEN = sql`
 export async function createResultaattype(
   m: Mutation,
   given: Input,
-  bronnen: Bronnen,
+  sources: Sources,
   own: { uuid?: string; omschrijvingGeneriek?: string } = {},
 ) {
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
   const faults = [
     ...catalogusFaults(m, given.catalogus, zaaktype),
-    ...sourceFaults(bronnen),
-    ...archiefFaults(given, bronnen.klasse),
+    ...sourceFaults(sources),
+    ...archiefFaults(given, sources.klasse),
   ]
   const relaties = await readRelations(m, given, zaaktype, faults)
-  const input = withDefaults(given, bronnen.klasse)
+  const input = withDefaults(given, sources.klasse)
   throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   throwFaults([
     ...zaaktypeFaults(m, [zaaktype]),
-    ...ruleFaults(input, zaaktype, relaties, bronnen),
+    ...ruleFaults(input, zaaktype, relaties, sources),
     ...linkFaults(m, relaties),
   ])
   const { id, uuid } = await m.trx
@@ -240,7 +240,7 @@ export async function createResultaattype(
     .values({
       ...own,
       ...toRow(input),
-      omschrijvingGeneriek: genericName(bronnen) ?? own.omschrijvingGeneriek ?? '',
+      omschrijvingGeneriek: genericName(sources) ?? own.omschrijvingGeneriek ?? '',
       zaaktypeId: zaaktype.id,
     })
     .returning(['id', 'uuid'])
@@ -251,7 +251,7 @@ export async function createResultaattype(
 
 /**
  * PUT (`update`) or PATCH. Holds it and its zaaktype.
- * @param bronnen what `askSelectielijst` found before the transaction
+ * @param sources what `askSelectielijst` found before the transaction
  * @throws Problem 404; 400, also below a published zaaktype (ztc-010)
  */
 export async function changeResultaattype(
@@ -259,7 +259,7 @@ export async function changeResultaattype(
   uuid: string,
   actie: 'update' | 'partial_update',
   body: Static<typeof ResultaattypePatch>,
-  bronnen: Bronnen,
+  sources: Sources,
 ) {
   const before = await partForChange(m, source, 'resultaattype', uuid)
   const oud = toResultaattype(before, m.actor.base)
@@ -267,16 +267,16 @@ export async function changeResultaattype(
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
   const faults = [
     ...catalogusFaults(m, body.catalogus, zaaktype),
-    ...sourceFaults(bronnen).filter(({ name }) => name in body),
+    ...sourceFaults(sources).filter(({ name }) => name in body),
   ]
   if (actie === 'update') {
     const nominatie = given.archiefnominatie || oud.archiefnominatie || ''
-    faults.push(...archiefFaults({ ...given, archiefnominatie: nominatie }, bronnen.klasse))
+    faults.push(...archiefFaults({ ...given, archiefnominatie: nominatie }, sources.klasse))
   }
   const relaties = await readRelations(m, given, zaaktype, faults)
-  const input = withDefaults(given, bronnen.klasse)
+  const input = withDefaults(given, sources.klasse)
   throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
-  const objectFaults = [...zaaktypeFaults(m, [before, zaaktype]), ...ruleFaults(input, zaaktype, relaties, bronnen)]
+  const objectFaults = [...zaaktypeFaults(m, [before, zaaktype]), ...ruleFaults(input, zaaktype, relaties, sources)]
   if (!mayForce(m.actor) && (await hasPublishedRelations(m, before.id))) objectFaults.push(NON_CONCEPT_RELATION)
   else
     objectFaults.push(
@@ -290,7 +290,7 @@ export async function changeResultaattype(
     .updateTable('resultaattype')
     .set({
       ...toRow(input),
-      omschrijvingGeneriek: genericName(bronnen) ?? before.omschrijvingGeneriek,
+      omschrijvingGeneriek: genericName(sources) ?? before.omschrijvingGeneriek,
       zaaktypeId: zaaktype.id,
     })
     .where('id', '=', before.id)
@@ -338,7 +338,7 @@ function withDefaults(input: Input, klasse: Found): Input {
   return { ...input, archiefnominatie, archiefactietermijn, brondatumArchiefprocedure }
 }
 
-function ruleFaults(input: Input, zaaktype: ZaaktypeOfPart, relaties: Relations, { klasse }: Bronnen): InvalidParam[] {
+function ruleFaults(input: Input, zaaktype: ZaaktypeOfPart, relaties: Relations, { klasse }: Sources): InvalidParam[] {
   const faults = dateFaults(input)
   const related = [...relaties.besluittypen, ...relaties.informatieobjecttypen]
   if (related.some(({ catalogusId }) => catalogusId !== zaaktype.catalogusId)) faults.push(OTHER_CATALOGUS)
