@@ -51,7 +51,7 @@ export function registerAudit(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: filters(request),
     })
-    const handelingen = await app.reader.sql<{ handeling: string }[]>`
+    const acts = await app.reader.sql<{ handeling: string }[]>`
       with recursive h as (
         (select handeling from beheer_audit order by handeling limit 1)
         union all select (select handeling from beheer_audit where handeling > h.handeling order by handeling limit 1) from h
@@ -62,11 +62,11 @@ export function registerAudit(app: FastifyInstance): void {
       defaultSort: '-nummer',
       list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
-      handelingen: handelingen
+      acts: acts
         .map(({ handeling }): [string, string] => [handeling, actLabel(handeling)])
         .sort(([, one], [, other]) => one.localeCompare(other, 'nl')),
-      inWoorden: actLabel,
-      exporteren: withQuery(request, {}).replace('/audit', '/audit/export.csv'),
+      inWords: actLabel,
+      exportPath: withQuery(request, {}).replace('/audit', '/audit/export.csv'),
     })
   })
 
@@ -100,17 +100,17 @@ export function registerAudit(app: FastifyInstance): void {
 
   app.get<{ Params: { id: string } }>('/audit/:id', { config }, async (request, reply) => {
     if (!/^\d{1,15}$/.test(request.params.id)) throw notFound(t('Deze pagina bestaat niet.'))
-    const regel = await app.read
+    const record = await app.read
       .selectFrom('beheerAudit')
       .where('id', '=', Number(request.params.id))
       .selectAll()
       .executeTakeFirst()
-    if (!regel) throw notFound(t('Deze pagina bestaat niet.'))
+    if (!record) throw notFound(t('Deze pagina bestaat niet.'))
     return reply.page('audit-record', {
-      title: actLabel(regel.handeling),
+      title: actLabel(record.handeling),
       breadcrumbs: [{ path: '/audit', name: t('Audit') }],
-      regel,
-      velden: differences(regel.oud, regel.nieuw),
+      record,
+      fields: differences(record.oud, record.nieuw),
     })
   })
 }

@@ -84,7 +84,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       title: t('Documenten'),
       list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
-      kort: queryText(request, 'titel') !== '' && !isSearchable(queryText(request, 'titel')),
+      isShort: queryText(request, 'titel') !== '' && !isSearchable(queryText(request, 'titel')),
       typen: await typeChoices(app.read, 'informatieobjecttype'),
       niveaus: VERTROUWELIJKHEIDAANDUIDINGEN,
     })
@@ -117,7 +117,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       soort: type?.omschrijving || t('Zonder omschrijving'),
       versies: versies.map((versie) => ({ ...versie, toonbaar: shownAs(versie) !== undefined })),
       relaties,
-      gebeurtenissen: (await historyOf(app, request, document.uuid, 5)).rows,
+      events: (await historyOf(app, request, document.uuid, 5)).rows,
       voorbeeld: shown && { versie: shown.versie, soort: shownAs(shown), titel: shown.titel },
     })
   })

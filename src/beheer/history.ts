@@ -10,20 +10,20 @@ import type { KeysetPage } from './keyset-list.ts'
 import { localeOf, t, words } from './language/language.ts'
 import { keysetByNumber, maskBsn, visible } from './lookup.ts'
 
-export type Change = { veld: string; oud: string; nieuw: string }
+export type Change = { field: string; before: string; after: string }
 export type Event = {
   id: number
   /** `Status gezet op Ontvangen` */
-  zin: string
+  sentence: string
   actie: string
   resource: string
   weergave: string
   wie: string
   op: string
-  velden: Change[]
+  fields: Change[]
 }
 type State = Record<string, unknown>
-type Row = Omit<Event, 'velden' | 'zin'> & { oud: State | null; nieuw: State | null }
+type Row = Omit<Event, 'fields' | 'sentence'> & { oud: State | null; nieuw: State | null }
 /** What the uuids in addresses stand for. */
 type Names = ReadonlyMap<string, string>
 
@@ -45,8 +45,8 @@ export async function historyOf(
   const names = await namesIn(app, request, list.rows)
   const rows = list.rows.map(({ oud, nieuw, ...row }) => ({
     ...row,
-    zin: sentence({ ...row, oud, nieuw }, names),
-    velden: changedFields(oud, nieuw, names),
+    sentence: sentence({ ...row, oud, nieuw }, names),
+    fields: changedFields(oud, nieuw, names),
   }))
   return { ...list, rows }
 }
@@ -180,7 +180,7 @@ function changeSentence({ resource, oud, nieuw }: Pick<Row, 'resource' | 'oud' |
   if (resource === 'zaak' && before.einddatum && !after.einddatum) return t('Zaak heropend')
   if (after.versie !== undefined && before.versie !== after.versie) return t`Versie ${after.versie} vastgelegd`
   if (before.locked !== after.locked) return after.locked ? t('Document vergrendeld') : t('Document ontgrendeld')
-  const changed = [...new Set(changedFields(before, after, new Map()).map(({ veld }) => veld.replace(/:.*/s, '')))]
+  const changed = [...new Set(changedFields(before, after, new Map()).map(({ field }) => field.replace(/:.*/s, '')))]
   if (changed.length === 0) return t`${NOUNS[resource]} opgeslagen zonder wijziging`
   const [first, ...rest] = changed.slice(0, 3)
   const named = [first, ...rest.map((name) => name.toLowerCase())]
@@ -228,9 +228,9 @@ const LEFT_OUT = new Set([
 /** Field by field what is not the same before and after, in words. */
 export function changedFields(oud: unknown, nieuw: unknown, names: Names): Change[] {
   const [before, after] = [flatten(oud, names), flatten(nieuw, names)]
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((veld) => {
-    const [from, to] = [before.get(veld) ?? '', after.get(veld) ?? '']
-    return from === to ? [] : [{ veld, oud: shown(from), nieuw: shown(to) }]
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((field) => {
+    const [from, to] = [before.get(field) ?? '', after.get(field) ?? '']
+    return from === to ? [] : [{ field, before: shown(from), after: shown(to) }]
   })
 }
 

@@ -43,7 +43,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
   const { reader } = app
   const { config } = app.parts
 
-  app.get('/imports/nieuw', { config: operator }, async (_request, reply) => formulier(reply, {}))
+  app.get('/imports/nieuw', { config: operator }, async (_request, reply) => showForm(reply, {}))
 
   // Only the header: what a spreadsheet can be filled below.
   app.get('/imports/leeg.csv', { config: viewer }, async (_request, reply) => {
@@ -61,8 +61,8 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     const [type] = await reader.sql<{ naam: string }[]>`
       select t.omschrijving || ' (' || c.domein || ')' as naam from informatieobjecttype t join catalogus c on c.id = t.catalogus_id
       where not t.concept and t.einde_geldigheid is null order by t.id limit 1`
-    const example = KOLOMMEN.map((kolom) =>
-      kolom === 'informatieobjecttype' && type ? String(type.naam) : COLUMNS[kolom].voorbeeld,
+    const example = KOLOMMEN.map((column) =>
+      column === 'informatieobjecttype' && type ? String(type.naam) : COLUMNS[column].example,
     )
     const lines = [[...KOLOMMEN], example].map((cells) =>
       cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';'),
@@ -86,7 +86,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
         if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
           throw new Problem(400, { detail: t('De verbinding is verbroken. Er is niets bewaard.') })
         if (!(error instanceof CsvError)) throw error
-        return formulier(reply.code(400), { bestand: `${reason(error.message)} ${ADVICE[error.code]}` })
+        return showForm(reply.code(400), { bestand: `${reason(error.message)} ${ADVICE[error.code]}` })
       }
     })
   })
@@ -125,7 +125,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       soorten: soorten.slice(0, MAX_KINDS),
       meerSoorten: soorten.length > MAX_KINDS,
       open: await openImport(),
-      mapFout: fault?.reden,
+      directoryFault: fault?.reden,
     })
   })
 
@@ -141,7 +141,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
   app.get('/imports/concept/:uuid/fouten', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
-    const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
+    const [pad, titel] = ['bestandspad', 'titel'].map((column) => kop.indexOf(column)) as [number, number]
     const [soort] = await chosenReason(concept, queryText(request, 'reden'))
     const reason = soort ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${soort.sleutel}::bigint` : sql``
     const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
@@ -230,14 +230,14 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     return redirectWith(request, reply, '/imports', t('Het bestand is weggegooid. Er is niets geïmporteerd.'))
   })
 
-  async function formulier(reply: FastifyReply, faults: FormFaults): Promise<FastifyReply> {
+  async function showForm(reply: FastifyReply, faults: FormFaults): Promise<FastifyReply> {
     return reply.page('import-new', {
       title: t('Import starten'),
       breadcrumbs: [LIST_PAGE],
       faults,
-      columns: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
+      columns: KOLOMMEN.map((name) => ({ name, ...COLUMNS[name] })),
       open: await openImport(),
-      mapFout: importBaseDirFault(config)?.reden,
+      directoryFault: importBaseDirFault(config)?.reden,
     })
   }
 

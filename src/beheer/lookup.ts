@@ -133,11 +133,11 @@ export function sortRows<Row>(
 }
 
 /** Field by field what is not the same before and after. */
-export function differences(oud: unknown, nieuw: unknown): { veld: string; oud: string; nieuw: string }[] {
+export function differences(oud: unknown, nieuw: unknown): { field: string; before: string; after: string }[] {
   const [before, after] = [asFields(oud), asFields(nieuw)]
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((veld) => {
-    const [from, to] = [asText(before[veld]), asText(after[veld])]
-    return from === to ? [] : [{ veld, oud: from, nieuw: to }]
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((field) => {
+    const [from, to] = [asText(before[field]), asText(after[field])]
+    return from === to ? [] : [{ field, before: from, after: to }]
   })
 }
 

@@ -115,7 +115,7 @@ export function registerMyAccount(app: FastifyInstance): void {
 
   app.get('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
     if (!signedIn(request).totp) return redirectWith(request, reply, '/mijn-account')
-    return reply.page('my-account-codes-delete', { ...CODES_WEG, vereist: app.parts.config.beheerTotpRequired })
+    return reply.page('my-account-codes-delete', { ...CODES_WEG, isRequired: app.parts.config.beheerTotpRequired })
   })
 
   app.post('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
@@ -136,7 +136,7 @@ export function registerMyAccount(app: FastifyInstance): void {
     } catch (error) {
       return reply.code(400).page('my-account-codes-delete', {
         ...CODES_WEG,
-        vereist: app.parts.config.beheerTotpRequired,
+        isRequired: app.parts.config.beheerTotpRequired,
         faults: formFaultsOf(error),
       })
     }
@@ -146,8 +146,8 @@ export function registerMyAccount(app: FastifyInstance): void {
 
   app.post<{ Body: { sessie?: string } }>('/mijn-account/sessies', { config }, async (request, reply) => {
     const { id, uuid, gebruikersnaam } = signedIn(request)
-    const sessie = String(request.body?.sessie ?? '')
-    const which = isUuid(sessie) ? { uuid: sessie } : { behalve: sessionOf(request).id }
+    const session = String(request.body?.sessie ?? '')
+    const which = isUuid(session) ? { uuid: session } : { behalve: sessionOf(request).id }
     const count = await mutateFromPage(request, async (m) => {
       const ended = await endSessions(m.trx, id, which)
       m.audit({
@@ -159,8 +159,8 @@ export function registerMyAccount(app: FastifyInstance): void {
       })
       return ended
     })
-    const tekst = count === 1 ? t('Eén sessie is beëindigd.') : t`Er zijn ${count} sessies beëindigd.`
-    return redirectWith(request, reply, '/mijn-account', tekst)
+    const text = count === 1 ? t('Eén sessie is beëindigd.') : t`Er zijn ${count} sessies beëindigd.`
+    return redirectWith(request, reply, '/mijn-account', text)
   })
 }
 
@@ -210,7 +210,7 @@ async function show(
     select naam, gebruikersnaam, email, rol, max_vertrouwelijkheidaanduiding as max, laatste_login_op as login,
       totp_sinds, oidc_subject is not null as oidc
     from beheer_account where id = ${id}`
-  const sessies = await sql<SessionRow[]>`
+  const sessions = await sql<SessionRow[]>`
     select uuid, adres, browser, gemaakt_op as "gemaaktOp", gezien_op as "gezienOp", id = ${sessionOf(request).id} as deze
     from beheer_sessie
     where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'
@@ -218,7 +218,7 @@ async function show(
   return reply.page('my-account', {
     title: t('Mijn account'),
     account,
-    sessies: sessies.map((sessie) => ({ ...sessie, browser: browserName(sessie.browser) })),
+    sessions: sessions.map((session) => ({ ...session, browser: browserName(session.browser) })),
     faults,
   })
 }
@@ -234,8 +234,8 @@ async function showCodes(
   return reply.page('my-account-codes', {
     title: t('Eenmalige codes instellen'),
     breadcrumbs: [{ path: '/mijn-account', name: t('Mijn account') }],
-    vereist: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
-    nieuw: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
+    isRequired: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
+    fresh: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
     faults,
   })
 }

@@ -43,7 +43,7 @@ export function registerSearch(app: FastifyInstance): void {
     const found = await search(request, zoek)
     const only = onlyPage(found, zoek)
     if (only) return reply.redirect(`${basePath(request)}/beheer${only}`, 303)
-    return sendFound(reply, { zoek, ...found, kort: zoek.length > 0 && !isSearchable(zoek) })
+    return sendFound(reply, { zoek, ...found, isShort: zoek.length > 0 && !isSearchable(zoek) })
   })
 
   /** Where a uuid, or an address of our API, is shown. */
@@ -151,9 +151,9 @@ export const containsWords = (column: RawBuilder<unknown>, text: string): RawBui
 
 function sendFound(
   reply: FastifyReply,
-  found: Found & { zoek: string; bsn?: string; mag_bsn?: boolean; kort?: boolean },
+  found: Found & { zoek: string; bsn?: string; mag_bsn?: boolean; isShort?: boolean },
 ) {
-  return reply.page('search', { title: t('Zoeken'), kort: false, ...found, max: SHOWN })
+  return reply.page('search', { title: t('Zoeken'), isShort: false, ...found, max: SHOWN })
 }
 
 /** Where to go at once: to what has exactly this number, when nothing else was found. */

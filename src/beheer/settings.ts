@@ -55,22 +55,22 @@ export function registerSettings(app: FastifyInstance): void {
         value: textOf(form, setting.env) ?? now,
         was: textOf(form, `was.${setting.env}`) ?? now,
         /** Not of the stored one when that is wrong: what counts. */
-        geldt: inWords(setting, value),
-        standaard: inWords(setting, setting.default?.toString()),
-        uit: from,
+        effective: inWords(setting, value),
+        byDefault: inWords(setting, setting.default?.toString()),
+        origin: from,
         choices: choicesOf(setting),
       }
     })
     return {
       title: t('Configuratie'),
       faults,
-      groepen: SETTING_GROUPS.map(
-        (groep) => [groep, fields.filter(({ setting }) => setting.pages.groep === groep)] as const,
+      groups: SETTING_GROUPS.map(
+        (group) => [group, fields.filter(({ setting }) => setting.pages.group === group)] as const,
       ),
-      vast: listed
+      fixed: listed
         .filter(({ changeable }) => !changeable)
         .sort((one, other) => Number(other.from === 'environment') - Number(one.from === 'environment')),
-      elders: ELSEWHERE,
+      elsewhere: ELSEWHERE,
     }
   }
 
@@ -146,7 +146,7 @@ function textOf(form: FormValues, name: string): string | undefined {
 function inWords({ type, pages }: Changeable, text: string | undefined): string {
   if (text === undefined || text === '') return t('leeg')
   if (type === 'boolean') return text === 'true' || text === 'yes' || text === '1' ? t('ja') : t('nee')
-  return pages.keuzes?.[text] ? t(pages.keuzes[text]) : text
+  return pages.choices?.[text] ? t(pages.choices[text]) : text
 }
 
 function choicesOf(setting: Changeable): [string, string][] | undefined {
@@ -161,7 +161,7 @@ function choicesOf(setting: Changeable): [string, string][] | undefined {
 
 /** What a value has to be, by the bounds of the setting. */
 function mustBe({ type, minimum, maximum, pages }: Changeable): string {
-  if (type !== 'integer') return pages.moet ? t`Vul ${t(pages.moet)} in.` : t('Kies een van de mogelijkheden.')
+  if (type !== 'integer') return pages.must ? t`Vul ${t(pages.must)} in.` : t('Kies een van de mogelijkheden.')
   const format = new Intl.NumberFormat(localeOf()).format
   const bounds =
     maximum === undefined

@@ -41,9 +41,9 @@ type PartLine = { id: number; op: string; naam: string; toelichting: string; doc
 const PARTS: Record<
   string,
   {
-    naam: string
+    name: string
     /** The columns on the page of the case, where there is less room. */
-    kort?: string[]
+    short?: string[]
     columns: [string, string][]
     select: RawBuilder<unknown>
     id: RawBuilder<unknown>
@@ -52,8 +52,8 @@ const PARTS: Record<
 > = words(
   {
     documenten: {
-      naam: 'Documenten',
-      kort: ['titel', 'soort', 'op'],
+      name: 'Documenten',
+      short: ['titel', 'soort', 'op'],
       columns: [
         ['titel', 'Titel'],
         ['identificatie', 'Identificatie'],
@@ -69,7 +69,7 @@ const PARTS: Record<
       zaak: sql`r.zaak_id`,
     },
     statussen: {
-      naam: 'Statussen',
+      name: 'Statussen',
       columns: [
         ['naam', 'Status'],
         ['toelichting', 'Toelichting'],
@@ -81,8 +81,8 @@ const PARTS: Record<
       zaak: sql`r.zaak_id`,
     },
     rollen: {
-      naam: 'Betrokkenen',
-      kort: ['rol', 'wie', 'soort'],
+      name: 'Betrokkenen',
+      short: ['rol', 'wie', 'soort'],
       columns: [
         ['rol', 'Rol'],
         ['soort', 'Soort betrokkene'],
@@ -102,7 +102,7 @@ const PARTS: Record<
       zaak: sql`r.zaak_id`,
     },
     eigenschappen: {
-      naam: 'Eigenschappen',
+      name: 'Eigenschappen',
       columns: [
         ['naam', 'Eigenschap'],
         ['waarde', 'Waarde'],
@@ -112,7 +112,7 @@ const PARTS: Record<
       zaak: sql`r.zaak_id`,
     },
     objecten: {
-      naam: 'Objecten',
+      name: 'Objecten',
       columns: [
         ['soort', 'Soort'],
         ['object', 'Object'],
@@ -124,7 +124,7 @@ const PARTS: Record<
       zaak: sql`r.zaak_id`,
     },
     besluiten: {
-      naam: 'Besluiten',
+      name: 'Besluiten',
       columns: [
         ['identificatie', 'Identificatie'],
         ['soort', 'Besluittype'],
@@ -137,7 +137,7 @@ const PARTS: Record<
       zaak: sql`r.zaak_id`,
     },
     deelzaken: {
-      naam: 'Deelzaken',
+      name: 'Deelzaken',
       columns: [
         ['identificatie', 'Identificatie'],
         ['omschrijving', 'Omschrijving'],
@@ -148,7 +148,7 @@ const PARTS: Record<
       zaak: sql`r.hoofdzaak_id`,
     },
   },
-  'naam',
+  'name',
 )
 for (const { columns } of Object.values(PARTS)) words(columns, '1')
 
@@ -169,7 +169,7 @@ export function registerZaken(app: FastifyInstance): void {
       title: t('Zaken'),
       list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
-      kort: isTooShort(queryText(request, 'zoek')),
+      isShort: isTooShort(queryText(request, 'zoek')),
       zaaktypen: await typeChoices(app.read, 'zaaktype'),
     })
   })
@@ -180,14 +180,14 @@ export function registerZaken(app: FastifyInstance): void {
       ...expected(PARTS[onderdeel]),
       ...(await keysetByNumber<PartLine>(request, app.read, partQuery(onderdeel, zaak.id, request, size))),
     })
-    const [aantallen, statussen, gebeurtenissen, gerelateerd, ...delen] = await Promise.all([
+    const [counts, statussen, events, related, ...parts] = await Promise.all([
       countParts(zaak.id),
       part('statussen', 20),
       historyOf(app, request, zaak.uuid, 5),
       relatedTo(request, zaak.id),
-      ...ON_THE_PAGE.map((naam) => part(naam, 10)),
+      ...ON_THE_PAGE.map((name) => part(name, 10)),
     ])
-    if (aantallen.rollen || isAboutPeople(gebeurtenissen.rows)) await recordLook(request, zaak)
+    if (counts.rollen || isAboutPeople(events.rows)) await recordLook(request, zaak)
     statussen.rows.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
     return reply.page('zaak', {
       title: t`Zaak ${zaak.identificatie}`,
@@ -195,13 +195,13 @@ export function registerZaken(app: FastifyInstance): void {
       zaak,
       status: statussen.rows[0],
       statussen: statussen.rows,
-      gebeurtenissen: gebeurtenissen.rows,
-      gerelateerd,
-      aantallen,
-      delen: delen.map((deel, place) => ({
-        ...deel,
+      events: events.rows,
+      related,
+      counts,
+      parts: parts.map((part, place) => ({
+        ...part,
         path: ON_THE_PAGE[place],
-        columns: deel.columns.filter(([naam]) => deel.kort?.includes(naam) ?? true),
+        columns: part.columns.filter(([name]) => part.short?.includes(name) ?? true),
       })),
     })
   })
@@ -226,7 +226,7 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await zaakOfRequest(request)
     if (onderdeel === 'rollen') await recordLook(request, zaak)
     return reply.page('zaak-part', {
-      title: part.naam,
+      title: part.name,
       breadcrumbs: [
         { path: '/zaken', name: t('Zaken') },
         { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },

@@ -13,13 +13,13 @@ export const SETTING_GROUPS = [
 
 /** How the pages show a setting that can be changed there. */
 export type InPages = {
-  groep: (typeof SETTING_GROUPS)[number]
+  group: (typeof SETTING_GROUPS)[number]
   label: string
-  uitleg: string
+  help: string
   /** What a text has to be, after "Vul … in". */
-  moet?: string
+  must?: string
   /** Values of an enum in words. */
-  keuzes?: Record<string, string>
+  choices?: Record<string, string>
 }
 /** To spread into the schema of a setting: makes it one that the pages may change while the program runs. */
 export const pages = (inPages: InPages) => ({ pages: inPages })

@@ -5,9 +5,9 @@ t.test('what was changed is told field by field', async (t) => {
   const before = { omschrijving: 'Tegel', opschorting: { indicatie: false, reden: '' }, url: 'http://x/1' }
   const after = { omschrijving: 'Tegel los', opschorting: { indicatie: true, reden: 'wacht' }, url: 'http://x/2' }
   t.same(changedFields(before, after, new Map()), [
-    { veld: 'Omschrijving', oud: 'Tegel', nieuw: 'Tegel los' },
-    { veld: 'Opschorting: indicatie', oud: 'nee', nieuw: 'ja' },
-    { veld: 'Opschorting: reden', oud: '', nieuw: 'wacht' },
+    { field: 'Omschrijving', before: 'Tegel', after: 'Tegel los' },
+    { field: 'Opschorting: indicatie', before: 'nee', after: 'ja' },
+    { field: 'Opschorting: reden', before: '', after: 'wacht' },
   ])
 })
 
@@ -18,9 +18,9 @@ t.test('a large value is told by its size, whatever it holds', async (t) => {
   const after = { zaakgeometrie: line(2), objectIdentificatie: persons('111222333'), toelichting: 'y'.repeat(5000) }
   const changed = changedFields(before, after, new Map())
   t.match(changed, [
-    { veld: 'Zaakgeometrie', oud: /^\d+ kB aan gegevens$/, nieuw: /^\d+ kB aan gegevens$/ },
-    { veld: 'Object identificatie', oud: /^\d+ kB/, nieuw: /^\d+ kB/ },
-    { veld: 'Toelichting', oud: /^x{2000}…$/, nieuw: /^y{2000}…$/ },
+    { field: 'Zaakgeometrie', before: /^\d+ kB aan gegevens$/, after: /^\d+ kB aan gegevens$/ },
+    { field: 'Object identificatie', before: /^\d+ kB/, after: /^\d+ kB/ },
+    { field: 'Toelichting', before: /^x{2000}…$/, after: /^y{2000}…$/ },
   ])
   t.equal(changed.length, 3)
   t.same(changedFields(before, structuredClone(before), new Map()), [])
@@ -31,7 +31,7 @@ t.test('a name that every object has is a name like others', async (t) => {
     objectIdentificatie: { overigeData: JSON.parse('{"constructor":"a","toString":"b","__proto__":"c"}') },
   }
   t.same(
-    changedFields(null, after, new Map()).map(({ nieuw }) => nieuw),
+    changedFields(null, after, new Map()).map(({ after }) => after),
     ['a', 'b', 'c'],
   )
 })

@@ -37,7 +37,7 @@ export function collectMessages(): Map<string, Set<string>> {
   for (const dutch of wordsOfTables) if (/\p{L}/u.test(dutch)) add(dutch, 'tables')
   for (const groep of SETTING_GROUPS) add(groep, 'settings')
   for (const { pages } of CHANGEABLE)
-    for (const text of [pages.label, pages.uitleg, pages.moet, ...Object.values(pages.keuzes ?? {})])
+    for (const text of [pages.label, pages.help, pages.must, ...Object.values(pages.choices ?? {})])
       if (text) add(text, 'settings')
   return messages
 }

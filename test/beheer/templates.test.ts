@@ -60,7 +60,7 @@ const OPTIONAL: Record<string, string> = {
   'catalogi-publish': 'mee toch',
   choice: 'code',
   'column-head': 'defaultSort isNumber',
-  events: 'kort',
+  events: 'short',
   field: 'attributes badge choices faults help kind optional value',
   frame: 'breadcrumbs refresh searched',
   manual: 'breadcrumbs',

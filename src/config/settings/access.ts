@@ -97,10 +97,9 @@ export const ACCESS = {
     default: false,
     description: 'true: whoever signs in with a password has to set up one-time codes',
     ...pages({
-      groep: 'Inloggen',
+      group: 'Inloggen',
       label: 'Eenmalige codes verplicht',
-      uitleg:
-        'Wie met een wachtwoord inlogt moet eerst eenmalige codes instellen. Dat geldt meteen, ook voor wie nu is ingelogd.',
+      help: 'Wie met een wachtwoord inlogt moet eerst eenmalige codes instellen. Dat geldt meteen, ook voor wie nu is ingelogd.',
     }),
   }),
   /** The provider that people may sign in to the pages with. */
@@ -161,10 +160,9 @@ export const ACCESS = {
     minimum: 1,
     description: 'seconds that a token lives after iat',
     ...pages({
-      groep: 'Toegang tot de API’s',
+      group: 'Toegang tot de API’s',
       label: 'Geldigheid van een token, in seconden',
-      uitleg:
-        'Zo lang na het maken (iat) wordt een token van een applicatie aangenomen. Te kort, en applicaties krijgen 403.',
+      help: 'Zo lang na het maken (iat) wordt een token van een applicatie aangenomen. Te kort, en applicaties krijgen 403.',
     }),
   }),
   jwtLeeway: Type.Integer({
@@ -174,9 +172,9 @@ export const ACCESS = {
     minimum: 0,
     description: 'seconds of clock difference that are forgiven',
     ...pages({
-      groep: 'Toegang tot de API’s',
+      group: 'Toegang tot de API’s',
       label: 'Verschil tussen klokken, in seconden',
-      uitleg: 'Zoveel mogen de klokken van een applicatie en van deze dienst verschillen.',
+      help: 'Zoveel mogen de klokken van een applicatie en van deze dienst verschillen.',
     }),
   }),
   jwtIatSkew: Type.Integer({
@@ -186,9 +184,9 @@ export const ACCESS = {
     maximum: 86_400,
     description: 'seconds that iat of a token may lie in the future',
     ...pages({
-      groep: 'Toegang tot de API’s',
+      group: 'Toegang tot de API’s',
       label: 'Token uit de toekomst, in seconden',
-      uitleg: 'Zoveel mag het moment waarop een token is gemaakt (iat) in de toekomst liggen.',
+      help: 'Zoveel mag het moment waarop een token is gemaakt (iat) in de toekomst liggen.',
     }),
   }),
 }

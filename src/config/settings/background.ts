@@ -60,9 +60,9 @@ export const BACKGROUND = {
     default: false,
     description: 'true: changes are not announced at all',
     ...pages({
-      groep: 'Notificaties',
+      group: 'Notificaties',
       label: 'Notificaties uitzetten',
-      uitleg: 'Wijzigingen worden niet meer gemeld. Ze worden ook later niet alsnog gemeld.',
+      help: 'Wijzigingen worden niet meer gemeld. Ze worden ook later niet alsnog gemeld.',
     }),
   }),
   enableCloudEvents: Type.Boolean({
@@ -77,10 +77,10 @@ export const BACKGROUND = {
       maxLength: 100,
       description: 'member source of every notification; cloud events without it name our address',
       ...pages({
-        groep: 'Notificaties',
+        group: 'Notificaties',
         label: 'Bron in elke notificatie',
-        uitleg: 'Wat in source van elke notificatie staat. Leeg: het adres van deze dienst.',
-        moet: 'ten hoogste 100 tekens',
+        help: 'Wat in source van elke notificatie staat. Leeg: het adres van deze dienst.',
+        must: 'ten hoogste 100 tekens',
       }),
     }),
   ),
@@ -103,10 +103,10 @@ export const BACKGROUND = {
     default: '',
     description: 'hosts, with commas, whose callbacks may begin with http://; * for all. Loopback always may',
     ...pages({
-      groep: 'Notificaties',
+      group: 'Notificaties',
       label: 'Hosts zonder https',
-      uitleg: 'Hosts, met komma’s ertussen, waarvan een callback met http:// mag beginnen; * voor alle.',
-      moet: 'namen van hosts',
+      help: 'Hosts, met komma’s ertussen, waarvan een callback met http:// mag beginnen; * voor alle.',
+      must: 'namen van hosts',
     }),
   }),
   notificatiesTestCallbackAuth: Type.Boolean({
@@ -114,9 +114,9 @@ export const BACKGROUND = {
     default: true,
     description: 'false: a callback need not refuse a message without Authorization when an abonnement is made',
     ...pages({
-      groep: 'Notificaties',
+      group: 'Notificaties',
       label: 'Callback moet Authorization eisen',
-      uitleg: 'Een nieuw abonnement wordt geweigerd als zijn callback een bericht zonder Authorization aanneemt.',
+      help: 'Een nieuw abonnement wordt geweigerd als zijn callback een bericht zonder Authorization aanneemt.',
     }),
   }),
   notificationDaysRetained: Type.Integer({
@@ -126,9 +126,9 @@ export const BACKGROUND = {
     maximum: 36_500,
     description: 'days after which delivered and failed notifications are removed',
     ...pages({
-      groep: 'Bewaren',
+      group: 'Bewaren',
       label: 'Notificaties, in dagen',
-      uitleg: 'Zo lang blijven notificaties bewaard die bezorgd of mislukt zijn.',
+      help: 'Zo lang blijven notificaties bewaard die bezorgd of mislukt zijn.',
     }),
   }),
   outgoingLogRetentionDays: Type.Integer({
@@ -138,9 +138,9 @@ export const BACKGROUND = {
     maximum: 36_500,
     description: 'days after which the log of requests to other services is removed; 0: there is none',
     ...pages({
-      groep: 'Bewaren',
+      group: 'Bewaren',
       label: 'Logboek van uitgaande verzoeken, in dagen',
-      uitleg: 'Zo lang blijven regels over verzoeken aan andere diensten bewaard. 0: er komt geen logboek.',
+      help: 'Zo lang blijven regels over verzoeken aan andere diensten bewaard. 0: er komt geen logboek.',
     }),
   }),
   selectielijstApiRoot: Type.Optional(
@@ -151,11 +151,10 @@ export const BACKGROUND = {
       description:
         'API of the selectielijst, ending in a slash; unset, and none imported: its URLs are stored unverified',
       ...pages({
-        groep: 'Selectielijst',
+        group: 'Selectielijst',
         label: 'Adres van de API van de selectielijst',
-        uitleg:
-          'Leeg, en geen selectielijst geïmporteerd: verwijzingen naar de selectielijst worden niet gecontroleerd.',
-        moet: 'een adres dat begint met https:// of http:// en eindigt op een schuine streep',
+        help: 'Leeg, en geen selectielijst geïmporteerd: verwijzingen naar de selectielijst worden niet gecontroleerd.',
+        must: 'een adres dat begint met https:// of http:// en eindigt op een schuine streep',
       }),
     }),
   ),

@@ -24,10 +24,9 @@ export const DOCUMENTEN = {
     description:
       'hours that the bytes of a deleted document stay in storage; longer than a backup takes, so that a restored document has its bytes',
     ...pages({
-      groep: 'Bewaren',
+      group: 'Bewaren',
       label: 'Inhoud van verwijderde documenten, in uren',
-      uitleg:
-        'Zo lang blijft de inhoud van een verwijderd document nog in de opslag staan. Niemand kan die dan nog opvragen. Neem meer uren dan een back-up duurt: dan heeft elk document na het terugzetten zijn inhoud.',
+      help: 'Zo lang blijft de inhoud van een verwijderd document nog in de opslag staan. Niemand kan die dan nog opvragen. Neem meer uren dan een back-up duurt: dan heeft elk document na het terugzetten zijn inhoud.',
     }),
   }),
   clamdUrl: Type.Optional(
@@ -151,9 +150,9 @@ export const DOCUMENTEN = {
     maximum: 10_000,
     description: 'rows of an import that are handled together',
     ...pages({
-      groep: 'Imports',
+      group: 'Imports',
       label: 'Rijen per stap',
-      uitleg: 'Zoveel rijen van een import worden samen verwerkt. Geldt voor imports die hierna beginnen.',
+      help: 'Zoveel rijen van een import worden samen verwerkt. Geldt voor imports die hierna beginnen.',
     }),
   }),
   importRetentionDays: Type.Integer({
@@ -164,9 +163,9 @@ export const DOCUMENTEN = {
     maximum: 36_500,
     description: 'days after which imports are removed',
     ...pages({
-      groep: 'Bewaren',
+      group: 'Bewaren',
       label: 'Imports, in dagen',
-      uitleg: 'Zo lang na het einde blijft een import met zijn rapport bewaard. De documenten zelf blijven.',
+      help: 'Zo lang na het einde blijft een import met zijn rapport bewaard. De documenten zelf blijven.',
     }),
   }),
 }

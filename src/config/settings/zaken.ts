@@ -11,10 +11,10 @@ export const ZAKEN = {
     default: 'use-start-datum-year',
     description: 'how numbers of cases are made: use-start-datum-year, use-creation-year or use-uwv-identification',
     ...pages({
-      groep: 'Zaken',
+      group: 'Zaken',
       label: 'Nummers van nieuwe zaken',
-      uitleg: 'Hoe een zaak zijn nummer krijgt als de aanvrager er geen meegeeft. Bestaande nummers blijven.',
-      keuzes: {
+      help: 'Hoe een zaak zijn nummer krijgt als de aanvrager er geen meegeeft. Bestaande nummers blijven.',
+      choices: {
         'use-start-datum-year': 'ZAAK-, het jaar van de startdatum en een volgnummer',
         'use-creation-year': 'ZAAK-, het jaar van vandaag en een volgnummer',
         'use-uwv-identification': 'zoals bij UWV',
@@ -26,10 +26,9 @@ export const ZAKEN = {
     default: false,
     description: 'true: the value of a zaakeigenschap has to fit the specificatie of its eigenschap',
     ...pages({
-      groep: 'Zaken',
+      group: 'Zaken',
       label: 'Waarden van eigenschappen controleren',
-      uitleg:
-        'De waarde van een eigenschap moet passen bij de specificatie in het zaaktype, anders wordt hij geweigerd.',
+      help: 'De waarde van een eigenschap moet passen bij de specificatie in het zaaktype, anders wordt hij geweigerd.',
     }),
   }),
   allowUnpublishedTypes: Type.Boolean({
@@ -38,10 +37,9 @@ export const ZAKEN = {
     description:
       'true: zaken, documenten and besluiten may be made of types that are still a concept; for test environments',
     ...pages({
-      groep: 'Zaken',
+      group: 'Zaken',
       label: 'Concepttypen toestaan',
-      uitleg:
-        'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.',
+      help: 'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.',
     }),
   }),
   corsOrigins: Type.Optional(
@@ -50,10 +48,10 @@ export const ZAKEN = {
       minLength: 1,
       description: 'origins whose scripts may call the APIs from a browser, with commas, or *; unset: none',
       ...pages({
-        groep: 'Toegang tot de API’s',
+        group: 'Toegang tot de API’s',
         label: 'Websites waarvan scripts de API’s mogen aanroepen (CORS)',
-        uitleg: 'Adressen zoals https://formulieren.example.nl, met komma’s ertussen, of * voor alle. Leeg: geen.',
-        moet: 'adressen als https://example.nl, met komma’s ertussen, of *',
+        help: 'Adressen zoals https://formulieren.example.nl, met komma’s ertussen, of * voor alle. Leeg: geen.',
+        must: 'adressen als https://example.nl, met komma’s ertussen, of *',
       }),
     }),
   ),
