@@ -13,18 +13,18 @@ import { liveSessions, sessionOf } from './session.ts'
 export type StreamState = {
   values: Record<string, string | number>
   /** A sentence for who cannot see it change; it is passed on at most once in ten seconds. */
-  gesproken: string
+  spoken: string
   /** It has ended: the page is asked anew. */
-  klaar: boolean
+  done: boolean
 }
 
 export type EventStreams = ReturnType<typeof openEventStreams>
 
-type Viewer = { session: number; stream: Readable; gesprokenOp: number; gezien: string; eindig(last?: string): void }
+type Viewer = { session: number; stream: Readable; spokenAt: number; seen: string; finish(last?: string): void }
 type Topic = {
-  lees(): Promise<StreamState | undefined>
+  readState(): Promise<StreamState | undefined>
   viewers: Set<Viewer>
-  stand?: StreamState
+  state?: StreamState
   timer?: NodeJS.Timeout
 }
 
@@ -40,69 +40,69 @@ const MAX_WAITING = 64 * 1024
  * the application closes.
  */
 export function openEventStreams(app: FastifyInstance) {
-  const bronnen = new Map<string, Topic>()
+  const topics = new Map<string, Topic>()
   let closing = false
 
   app.addHook('preClose', async () => {
     closing = true
-    for (const { viewers } of bronnen.values()) for (const viewer of viewers) viewer.eindig()
+    for (const { viewers } of topics.values()) for (const viewer of viewers) viewer.finish()
   })
 
-  async function poll(sleutel: string, source: Topic): Promise<void> {
+  async function poll(subject: string, source: Topic): Promise<void> {
     try {
-      const [stand, sessions] = await Promise.all([
-        source.lees(),
+      const [state, sessions] = await Promise.all([
+        source.readState(),
         liveSessions(
           app.reader,
           [...source.viewers].map(({ session }) => session),
         ),
       ])
-      source.stand = stand ?? { values: {}, gesproken: '', klaar: true }
-      for (const viewer of source.viewers) send(viewer, source.stand, !sessions.has(viewer.session))
+      source.state = state ?? { values: {}, spoken: '', done: true }
+      for (const viewer of source.viewers) send(viewer, source.state, !sessions.has(viewer.session))
     } catch (error) {
-      app.log.warn({ err: error, stroom: sleutel }, 'a page could not be kept up to date for a moment')
+      app.log.warn({ err: error, stream: subject }, 'a page could not be kept up to date for a moment')
     }
-    if (source.viewers.size > 0) source.timer = setTimeout(poll, POLL_MS, sleutel, source).unref()
+    if (source.viewers.size > 0) source.timer = setTimeout(poll, POLL_MS, subject, source).unref()
   }
 
   /**
-   * @param sleutel what is watched; the same for all pages that show it
-   * @param lees how it stands; undefined when it is gone
+   * @param subject what is watched; the same for all pages that show it
+   * @param readState how it stands; undefined when it is gone
    */
-  return function stroom(
+  return function watch(
     request: FastifyRequest,
     reply: FastifyReply,
-    sleutel: string,
-    lees: () => Promise<StreamState | undefined>,
+    subject: string,
+    readState: () => Promise<StreamState | undefined>,
   ): FastifyReply {
-    const aantal = [...bronnen.values()].reduce((sum, { viewers }) => sum + viewers.size, 0)
-    if (closing || aantal >= LIMITS.livePages) throw new Problem(503, { headers: { 'retry-after': '5' } })
+    const count = [...topics.values()].reduce((sum, { viewers }) => sum + viewers.size, 0)
+    if (closing || count >= LIMITS.livePages) throw new Problem(503, { headers: { 'retry-after': '5' } })
     const stream = new Readable({ read() {} })
-    const key = `${language()} ${sleutel}`
-    const source: Topic = bronnen.get(key) ?? { lees, viewers: new Set() }
-    const isNew = !bronnen.has(key)
-    bronnen.set(key, source)
+    const key = `${language()} ${subject}`
+    const source: Topic = topics.get(key) ?? { readState, viewers: new Set() }
+    const isNew = !topics.has(key)
+    topics.set(key, source)
     const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()
     const viewer: Viewer = {
       session: sessionOf(request).id,
       stream,
-      gesprokenOp: Date.now(),
-      gezien: String(request.headers['last-event-id'] ?? ''),
-      eindig(last) {
+      spokenAt: Date.now(),
+      seen: String(request.headers['last-event-id'] ?? ''),
+      finish(last) {
         if (!source.viewers.delete(viewer)) return
         clearInterval(heartbeat)
         if (last) stream.push(last)
         stream.push(null)
         if (source.viewers.size > 0) return
         clearTimeout(source.timer)
-        if (bronnen.get(key) === source) bronnen.delete(key)
+        if (topics.get(key) === source) topics.delete(key)
       },
     }
     source.viewers.add(viewer)
-    stream.once('close', () => viewer.eindig())
+    stream.once('close', () => viewer.finish())
     stream.push(`retry: ${RETRY_MS}\n\n`)
     if (isNew) void poll(key, source)
-    else if (source.stand) send(viewer, source.stand, false)
+    else if (source.state) send(viewer, source.state, false)
     return reply
       .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
       .type('text/event-stream; charset=utf-8')
@@ -110,18 +110,18 @@ export function openEventStreams(app: FastifyInstance) {
   }
 }
 
-function send(viewer: Viewer, stand: StreamState, ended: boolean): void {
+function send(viewer: Viewer, state: StreamState, ended: boolean): void {
   const { stream } = viewer
-  if (ended || stand.klaar) {
-    viewer.eindig('event: klaar\ndata: {}\n\n')
+  if (ended || state.done) {
+    viewer.finish('event: klaar\ndata: {}\n\n')
     return
   }
   if (stream.readableLength > MAX_WAITING) return
-  const id = String(crc32(JSON.stringify(stand.values)))
-  if (id === viewer.gezien) return
-  const speak = Date.now() - viewer.gesprokenOp >= SPEAK_MS
-  const values = speak ? { ...stand.values, gesproken: stand.gesproken } : stand.values
-  if (speak) viewer.gesprokenOp = Date.now()
-  viewer.gezien = id
+  const id = String(crc32(JSON.stringify(state.values)))
+  if (id === viewer.seen) return
+  const speak = Date.now() - viewer.spokenAt >= SPEAK_MS
+  const values = speak ? { ...state.values, gesproken: state.spoken } : state.values
+  if (speak) viewer.spokenAt = Date.now()
+  viewer.seen = id
   stream.push(`id: ${id}\nevent: stand\ndata: ${JSON.stringify(values)}\n\n`)
 }

@@ -7,7 +7,7 @@ import type { StreamState } from './event-stream.ts'
 import { formatDuration, formatNumber } from './format.ts'
 import { t, words } from './language/language.ts'
 
-type State = { tekst: string; soort: 'goed' | 'fout' | 'let-op' | 'bezig' }
+type State = { text: string; tone: 'goed' | 'fout' | 'let-op' | 'bezig' }
 
 /** The state of an import in words. An active one with a reason waits for something. */
 export function importStatus({
@@ -16,11 +16,11 @@ export function importStatus({
   mislukt,
   gepauzeerdOp,
 }: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'gepauzeerdOp'>): State {
-  if (gepauzeerdOp) return { tekst: t('Gepauzeerd'), soort: 'let-op' }
-  if (status === 'pending') return { tekst: t('Wacht op een bestand'), soort: 'let-op' }
-  if (status === 'active') return reden ? { tekst: t('Wacht'), soort: 'let-op' } : { tekst: t('Loopt'), soort: 'bezig' }
-  if (status === 'error') return { tekst: reden === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), soort: 'fout' }
-  return mislukt ? { tekst: t('Klaar, met fouten'), soort: 'let-op' } : { tekst: t('Klaar'), soort: 'goed' }
+  if (gepauzeerdOp) return { text: t('Gepauzeerd'), tone: 'let-op' }
+  if (status === 'pending') return { text: t('Wacht op een bestand'), tone: 'let-op' }
+  if (status === 'active') return reden ? { text: t('Wacht'), tone: 'let-op' } : { text: t('Loopt'), tone: 'bezig' }
+  if (status === 'error') return { text: reden === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), tone: 'fout' }
+  return mislukt ? { text: t('Klaar, met fouten'), tone: 'let-op' } : { text: t('Klaar'), tone: 'goed' }
 }
 
 /** Rows per second, over the whole time that it ran. */
@@ -106,8 +106,8 @@ export function importState(row: Progress): StreamState {
       resterend: remainingText(verwerkt, totaal, seconden),
       wacht: waitingText(row),
     },
-    gesproken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
-    klaar: row.status !== 'active' || row.gepauzeerd === true,
+    spoken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
+    done: row.status !== 'active' || row.gepauzeerd === true,
   }
 }
 
@@ -121,8 +121,8 @@ export function dryRunState(row: Progress): StreamState {
       resterend: remainingText(verwerkt, totaal, seconden),
       wacht: !werkers && stil > 5 ? noWorker() : '',
     },
-    gesproken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
-    klaar: row.status !== 'wacht' && row.status !== 'bezig',
+    spoken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
+    done: row.status !== 'wacht' && row.status !== 'bezig',
   }
 }
 

@@ -39,7 +39,7 @@ const MAX_COLUMNS = 100 // a file may have thousands
 const MAX_KINDS = 100
 const STUCK_MS = 120_000
 
-export async function registerImportStart(app: FastifyInstance, stroom: EventStreams): Promise<void> {
+export async function registerImportStart(app: FastifyInstance, watch: EventStreams): Promise<void> {
   const { reader } = app
   const { config } = app.parts
 
@@ -101,7 +101,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
           order by c.n), '[]')
         from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
       from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
-    const bezig = isDryRunning(concept)
+    const isBusy = isDryRunning(concept)
     const soorten = concept.proefFouten > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
     return reply.page('import-draft', {
@@ -118,12 +118,12 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
         scheef: aantal !== kop.length,
         cellen: cellen.slice(0, kop.length > shown ? shown : undefined).map(shortened),
       })),
-      bezig,
+      isBusy,
       // A run that was lost can be asked for again.
-      vast: bezig && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
-      stand: bezig ? (await readTrial(concept.uuid))?.values : null,
+      vast: isBusy && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
+      progress: isBusy ? (await readTrial(concept.uuid))?.values : null,
       soorten: soorten.slice(0, MAX_KINDS),
-      meerSoorten: soorten.length > MAX_KINDS,
+      moreKinds: soorten.length > MAX_KINDS,
       open: await openImport(),
       directoryFault: fault?.reden,
     })
@@ -134,7 +134,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await requireConcept(app.read, uuidParam(request))
-      return stroom(request, reply, t`concept ${uuid}`, () => readTrial(uuid))
+      return watch(request, reply, t`concept ${uuid}`, () => readTrial(uuid))
     },
   )
 

@@ -46,8 +46,8 @@ const SORTS = sortsOf('import', 'i', {
 
 export async function registerImports(app: FastifyInstance): Promise<void> {
   const { reader } = app
-  const stroom = openEventStreams(app)
-  await registerImportStart(app, stroom)
+  const watch = openEventStreams(app)
+  await registerImportStart(app, watch)
 
   app.get('/imports', { config: viewer }, async (request, reply) => {
     const list = await keysetByNumber<ImportRow>(request, app.read, {
@@ -57,33 +57,33 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       conditions: [sql`i.verwijderd_op is null`],
     })
     const concepten = await listConcepten(app.read, 20)
-    const loopt = list.rows.some(isRunning)
+    const isActive = list.rows.some(isRunning)
     return reply.page('imports', {
       title: t('Imports'),
       defaultSort: '-nummer',
       list: { ...list, rows: list.rows.map((row) => ({ ...row, ...summaryOf(row) })) },
       concepten,
-      loopt,
+      isActive,
     })
   })
 
   app.get('/imports/:uuid', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
-    const loopt = isRunning(row)
+    const isActive = isRunning(row)
     const soorten = row.mislukt ? await faultKinds(row) : []
     return reply.page('import', {
       title: nameOfImport(row),
       breadcrumbs: [LIST_PAGE],
       row,
       ...summaryOf(row),
-      loopt,
-      stand: loopt || row.gestartOp ? (await readProgress(row.uuid))?.values : null,
-      gestopt: stoppedText(row),
-      verder: canContinue(row),
-      rapport: hasReport(row),
-      nietGelukt: row.totaal - row.geslaagd,
+      isActive,
+      progress: isActive || row.gestartOp ? (await readProgress(row.uuid))?.values : null,
+      stopped: stoppedText(row),
+      canContinue: canContinue(row),
+      hasReport: hasReport(row),
+      notImported: row.totaal - row.geslaagd,
       soorten: soorten.slice(0, MAX_KINDS),
-      meerSoorten: soorten.length > MAX_KINDS,
+      moreKinds: soorten.length > MAX_KINDS,
     })
   })
 
@@ -92,7 +92,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await importOfRequest(request)
-      return stroom(request, reply, t`import ${uuid}`, () => readProgress(uuid))
+      return watch(request, reply, t`import ${uuid}`, () => readProgress(uuid))
     },
   )
 
@@ -123,7 +123,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],
       row,
       soort,
-      keuze: alleen ? 'mislukt' : '',
+      choice: alleen ? 'mislukt' : '',
       list: {
         ...list,
         rows: list.rows.map(({ titel, ...rij }) => ({
@@ -273,7 +273,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         request,
         reply,
         `/imports/${row.uuid}`,
-        t`Dat kan nu niet: de import staat op “${importStatus(now).tekst}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
+        t`Dat kan nu niet: de import staat op “${importStatus(now).text}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
         'fout',
       )
     }
@@ -361,7 +361,7 @@ function summaryOf(row: ImportRow) {
   return {
     staat: importStatus(row),
     door: row.gestartDoor || row.clientId || t('onbekend'),
-    soortDoor: row.gestartDoor ? t('via deze pagina’s') : t('via de API'),
+    startedVia: row.gestartDoor ? t('via deze pagina’s') : t('via de API'),
     seconden,
     snelheid: speedText(row.verwerkt, seconden),
     perSeconde: row.verwerkt > 0 && seconden > 0 ? perSecond(row.verwerkt, seconden) : '–',

@@ -7,24 +7,24 @@ import { formatDuration, formatNumber, moment } from './format.ts'
 import { t, words } from './language/language.ts'
 import type { Tone } from './notificatie-labels.ts'
 
-type Words = { soort: Tone; tekst: string }
+type Words = { tone: Tone; text: string }
 
 export const OUTCOMES = words(
   {
-    geweigerd: { soort: 'fout', tekst: 'Niet overgenomen' },
-    gemarkeerd: { soort: 'let-op', tekst: 'Overgenomen, met opmerking' },
-    verschil: { soort: 'fout', tekst: 'Verschil bij de controle' },
+    geweigerd: { tone: 'fout', text: 'Niet overgenomen' },
+    gemarkeerd: { tone: 'let-op', text: 'Overgenomen, met opmerking' },
+    verschil: { tone: 'fout', text: 'Verschil bij de controle' },
   } as const,
-  'tekst',
+  'text',
 ) satisfies Record<string, Words>
 export type Outcome = keyof typeof OUTCOMES
 
 /** The state of a takeover in words; a dry run is told as such. */
 export function takeoverStatus({ status, proef }: Pick<Takeover, 'status' | 'proef'>): Words {
-  if (status === 'loopt') return { soort: 'bezig', tekst: proef ? t('Proef loopt') : t('Ronde loopt') }
-  if (status === 'omgeschakeld') return { soort: 'goed', tekst: t('Omgeschakeld') }
-  if (status === 'gestopt') return { soort: 'fout', tekst: t('Gestopt') }
-  return { soort: 'goed', tekst: proef ? t('Proef klaar') : t('Ronde klaar') }
+  if (status === 'loopt') return { tone: 'bezig', text: proef ? t('Proef loopt') : t('Ronde loopt') }
+  if (status === 'omgeschakeld') return { tone: 'goed', text: t('Omgeschakeld') }
+  if (status === 'gestopt') return { tone: 'fout', text: t('Gestopt') }
+  return { tone: 'goed', text: proef ? t('Proef klaar') : t('Ronde klaar') }
 }
 
 const KINDS: Record<string, string> = words({
@@ -116,7 +116,7 @@ const CODES: Record<string, string> = words({
 export const codeLabel = (code: string): string => CODES[code.replace(/:.*/s, '')] ?? code
 
 /** Kinds as people call them; one that is new shows as it is. */
-export const kindLabel = (soort: string): string => KINDS[soort] ?? soort
+export const kindLabel = (kind: string): string => KINDS[kind] ?? kind
 const stepLabel = (naam: string): string => STEPS[naam] ?? naam
 
 /** Silence after which the page asks whether anything runs. */
@@ -134,9 +134,9 @@ export function stepsToShow(steps: Progress[]) {
   const waiting = steps.filter((step) => !hasBegun(step) && !step.klaar)
   const any = (name: 'ongewijzigd' | 'geweigerd' | 'verwijderd') => told.some((step) => step[name] > 0)
   return {
-    stappen: told.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
+    steps: told.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
     columns: { ongewijzigd: any('ongewijzigd'), geweigerd: any('geweigerd'), verwijderd: any('verwijderd') },
-    wachtend: waiting.map(({ naam, verwacht }) => ({ naam: stepLabel(naam), verwacht })),
+    waiting: waiting.map(({ naam, verwacht }) => ({ naam: stepLabel(naam), verwacht })),
   }
 }
 
@@ -179,7 +179,7 @@ export function takeoverState(
             )
           : '',
     },
-    gesproken: t`${formatNumber(read)} van ongeveer ${formatNumber(expected)} rijen gelezen, ${formatNumber(refused)} niet overgenomen.`,
-    klaar: row.status !== 'loopt',
+    spoken: t`${formatNumber(read)} van ongeveer ${formatNumber(expected)} rijen gelezen, ${formatNumber(refused)} niet overgenomen.`,
+    done: row.status !== 'loopt',
   }
 }

@@ -58,7 +58,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     return reply.page('takeovers', {
       title: t('Overnemen'),
       rows: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
-      loopt: rows.some(({ status }) => status === 'loopt'),
+      isActive: rows.some(({ status }) => status === 'loopt'),
     })
   })
 
@@ -89,15 +89,15 @@ export function registerTakeovers(app: FastifyInstance): void {
       breadcrumbs: [LIST],
       row: shown(row),
       staat: takeoverStatus(row),
-      loopt: runs,
-      stand: runs ? state?.values : null,
+      isActive: runs,
+      progress: runs ? state?.values : null,
       ...stepsToShow(steps),
-      gestopt: row.status === 'gestopt',
+      isStopped: row.status === 'gestopt',
       faults: faults.map((fault) => ({
         ...fault,
         naam: kindLabel(fault.soort),
         reden: codeLabel(fault.code),
-        woorden: OUTCOMES[fault.uitkomst as Outcome],
+        words: OUTCOMES[fault.uitkomst as Outcome],
       })),
       rondes: rounds,
       schakelbaar: isSwitchable(row),
@@ -140,7 +140,7 @@ export function registerTakeovers(app: FastifyInstance): void {
       row: shown(row),
       filter,
       gefilterd: Object.values(filter).some(Boolean),
-      uitkomsten: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { tekst }]) => [value, tekst])],
+      uitkomsten: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { text }]) => [value, text])],
       soorten: choices('soort', kindLabel),
       codes: choices('code', (code) => (code.includes(':') ? `${codeLabel(code)} (${code})` : codeLabel(code))),
       list: {
@@ -149,7 +149,7 @@ export function registerTakeovers(app: FastifyInstance): void {
           ...one,
           naam: kindLabel(one.soort),
           reden: codeLabel(one.code),
-          woorden: OUTCOMES[one.uitkomst],
+          words: OUTCOMES[one.uitkomst],
           pagina: one.uitkomst === 'geweigerd' ? null : pageOf(one),
         })),
       },

@@ -15,10 +15,10 @@ t.test('so many pages are kept up to date at once, and one that is closed makes 
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.decorateRequest('base', 'http://localhost')
   app.decorate('reader', { sql: async () => [{ id: 1 }] } as never)
-  const stroom = openEventStreams(app)
+  const watch = openEventStreams(app)
   app.get('/', (request, reply) => {
     request.session = { id: 1 } as never
-    return stroom(request, reply, 'import', async () => ({ values: {}, gesproken: '', klaar: false }))
+    return watch(request, reply, 'import', async () => ({ values: {}, spoken: '', done: false }))
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo

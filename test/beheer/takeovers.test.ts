@@ -24,7 +24,7 @@ t.test('progress is what was read of what is expected, and its end follows from 
     step({ naam: 'zaak', verwacht: 3000, gelezen: 1000, geweigerd: 2, seconden: 40 }),
     step({ naam: 'bestanden' }),
   ]
-  const { values, klaar } = takeoverState(row, steps, Date.parse('2026-01-01T00:00:00Z'))
+  const { values, done } = takeoverState(row, steps, Date.parse('2026-01-01T00:00:00Z'))
   t.match(values, {
     percent: 50,
     verwerkt: '2.000',
@@ -35,7 +35,7 @@ t.test('progress is what was read of what is expected, and its end follows from 
     geweigerd: '2',
     wacht: '',
   })
-  t.equal(klaar, false)
+  t.equal(done, false)
   const silent = takeoverState({ ...(row as object), stil: 300 } as never, steps)
   t.match(silent.values.wacht, 'geen voortgang')
   const failing = takeoverState(row, [step({ fout: 'SourceUnavailable 503' })])
