@@ -16,7 +16,7 @@ import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Url } from '../
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
-import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess, writeAccess } from './access.ts'
+import { deleteAccess, readAccess, updateAccess, writeAccess } from './access.ts'
 import {
   CATALOGUS,
   CONCEPT,
@@ -32,12 +32,14 @@ import {
 } from './fields.ts'
 import { findRelations, handOverRelations, type NamedType } from './related-types.ts'
 import {
+  anyPublished,
   deleteUnlessInUse,
   filterUuid,
-  NON_CONCEPT_OBJECT,
-  NON_CONCEPT_RELATION,
-  OTHER_CATALOGUS,
+  linkFaults,
+  otherCatalogusFaults,
+  publishedFaults,
   requireCatalogus,
+  requireDeletable,
 } from './rules.ts'
 import {
   expandableSource,
@@ -164,7 +166,7 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
 export async function createBesluittype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const related = await readRelations(m, input, catalogus.id)
-  throwFaults([...catalogusFaults(related, catalogus.id), ...linkFaults(m, related)])
+  throwFaults([...otherCatalogusFaults(related, catalogus.id), ...linkFaults(m, anyPublished(related))])
   const { id, uuid } = await m.trx
     .insertInto('besluittype')
     .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
@@ -194,12 +196,11 @@ export async function changeBesluittype(
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const related = await readRelations(m, input, catalogus.id)
   const onlyEinde = changesOnlyEnd(actie, body)
-  const faults = catalogusFaults(related, catalogus.id)
-  if (!mayForce(m.actor) && !onlyEinde) {
-    if (!before.concept) faults.push(NON_CONCEPT_OBJECT) // ztc-009
+  const faults = otherCatalogusFaults(related, catalogus.id)
+  if (!onlyEinde) {
     const given = body.informatieobjecttypen ? related : []
-    if (given.some(({ concept }) => !concept) || (await hasPublishedInformatieobjecttype(m, before.id)))
-      faults.push(NON_CONCEPT_RELATION)
+    const linked = anyPublished(given) || (await hasPublishedInformatieobjecttype(m, before.id))
+    faults.push(...publishedFaults(m, before), ...linkFaults(m, linked))
   }
   throwFaults(faults)
   await m.trx
@@ -237,13 +238,12 @@ export async function publishBesluittype(m: Mutation, uuid: string) {
  */
 export async function deleteBesluittype(m: Mutation, uuid: string): Promise<void> {
   const before = await besluittypeForChange(m, uuid)
-  if (!mayForceDelete(m.actor)) {
-    if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009
+  await requireDeletable(m, before, async () => {
     const { rows } = await sql`
       select 1 from zaaktype_besluittype r join zaaktype z on z.id = r.zaaktype_id
       where r.besluittype_id = ${before.id} and not z.concept limit 1`.execute(m.trx)
-    if (rows.length > 0 || (await hasPublishedInformatieobjecttype(m, before.id))) throwFaults([NON_CONCEPT_RELATION])
-  }
+    return rows.length > 0 || hasPublishedInformatieobjecttype(m, before.id)
+  })
   await handOverRelations(m, 'besluittype', before.id, [
     { table: 'zaaktype_besluittype', owner: 'zaaktype_id', column: 'besluittype_id' },
     { table: 'resultaattype_besluittype', owner: 'resultaattype_id', column: 'besluittype_id' },
@@ -267,14 +267,6 @@ async function readRelations(m: Mutation, input: Input, catalogusId: number): Pr
   throwFaults(faults)
   return found
 }
-
-/** ztc-013 */
-const catalogusFaults = (related: NamedType[], catalogusId: number): InvalidParam[] =>
-  related.some((type) => type.catalogusId !== catalogusId) ? [OTHER_CATALOGUS] : []
-
-/** ztc-011: a published type is not linked to a new version without the forced scope. */
-const linkFaults = (m: Mutation, related: NamedType[]): InvalidParam[] =>
-  !mayForce(m.actor) && related.some(({ concept }) => !concept) ? [NON_CONCEPT_RELATION] : []
 
 async function hasPublishedInformatieobjecttype(m: Mutation, besluittypeId: number): Promise<boolean> {
   const { rows } = await sql`

@@ -14,7 +14,7 @@ import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Text, Url, Vert
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { notFound, throwFaults } from '../http/problem.ts'
-import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess, writeAccess } from './access.ts'
+import { deleteAccess, readAccess, updateAccess, writeAccess } from './access.ts'
 import {
   CATALOGUS,
   CONCEPT,
@@ -28,7 +28,14 @@ import {
   VERSIONS_PERIOD,
 } from './fields.ts'
 import { handOverRelations } from './related-types.ts'
-import { deleteUnlessInUse, filterUuid, NON_CONCEPT_OBJECT, NON_CONCEPT_RELATION, requireCatalogus } from './rules.ts'
+import {
+  deleteUnlessInUse,
+  filterUuid,
+  linkFaults,
+  publishedFaults,
+  requireCatalogus,
+  requireDeletable,
+} from './rules.ts'
 import {
   expandableSource,
   findType,
@@ -201,11 +208,8 @@ export async function changeInformatieobjecttype(
   const input = actie === 'update' ? (body as Input) : readInput(InformatieobjecttypeInput, { ...oud, ...body })
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const onlyEinde = changesOnlyEnd(actie, body)
-  if (!mayForce(m.actor) && !onlyEinde) {
-    const faults = before.concept ? [] : [NON_CONCEPT_OBJECT] // ztc-009
-    if (await hasPublishedRelations(m, before.id)) faults.push(NON_CONCEPT_RELATION)
-    throwFaults(faults)
-  }
+  if (!onlyEinde)
+    throwFaults([...publishedFaults(m, before), ...linkFaults(m, await hasPublishedRelations(m, before.id))])
   await m.trx
     .updateTable('informatieobjecttype')
     .set({ ...toRow(input), catalogusId: catalogus.id })
@@ -235,10 +239,7 @@ export async function publishInformatieobjecttype(m: Mutation, uuid: string) {
  */
 export async function deleteInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
   const before = await typeForChange(m, uuid)
-  if (!mayForceDelete(m.actor)) {
-    if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009
-    if (await hasPublishedRelations(m, before.id)) throwFaults([NON_CONCEPT_RELATION])
-  }
+  await requireDeletable(m, before, () => hasPublishedRelations(m, before.id))
   const column = 'informatieobjecttype_id'
   await handOverRelations(m, 'informatieobjecttype', before.id, [
     { table: 'zaaktype_informatieobjecttype', owner: 'zaaktype_id', column },

@@ -3,10 +3,8 @@ import { sql } from 'kysely'
 import type { Mutation } from '../../database/mutate.ts'
 import { replaceRows } from '../../database/replace-rows.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { mayForce } from '../access.ts'
 import type { ZaaktypeOfPart } from '../parts.ts'
 import { findRelations, type NamedType } from '../related-types.ts'
-import { NON_CONCEPT_RELATION } from '../rules.ts'
 
 export type Relations = { besluittypen: NamedType[]; informatieobjecttypen: NamedType[] }
 
@@ -29,13 +27,7 @@ export async function readRelations(
   return { besluittypen, informatieobjecttypen }
 }
 
-/** ztc-011: a published type is not linked without the forced scope. */
-export function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }: Relations): InvalidParam[] {
-  const published = [...besluittypen, ...informatieobjecttypen].some(({ concept }) => !concept)
-  return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
-}
-
-/** Whether a type that it is related to was published: then it is changed with the forced scope only (ztc-011). */
+/** Whether a type that it is related to was published. */
 export async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> {
   const { rows } = await sql`
     select 1 from resultaattype_besluittype r join besluittype b on b.id = r.besluittype_id

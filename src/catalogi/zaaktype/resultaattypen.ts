@@ -13,7 +13,7 @@ import { Nullable, OptionalChoice, OptionalText, Patch, readInput, Text, Url } f
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
-import { deleteAccess, mayForce, readAccess, updateAccess } from '../access.ts'
+import { deleteAccess, readAccess, updateAccess } from '../access.ts'
 import {
   afleidingswijzeFaults,
   type Brondatum,
@@ -42,7 +42,7 @@ import {
   type ZaaktypeOfPart,
   zaaktypeFaults,
 } from '../parts.ts'
-import { NON_CONCEPT_RELATION, OTHER_CATALOGUS } from '../rules.ts'
+import { anyPublished, linkFaults, otherCatalogusFaults } from '../rules.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
 import {
   deletePart,
@@ -56,13 +56,7 @@ import {
   ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 import { shownVersions } from '../versions.ts'
-import {
-  hasPublishedRelations,
-  linkFaults,
-  type Relations,
-  readRelations,
-  writeRelations,
-} from './resultaattype-relations.ts'
+import { hasPublishedRelations, type Relations, readRelations, writeRelations } from './resultaattype-relations.ts'
 import { askSelectielijst, genericName, type Sources, sourceFaults } from './resultaattype-selectielijst.ts'
 
 const { kept, formed, spread, apart, shown } = fieldsOf<ResultaattypeTable, ResultaattypeRow>()
@@ -233,7 +227,7 @@ export async function createResultaattype(
   throwFaults([
     ...zaaktypeFaults(m, [zaaktype]),
     ...ruleFaults(input, zaaktype, relaties, sources),
-    ...linkFaults(m, relaties),
+    ...linkFaults(m, anyPublished([...relaties.besluittypen, ...relaties.informatieobjecttypen])),
   ])
   const { id, uuid } = await m.trx
     .insertInto('resultaattype')
@@ -276,16 +270,15 @@ export async function changeResultaattype(
   const relaties = await readRelations(m, given, zaaktype, faults)
   const input = withDefaults(given, sources.klasse)
   throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
-  const objectFaults = [...zaaktypeFaults(m, [before, zaaktype]), ...ruleFaults(input, zaaktype, relaties, sources)]
-  if (!mayForce(m.actor) && (await hasPublishedRelations(m, before.id))) objectFaults.push(NON_CONCEPT_RELATION)
-  else
-    objectFaults.push(
-      ...linkFaults(m, {
-        besluittypen: body.besluittypen ? relaties.besluittypen : [],
-        informatieobjecttypen: body.informatieobjecttypen ? relaties.informatieobjecttypen : [],
-      }),
-    )
-  throwFaults(objectFaults)
+  const named = [
+    ...(body.besluittypen ? relaties.besluittypen : []),
+    ...(body.informatieobjecttypen ? relaties.informatieobjecttypen : []),
+  ]
+  throwFaults([
+    ...zaaktypeFaults(m, [before, zaaktype]),
+    ...ruleFaults(input, zaaktype, relaties, sources),
+    ...linkFaults(m, anyPublished(named) || (await hasPublishedRelations(m, before.id))),
+  ])
   await m.trx
     .updateTable('resultaattype')
     .set({
@@ -339,12 +332,12 @@ function withDefaults(input: Input, klasse: Found): Input {
 }
 
 function ruleFaults(input: Input, zaaktype: ZaaktypeOfPart, relaties: Relations, { klasse }: Sources): InvalidParam[] {
-  const faults = dateFaults(input)
-  const related = [...relaties.besluittypen, ...relaties.informatieobjecttypen]
-  if (related.some(({ catalogusId }) => catalogusId !== zaaktype.catalogusId)) faults.push(OTHER_CATALOGUS)
-  faults.push(...procestypeFaults(klasse, zaaktype.selectielijstProcestype))
-  faults.push(...afleidingswijzeFaults(klasse, input.brondatumArchiefprocedure?.afleidingswijze))
-  return faults
+  return [
+    ...dateFaults(input),
+    ...otherCatalogusFaults([...relaties.besluittypen, ...relaties.informatieobjecttypen], zaaktype.catalogusId),
+    ...procestypeFaults(klasse, zaaktype.selectielijstProcestype),
+    ...afleidingswijzeFaults(klasse, input.brondatumArchiefprocedure?.afleidingswijze),
+  ]
 }
 
 function allResultaattypen(db: ReadDb) {

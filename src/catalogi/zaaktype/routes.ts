@@ -9,17 +9,19 @@ import { isoDuration } from '../../http/duration.ts'
 import { Patch, readInput } from '../../http/input.ts'
 import { Page } from '../../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
-import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess, writeAccess } from '../access.ts'
+import { deleteAccess, readAccess, updateAccess, writeAccess } from '../access.ts'
 import { sendOne, sendPage } from '../expand.ts'
 import { DetailOnDate, Params } from '../fields.ts'
 import { recordChange } from '../records.ts'
-import { handOverRelations, type RelatedType } from '../related-types.ts'
+import { handOverRelations } from '../related-types.ts'
 import {
+  anyPublished,
   deleteUnlessInUse,
-  NON_CONCEPT_OBJECT,
-  NON_CONCEPT_RELATION,
-  OTHER_CATALOGUS,
+  linkFaults,
+  otherCatalogusFaults,
+  publishedFaults,
   requireCatalogus,
+  requireDeletable,
 } from '../rules.ts'
 import type { Selectielijst } from '../selectielijst.ts'
 import { allPublished, changesOnlyEnd, requireNoOverlap } from '../versions.ts'
@@ -140,7 +142,7 @@ export async function createZaaktype(
 ) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const relaties = await readRelations(m, input, catalogus.id, faults)
-  throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, relaties.besluittypen)])
+  throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, anyPublished(relaties.besluittypen))])
   const identificatie = input.identificatie || (await nextIdentificatie(m, versionDate(input)))
   const { id, uuid } = await m.trx
     .insertInto('zaaktype')
@@ -175,11 +177,10 @@ export async function changeZaaktype(
   const relaties = await readRelations(m, input, catalogus.id, faults)
   const onlyEinde = changesOnlyEnd(actie, body)
   const objectFaults = ruleFaults(input, catalogus.id, relaties)
-  if (!mayForce(m.actor) && !onlyEinde) {
-    if (!before.concept) objectFaults.push(NON_CONCEPT_OBJECT) // ztc-009
-    const linked = await hasPublishedBesluittype(m, before.id)
-    if (linked || (body.besluittypen && relaties.besluittypen.some(({ concept }) => !concept)))
-      objectFaults.push(NON_CONCEPT_RELATION)
+  if (!onlyEinde) {
+    const given = body.besluittypen ? relaties.besluittypen : []
+    const linked = anyPublished(given) || (await hasPublishedBesluittype(m, before.id))
+    objectFaults.push(...publishedFaults(m, before), ...linkFaults(m, linked))
   }
   throwFaults(objectFaults)
   const identificatie = input.identificatie || before.identificatie
@@ -255,13 +256,12 @@ const CONCEPT_RELATION = {
  */
 export async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
   const before = await zaaktypeForChange(m, uuid)
-  if (!mayForceDelete(m.actor)) {
-    if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009
+  await requireDeletable(m, before, async () => {
     const { rows } = await sql`
       select 1 from zaaktype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id
       where r.zaaktype_id = ${before.id} and not i.concept limit 1`.execute(m.trx)
-    if (rows.length > 0 || (await hasPublishedBesluittype(m, before.id))) throwFaults([NON_CONCEPT_RELATION])
-  }
+    return rows.length > 0 || hasPublishedBesluittype(m, before.id)
+  })
   await handOverRelations(m, 'zaaktype', before.id, [
     { table: 'zaaktype_deelzaaktype', owner: 'zaaktype_id', column: 'deelzaaktype_id' },
     { table: 'zaaktype_gerelateerd_zaaktype', owner: 'zaaktype_id', column: 'gerelateerd_zaaktype_id' },
@@ -285,16 +285,11 @@ async function hasPublishedBesluittype(m: Mutation, zaaktypeId: number): Promise
   return rows.length > 0
 }
 
-/** ztc-011: a published type is not linked to a new version without the forced scope. */
-function linkFaults(m: Mutation, related: RelatedType[]): InvalidParam[] {
-  return !mayForce(m.actor) && related.some(({ concept }) => !concept) ? [NON_CONCEPT_RELATION] : []
-}
-
 function ruleFaults(input: ZaaktypeInput, catalogusId: number, relaties: Relations): InvalidParam[] {
-  const faults: InvalidParam[] = []
-  const elsewhere = (related: RelatedType[]) => related.some((type) => type.catalogusId !== catalogusId)
-  if (elsewhere(relaties.besluittypen)) faults.push(OTHER_CATALOGUS) // ztc-013
-  if (elsewhere(relaties.deelzaaktypen)) faults.push({ ...OTHER_CATALOGUS, name: 'deelzaaktypen' })
+  const faults = [
+    ...otherCatalogusFaults(relaties.besluittypen, catalogusId),
+    ...otherCatalogusFaults(relaties.deelzaaktypen, catalogusId, 'deelzaaktypen'),
+  ]
   if (input.verlengingMogelijk && !input.verlengingstermijn)
     faults.push({
       name: 'nonFieldErrors',

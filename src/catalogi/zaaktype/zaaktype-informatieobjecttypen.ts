@@ -13,11 +13,11 @@ import { Patch, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess } from '../access.ts'
+import { deleteAccess, mayForceDelete, readAccess, updateAccess } from '../access.ts'
 import { Detail, NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelation, ZAAKTYPE } from '../fields.ts'
 import { requireStatustype, requireZaaktypeForChange, type ZaaktypeOfPart } from '../parts.ts'
 import { findRelations, type NamedType } from '../related-types.ts'
-import { deleteUnlessInUse, filterUuid, NON_CONCEPT_RELATION, OTHER_CATALOGUS } from '../rules.ts'
+import { deleteUnlessInUse, filterUuid, linkFaults, NON_CONCEPT_RELATION, otherCatalogusFaults } from '../rules.ts'
 import {
   expandableSource,
   partForChange,
@@ -142,8 +142,8 @@ export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Inp
   const informatieobjecttype = await requireInformatieobjecttype(m, input.informatieobjecttype, zaaktype)
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
   throwFaults([
-    ...catalogusFaults(zaaktype, informatieobjecttype),
-    ...publishedFaults(m, [[zaaktype, informatieobjecttype]]),
+    ...otherCatalogusFaults([informatieobjecttype], zaaktype.catalogusId),
+    ...bothPublishedFaults(m, [[zaaktype, informatieobjecttype]]),
   ])
   const { uuid } = await m.trx
     .insertInto('zaaktypeInformatieobjecttype')
@@ -181,8 +181,8 @@ export async function changeZaaktypeInformatieobjecttype(
     : { ...current, catalogusId: before.informatieobjecttypeCatalogusId, byUrl: before.byUrl }
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
   throwFaults([
-    ...catalogusFaults(zaaktype, informatieobjecttype),
-    ...publishedFaults(m, [
+    ...otherCatalogusFaults([informatieobjecttype], zaaktype.catalogusId),
+    ...bothPublishedFaults(m, [
       [before, current],
       [zaaktype, informatieobjecttype],
     ]),
@@ -218,14 +218,12 @@ async function requireInformatieobjecttype(m: Mutation, value: string, zaaktype:
   return expected(found)
 }
 
-const catalogusFaults = (zaaktype: ZaaktypeOfPart, { catalogusId }: { catalogusId: number }) =>
-  catalogusId === zaaktype.catalogusId ? [] : [OTHER_CATALOGUS]
-
 /** ztc-010: a relation of which both sides are published stays as it is, without the forced scope. */
-function publishedFaults(m: Mutation, relaties: { concept: boolean }[][]): InvalidParam[] {
-  const published = relaties.some((sides) => sides.every(({ concept }) => !concept))
-  return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
-}
+const bothPublishedFaults = (m: Mutation, relaties: { concept: boolean }[][]): InvalidParam[] =>
+  linkFaults(
+    m,
+    relaties.some((sides) => sides.every(({ concept }) => !concept)),
+  )
 
 /** definitief: both sides are published; concept: at least one is not. */
 function statusFilter(status: 'alles' | 'concept' | 'definitief') {
