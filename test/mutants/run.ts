@@ -2,7 +2,9 @@
 // concerned have to notice it. A break that they do not notice survived: then a test is missing.
 //
 //   npm run mutants                        all of them
-//   npm run mutants -- --part 3            those of one tenth (0 to 9); `--part today` takes turns
+//   npm run mutants -- --part 3            those of one tenth (0 to 9)
+//   npm run mutants -- --part today        the tenths take turns, and each begins somewhere else every time: what --minutes
+//                                          leaves out one time is run another time
 //   npm run mutants -- --minutes 2         begin no more of them after this time
 //   npm run mutants -- --check             only say which breaks no longer fit the code
 //   npm run mutants -- drc-009             those with this in their name or file
@@ -26,12 +28,17 @@ const { values: options, positionals: names } = parseArgs({
   options: { part: { type: 'string' }, minutes: { type: 'string' }, check: { type: 'boolean' } },
   allowPositionals: true,
 })
-const part = options.part === 'today' ? Math.floor(Date.now() / DAY) % 10 : options.part && Number(options.part)
-const chosen = MUTANTS.filter(
+const day = Math.floor(Date.now() / DAY)
+const today = options.part === 'today'
+const part = today ? day % 10 : options.part && Number(options.part)
+const selected = MUTANTS.filter(
   ({ what, file }, place) =>
     (part === undefined || place % 10 === part) &&
     (names.length === 0 || names.some((name) => what.includes(name) || file.includes(name))),
 )
+// Steps of the golden ratio spread evenly over however many there are, and come past each of them.
+const begin = today ? Math.floor(((Math.floor(day / 10) * 0.618034) % 1) * selected.length) : 0
+const chosen = [...selected.slice(begin), ...selected.slice(0, begin)]
 
 const lost: string[] = []
 const fitting: { mutant: Mutant; text: string }[] = []

@@ -181,6 +181,14 @@ t.test('a claim of which the answer was lost is claimed again by the same worker
     )
   t.same((await delivered(first.claimed)).ours, [false], 'the lost attempt does not end the one that is under way')
   t.equal((await test.database.sql`select from levering`).length, 1)
+  const failed = await record(
+    test.database,
+    first.claimed.map((one) => ({ ...one, outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 10 })),
+  )
+  t.same(failed.ours, [false], 'nor does its failure')
+  t.match(await test.database.sql`select poging, herhalingen, genomen_door as worker from levering`, [
+    { poging: 2, herhalingen: 0, worker: worker!.id },
+  ])
   t.same((await delivered(again.claimed)).ours, [true])
 })
 

@@ -32,28 +32,40 @@ export const CRASHES: Mutant[] = [
   },
   {
     what: 'an attempt that was lost does not end the next',
-    file: 'sql/0140-outbox.sql',
+    file: 'sql/0410-cheaper-claims.sql',
     search:
       "    where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver\n      and l.poging = u.number and",
     replace:
       "    where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver\n      and",
-    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
+    tests: ['test/notificaties/resend.test.ts'],
+  },
+  {
+    what: 'the failure of an attempt that was lost does not plan the next anew',
+    file: 'sql/0410-cheaper-claims.sql',
+    search: 'and l.poging = u.number and l.genomen_door is not null\n      returning',
+    replace: 'and l.genomen_door is not null\n      returning',
+    tests: ['test/notificaties/resend.test.ts'],
   },
   {
     what: 'a lost attempt is recorded',
-    file: 'sql/0350-request-id.sql',
-    search: '    where l.genomen_door is not null and not coalesce(v.id = any(blocked), false)\n',
-    replace: '    where false\n',
-    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
+    file: 'sql/0410-cheaper-claims.sql',
+    search: '      where l.genomen_door is not null and v.earlier is null\n',
+    replace: '      where false\n',
+    tests: ['test/notificaties/resend.test.ts'],
   },
   {
-    what: 'messages of one object go in order',
-    file: 'sql/0350-request-id.sql',
-    search:
-      "and e.hoofd_object_uuid = l.hoofd_object_uuid and e.status = 'gepland'\n        and e.notificatie_id < v.id",
-    replace:
-      "and e.hoofd_object_uuid = l.hoofd_object_uuid and e.status = 'gepland'\n        and e.notificatie_id > v.id",
-    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
+    what: 'messages of one object go in order to the external service',
+    file: 'sql/0410-cheaper-claims.sql',
+    search: 'where settings.op_volgorde and e.abonnement_id = 0',
+    replace: 'where false and e.abonnement_id = 0',
+    tests: ['test/notificaties/resend.test.ts'],
+  },
+  {
+    what: 'messages of one object go in order to an abonnement',
+    file: 'sql/0410-cheaper-claims.sql',
+    search: 'where c.op_volgorde and e.abonnement_id',
+    replace: 'where false and e.abonnement_id',
+    tests: ['test/notificaties/subscribers.test.ts'],
   },
   {
     what: 'a batch that another worker has done is not done again',
