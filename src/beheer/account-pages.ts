@@ -210,7 +210,7 @@ export function registerAccounts(app: FastifyInstance): void {
         if (naam === 'verwijderen' && account.id === signedIn(request).id)
           throwFormFaults({ '': t('U kunt uw eigen account niet verwijderen. Vraag een andere administrator.') })
         await mutateFromPage(request, async (m) => {
-          await actie.doe(m.trx, account, request)
+          await actie.act(m.trx, account, request)
           m.audit(recordOf(account, actie.handeling))
         })
       } catch (error) {
@@ -225,55 +225,55 @@ export function registerAccounts(app: FastifyInstance): void {
         })
       }
       const path = naam === 'verwijderen' ? '/accounts' : `/accounts/${account.uuid}`
-      return redirectWith(request, reply, path, actie.gedaan(account.gebruikersnaam))
+      return redirectWith(request, reply, path, actie.done(account.gebruikersnaam))
     })
   }
 }
 
-type Actie = {
+type Act = {
   title: string
   help: string
   button: string
   handeling: string
-  doe(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
-  gedaan(gebruikersnaam: string): string
+  act(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
+  done(gebruikersnaam: string): string
 }
 
 /** What is done after a page that asks whether it is meant. */
-const ACTIONS: Record<string, Actie> = words(
+const ACTIONS: Record<string, Act> = words(
   {
     verwijderen: {
       title: 'Account verwijderen',
       help: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
       button: 'Account verwijderen',
       handeling: 'account-verwijderen',
-      doe: (trx, { id }) => deleteAccount(trx, id),
-      gedaan: (name) => t`Het account ${name} is verwijderd.`,
+      act: (trx, { id }) => deleteAccount(trx, id),
+      done: (name) => t`Het account ${name} is verwijderd.`,
     },
     sessies: {
       title: 'Sessies beëindigen',
       help: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
       button: 'Sessies beëindigen',
       handeling: 'sessies-beeindigen',
-      doe: (trx, { id }, request) =>
+      act: (trx, { id }, request) =>
         endSessions(trx, id, { behalve: id === signedIn(request).id ? sessionOf(request).id : null }),
-      gedaan: (name) => t`De sessies van ${name} zijn beëindigd.`,
+      done: (name) => t`De sessies van ${name} zijn beëindigd.`,
     },
     codes: {
       title: 'Eenmalige codes verwijderen',
       help: 'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
       button: 'Codes verwijderen',
       handeling: 'codes-verwijderen',
-      doe: (trx, { id }) => deleteTotp(trx, id),
-      gedaan: (name) => t`De eenmalige codes van ${name} zijn verwijderd.`,
+      act: (trx, { id }) => deleteTotp(trx, id),
+      done: (name) => t`De eenmalige codes van ${name} zijn verwijderd.`,
     },
     wachttijd: {
       title: 'Wachttijd opheffen',
       help: 'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
       button: 'Wachttijd opheffen',
       handeling: 'wachttijd-opheffen',
-      doe: (trx, { id }) => endWait(trx, id),
-      gedaan: (name) => t`Voor ${name} hoeft niet meer te worden gewacht.`,
+      act: (trx, { id }) => endWait(trx, id),
+      done: (name) => t`Voor ${name} hoeft niet meer te worden gewacht.`,
     },
   },
   'title',
@@ -289,7 +289,7 @@ const breadcrumbsOf = ({ uuid, gebruikersnaam }: Account) => [
 const CHOICES = words(
   {
     rollen: Object.entries(ROLE_WORDS),
-    niveaus: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
+    levels: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
   },
   '1',
 )

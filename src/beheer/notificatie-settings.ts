@@ -27,20 +27,20 @@ const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...RETRY_NA
 export function registerNotificatieSettings(app: FastifyInstance): void {
   app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const query = request.query as FormValues
-    const velden = { ...toFields(await readCurrent(app.read)) }
-    for (const naam of RETRY_NAMES) if (query[naam] !== undefined) velden[naam] = textOf(query, naam)
-    return show(reply, velden, {})
+    const fields = { ...toFields(await readCurrent(app.read)) }
+    for (const name of RETRY_NAMES) if (query[name] !== undefined) fields[name] = textOf(query, name)
+    return show(reply, fields, {})
   })
 
   app.post(PATH, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     const form = (request.body ?? {}) as FormValues
-    const velden = Object.fromEntries(FIELD_NAMES.map((naam) => [naam, textOf(form, naam)])) as Values
+    const fields = Object.fromEntries(FIELD_NAMES.map((name) => [name, textOf(form, name)])) as Values
     const actie = textOf(form, 'actie')
-    if (actie === 'standaard' || actie === 'kort') return show(reply, { ...velden, ...retryFields(SETS[actie]) }, {})
-    if (actie === 'voorbeeld') return show(reply, velden, {})
+    if (actie === 'standaard' || actie === 'kort') return show(reply, { ...fields, ...retryFields(SETS[actie]) }, {})
+    if (actie === 'voorbeeld') return show(reply, fields, {})
     try {
-      const gewijzigd = await opslaan(request, velden, textOf(form, 'secret'))
-      if (!gewijzigd) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
+      const changed = await save(request, fields, textOf(form, 'secret'))
+      if (!changed) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
       return redirectWith(
         request,
         reply,
@@ -48,64 +48,64 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
         t('De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.'),
       )
     } catch (error) {
-      return show(reply.code(400), velden, formFaultsOf(toProblem(error)))
+      return show(reply.code(400), fields, formFaultsOf(toProblem(error)))
     }
   })
 
   app.post(`${PATH}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
-    const uitslag = await withService(() => app.own.kanalen.test())
-    if (!uitslag) return redirectWith(request, reply, PATH, noService(), 'fout')
+    const results = await withService(() => app.own.kanalen.test())
+    if (!results) return redirectWith(request, reply, PATH, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
-      m.audit({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
+      m.audit({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: results } }),
     )
-    const fout = uitslag.find(({ outcome }) => outcome === 'failed')
+    const fout = results.find(({ outcome }) => outcome === 'failed')
     if (!fout) return redirectWith(request, reply, `${PATH}#test`, t('Het testbericht is aangekomen.'))
-    const stap = STAGE_WORDS[fout.stage].name
+    const step = STAGE_WORDS[fout.stage].name
     return redirectWith(
       request,
       reply,
       `${PATH}#test`,
-      t`Het testbericht is niet aangekomen. Mislukte stap: ${stap}.`,
+      t`Het testbericht is niet aangekomen. Mislukte stap: ${step}.`,
       'fout',
     )
   })
 
   app.post(`${PATH}/kanalen`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
-    const uitslag = await withService(() => app.own.kanalen.register())
-    if (!uitslag) return redirectWith(request, reply, PATH, noService(), 'fout')
+    const results = await withService(() => app.own.kanalen.register())
+    if (!results) return redirectWith(request, reply, PATH, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
-      m.audit({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),
+      m.audit({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: results } }),
     )
-    const mislukt = uitslag.filter(({ gelukt }) => !gelukt).length
-    const melding = mislukt ? t`${mislukt} van de ${uitslag.length} kanalen zijn niet geregistreerd.` : ''
+    const mislukt = results.filter(({ gelukt }) => !gelukt).length
+    const notice = mislukt ? t`${mislukt} van de ${results.length} kanalen zijn niet geregistreerd.` : ''
     return redirectWith(
       request,
       reply,
       `${PATH}#kanalen`,
-      melding || t('Alle kanalen zijn geregistreerd.'),
+      notice || t('Alle kanalen zijn geregistreerd.'),
       mislukt ? 'fout' : 'goed',
     )
   })
 
-  async function show(reply: FastifyReply, velden: Values, faults: FormFaults) {
+  async function show(reply: FastifyReply, fields: Values, faults: FormFaults) {
     const fout: FormFaults = {}
-    const herhaling = readRetry(velden, fout)
-    const [nu, pause] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
+    const retry = readRetry(fields, fout)
+    const [now, pause] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
     const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
     const kanalen = await latest<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>('kanalen-registreren')
     return reply.page('notificatie-settings', {
       title: title(),
-      velden,
+      fields,
       faults,
-      heeftSecret: nu.dienst?.heeftSecret ?? false,
-      heeftDienst: nu.dienst !== null,
+      hasSecret: now.dienst?.hasSecret ?? false,
+      hasService: now.dienst !== null,
       modus: await readModus(app.read),
-      schemaFouten: Object.values(fout),
-      schema: Object.keys(fout).length === 0 ? schema(herhaling) : [],
+      scheduleFaults: Object.values(fout),
+      schema: Object.keys(fout).length === 0 ? schema(retry) : [],
       pause,
       test: test && { ...test, stappen: stepsOf(test.nieuw.stappen) },
       kanalen: kanalen && { ...kanalen, kanalen: kanalen.nieuw.kanalen },
-      zonderAdres: app.parts.config.publicUrl === undefined,
+      withoutAddress: app.parts.config.publicUrl === undefined,
     })
   }
 
@@ -121,22 +121,21 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     return row && { ...row, nieuw: row.nieuw as T }
   }
 
-  async function opslaan(request: FastifyRequest, velden: Values, secret: string): Promise<boolean> {
+  async function save(request: FastifyRequest, fields: Values, secret: string): Promise<boolean> {
     const faults: FormFaults = {}
-    const herhaling = readRetry(velden, faults)
-    const termijn = readNumber(velden.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', faults)
-    const { apiRoot, clientId } = velden
+    const retry = readRetry(fields, faults)
+    const termijn = readNumber(fields.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', faults)
+    const { apiRoot, clientId } = fields
     if (apiRoot !== '') Object.assign(faults, urlFault(apiRoot))
     if (/\p{Cc}/u.test(clientId) || clientId.length > 255)
       faults.clientId = t('Vul ten hoogste 255 tekens in, zonder regeleinden.')
     if (secret.length > 1000 || /\p{Cc}/u.test(secret)) faults.secret = t('Vul ten hoogste 1000 tekens in.')
-    const nu = await readCurrent(app.read)
+    const now = await readCurrent(app.read)
     // Another way to identify ourselves, from a configuration file, stays until a client id is filled in here.
-    const anders = nu.dienst && nu.dienst.authenticatie !== 'zgw' && clientId === '' ? nu.dienst : undefined
+    const anders = now.dienst && now.dienst.authenticatie !== 'zgw' && clientId === '' ? now.dienst : undefined
     if (apiRoot !== '' && !anders) {
       if (clientId === '') faults.clientId ??= t('Vul het client-ID in dat de notificatiedienst voor ons kent.')
-      if (secret === '' && !nu.dienst?.heeftSecret)
-        faults.secret ??= t('Vul het secret in dat bij het client-ID hoort.')
+      if (secret === '' && !now.dienst?.hasSecret) faults.secret ??= t('Vul het secret in dat bij het client-ID hoort.')
     }
     throwFormFaults(faults)
     try {
@@ -159,9 +158,9 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
           })
         }
         await saveSettings(m, {
-          ...herhaling,
+          ...retry,
           dienst: apiRoot === '' ? null : slug,
-          opVolgorde: velden.opVolgorde !== '',
+          opVolgorde: fields.opVolgorde !== '',
         })
         const [voor, na] = [toAudit(oud), toAudit(await readCurrent(m.read))]
         if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NOTHING_CHANGED
@@ -203,7 +202,7 @@ async function readCurrent(db: ReadDb) {
     .executeTakeFirst()
   if (!row) return { ...instellingen, dienst: null }
   const { geheim, ...dienst } = row
-  return { ...instellingen, dienst: { ...dienst, heeftSecret: geheim !== null } }
+  return { ...instellingen, dienst: { ...dienst, hasSecret: geheim !== null } }
 }
 
 function toFields({ dienst, ...instellingen }: Huidig): Values {
@@ -253,17 +252,17 @@ async function unusedSlug(db: ReadDb): Promise<string> {
 }
 
 /** The settings of the retries; what is wrong with them is added to `fouten`. */
-function readRetry(velden: Values, faults: FormFaults): RetryFields {
-  const { backoffSoort } = velden
+function readRetry(fields: Values, faults: FormFaults): RetryFields {
+  const { backoffSoort } = fields
   if (!['getal', 'aan', 'uit'].includes(backoffSoort)) faults.backoffSoort = t('Kies een van de drie mogelijkheden.')
   return {
-    maxRetries: readNumber(velden.maxRetries, { min: 0, max: 100 }, 'maxRetries', faults),
+    maxRetries: readNumber(fields.maxRetries, { min: 0, max: 100 }, 'maxRetries', faults),
     backoff:
       backoffSoort === 'getal'
-        ? readNumber(velden.backoff, { min: 0.1, max: 1_000_000, decimalen: true }, 'backoff', faults)
+        ? readNumber(fields.backoff, { min: 0.1, max: 1_000_000, decimalen: true }, 'backoff', faults)
         : backoffSoort === 'aan',
-    backoffMax: readNumber(velden.backoffMax, { min: 1, max: 31_536_000 }, 'backoffMax', faults),
-    baseFactor: readNumber(velden.baseFactor, { min: 1, max: 1000 }, 'baseFactor', faults),
+    backoffMax: readNumber(fields.backoffMax, { min: 1, max: 31_536_000 }, 'backoffMax', faults),
+    baseFactor: readNumber(fields.baseFactor, { min: 1, max: 1000 }, 'baseFactor', faults),
   }
 }
 
@@ -278,7 +277,7 @@ const NAMES: Record<string, string> = words({
 function readNumber(
   text: string,
   { min, max, decimalen = false }: { min: number; max: number; decimalen?: boolean },
-  naam: string,
+  name: string,
   faults: FormFaults,
 ): number {
   const value = (decimalen ? /^\d{1,12}([.,]\d{1,3})?$/ : /^\d{1,12}$/).test(text)
@@ -287,7 +286,7 @@ function readNumber(
   if (value >= min && value <= max) return value
   const soort = decimalen ? t('getal') : t('geheel getal')
   const { format } = new Intl.NumberFormat(localeOf())
-  faults[naam] = t`${NAMES[naam]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
+  faults[name] = t`${NAMES[name]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
   return min
 }
 const numberText = (value: number) => String(value).replace('.', ',')
@@ -303,9 +302,9 @@ function urlFault(text: string): FormFaults {
 }
 
 /** What the settings come down to, when the first attempt is made now and every one fails. */
-function schema(herhaling: RetryFields): { poging: number; wacht: number; na: number; moment: string }[] {
+function schema(retry: RetryFields): { poging: number; wacht: number; na: number; moment: string }[] {
   const first = { retry: 0, delay: 0, at: 0 }
-  return [first, ...schedule(herhaling)].map(({ retry, delay, at }) => ({
+  return [first, ...schedule(retry)].map(({ retry, delay, at }) => ({
     poging: retry + 1,
     wacht: delay,
     na: at,
@@ -313,6 +312,6 @@ function schema(herhaling: RetryFields): { poging: number; wacht: number; na: nu
   }))
 }
 
-function textOf(form: FormValues, naam: string): string {
-  return String([form[naam]].flat().at(-1) ?? '').trim()
+function textOf(form: FormValues, name: string): string {
+  return String([form[name]].flat().at(-1) ?? '').trim()
 }

@@ -83,11 +83,11 @@ export function registerServicePages(app: FastifyInstance): void {
     return reply.page('services', {
       title: t('Andere diensten'),
       selectielijst: app.parts.config.selectielijstApiRoot,
-      diensten: rows.map((row) => ({
+      services: rows.map((row) => ({
         ...row,
         soort: KIND_WORDS[row.soort],
         authenticatie: inWords(row),
-        goed: row.laatste !== null && row.laatste.status !== null && row.laatste.status < 400,
+        isGood: row.laatste !== null && row.laatste.status !== null && row.laatste.status < 400,
       })),
     })
   })
@@ -129,95 +129,95 @@ export function registerServicePages(app: FastifyInstance): void {
   })
 
   app.get<Params>(`${PATH}/:uuid`, { config: viewing }, async (request, reply) => {
-    const dienst = await requireService(request)
+    const service = await requireService(request)
     return reply.page('service', {
-      title: dienst.label,
+      title: service.label,
       breadcrumbs: [{ path: PATH, name: t('Andere diensten') }],
-      dienst,
-      soort: KIND_WORDS[dienst.soort as keyof typeof KIND_WORDS],
-      authenticatie: AUTHENTICATIES[dienst.authenticatie as keyof typeof AUTHENTICATIES],
-      test: await lastProbe(dienst.uuid),
+      service,
+      soort: KIND_WORDS[service.soort as keyof typeof KIND_WORDS],
+      authenticatie: AUTHENTICATIES[service.authenticatie as keyof typeof AUTHENTICATIES],
+      test: await lastProbe(service.uuid),
     })
   })
 
   app.post<Params>(`${PATH}/:uuid/testen`, { config: operating }, async (request, reply) => {
-    const dienst = await requireService(request)
-    const probe = await probeService(services, dienst)
+    const service = await requireService(request)
+    const probe = await probeService(services, service)
     await mutateFromPage(request, async (m) =>
       m.audit({
         handeling: 'dienst-testen',
         soort: 'dienst',
-        id: dienst.uuid,
-        weergave: dienst.label,
-        nieuw: { ...probe, apiRoot: dienst.apiRoot },
+        id: service.uuid,
+        weergave: service.label,
+        nieuw: { ...probe, apiRoot: service.apiRoot },
       }),
     )
-    const toon = { goed: 'goed', 'let-op': 'info', fout: 'fout' } as const
-    return redirectWith(request, reply, `${PATH}/${dienst.uuid}#test`, probe.tekst, toon[probe.soort])
+    const tones = { goed: 'goed', 'let-op': 'info', fout: 'fout' } as const
+    return redirectWith(request, reply, `${PATH}/${service.uuid}#test`, probe.tekst, tones[probe.soort])
   })
 
   app.get<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireService(request)
-    return reply.page('service-edit', page(dienst, toFields(dienst)))
+    const service = await requireService(request)
+    return reply.page('service-edit', page(service, toFields(service)))
   })
 
   app.post<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireService(request)
+    const service = await requireService(request)
     try {
       const form = readForm(FormFields, request.body)
-      throwFormFaults(secretFaults(form, dienst))
+      throwFormFaults(secretFaults(form, service))
       const isChanged = await mutateFromPage(request, async (m) => {
-        const changed = await saveService(m, box, toInput(form, dienst.slug))
+        const changed = await saveService(m, box, toInput(form, service.slug))
         m.audit({
           handeling: 'dienst-wijzigen',
           soort: 'dienst',
-          id: dienst.uuid,
+          id: service.uuid,
           weergave: form.label,
-          oud: toAudit(dienst),
+          oud: toAudit(service),
           nieuw: {
-            ...toAudit(expected(await readService(m.read, { uuid: dienst.uuid }))),
+            ...toAudit(expected(await readService(m.read, { uuid: service.uuid }))),
             ...(form.secret !== undefined && { secret: 'gewijzigd' }),
             ...(form.clientKey !== undefined && { clientKey: 'gewijzigd' }),
           },
         })
         return changed
       })
-      const melding = isChanged ? t('De dienst is opgeslagen.') : t('Er was niets gewijzigd.')
-      return await redirectWith(request, reply, `${PATH}/${dienst.uuid}`, melding, isChanged ? 'goed' : 'info')
+      const text = isChanged ? t('De dienst is opgeslagen.') : t('Er was niets gewijzigd.')
+      return await redirectWith(request, reply, `${PATH}/${service.uuid}`, text, isChanged ? 'goed' : 'info')
     } catch (error) {
       const form = (request.body ?? {}) as FormValues
-      return reply.code(400).page('service-edit', page(dienst, form, formFaultsOf(error)))
+      return reply.code(400).page('service-edit', page(service, form, formFaultsOf(error)))
     }
   })
 
   app.get<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireService(request)
-    return reply.page('service-delete', { title: t('Dienst verwijderen'), breadcrumbs: crumbs(dienst), dienst })
+    const service = await requireService(request)
+    return reply.page('service-delete', { title: t('Dienst verwijderen'), breadcrumbs: crumbs(service), service })
   })
 
   app.post<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireService(request)
+    const service = await requireService(request)
     const gone = await mutateFromPage(request, async (m) => {
-      const removed = await deleteService(m, dienst.uuid)
+      const removed = await deleteService(m, service.uuid)
       m.audit({
         handeling: removed ? 'dienst-verwijderen' : 'dienst-verwijderen-geweigerd',
         soort: 'dienst',
-        id: dienst.uuid,
-        weergave: dienst.label,
-        oud: toAudit(dienst),
+        id: service.uuid,
+        weergave: service.label,
+        oud: toAudit(service),
       })
       return removed
     })
-    if (gone) return redirectWith(request, reply, PATH, t`De dienst ‘${dienst.label}’ is verwijderd.`)
-    const reden = t('Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.')
-    return redirectWith(request, reply, `${PATH}/${dienst.uuid}`, reden, 'fout')
+    if (gone) return redirectWith(request, reply, PATH, t`De dienst ‘${service.label}’ is verwijderd.`)
+    const why = t('Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.')
+    return redirectWith(request, reply, `${PATH}/${service.uuid}`, why, 'fout')
   })
 
   async function requireService({ params }: FastifyRequest): Promise<ServiceRow> {
     const { uuid } = params as { uuid: string }
-    const dienst = isUuid(uuid) ? await readService(app.read, { uuid }) : undefined
-    if (!dienst) throw notFound(t('Deze dienst bestaat niet (meer).'))
-    return dienst
+    const service = isUuid(uuid) ? await readService(app.read, { uuid }) : undefined
+    if (!service) throw notFound(t('Deze dienst bestaat niet (meer).'))
+    return service
   }
 
   /** What the last test came to: its audit record tells. */
@@ -249,20 +249,20 @@ const crumbs = ({ uuid, label }: ServiceRow) => [
   { path: `${PATH}/${uuid}`, name: label.slice(0, 60) },
 ]
 
-const page = (dienst: ServiceRow | undefined, values: Record<string, unknown>, faults: FormFaults = {}) => ({
-  title: dienst ? t('Dienst wijzigen') : t('Nieuwe dienst'),
-  breadcrumbs: dienst ? crumbs(dienst) : [{ path: PATH, name: t('Andere diensten') }],
-  dienst,
+const page = (service: ServiceRow | undefined, values: Record<string, unknown>, faults: FormFaults = {}) => ({
+  title: service ? t('Dienst wijzigen') : t('Nieuwe dienst'),
+  breadcrumbs: service ? crumbs(service) : [{ path: PATH, name: t('Andere diensten') }],
+  service,
   values,
   faults,
   soorten: Object.entries(KIND_WORDS),
   authenticaties: Object.entries(AUTHENTICATIES),
-  heeftGeheim: dienst?.geheim != null,
-  heeftSleutel: dienst?.certificaatSleutel != null,
+  hasSecret: service?.geheim != null,
+  hasKey: service?.certificaatSleutel != null,
 })
 
-function toFields(dienst: ServiceRow) {
-  const { certificaat: clientCertificate, termijnMs, ...others } = dienst
+function toFields(service: ServiceRow) {
+  const { certificaat: clientCertificate, termijnMs, ...others } = service
   return { ...others, clientCertificate, termijn: String(termijnMs / 1000) }
 }
 
@@ -281,33 +281,33 @@ function toInput(form: FormFields, slug: string) {
 }
 
 /** A secret that is known goes nowhere else than where it was given for, and means nothing for another way. */
-function secretFaults(form: FormFields, dienst: ServiceRow): FormFaults {
+function secretFaults(form: FormFields, service: ServiceRow): FormFaults {
   if (form.authenticatie === 'geen' || form.secret !== undefined) return {}
   const originOf = (url: string | undefined) => (url && URL.canParse(url) ? new URL(url).origin : '')
   const elsewhere =
     form.authenticatie === 'oauth2'
-      ? originOf(form.tokenUrl) !== originOf(dienst.tokenUrl)
-      : form.authenticatie === 'api_key' && originOf(form.apiRoot) !== originOf(dienst.apiRoot)
-  if (form.authenticatie === dienst.authenticatie && !elsewhere) return {}
+      ? originOf(form.tokenUrl) !== originOf(service.tokenUrl)
+      : form.authenticatie === 'api_key' && originOf(form.apiRoot) !== originOf(service.apiRoot)
+  if (form.authenticatie === service.authenticatie && !elsewhere) return {}
   return { secret: t('Vul het geheim opnieuw in: de manier van bekendmaken of de server is gewijzigd.') }
 }
 
 /** For the audit log: never a secret. */
-const toAudit = (dienst: ServiceRow) => ({
-  label: dienst.label,
-  slug: dienst.slug,
-  soort: dienst.soort,
-  apiRoot: dienst.apiRoot,
-  authenticatie: dienst.authenticatie,
-  clientId: dienst.clientId,
-  header: dienst.header,
-  tokenUrl: dienst.tokenUrl,
-  tokenScope: dienst.tokenScope,
-  certificaat: dienst.certificaat !== '',
-  ca: dienst.ca !== '',
-  gebruikersId: dienst.gebruikersId,
-  gebruikersWeergave: dienst.gebruikersWeergave,
-  termijnMs: dienst.termijnMs,
+const toAudit = (service: ServiceRow) => ({
+  label: service.label,
+  slug: service.slug,
+  soort: service.soort,
+  apiRoot: service.apiRoot,
+  authenticatie: service.authenticatie,
+  clientId: service.clientId,
+  header: service.header,
+  tokenUrl: service.tokenUrl,
+  tokenScope: service.tokenScope,
+  certificaat: service.certificaat !== '',
+  ca: service.ca !== '',
+  gebruikersId: service.gebruikersId,
+  gebruikersWeergave: service.gebruikersWeergave,
+  termijnMs: service.termijnMs,
 })
 
 function inWords(row: { authenticatie: keyof typeof AUTHENTICATIES; certificaat: boolean; ca: boolean }): string {

@@ -140,9 +140,9 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
         ...applicaties.map(({ uuid, label }) => [uuid, label || t('(zonder label)')]),
       ],
       authenticaties: Object.entries(AUTHENTICATION_WORDS),
-      heeftGeheim: abonnement !== undefined,
-      heeftSleutel: abonnement?.certificaatSleutel != null,
-      zonderTest: !config.notificatiesTestCallbackAuth,
+      hasSecret: abonnement !== undefined,
+      hasKey: abonnement?.certificaatSleutel != null,
+      withoutTest: !config.notificatiesTestCallbackAuth,
     }
   }
 
