@@ -1,7 +1,7 @@
 // Secrets, tokens and citizen service numbers (BSN) go into the service at every place where they may stand, in requests that are
 // served and in those that are refused. Afterwards they are looked for where they must not be: in the log of api and worker, in
 // metrics, in the payloads of jobs, and in tables (a secret in none in the clear, a BSN only in those of the object itself).
-// In a process of its own: it starts the program.
+// It starts the program.
 import { Buffer } from 'node:buffer'
 import t from 'tap'
 import { accept, startReceiver } from '../bench/receiver.ts'

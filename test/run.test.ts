@@ -1,5 +1,5 @@
 // The runner itself, on a directory with a few small files.
-// In a process of its own: it starts the runner.
+// It starts the runner.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

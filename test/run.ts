@@ -7,9 +7,9 @@
 //   npm test -- --strict                  without another try for what failed; --no-strict: with one, also for files that are named
 //   TEST_DATABASE_URL=... npm test        on that server (a role that may create databases) instead of an embedded one
 //
-// The files that take longest go first. Most share a process with others (test/lane.ts), and keep a core busy; a file that
-// starts processes, or changes its own, has one of its own, and mostly waits. So there are two queues, and each has as many
-// lanes as there are cores. The files are run by node itself, not by tap's runner: that one rebuilds a part of itself
+// The files that take longest go first. Most keep a core busy; a file that starts programs mostly waits for them. So there are
+// two queues, and each has as many lanes as there are cores. The files of a lane share a process (test/lane.ts), but for those
+// that measure their process or change it: each of these has one of its own. The files are run by node itself, not by tap's runner: that one rebuilds a part of itself
 // inside node_modules at its first run, and puts module hooks of its own around ours. Only what the files print is TAP.
 //
 // When at most RUN_AGAIN of all files failed, each of them is run once more with nothing beside it. What passes then is counted
@@ -29,13 +29,14 @@ const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own 
 const TAP_TIMEOUT = 600 // seconds, unless a test says otherwise
 const LEAVE_LIMIT = 30_000 // for a process whose last file is done
 const OWN_PROCESS = /^\/\/ In a process of its own/m
+const STARTS_PROGRAMS = /^\/\/ It starts /m
 const RUN_AGAIN = 3
 const LANE = new URL('lane.ts', import.meta.url).pathname
 const SECONDS = new URL('seconds.json', import.meta.url)
 const UNKNOWN_SECONDS = 10
 const allFiles = () => Array.fromAsync(glob('test/**/*.test.ts'))
 
-type File = { name: string; seconds: number; alone: boolean }
+type File = { name: string; seconds: number; isAlone: boolean; waits: boolean }
 
 const { values: options, positionals: names } = parseArgs({
   options: { record: { type: 'boolean' }, coverage: { type: 'boolean' }, strict: { type: 'boolean' } },
@@ -81,7 +82,7 @@ try {
     ...(coverage && { NODE_V8_COVERAGE: coverage }),
   }
   const lanes = Array.from({ length: availableParallelism() })
-  await Promise.all([...lanes.map(() => workAlone(files, env)), ...lanes.map(() => workShared(files, env))])
+  await Promise.all([true, false].flatMap((waits) => lanes.map(() => work(files, waits, env))))
   if (!(options.strict ?? names.length > 0)) await runAgain(env)
   if (coverage) await printCoverage(coverage)
   if (options.record) await record(await allFiles())
@@ -105,34 +106,25 @@ process.exitCode = interrupted || total.failed > 0 || total.passed === 0 ? 1 : 0
 /** The files, the longest first. */
 async function describeFiles(names: string[]): Promise<File[]> {
   const described = await Promise.all(
-    names.map(async (name) => ({
-      name,
-      seconds: seconds[name] ?? UNKNOWN_SECONDS,
-      alone: OWN_PROCESS.test(await readFile(name, 'utf8')),
-    })),
+    names.map(async (name) => {
+      const text = await readFile(name, 'utf8')
+      const isAlone = OWN_PROCESS.test(text)
+      return { name, seconds: seconds[name] ?? UNKNOWN_SECONDS, isAlone, waits: isAlone || STARTS_PROGRAMS.test(text) }
+    }),
   )
   return described.sort((a, b) => b.seconds - a.seconds || (a.name < b.name ? -1 : 1))
 }
 
-/** Takes files that have a process of their own until there are none. */
-async function workAlone(files: File[], env: NodeJS.ProcessEnv): Promise<void> {
-  for (let file = take(files, true); file; file = take(files, true)) {
-    const start = performance.now()
-    report(file.name, await runAlone(file.name, env), start)
-  }
-}
-
-/** Takes the others, one process for all of them; and helps with the first kind when there are none left. */
-async function workShared(files: File[], env: NodeJS.ProcessEnv): Promise<void> {
+/** Takes files of one queue until there are none, and then those of the other. */
+async function work(files: File[], waits: boolean, env: NodeJS.ProcessEnv): Promise<void> {
   let shared: SharedProcess | undefined
-  for (let file = take(files, false); file; file = take(files, false)) {
+  for (let file = take(files, waits); file; file = take(files, waits)) {
     const start = performance.now()
-    shared ??= openShared(env)
-    report(file.name, await shared.run(file.name), start)
-    if (shared.ended()) shared = undefined
+    if (!file.isAlone) shared ??= openShared(env)
+    report(file.name, await (file.isAlone ? runAlone(file.name, env) : shared!.run(file.name)), start)
+    if (shared?.ended()) shared = undefined
   }
   await shared?.leave()
-  await workAlone(files, env)
 }
 
 /** Runs the files that failed once more, when they are few. The sums are of the last run. */
@@ -152,9 +144,10 @@ async function runAgain(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-function take(files: File[], alone: boolean): File | undefined {
-  const place = interrupted ? -1 : files.findIndex((file) => file.alone === alone)
-  return place < 0 ? undefined : files.splice(place, 1)[0]
+function take(files: File[], waits: boolean): File | undefined {
+  if (interrupted || files.length === 0) return undefined
+  const place = files.findIndex((file) => file.waits === waits)
+  return files.splice(Math.max(place, 0), 1)[0]
 }
 
 /** What these files took, now or before; what is no longer there is forgotten. */

@@ -1,4 +1,4 @@
-// In a process of its own: it starts the program.
+// It starts the program.
 import { execFile } from 'node:child_process'
 import t from 'tap'
 import { givenChange } from '../notificaties/given.ts'

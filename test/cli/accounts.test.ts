@@ -1,4 +1,4 @@
-// In a process of its own: it starts the program.
+// It starts the program.
 import { execFile } from 'node:child_process'
 import t from 'tap'
 import { checkPassword, findByName, recordFailure } from '../../src/beheer/accounts.ts'

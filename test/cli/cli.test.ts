@@ -1,4 +1,4 @@
-// In a process of its own: it starts the program.
+// It starts the program.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'

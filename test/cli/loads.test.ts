@@ -1,4 +1,4 @@
-// In a process of its own: it starts processes.
+// It starts processes.
 //
 // What a part of the program loads at its start. Each module costs about a third of a millisecond of CPU, also when it was compiled
 // before, and a process that was killed is back so much later.

@@ -1,4 +1,4 @@
-// In a process of its own: it starts and stops databases.
+// It starts and stops databases.
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'

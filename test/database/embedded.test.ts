@@ -1,4 +1,4 @@
-// In a process of its own: it starts databases.
+// It starts databases.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 // An import whose workers are killed again and again, frozen once, and whose database goes down twice, ends by itself
 // with the report of an undisturbed run. Real processes, a real server, and a seed to repeat the moments: KILL_SEED=… node test/….
-// In a process of its own: it starts and kills workers.
+// It starts and kills workers.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 // What a well-behaved server does not show: answers that get lost, others that write the same name, uploads that are cut
 // off. A proxy stands between us and the servers, and meddles.
-// In a process of its own: it starts servers.
+// It starts servers.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -1,5 +1,5 @@
 // Documents in more than one store: reading them, moving them, checking them, and what happens when a store is away.
-// In a process of its own: it starts servers.
+// It starts servers.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'

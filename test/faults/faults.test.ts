@@ -1,6 +1,6 @@
 // A few cells of `npm run faults`, which the seed chooses: FAULTS_SEED=… FAULTS_CELLS=… npm test -- test/faults/faults.test.ts. What
 // kill.test.ts, database-away.test.ts and others do at length is left out.
-// In a process of its own: it starts and kills the program.
+// It starts and kills the program.
 import t from 'tap'
 import { CELLS } from './cells.ts'
 import { runCell } from './faults.ts'

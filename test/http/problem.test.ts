@@ -1,4 +1,4 @@
-// In a process of its own: it starts and stops a database.
+// It starts and stops a database.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'

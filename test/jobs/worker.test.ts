@@ -1,4 +1,4 @@
-// In a process of its own: it starts workers, and its tests wait side by side.
+// It starts workers, and its tests wait side by side.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'

@@ -1,5 +1,5 @@
 // The worker as the program runs it: a process that is killed, cut off and kept waiting.
-// In a process of its own: it starts workers.
+// It starts workers.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

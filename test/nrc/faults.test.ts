@@ -1,4 +1,4 @@
-// In a process of its own: it starts api and worker, and kills them.
+// It starts api and worker, and kills them.
 // From changes to many subscribers while api and worker are killed, one subscriber is dead and one is slow.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 // SIGKILL in every kind of portion, during a comparison and in the middle of a file. What goes on afterwards ends with what an
 // undisturbed takeover ends with. A gate in the database holds the program where it is to die, so that no moment is guessed.
-// In a process of its own: it starts and kills programs.
+// It starts and kills programs.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 // PostgreSQL is stopped and started again while cases are created and read: the api says so at once and answers again by
 // itself, the worker goes on, and nothing that was promised is lost. Repeat with KILL_SEED=….
-// In a process of its own: it starts the program and stops its database.
+// It starts the program and stops its database.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { migrate } from '../../src/database/migrate.ts'

@@ -1,7 +1,7 @@
 // Cases are created without pause while api and worker are killed again and again: what was answered stays, with its audit
 // record and its message; what was not answered is there in full or not at all. Repeat with KILL_SEED=…; KILL_CREATES=10000
 // for a long run.
-// In a process of its own: it starts and kills the program.
+// It starts and kills the program.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../until.ts'

@@ -1,5 +1,5 @@
 // An api that is stopped under load says so first, serves what still comes, and cuts nobody off.
-// In a process of its own: it starts and stops the program.
+// It starts and stops the program.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../until.ts'
