@@ -3,7 +3,7 @@
 //   npm test                              every test/**/*.test.ts
 //   npm test -- test/config.test.ts       only these files
 //   npm test -- --record                  and note how long each takes, for the order of the next time (test/seconds.json)
-//   npm test -- --coverage                and say how much of src/ and tasks/ ran
+//   NODE_V8_COVERAGE=<directory> npm test  and keep there what ran, for `npm run coverage`
 //   npm test -- --strict                  without another try for what failed; --no-strict: with one, also for files that are named
 //   TEST_DATABASE_URL=... npm test        on that server (a role that may create databases) instead of an embedded one
 //
@@ -17,7 +17,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FinalResults, Parser } from 'tap-parser'
@@ -39,7 +39,7 @@ const allFiles = () => Array.fromAsync(glob('test/**/*.test.ts'))
 type File = { name: string; seconds: number; isAlone: boolean; waits: boolean }
 
 const { values: options, positionals: names } = parseArgs({
-  options: { record: { type: 'boolean' }, coverage: { type: 'boolean' }, strict: { type: 'boolean' } },
+  options: { record: { type: 'boolean' }, strict: { type: 'boolean' } },
   allowPositionals: true,
   allowNegative: true,
 })
@@ -64,8 +64,6 @@ const files = await describeFiles(names.length > 0 ? names : await allFiles())
 // Whatever the tests leave in the directory for temporary files is removed with it.
 const root = await temporaryRoot()
 const temporary = await mkdtemp(join(root, 'zaakstroom-tests-'))
-// On a disk: it grows to gigabytes.
-const coverage = options.coverage && (await mkdtemp(join(tmpdir(), 'zaakstroom-coverage-')))
 let server: TestServer | undefined
 try {
   server = await prepareServer(root)
@@ -79,12 +77,10 @@ try {
     TEST_TEMPLATE: server.template,
     TAP_TIMEOUT: String(TAP_TIMEOUT),
     NODE_COMPILE_CACHE: new URL('../node_modules/.cache/compiled', import.meta.url).pathname,
-    ...(coverage && { NODE_V8_COVERAGE: coverage }),
   }
   const lanes = Array.from({ length: availableParallelism() })
   await Promise.all([true, false].flatMap((waits) => lanes.map(() => work(files, waits, env))))
   if (!(options.strict ?? names.length > 0)) await runAgain(env)
-  if (coverage) await printCoverage(coverage)
   if (options.record) await record(await allFiles())
 } catch (error) {
   total.failed++
@@ -94,8 +90,7 @@ try {
     total.failed++
     console.error(error)
   })
-  for (const directory of [temporary, coverage])
-    if (directory) await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  await rm(temporary, { recursive: true, force: true, maxRetries: 5 })
 }
 if (interrupted) console.log(`\nstopped by ${interrupted}`)
 console.log(`\n${count} files in ${since(started)}`)
@@ -269,17 +264,6 @@ function limitOf(child: ChildProcess, milliseconds: number): { timer: NodeJS.Tim
     end(child)
   }, milliseconds)
   return { timer, passed: () => passed }
-}
-
-async function printCoverage(directory: string): Promise<void> {
-  const c8 = new URL('../node_modules/c8/bin/c8.js', import.meta.url).pathname
-  const what = ['--include=src/**', '--include=tasks/**', '--exclude-after-remap=false', '--reporter=text-summary']
-  const child = spawn(process.execPath, [c8, 'report', `--temp-directory=${directory}`, ...what], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=4096' },
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`c8 ended with code ${code}`)
 }
 
 /** The file and all that it started; what does not listen is killed. */
