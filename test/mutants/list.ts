@@ -1,10 +1,11 @@
 // All deliberate breaks: one for each rule number, constraint, right and guard against a crash. They stand by component.
 import { BESLUITEN } from './breaks/besluiten.ts'
 import { CATALOGI } from './breaks/catalogi.ts'
+import { CLOSED } from './breaks/closed.ts'
 import { CRASHES } from './breaks/crashes.ts'
 import { DOCUMENTEN } from './breaks/documenten.ts'
 import { SHARED } from './breaks/shared.ts'
 import { ZAKEN } from './breaks/zaken.ts'
 import type { Mutant } from './mutant.ts'
 
-export const MUTANTS: Mutant[] = [...ZAKEN, ...DOCUMENTEN, ...CATALOGI, ...BESLUITEN, ...SHARED, ...CRASHES]
+export const MUTANTS: Mutant[] = [...ZAKEN, ...CLOSED, ...DOCUMENTEN, ...CATALOGI, ...BESLUITEN, ...SHARED, ...CRASHES]
