@@ -238,7 +238,10 @@ function idOfField(body: string, name: string): string | undefined {
   return /\sid="([^"]+)"/.exec(tag)?.[1]
 }
 
-/** What every template is given beside its own. */
+/**
+ * What every template is given beside its own.
+ * @internal Only a test names it, which reads the templates with it.
+ */
 export type Frame = ReturnType<typeof frame> & {
   notice: { soort: string; tekst: string } | null
   csrf: string

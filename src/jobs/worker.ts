@@ -23,8 +23,6 @@ import { originOfJob, underOrigin } from '../telemetry/request-id.ts'
 import { freeStrayJobs, type Lease, lockedJobs, openLease, reapDeadWorkers, releaseWorker } from './leases.ts'
 import { isConnectionFault, openWorkerPool, type WorkerPool } from './pool.ts'
 
-export { isConnectionFault } from './pool.ts'
-
 const STOP_MS = 30_000
 const REAP_MS = 1_000
 const REPAIR_MS = 5_000

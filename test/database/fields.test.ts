@@ -1,7 +1,7 @@
 // The tables of fields beside the database: what a row leaves out is what the table of the database puts there.
 import postgres from 'postgres'
 import t from 'tap'
-import { EMPTY as EMPTY_VERSIE } from '../../src/documenten/document/columns.ts'
+import { toColumns } from '../../src/documenten/document/columns.ts'
 import { EMPTY as EMPTY_ZAAK } from '../../src/zaken/zaak/columns.ts'
 import { testDatabase } from '../setup.ts'
 
@@ -9,7 +9,7 @@ t.test('an empty field holds what the database puts there by default', async (t)
   const { url } = await testDatabase(t)
   const sql = postgres(url, { max: 1 })
   t.teardown(() => sql.end())
-  const tables = { zaak: EMPTY_ZAAK, enkelvoudiginformatieobject_versie: EMPTY_VERSIE }
+  const tables = { zaak: EMPTY_ZAAK, enkelvoudiginformatieobject_versie: toColumns({}) }
   for (const [table, empty] of Object.entries(tables)) {
     const columns = await sql<{ name: string; expression: string | null }[]>`
       select a.attname as name, pg_get_expr(d.adbin, d.adrelid) as expression

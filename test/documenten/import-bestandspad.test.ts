@@ -26,13 +26,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
 import t from 'tap'
-import {
-  beneath,
-  beneathByRealPath,
-  checkBaseDir,
-  checkPath,
-  openBeneath,
-} from '../../src/documenten/import/bestandspad.ts'
+import { beneath, beneathByRealPath, checkBaseDir, checkPath } from '../../src/documenten/import/bestandspad.ts'
 import { copyPool, copyToStore, writePlaces } from '../../src/documenten/import/copy.ts'
 import type { Copied, FileToCopy } from '../../src/documenten/import/source-file.ts'
 import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
@@ -70,7 +64,9 @@ const one = (bestandspad: string): FileToCopy[] => [{ nummer: 1, bestandspad, sl
 
 /** Reads the file as the import would; a refusal is its code. */
 function readBeneath(base: string, pad: string): string {
-  const opened = openBeneath(base, pad)
+  const source = beneath(base)
+  const opened = source.open(pad)
+  source.close()
   if ('fout' in opened) return opened.fout.code
   try {
     return readFileSync(opened.fd, 'utf8')
@@ -104,15 +100,17 @@ const REFUSED: Record<string, string[]> = {
 }
 
 t.test('a path that could lead outside is refused as text, before any file is looked at', async (t) => {
+  const source = beneath(givenDir(t))
+  t.teardown(() => source.close())
   for (const [code, paths] of Object.entries(REFUSED)) {
     for (const pad of paths) {
       const fout = checkPath(pad)
       t.equal(fout?.code, code, JSON.stringify(pad.slice(0, 40)))
       t.match(fout?.tekst, /^(Er is|Het (pad|bestand)) .*\.$/)
-      t.strictSame(openBeneath('/no/such/base', pad), { fout })
+      t.strictSame(source.open(pad), { fout })
     }
   }
-  t.throws(() => openBeneath('/no/such/base', 'a'), StoreUnavailable, 'which any other path would look at')
+  t.throws(() => beneath('/no/such/base'), StoreUnavailable)
 })
 
 t.test('names that only look dangerous are names', async (t) => {
@@ -292,13 +290,15 @@ t.test('running out of handles is no fault of a row', async (t) => {
   put(base, 'map/a')
   const module = `
     import { closeSync, openSync } from 'node:fs'
-    import { openBeneath } from '${new URL('../../src/documenten/import/bestandspad.ts', import.meta.url).href}'
+    import { beneath } from '${new URL('../../src/documenten/import/bestandspad.ts', import.meta.url).href}'
     const open = []
     try { while (true) open.push(openSync('/dev/null')) } catch {}
     const outcomes = []
     for (let free = 0; free < 4; free++) { // base, directory and file need one each
-      try { const opened = openBeneath(process.argv[1], 'map/a'); closeSync(opened.fd); outcomes.push('open') }
+      let source
+      try { source = beneath(process.argv[1]); closeSync(source.open('map/a').fd); outcomes.push('open') }
       catch (error) { outcomes.push(error.code) }
+      finally { source?.close() }
       closeSync(open.pop())
     }
     console.log(outcomes.join())`

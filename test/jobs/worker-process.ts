@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, JobHelpers } from 'graphile-worker'
 import pg from 'pg'
 import pino from 'pino'
-import { isConnectionFault, startWorker } from '../../src/jobs/worker.ts'
+import { isConnectionFault } from '../../src/jobs/pool.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
 
 const databaseUrl = process.env.DATABASE_URL!
 const log = pino({ level: 'debug' })

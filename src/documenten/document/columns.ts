@@ -1,15 +1,7 @@
 // The fields of a document, and how they stand in the row of a version. A create and a row of an import have one schema.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import {
-  answerReader,
-  answersOf,
-  type ColumnsOf,
-  emptyOf,
-  fieldsOf,
-  inputsOf,
-  rowWriter,
-} from '../../database/fields.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { EnkelvoudiginformatieobjectVersie } from '../../database/types.ts'
 import {
   DateOnly,
@@ -189,8 +181,6 @@ export type Document = Static<typeof Document>
 export const DocumentWithLock = Type.Object({ ...Document.properties, lock: Type.String() })
 export type DocumentWithLock = Static<typeof DocumentWithLock>
 
-/** What the columns of the fields hold when a version is made of nothing. */
-export const EMPTY = emptyOf(FIELDS)
 /** A version as the columns of its table, without what the server decides; what is absent is empty. */
 export const toColumns = rowWriter<Versie, typeof FIELDS>(FIELDS)
 export const toDocument = answerReader<VersieRow, typeof FIELDS>(FIELDS)

@@ -118,18 +118,6 @@ export function checkPath(pad: string): PathFault | undefined {
 export type OpenedSource = { fd: number; size: number; mtimeMs: number }
 export type Refused = { fout: PathFault }
 
-/** Opens one file; see `beneath` for many. Synchronous, for use in a thread of its own. */
-export function openBeneath(baseDir: string, pad: string): OpenedSource | Refused {
-  const fout = checkPath(pad)
-  if (fout) return { fout }
-  const base = beneath(baseDir)
-  try {
-    return base.open(pad)
-  } finally {
-    base.close()
-  }
-}
-
 /**
  * The files beneath a base directory. Handles of directories are kept until `close`, so that many files in one directory
  * cost one walk: a handle stays that of the directory that was walked to, whatever becomes of its name.
