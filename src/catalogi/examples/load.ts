@@ -12,11 +12,12 @@ import {
 } from '../informatieobjecttypen.ts'
 import { noKlasse, type Selectielijst } from '../selectielijst.ts'
 import { ZaaktypeInput } from '../zaaktype/columns.ts'
+import { createZaaktype } from '../zaaktype/create.ts'
 import { createEigenschap, EigenschapInput } from '../zaaktype/eigenschappen.ts'
+import { publishZaaktype } from '../zaaktype/publish.ts'
 import { askSelectielijst, type Sources } from '../zaaktype/resultaattype-selectielijst.ts'
 import { createResultaattype, ResultaattypeInput } from '../zaaktype/resultaattypen.ts'
 import { createRoltype, RoltypeInput } from '../zaaktype/roltypen.ts'
-import { createZaaktype, publishZaaktype } from '../zaaktype/routes.ts'
 import { createStatustype, StatustypeInput } from '../zaaktype/statustypen.ts'
 import {
   createZaaktypeInformatieobjecttype,

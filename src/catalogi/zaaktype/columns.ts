@@ -5,7 +5,7 @@ import type { ReadDb } from '../../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Zaaktype as ZaaktypeTable } from '../../database/types.ts'
 import { isoDuration } from '../../http/duration.ts'
-import { DateOnly, OptionalDate, OptionalText, Text, Url, Vertrouwelijkheid } from '../../http/input.ts'
+import { DateOnly, OptionalDate, OptionalText, Patch, Text, Url, Vertrouwelijkheid } from '../../http/input.ts'
 import { link, linkOr } from '../../http/links.ts'
 import {
   CATALOGUS,
@@ -196,7 +196,20 @@ const _nothingForgotten = {} satisfies Record<Exclude<keyof ZaaktypeTable, Colum
 
 export const ZaaktypeInput = Type.Object(inputsOf(FIELDS))
 export type ZaaktypeInput = Static<typeof ZaaktypeInput>
+export const ZaaktypePatch = Patch(ZaaktypeInput)
 export const Zaaktype = Type.Object(answersOf(FIELDS))
 /** All columns of the fields, without the `Own`. */
 export const toRow = rowWriter<ZaaktypeTable, typeof FIELDS>(FIELDS)
 export const toZaaktype = answerReader<ZaaktypeRow, typeof FIELDS>(FIELDS)
+
+/** Deprecated since Catalogi 1.3.2, where it may be left out: then the version is of the day on which it begins. */
+export const versionDate = ({ versiedatum, beginGeldigheid }: ZaaktypeInput) => versiedatum ?? beginGeldigheid
+
+/** The columns that are not what the field says. */
+export function ownColumns(input: ZaaktypeInput) {
+  const { verlengingMogelijk, verlengingstermijn } = input
+  return {
+    verlengingstermijn: verlengingMogelijk && verlengingstermijn ? isoDuration(verlengingstermijn) : null,
+    versiedatum: versionDate(input),
+  }
+}

@@ -2,10 +2,12 @@
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
 import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Url } from '../../http/input.ts'
 import { contains, PageQuery } from '../../http/page.ts'
+import { notFound } from '../../http/problem.ts'
 import { expandable } from '../expand.ts'
 import { filterUuid } from '../rules.ts'
 import { DatumGeldigheid, StatusFilter, validOn } from '../versions.ts'
@@ -53,6 +55,13 @@ export function findZaaktype(db: ReadDb, uuid: string, datum?: string): Promise<
   return selectZaaktype(allZaaktypen(db), datum ?? null)
     .where('t.uuid', '=', uuid)
     .executeTakeFirst()
+}
+
+export async function zaaktypeForChange(m: Mutation, uuid: string): Promise<ZaaktypeRow> {
+  await m.trx.selectFrom('zaaktype').where('uuid', '=', uuid).forUpdate().select('id').execute()
+  const row = await findZaaktype(m.read, uuid)
+  if (!row) throw notFound()
+  return row
 }
 
 expandable('zaaktype', async (read, base, uuids, datum) => {

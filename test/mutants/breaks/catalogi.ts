@@ -26,14 +26,14 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-009 a published zaaktype does not change',
-    file: 'src/catalogi/zaaktype/routes.ts',
+    file: 'src/catalogi/zaaktype/change.ts',
     search: '...publishedFaults(m, before), ',
     replace: '',
     tests: ['test/catalogi/publish.test.ts', 'test/catalogi/typen.test.ts'],
   },
   {
     what: 'ztc-009 a published zaaktype is not removed',
-    file: 'src/catalogi/zaaktype/routes.ts',
+    file: 'src/catalogi/zaaktype/delete.ts',
     search: 'await requireDeletable(m, before, async () => {',
     replace: 'await requireDeletable(m, { concept: true }, async () => {',
     tests: ['test/catalogi/publish.test.ts', 'test/catalogi/typen.test.ts'],
@@ -54,14 +54,14 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-013 besluittypen of another catalogue',
-    file: 'src/catalogi/zaaktype/routes.ts',
+    file: 'src/catalogi/zaaktype/rules.ts',
     search: '    ...otherCatalogusFaults(relaties.besluittypen, catalogusId),\n',
     replace: '',
     tests: ['test/catalogi/publish.test.ts'],
   },
   {
     what: 'ztc-001 the procestype is one of the selectielijst',
-    file: 'src/catalogi/zaaktype/routes.ts',
+    file: 'src/catalogi/zaaktype/rules.ts',
     search: "return found.kind === 'fault' ? [{ name: 'selectielijstProcestype'",
     replace: "return Math.random() > 2 ? [{ name: 'selectielijstProcestype'",
     tests: ['test/catalogi/archive.test.ts'],
@@ -139,7 +139,7 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-011 published types are not linked to a zaaktype',
-    file: 'src/catalogi/zaaktype/routes.ts',
+    file: 'src/catalogi/zaaktype/create.ts',
     search: ', ...linkFaults(m, anyPublished(relaties.besluittypen))',
     replace: '',
     tests: ['test/catalogi/publish.test.ts'],
@@ -174,7 +174,7 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-013 deelzaaktypen of another catalogue',
-    file: 'src/catalogi/zaaktype/routes.ts',
+    file: 'src/catalogi/zaaktype/rules.ts',
     search: "    ...otherCatalogusFaults(relaties.deelzaaktypen, catalogusId, 'deelzaaktypen'),\n",
     replace: '',
     tests: ['test/catalogi/publish.test.ts', 'test/catalogi/relations.test.ts'],
