@@ -4,8 +4,18 @@ import { CATALOGI } from './breaks/catalogi.ts'
 import { CLOSED } from './breaks/closed.ts'
 import { CRASHES } from './breaks/crashes.ts'
 import { DOCUMENTEN } from './breaks/documenten.ts'
+import { RIGHTS } from './breaks/rights.ts'
 import { SHARED } from './breaks/shared.ts'
 import { ZAKEN } from './breaks/zaken.ts'
 import type { Mutant } from './mutant.ts'
 
-export const MUTANTS: Mutant[] = [...ZAKEN, ...CLOSED, ...DOCUMENTEN, ...CATALOGI, ...BESLUITEN, ...SHARED, ...CRASHES]
+export const MUTANTS: Mutant[] = [
+  ...ZAKEN,
+  ...CLOSED,
+  ...DOCUMENTEN,
+  ...CATALOGI,
+  ...BESLUITEN,
+  ...RIGHTS,
+  ...SHARED,
+  ...CRASHES,
+]

@@ -6,7 +6,7 @@
 //   npm run mutants -- --part today        the tenths take turns, and each begins somewhere else every time: what --minutes
 //                                          leaves out one time is run another time
 //   npm run mutants -- --minutes 2         begin no more of them after this time
-//   npm run mutants -- --check             only say which breaks no longer fit the code
+//   npm run mutants -- --check             only say which breaks no longer fit the code, and which constraint has none
 //   npm run mutants -- drc-009             those with this in their name or file
 //
 // A break whose text is not found, or found twice, is a failure: the code has moved and the break has to follow it.
@@ -48,14 +48,23 @@ for (const mutant of chosen) {
   if (times === 1) fitting.push({ mutant, text })
   else lost.push(`${mutant.file}: "${mutant.search}" is there ${times} times (${mutant.what})`)
 }
+if (names.length === 0 && part === undefined) lost.push(...(await constraintsWithoutBreak()))
 const survived: string[] = []
 let noticed = 0
 if (!options.check) await run()
-for (const line of lost) console.log(`does not fit   ${line}`)
-console.log(
-  `\n${noticed} noticed, ${survived.length} survived, ${lost.length} no longer fit, of ${chosen.length} chosen`,
-)
+for (const line of lost) console.log(`to mend        ${line}`)
+console.log(`\n${noticed} noticed, ${survived.length} survived, ${lost.length} to mend, of ${chosen.length} chosen`)
 process.exitCode = survived.length + lost.length > 0 ? 1 : 0
+
+/** Each constraint that is answered with a rule has a break that takes its line away. */
+async function constraintsWithoutBreak(): Promise<string[]> {
+  const file = 'src/http/problem.ts'
+  const [, lines = ''] = /\nconst CONSTRAINTS[^\n]*\n(.*?)\n}\n/s.exec(await readFile(join(ROOT, file), 'utf8')) ?? []
+  const constraints = [...lines.matchAll(/^ {2}(\w+): /gm)].map(([, name = '']) => name)
+  if (constraints.length === 0) return [`${file}: no CONSTRAINTS found`]
+  const broken = new Set(MUTANTS.filter((one) => one.file === file).map(({ search }) => search.trim()))
+  return constraints.filter((name) => !broken.has(`${name}:`)).map((name) => `${file}: ${name} has no break`)
+}
 
 async function run(): Promise<void> {
   const until = options.minutes ? performance.now() + Number(options.minutes) * 60_000 : Number.POSITIVE_INFINITY

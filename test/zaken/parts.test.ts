@@ -121,6 +121,21 @@ t.test('what hangs on a case', async (t) => {
     t.equal((await call('DELETE', rol.body.url)).status, 204)
   })
 
+  await t.test('zrc-019: a roltype is one of the zaaktype of the case', async (t) => {
+    const zaak = await givenZaak(test, { zaaktype })
+    const other = await givenZaaktype(test, {
+      catalogus,
+      identificatie: 'ANDER',
+      roltypen: [{ omschrijving: 'Melder', omschrijvingGeneriek: 'initiator' }],
+    })
+    const [elsewhere] = (await call('GET', other)).body.roltypen
+    const body = { zaak: zaak.url, betrokkene: 'https://example.com/1', betrokkeneType: 'medewerker' }
+    t.same(faultsOf(await call('POST', `${ZAKEN}/rollen`, { ...body, roltype: elsewhere })), [
+      'nonFieldErrors: zaaktype-mismatch',
+    ])
+    t.equal((await call('POST', `${ZAKEN}/rollen`, { ...body, roltype: roltype('initiator') })).status, 201)
+  })
+
   await t.test('zrc-003, zrc-005, zrc-017: a document is linked on both sides', async (t) => {
     const zaak = await givenZaak(test, { zaaktype })
     const informatieobject = await givenDocument(test, informatieobjecttype)
