@@ -90,7 +90,7 @@ export function registerKanalen(app: FastifyInstance): void {
         ...row,
         naam: nameOf(row),
         staat: stateOf(row),
-        groepen: row.filters.map((filters) => groupInWords({ naam: kanaal.naam, filters })),
+        groups: row.filters.map((filters) => groupInWords({ naam: kanaal.naam, filters })),
       })),
     })
   })

@@ -43,7 +43,7 @@ function namesReadBy(name: string): Set<string> {
 /** What a template also does without: names that only some of the pages that show it give. */
 const OPTIONAL: Record<string, string> = {
   'abonnement-limits': 'blokkeerNaUren blokkeerVanafAantal',
-  'abonnement-replay': 'count inWoorden more seen vanaf',
+  'abonnement-replay': 'count inWords more seen vanaf',
   account: 'actief',
   'account-fields': 'email maxVertrouwelijkheidaanduiding naam rol',
   'account-new': 'gebruikersnaam',

@@ -82,21 +82,21 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const query = request.query as FormValues
     const values = { soort: 'mislukt', perMinuut: String(PER_MINUTE), ...query }
     if (query.soort === undefined)
-      return reply.page('abonnement-replay', { ...page(abonnement), values, faults: {}, telling: null })
+      return reply.page('abonnement-replay', { ...page(abonnement), values, faults: {}, counted: null })
     try {
-      const { replay, inWoorden } = readReplay(query)
-      const telling = await countReplay(app.read, abonnement.uuid, replay)
+      const { replay, inWords } = readReplay(query)
+      const counted = await countReplay(app.read, abonnement.uuid, replay)
       return await reply.page('abonnement-replay', {
         ...page(abonnement),
         values,
         faults: {},
-        telling,
-        inWoorden,
+        counted,
+        inWords,
       })
     } catch (error) {
       return reply
         .code(400)
-        .page('abonnement-replay', { ...page(abonnement), values, faults: formFaultsOf(error), telling: null })
+        .page('abonnement-replay', { ...page(abonnement), values, faults: formFaultsOf(error), counted: null })
     }
   })
 
@@ -104,20 +104,20 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const abonnement = await requireAbonnement(app, request)
     const form = (request.body ?? {}) as FormValues
     try {
-      const { replay, inWoorden } = readReplay(form)
+      const { replay, inWords } = readReplay(form)
       await record(request, abonnement, 'abonnement-herzenden', replay, (m) => startReplay(m, abonnement.uuid, replay))
       return await redirectWith(
         request,
         reply,
         `${path(abonnement)}#herzending`,
-        t`Het herzenden is begonnen: ${inWoorden}.`,
+        t`Het herzenden is begonnen: ${inWords}.`,
       )
     } catch (error) {
       return reply.code(400).page('abonnement-replay', {
         ...page(abonnement),
         values: form,
         faults: formFaultsOf(error),
-        telling: null,
+        counted: null,
       })
     }
   })
@@ -215,13 +215,13 @@ const page = (abonnement: Abonnement) => ({
 })
 
 /** @throws Problem 400 with what is wrong per field */
-function readReplay(form: FormValues): { replay: Replay; inWoorden: string } {
+function readReplay(form: FormValues): { replay: Replay; inWords: string } {
   const { soort, vanaf, perMinuut } = readForm(Herzenden, form)
-  if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWoorden: expected(REPLAYS[soort]) }
+  if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWords: expected(REPLAYS[soort]) }
   const moment = momentOf(vanaf ?? '')
   if (!moment) throw formProblem({ vanaf: t('Vul een datum en tijd in, als jjjj-mm-dd uu:mm.') })
-  const inWoorden = t`alle berichten vanaf ${longMoment(moment)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
-  return { replay: { soort, vanaf: moment.toISOString(), perMinuut }, inWoorden }
+  const inWords = t`alle berichten vanaf ${longMoment(moment)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
+  return { replay: { soort, vanaf: moment.toISOString(), perMinuut }, inWords }
 }
 
 const OFFSET = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' })

@@ -16,7 +16,7 @@ const NEXT = 20
 export function registerAbonnement(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid', { config: viewing }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const [figures, doorvoer, pogingen, volgende, mislukte, herzending, test] = await Promise.all([
+    const [shown, throughput, attempts, next, failed, replay, test] = await Promise.all([
       readFigures(app.read, sql`a.id = ${abonnement.id}`),
       readThroughput(app.read, abonnement.id),
       readAttempts(app, abonnement.id),
@@ -31,21 +31,21 @@ export function registerAbonnement(app: FastifyInstance): void {
         .executeTakeFirst(),
       lastTest(app, abonnement.uuid),
     ])
-    const stand = one(figures)
+    const figures = one(shown)
     return reply.page('abonnement', {
       title: nameOf(abonnement).slice(0, 120),
       breadcrumbs: [{ path: '/abonnementen', name: t('Abonnementen') }],
       abonnement: { ...abonnement, callbackUrl: masked(abonnement.callbackUrl), tokenUrl: masked(abonnement.tokenUrl) },
-      stand,
-      staat: stateOf(stand),
-      storing: stand.fouten > 0 ? subscriberOutcome(stand.laatsteUitkomst, stand.laatsteHttpStatus) : null,
+      figures,
+      staat: stateOf(figures),
+      storing: figures.fouten > 0 ? subscriberOutcome(figures.laatsteUitkomst, figures.laatsteHttpStatus) : null,
       authenticatie: AUTHENTICATION_WORDS[abonnement.authenticatie],
-      groepen: abonnement.kanalen.map(groupInWords),
-      doorvoer,
-      pogingen: pogingen.map((poging) => ({ ...poging, ...subscriberOutcome(poging.uitkomst, poging.httpStatus) })),
-      volgende,
-      mislukte,
-      herzending: herzending && { ...herzending, inWoorden: REPLAYS[herzending.soort] },
+      groups: abonnement.kanalen.map(groupInWords),
+      throughput,
+      attempts: attempts.map((attempt) => ({ ...attempt, ...subscriberOutcome(attempt.uitkomst, attempt.httpStatus) })),
+      next,
+      failed,
+      replay: replay && { ...replay, inWords: REPLAYS[replay.soort] },
       test: test && { ...test, stappen: stepsOf((test.nieuw as { stappen: Step[] }).stappen) },
       bewaarDagen: app.parts.config.notificationDaysRetained,
       capped,

@@ -22,21 +22,21 @@ export function registerFilters(app: FastifyInstance): void {
   app.get<Params>(url, { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const query = request.query as FormValues
-    const velden = Object.keys(query).some((naam) => naam.startsWith('kanaal.'))
+    const fields = Object.keys(query).some((name) => name.startsWith('kanaal.'))
       ? readFields(query)
       : toFields(abonnement.kanalen)
-    return reply.page('abonnement-filters', await page(abonnement, velden))
+    return reply.page('abonnement-filters', await page(abonnement, fields))
   })
 
   app.post<Params>(url, { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const form = (request.body ?? {}) as FormValues
-    const velden = readFields(form)
+    const fields = readFields(form)
     if (form.actie === 'erbij')
-      return reply.page('abonnement-filters', await page(abonnement, [...velden, { kanaal: '', filters: '' }]))
-    const { groepen, known, faults } = await read(velden)
+      return reply.page('abonnement-filters', await page(abonnement, [...fields, { kanaal: '', filters: '' }]))
+    const { groups, known, faults } = await read(fields)
     if (faults.length > 0)
-      return reply.code(400).page('abonnement-filters', { ...(await page(abonnement, velden)), geweigerd: true })
+      return reply.code(400).page('abonnement-filters', { ...(await page(abonnement, fields)), rejected: true })
     await mutateFromPage(request, async (m) => {
       await changeAbonnement(m, app.parts.box, abonnement.uuid, {}, known)
       m.audit({
@@ -45,7 +45,7 @@ export function registerFilters(app: FastifyInstance): void {
         id: abonnement.uuid,
         weergave: nameOf(abonnement),
         oud: { kanalen: abonnement.kanalen },
-        nieuw: { kanalen: groepen },
+        nieuw: { kanalen: groups },
       })
     })
     return redirectWith(
@@ -56,8 +56,8 @@ export function registerFilters(app: FastifyInstance): void {
     )
   })
 
-  async function page(abonnement: Abonnement, velden: FilterFields[]) {
-    const { groepen, known, faults } = await read(velden)
+  async function page(abonnement: Abonnement, fields: FilterFields[]) {
+    const { groups, known, faults } = await read(fields)
     const kanalen = await app.read
       .selectFrom('kanaal')
       .select(['naam', 'filters'])
@@ -68,53 +68,53 @@ export function registerFilters(app: FastifyInstance): void {
       title: t('Kanalen en filters'),
       breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
-      velden: velden.length === 0 ? [{ kanaal: '', filters: '' }] : velden,
+      fields: fields.length === 0 ? [{ kanaal: '', filters: '' }] : fields,
       choices: [['', t('Geen')], ...kanalen.map(({ naam }) => [naam, naam])],
       kanalen,
       faults,
-      geweigerd: false,
-      inWoorden: groepen.map(groupInWords),
-      voorbeeld: faults.length === 0 ? await previewFilters(app.read, known, abonnement.cloudevents) : null,
+      rejected: false,
+      inWords: groups.map(groupInWords),
+      preview: faults.length === 0 ? await previewFilters(app.read, known, abonnement.cloudevents) : null,
     }
   }
 
   /** What the form means; groups without a kanaal are left out. */
-  async function read(velden: FilterFields[]) {
+  async function read(fields: FilterFields[]) {
     const faults: string[] = []
-    const groepen: FilterGroup[] = []
-    for (const [index, { kanaal, filters }] of velden.entries()) {
-      if (kanaal !== '') groepen.push({ naam: kanaal, filters: readFilters(filters, t`Groep ${index + 1}`, faults) })
+    const groups: FilterGroup[] = []
+    for (const [index, { kanaal, filters }] of fields.entries()) {
+      if (kanaal !== '') groups.push({ naam: kanaal, filters: readFilters(filters, t`Groep ${index + 1}`, faults) })
     }
-    if (faults.length > 0) return { groepen, known: [], faults }
+    if (faults.length > 0) return { groups, known: [], faults }
     try {
-      return { groepen, known: await judge(app.read, app.parts.config, { kanalen: groepen }), faults }
+      return { groups, known: await judge(app.read, app.parts.config, { kanalen: groups }), faults }
     } catch (error) {
       if (!(error instanceof Problem) || !error.invalidParams) throw error
-      return { groepen, known: [], faults: error.invalidParams.map(inWords) }
+      return { groups, known: [], faults: error.invalidParams.map(faultInWords) }
     }
   }
 }
 
-const inWords = ({ name, reason }: InvalidParam) => {
+const faultInWords = ({ name, reason }: InvalidParam) => {
   const [, index] = /^kanalen\.(\d+)/.exec(name) ?? []
   return index === undefined ? reason : t`Groep ${Number(index) + 1}: ${reason}`
 }
 
 function readFields(form: FormValues): FilterFields[] {
-  const text = (naam: string) =>
-    String([form[naam]].flat().at(-1) ?? '')
+  const text = (name: string) =>
+    String([form[name]].flat().at(-1) ?? '')
       .replaceAll('\0', '')
       .toWellFormed()
   const numbers = Object.keys(form)
-    .flatMap((naam) => /^kanaal\.(\d{1,4})$/.exec(naam)?.[1] ?? [])
+    .flatMap((name) => /^kanaal\.(\d{1,4})$/.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
   if (numbers.length > MAX_KANALEN) throwFormFaults({ '': t`Een abonnement heeft ten hoogste ${MAX_KANALEN} groepen.` })
   return numbers.map((n) => ({ kanaal: text(`kanaal.${n}`).trim(), filters: text(`filters.${n}`) }))
 }
 
-const toFields = (groepen: FilterGroup[]): FilterFields[] =>
-  groepen.map(({ naam, filters }) => ({
+const toFields = (groups: FilterGroup[]): FilterFields[] =>
+  groups.map(({ naam, filters }) => ({
     kanaal: naam,
     filters: Object.entries(filters)
       .map(([name, value]) => `${name} = ${value}`)
@@ -122,23 +122,23 @@ const toFields = (groepen: FilterGroup[]): FilterFields[] =>
   }))
 
 /** A filter on each line, as `naam = waarde`. */
-function readFilters(text: string, groep: string, faults: string[]): Record<string, string> {
+function readFilters(text: string, group: string, faults: string[]): Record<string, string> {
   const filters: Record<string, string> = {}
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue
     const at = line.indexOf('=')
-    const [naam, waarde] = [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-    if (at < 1 || naam === '' || waarde === '')
-      faults.push(t`${groep}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
-    else if (Object.hasOwn(filters, naam))
-      faults.push(t`${groep}: ${naam} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
+    const [name, value] = [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+    if (at < 1 || name === '' || value === '')
+      faults.push(t`${group}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
+    else if (Object.hasOwn(filters, name))
+      faults.push(t`${group}: ${name} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
     else
-      filters[naam] = naam.startsWith('#')
-        ? waarde
+      filters[name] = name.startsWith('#')
+        ? value
             .split(',')
             .map((part) => part.trim())
             .join(',')
-        : waarde
+        : value
   }
   return filters
 }
