@@ -24,7 +24,8 @@ import {
   toBesluit,
 } from './columns.ts'
 import { createBesluit } from './create.ts'
-import { AANMAKEN, access, besluitenKanaal } from './read.ts'
+import { besluitenKanaal } from './read.ts'
+import { AANMAKEN, access } from './rights.ts'
 import { fetchBesluittypeElsewhere, fetchDocumenttypen, fetchZaakElsewhere } from './rules.ts'
 
 const Body = Type.Object({

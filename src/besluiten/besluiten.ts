@@ -15,18 +15,8 @@ import { Besluit, BesluitInput, BesluitPatch, Params, toBesluit } from './column
 import { createBesluit } from './create.ts'
 import { deleteBesluit } from './delete.ts'
 import { besluitTree } from './expand.ts'
-import {
-  AANMAKEN,
-  access,
-  BIJWERKEN,
-  countBesluiten,
-  findBesluit,
-  LEZEN,
-  pageOfBesluiten,
-  reached,
-  requireBesluit,
-  VERWIJDEREN,
-} from './read.ts'
+import { countBesluiten, findBesluit, pageOfBesluiten, requireBesluit } from './read.ts'
+import { AANMAKEN, access, BIJWERKEN, LEZEN, reached, VERWIJDEREN } from './rights.ts'
 import { fetchBesluittypeElsewhere, fetchZaakElsewhere } from './rules.ts'
 
 const Filter = Type.Object({

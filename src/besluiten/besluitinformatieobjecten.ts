@@ -17,18 +17,13 @@ import { Besluitinformatieobject, BesluitinformatieobjectInput, type BesluitRow,
 import { besluitinformatieobjectTree } from './expand.ts'
 import { lockBesluit } from './lock.ts'
 import {
-  AANMAKEN,
-  access,
   besluitenKanaal,
   besluitinformatieobjecten as besluitinformatieobjectRows,
   findBesluit,
-  LEZEN,
-  reached,
   requireBesluitinformatieobject,
-  requireMay,
   toBesluitinformatieobject,
-  VERWIJDEREN,
 } from './read.ts'
+import { AANMAKEN, access, LEZEN, reached, requireMay, VERWIJDEREN } from './rights.ts'
 import {
   type Documenttype,
   documenttypeElsewhere,

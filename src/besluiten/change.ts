@@ -13,8 +13,9 @@ import { requireOpenZaak, type ZaakCore } from '../zaken/lock.ts'
 import { type Besluit, type BesluitPatch, type BesluitRow, toBesluit, toColumns, toRow } from './columns.ts'
 import { zaakbesluitElsewhere } from './create.ts'
 import { lockBesluit, zaakOf } from './lock.ts'
-import { BIJWERKEN, findBesluit, requireMay } from './read.ts'
+import { findBesluit } from './read.ts'
 import { recordBesluit } from './record.ts'
+import { BIJWERKEN, requireMay } from './rights.ts'
 import {
   besluittypeChangeFaults,
   dateFaults,

@@ -7,8 +7,9 @@ import { type InvalidParam, Problem, throwFaults } from '../http/problem.ts'
 import type { RemoteChange, RemoteRelation } from '../services/remote-relations.ts'
 import { requireOpenZaak } from '../zaken/lock.ts'
 import { type BesluitInput, type BesluitRow, toBesluit, toRow } from './columns.ts'
-import { AANMAKEN, findBesluit, requireMay } from './read.ts'
+import { findBesluit } from './read.ts'
 import { recordBesluit } from './record.ts'
+import { AANMAKEN, requireMay } from './rights.ts'
 import {
   type Besluittype,
   dateFaults,

@@ -5,8 +5,8 @@ import { releaseRemote } from '../services/remote-relations.ts'
 import { requireOpenZaak } from '../zaken/lock.ts'
 import { toBesluit } from './columns.ts'
 import { lockBesluit, zaakOf } from './lock.ts'
-import { requireMay, VERWIJDEREN } from './read.ts'
 import { recordBesluit } from './record.ts'
+import { requireMay, VERWIJDEREN } from './rights.ts'
 import { syncZaakbesluit } from './zaakbesluiten.ts'
 
 /** brc-009: a besluit goes with its relations to documents, its place in the case, and its audit trail. */

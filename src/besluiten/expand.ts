@@ -8,7 +8,8 @@ import { LEZEN as ZAKEN_LEZEN } from '../zaken/rights.ts'
 import { toZaak } from '../zaken/zaak/columns.ts'
 import { findReadable as findReadableZaken } from '../zaken/zaak/read.ts'
 import { toBesluit } from './columns.ts'
-import { findReadable, LEZEN } from './read.ts'
+import { findReadable } from './read.ts'
+import { LEZEN } from './rights.ts'
 
 const zaak = alsoElsewhere({
   component: 'zrc',

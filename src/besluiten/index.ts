@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { audittrail } from '../http/audittrail.ts'
+import { AUDITTRAIL, audittrail, readsAllTrails } from '../http/audittrail.ts'
 import { forbidden } from '../http/problem.ts'
 import { besluitVerwerken } from './besluit-verwerken.ts'
 import { besluiten } from './besluiten.ts'
 import { besluitinformatieobjecten } from './besluitinformatieobjecten.ts'
-import { AUDITTRAIL, findBesluit, mayDo } from './read.ts'
+import { findBesluit } from './read.ts'
+import { mayDo } from './rights.ts'
 
 /** The Besluiten API: decisions and the documents in which they are laid down. */
 export const besluitenApi: FastifyPluginAsyncTypebox = async (app) => {
@@ -18,12 +19,7 @@ export const besluitenApi: FastifyPluginAsyncTypebox = async (app) => {
 const trails: FastifyPluginAsyncTypebox = async (app) => {
   app.addHook('preHandler', async ({ actor, params }) => {
     const besluit = await findBesluit(app.read, (params as { uuid: string }).uuid)
-    if (!besluit || mayDo(actor, AUDITTRAIL, besluit)) return
-    const whole = actor.autorisaties.some(
-      ({ component, scopes, typeUrl, typeUuid }) =>
-        component === 'brc' && !typeUrl && !typeUuid && AUDITTRAIL.some((scope) => scopes.has(scope)),
-    )
-    if (!whole) throw forbidden()
+    if (besluit && !mayDo(actor, AUDITTRAIL, besluit) && !readsAllTrails(actor, 'brc')) throw forbidden()
   })
   await app.register(audittrail('/besluiten', 'brc'))
 }

@@ -15,7 +15,6 @@ export const SCOPES_VERWIJDEREN = ['documenten.verwijderen'] as const
 export const SCOPES_LOCK = ['documenten.lock'] as const
 export const SCOPES_GEFORCEERD_UNLOCK = ['documenten.geforceerd-unlock'] as const
 export const SCOPES_UNLOCK = [...SCOPES_LOCK, ...SCOPES_GEFORCEERD_UNLOCK] as const
-export const SCOPES_AUDITTRAIL = ['audittrails.lezen'] as const
 
 const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'drc', scopes } }) as const
 export const readAccess = access(SCOPES_LEZEN)
@@ -78,15 +77,4 @@ export function mayRead(actor: Actor, row: DocumentSubject): boolean {
 /** @throws Problem 403 when rights with one of these scopes do not reach the document */
 export function requireMay(actor: Actor, scopes: Scopes, row: DocumentSubject): void {
   if (!mayDo(actor, scopes, row)) throw forbidden()
-}
-
-/** Rights on the audit trail reach the document, or are given for the whole component, without a type. */
-export function mayReadTrail(actor: Actor, allowed: boolean): boolean {
-  return (
-    allowed ||
-    actor.autorisaties.some(
-      ({ component, scopes, typeUrl, typeUuid }) =>
-        component === 'drc' && !typeUrl && !typeUuid && SCOPES_AUDITTRAIL.some((scope) => scopes.has(scope)),
-    )
-  )
 }

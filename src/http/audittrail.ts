@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { ReadDb } from '../database/database.ts'
-import type { Component } from './actor.ts'
+import type { Actor, Component } from './actor.ts'
 import { Moment, Url, Uuid } from './input.ts'
 import { LIMITS } from './limits.ts'
 import { notFound } from './problem.ts'
@@ -35,12 +35,25 @@ const WEERGAVE: Record<string, string> = {
   destroy: 'Object verwijderd',
 }
 
+export const AUDITTRAIL = ['audittrails.lezen'] as const
+
+/** Whether the actor has the right to audit trails for the whole component: without a type. */
+export function readsAllTrails(actor: Actor, component: Component): boolean {
+  return actor.autorisaties.some(
+    (right) =>
+      right.component === component &&
+      !right.typeUrl &&
+      !right.typeUuid &&
+      AUDITTRAIL.some((scope) => right.scopes.has(scope)),
+  )
+}
+
 /**
  * The audit trail below a main object: `{path}/:uuid/audittrail` and one line of it. Oldest first, not paginated; an
  * object without lines is a 404. Whoever registers it says where and for which component.
  */
 export function audittrail(path: string, component: Component): FastifyPluginAsyncTypebox {
-  const config = { access: { component, scopes: ['audittrails.lezen'] } }
+  const config = { access: { component, scopes: AUDITTRAIL } }
   return async (app) => {
     app.get(
       `${path}/:uuid/audittrail`,

@@ -16,7 +16,6 @@ export const HEROPENEN = ['zaken.heropenen'] as const
 export const STATUS_ZETTEN = [...AANMAKEN, ...STATUSSEN_TOEVOEGEN, ...HEROPENEN] as const
 export const KOPPELEN = [...AANMAKEN, ...BIJWERKEN] as const
 export const ONTKOPPELEN = [...BIJWERKEN, ...VERWIJDEREN] as const
-export const AUDITTRAIL = ['audittrails.lezen'] as const
 
 /** The first gate of a route: one of these scopes on any right. */
 export const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'zrc', scopes } }) as const
