@@ -1,13 +1,12 @@
 // What is taken over although our rules would not let it be made: a remark in the report for each.
+import { passesElfproef } from '../http/formats.ts'
 import { judgeGeometrie } from '../zaken/zaak/geometry.ts'
 import type { Kind, Taken } from './kinds.ts'
 import type { Finding } from './source.ts'
 
-/** Whether a number of nine digits passes the test of eleven, as an RSIN or BSN does. */
-function passesEleven(text: string): boolean {
-  if (!/^\d{9}$/.test(text) || text === '000000000') return false
-  const sum = [...text].reduce((total, digit, place) => total + Number(digit) * (place === 8 ? -1 : 9 - place), 0)
-  return sum % 11 === 0
+/** Whether it is a number of nine digits, other than zero, that passes the test of eleven. */
+function isNumber(text: string): boolean {
+  return /^\d{9}$/.test(text) && text !== '000000000' && passesElfproef(text)
 }
 
 const RSIN: Record<string, string[]> = {
@@ -22,7 +21,7 @@ export function judge(kind: Kind, object: Taken): Finding[] {
   const remark = (code: string, veld: string, tekst: string) =>
     found.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
   const rsin = (veld: string, value: unknown) => {
-    if (typeof value === 'string' && value !== '' && !passesEleven(value))
+    if (typeof value === 'string' && value !== '' && !isNumber(value))
       remark('elfproef', veld, `${value} voldoet niet aan de elfproef.`)
   }
   for (const veld of RSIN[kind.name] ?? []) rsin(veld, object[veld])
@@ -31,7 +30,7 @@ export function judge(kind: Kind, object: Taken): Finding[] {
   if (kind.name === 'rol') {
     const { inpBsn, innNnpId } = (object.betrokkene_identificatie ?? {}) as Record<string, unknown>
     for (const [veld, value] of Object.entries({ inpBsn, innNnpId }))
-      if (typeof value === 'string' && value !== '' && !passesEleven(value))
+      if (typeof value === 'string' && value !== '' && !isNumber(value))
         remark('elfproef', veld, 'Het nummer voldoet niet aan de elfproef.') // without it: it is of a person
   }
   if (kind.name === 'document') {
