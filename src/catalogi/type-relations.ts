@@ -28,6 +28,10 @@ export const deelzaaktypeOfZaaktype = (hoofdzaaktype: string, zaaktype: string):
     zaaktype,
   )
 
+/** SQL of the last statustype of a zaaktype, which closes a case. `statustype` names a row of the statement. */
+export const isLastStatustype = (statustype: string): string => `not exists (
+  select from statustype later where later.zaaktype_id = ${statustype}.zaaktype_id and later.volgnummer > ${statustype}.volgnummer)`
+
 /** brc-007: decisions of this type are taken in cases of this zaaktype. */
 export const isBesluittypeOfZaaktype = (db: ReadDb, zaaktypeId: number, besluittypeId: number): Promise<boolean> => {
   const linked = 'select r.besluittype_id from zaaktype_besluittype r where r.zaaktype_id = a.id'

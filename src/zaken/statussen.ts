@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
+import { isLastStatustype } from '../catalogi/type-relations.ts'
 import { rowOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { expected, one } from '../database/rows.ts'
@@ -215,8 +216,7 @@ export async function createStatus(
 async function judgePosition(m: Mutation, zaak: ZaakCore, { id, remote }: TypeOfZaak<'statustype'>) {
   const laatste = remote
     ? m.sql`${remote.isEindstatus}::boolean`
-    : m.sql`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
-        and o.volgnummer > y.volgnummer where y.id = ${id})`
+    : m.sql`not exists (select from statustype y where y.id = ${id} and not ${m.sql.unsafe(isLastStatustype('y'))})`
   const found = one(
     await m.sql<{ eind: boolean; eerder: number }[]>`
     select ${laatste} as eind, ${countUpTo(m, 'status', 'zaak_id', zaak.id, LIMITS.statussen)} as eerder`,
@@ -256,7 +256,7 @@ async function closingFaults(m: Mutation, zaak: ZaakCore, documenten: InvalidPar
       exists (select from documenten where indicatie_gebruiksrecht is null) as gebruiksrecht,
       exists (select from delen d where coalesce((
         select not s.is_eindstatus is true
-          and (y.id is null or exists (select from statustype o where o.zaaktype_id = y.zaaktype_id and o.volgnummer > y.volgnummer))
+          and (y.id is null or not ${m.sql.unsafe(isLastStatustype('y'))})
         from status s left join statustype y on y.id = s.statustype_id where s.zaak_id = d.id
         order by s.datum_status_gezet desc limit 1), true)) as open,
       not exists (select from resultaat r where r.zaak_id = ${zaak.id}) as resultaat,

@@ -34,6 +34,7 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import { BelowZaaktypeFilter, belowZaaktype, dateFaults, requireZaaktypeForChange, zaaktypeFaults } from '../parts.ts'
+import { isLastStatustype } from '../type-relations.ts'
 import {
   deletePart,
   expandableSource,
@@ -285,8 +286,7 @@ function selectStatustype(query: Statustypen) {
     .select(ZAAKTYPE_COLUMNS)
     .select([
       // recomputed at every read: a statustype that is added or removed moves the end
-      sql<boolean>`not exists (select 1 from statustype o where o.zaaktype_id = t.zaaktype_id
-        and o.volgnummer > t.volgnummer)`.as('isEindstatus'),
+      sql.raw<boolean>(isLastStatustype('t')).as('isEindstatus'),
       sql<string[]>`array(select e.uuid from eigenschap e where e.statustype_id = t.id order by e.id)`.as(
         'eigenschappen',
       ),

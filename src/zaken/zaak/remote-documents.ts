@@ -1,6 +1,7 @@
 // Documents at other servers, as closing and archiving of their case look at them: asked before a transaction begins.
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
+import { isLastStatustype } from '../../catalogi/type-relations.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { localUuid } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
@@ -17,8 +18,8 @@ export async function closingFaultsElsewhere(
   base: string,
 ): Promise<InvalidParam[]> {
   const own = typeof statustype === 'string' ? (localUuid(statustype, base, 'statustype') ?? null) : null
-  const laatste = sql<boolean>`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
-    and o.volgnummer > y.volgnummer where y.uuid = ${own}::uuid)`
+  const laatste = sql<boolean>`not exists (
+    select from statustype y where y.uuid = ${own}::uuid and not ${sql.raw(isLastStatustype('y'))})`
   const staten = await ask(app, await urlsOf(app, localUuid(zaak, base, 'zaak'), laatste))
   const faults: InvalidParam[] = []
   if (staten.some((staat) => staat?.locked === true))
