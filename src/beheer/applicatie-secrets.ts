@@ -146,8 +146,8 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
       })
       return revokeSecret(m, client, form.id)
     })
-    const tekst = count > 0 ? t('Het geheim is ingetrokken.') : t('Dit geheim was al ingetrokken.')
-    return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, tekst)
+    const text = count > 0 ? t('Het geheim is ingetrokken.') : t('Dit geheim was al ingetrokken.')
+    return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, text)
   })
 }
 
@@ -157,11 +157,15 @@ export async function showSecrets(
   reply: FastifyReply,
   uuid: string,
   clientIds: string[],
-  tekst: string,
+  text: string,
   toon = true,
 ): Promise<FastifyReply> {
   const path = `/applicaties/${uuid}/geheim`
-  await addNotice(request, path, { soort: 'goed', tekst, geheimen: clientIds.map((clientId) => ({ clientId, toon })) })
+  await addNotice(request, path, {
+    soort: 'goed',
+    tekst: text,
+    geheimen: clientIds.map((clientId) => ({ clientId, toon })),
+  })
   return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }
 

@@ -102,7 +102,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
       from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
     const isBusy = isDryRunning(concept)
-    const soorten = concept.proefFouten > 0 ? await faultKinds(concept) : []
+    const kinds = concept.proefFouten > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
     return reply.page('import-draft', {
       title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
@@ -122,8 +122,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       // A run that was lost can be asked for again.
       vast: isBusy && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
       progress: isBusy ? (await readTrial(concept.uuid))?.values : null,
-      soorten: soorten.slice(0, MAX_KINDS),
-      moreKinds: soorten.length > MAX_KINDS,
+      kinds: kinds.slice(0, MAX_KINDS),
+      moreKinds: kinds.length > MAX_KINDS,
       open: await openImport(),
       directoryFault: fault?.reden,
     })
@@ -142,8 +142,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
     const [pad, titel] = ['bestandspad', 'titel'].map((column) => kop.indexOf(column)) as [number, number]
-    const [soort] = await chosenReason(concept, queryText(request, 'reden'))
-    const reason = soort ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${soort.sleutel}::bigint` : sql``
+    const [kind] = await chosenReason(concept, queryText(request, 'reden'))
+    const reason = kind ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${kind.sleutel}::bigint` : sql``
     const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
       key: ({ nummer }) => String(nummer),
       rows: async (limit, { na, voor }) => {
@@ -170,7 +170,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         { path: `/imports/concept/${concept.uuid}`, name: t`Controleren: ${concept.bestandsnaam}` },
       ],
       concept,
-      soort,
+      kind,
       list: {
         ...list,
         rows: list.rows.map(({ titel, ...rij }) => ({

@@ -70,7 +70,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.get('/imports/:uuid', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
     const isActive = isRunning(row)
-    const soorten = row.mislukt ? await faultKinds(row) : []
+    const kinds = row.mislukt ? await faultKinds(row) : []
     return reply.page('import', {
       title: nameOfImport(row),
       breadcrumbs: [LIST_PAGE],
@@ -82,8 +82,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       canContinue: canContinue(row),
       hasReport: hasReport(row),
       notImported: row.totaal - row.geslaagd,
-      soorten: soorten.slice(0, MAX_KINDS),
-      moreKinds: soorten.length > MAX_KINDS,
+      kinds: kinds.slice(0, MAX_KINDS),
+      moreKinds: kinds.length > MAX_KINDS,
     })
   })
 
@@ -98,8 +98,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.get('/imports/:uuid/rijen', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
-    const soort = await chosenKind(row, queryText(request, 'reden'))
-    const alleen = queryText(request, 'resultaat') === 'mislukt' && !soort
+    const kind = await chosenKind(row, queryText(request, 'reden'))
+    const onlyFailed = queryText(request, 'resultaat') === 'mislukt' && !kind
     const kop = row.kop as string[]
     const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
     const list = await keysetPage<ReportRow>(request, {
@@ -110,20 +110,20 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
           : isRow(voor)
             ? sql`and u.nummer < ${Number(voor)}`
             : sql``
-        const which = soort
-          ? sql`and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = ${soort.sleutel}::bigint`
-          : alleen
+        const which = kind
+          ? sql`and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = ${kind.sleutel}::bigint`
+          : onlyFailed
             ? sql`and not u.geslaagd`
             : sql``
         return listRows(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
       },
     })
     return reply.page('import-rows', {
-      title: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
+      title: kind ? t('Rijen met dezelfde fout') : t('Rijen'),
       breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],
       row,
-      soort,
-      choice: alleen ? 'mislukt' : '',
+      kind,
+      choice: onlyFailed ? 'mislukt' : '',
       list: {
         ...list,
         rows: list.rows.map(({ titel, ...rij }) => ({
@@ -283,13 +283,13 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   function confirmation(
     reply: FastifyReply,
     row: ImportRow,
-    tekst: { title: string; lines: string[]; button: string; back: string },
+    text: { title: string; lines: string[]; button: string; back: string },
   ): Promise<FastifyReply> {
     return reply.page('import-confirm', {
       breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],
       row,
       ...summaryOf(row),
-      ...tekst,
+      ...text,
     })
   }
 
@@ -319,10 +319,10 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   async function chosenKind({ id }: ImportRow, sleutel: string): Promise<FaultKind | undefined> {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
-    const [soort] = await reader.sql<FaultKind[]>`
+    const [kind] = await reader.sql<FaultKind[]>`
       select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_foutsoort
       where import_id = ${id} and sleutel = ${sleutel}::bigint`
-    return soort
+    return kind
   }
 
   async function listRows(

@@ -14,27 +14,27 @@ const STATUSSEN: Record<string, NotificatieFilter['status']> = {
 }
 
 /** Read leniently: what is no date or state is no filter, with a word about it. */
-export function readFilter(query: FormValues): { filter: NotificatieFilter; velden: FilterFields; faults: FormFaults } {
-  const tekst = (naam: keyof FilterFields) =>
-    String([query[naam]].flat().at(-1) ?? '')
+export function readFilter(query: FormValues): { filter: NotificatieFilter; fields: FilterFields; faults: FormFaults } {
+  const text = (name: keyof FilterFields) =>
+    String([query[name]].flat().at(-1) ?? '')
       .trim()
       .slice(0, 1000)
       .replaceAll('\0', '')
-  const velden: FilterFields = {
-    status: Object.hasOwn(STATUSSEN, tekst('status')) ? tekst('status') : '',
-    kanaal: tekst('kanaal'),
-    van: dayOf(tekst('van')),
-    tot: dayOf(tekst('tot')),
-    object: tekst('object'),
-    oorzaak: /^(http-\d{3}|[a-z]+)$/.test(tekst('oorzaak')) ? tekst('oorzaak') : '',
+  const fields: FilterFields = {
+    status: Object.hasOwn(STATUSSEN, text('status')) ? text('status') : '',
+    kanaal: text('kanaal'),
+    van: dayOf(text('van')),
+    tot: dayOf(text('tot')),
+    object: text('object'),
+    oorzaak: /^(http-\d{3}|[a-z]+)$/.test(text('oorzaak')) ? text('oorzaak') : '',
   }
   const faults: FormFaults = {}
-  for (const naam of ['van', 'tot'] as const)
-    if (tekst(naam) !== '' && velden[naam] === '') faults[naam] = t('Vul een datum in als jjjj-mm-dd.')
+  for (const name of ['van', 'tot'] as const)
+    if (text(name) !== '' && fields[name] === '') faults[name] = t('Vul een datum in als jjjj-mm-dd.')
   // Of a URL the last one: that is the object, what comes before is what it belongs to.
-  const object = velden.object.match(new RegExp(UUID_PATTERN, 'gi'))?.at(-1)
-  if (velden.object !== '' && !object) faults.object = t('Vul de URL of de UUID van een object in.')
-  const { status, kanaal, van, tot, oorzaak } = velden
+  const object = fields.object.match(new RegExp(UUID_PATTERN, 'gi'))?.at(-1)
+  if (fields.object !== '' && !object) faults.object = t('Vul de URL of de UUID van een object in.')
+  const { status, kanaal, van, tot, oorzaak } = fields
   const filter: NotificatieFilter = {
     ...(STATUSSEN[status] && { status: STATUSSEN[status] }),
     ...(kanaal && { kanaal }),
@@ -43,7 +43,7 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; veld
     ...(object && { object: object.toLowerCase() }),
     ...(oorzaak && { oorzaak }),
   }
-  return { filter, velden, faults }
+  return { filter, fields, faults }
 }
 
 /** A selection that is not understood in full may not become a larger one. */

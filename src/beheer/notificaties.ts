@@ -33,14 +33,14 @@ type Params = { Params: { uuid: string } }
 
 export function registerNotificaties(app: FastifyInstance): void {
   app.get('/notificaties', { config: viewing }, async (request, reply) => {
-    const { filter, velden, faults } = readFilter(request.query as FormValues)
-    const geldig = faults.object === undefined
-    const [list, aantal, instelling, oorzaken] = await Promise.all([
+    const { filter, fields, faults } = readFilter(request.query as FormValues)
+    const isValid = faults.object === undefined
+    const [list, count, state, causes] = await Promise.all([
       keysetPage(request, {
         key: ({ aanmaakdatum, id }: Row) => `${aanmaakdatum}_${id}`,
-        rows: async (limit, cursor) => (geldig ? selectRows(app, request, filter, limit, cursor) : []),
+        rows: async (limit, cursor) => (isValid ? selectRows(app, request, filter, limit, cursor) : []),
       }),
-      geldig ? countUpTo(app, filter) : 0,
+      isValid ? countUpTo(app, filter) : 0,
       readState(app),
       readCauses(app),
     ])
@@ -48,57 +48,57 @@ export function registerNotificaties(app: FastifyInstance): void {
       title: t('Notificaties'),
       defaultSort: '-gemaakt',
       list,
-      rows: list.rows.map((row) => ({ ...row, ...inWords(row, instelling) })),
-      oorzaken,
-      aantal: aantal > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(aantal),
-      leeg: aantal === 0,
-      velden,
+      rows: list.rows.map((row) => ({ ...row, ...inWords(row, state) })),
+      causes,
+      count: count > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(count),
+      isEmpty: count === 0,
+      fields,
       faults,
-      gefilterd: Object.values(velden).some((value) => value !== ''),
+      isFiltered: Object.values(fields).some((value) => value !== ''),
       alles: (request.query as FormValues).alles === '1',
-      selectie: new URLSearchParams(Object.entries(velden).filter(([, value]) => value !== '')).toString(),
+      selection: new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== '')).toString(),
       // The address as it is, so that one comes back to the same page after a change.
-      hier: request.originalUrl.split('?', 2)[1] ?? '',
-      herzendbaar: geldig && (!filter.status || filter.status === 'mislukt'),
-      vandaag: today(),
+      here: request.originalUrl.split('?', 2)[1] ?? '',
+      canResend: isValid && (!filter.status || filter.status === 'mislukt'),
+      today: today(),
       kanalen: [['', t('Alle')], ...KANALEN.map(({ naam }) => [naam, naam])],
-      ...instelling,
+      ...state,
     })
   })
 
   app.get('/notificaties/herzenden', { config: operating }, async (request, reply) => {
-    const { filter, velden, faults } = readFilter(request.query as FormValues)
+    const { filter, fields, faults } = readFilter(request.query as FormValues)
     refuseSelection(filter, faults)
-    const aantal = await countMessages(app, { ...filter, status: 'mislukt' })
+    const count = await countMessages(app, { ...filter, status: 'mislukt' })
     return reply.page('notificaties-resend', {
       title: t('Opnieuw versturen'),
       breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
-      aantal,
-      velden,
-      inWoorden: filterInWords(velden),
+      count,
+      fields,
+      inWords: filterInWords(fields),
       ...(await readState(app)),
     })
   })
 
   app.post('/notificaties/herzenden-alle', { config: operating }, async (request, reply) => {
-    const { filter, velden, faults } = readFilter((request.body ?? {}) as FormValues)
+    const { filter, fields, faults } = readFilter((request.body ?? {}) as FormValues)
     refuseSelection(filter, faults)
-    const aantal = await mutateFromPage(request, async (m) => {
-      const count = await resendFailed(m, { filter })
+    const count = await mutateFromPage(request, async (m) => {
+      const resent = await resendFailed(m, { filter })
       m.audit({
         handeling: 'notificaties-herzenden',
         soort: 'notificatie',
-        weergave: filterInWords(velden).join(', '),
-        nieuw: { aantal: count, selectie: velden },
+        weergave: filterInWords(fields).join(', '),
+        nieuw: { aantal: resent, selectie: fields },
       })
-      return count
+      return resent
     })
     return redirectWith(
       request,
       reply,
       '/notificaties?status=gepland',
-      resentText(aantal),
-      aantal === 0 ? 'info' : 'goed',
+      resentText(count),
+      count === 0 ? 'info' : 'goed',
     )
   })
 
@@ -108,12 +108,12 @@ export function registerNotificaties(app: FastifyInstance): void {
   app.post('/notificaties/gekozen/nu', { config: operating }, async (request, reply) =>
     resendChosen(request, reply, 'nu'),
   )
-  for (const wat of ['herzenden', 'nu'] as const) {
-    app.post<Params>(`/notificaties/:uuid/${wat}`, { config: operating }, async (request, reply) => {
+  for (const act of ['herzenden', 'nu'] as const) {
+    app.post<Params>(`/notificaties/:uuid/${act}`, { config: operating }, async (request, reply) => {
       const { uuid } = await requireMessage(app, request.params.uuid)
-      const aantal = await doe(request, wat, [uuid])
-      const text = wat === 'nu' ? sentNowText(aantal) : resentText(aantal)
-      return redirectWith(request, reply, `/notificaties/${uuid}`, text, aantal === 0 ? 'info' : 'goed')
+      const count = await perform(request, act, [uuid])
+      const text = act === 'nu' ? sentNowText(count) : resentText(count)
+      return redirectWith(request, reply, `/notificaties/${uuid}`, text, count === 0 ? 'info' : 'goed')
     })
   }
 
@@ -138,7 +138,7 @@ export function registerNotificaties(app: FastifyInstance): void {
 
   app.get<Params>('/notificaties/:uuid', { config: viewing }, async (request, reply) => {
     const bericht = await requireMessage(app, request.params.uuid)
-    const [shown, ended, under, instelling] = await Promise.all([
+    const [shown, ended, under, state] = await Promise.all([
       selectMessages(app, request, sql`notificatie.id = ${bericht.id}`, 1),
       app.read.selectFrom('notificatiePoging').where('notificatieId', '=', bericht.id).selectAll().execute(),
       app.read
@@ -149,7 +149,7 @@ export function registerNotificaties(app: FastifyInstance): void {
         .execute(),
       readState(app),
     ])
-    const pogingen = [
+    const attempts = [
       ...ended,
       ...under.map(({ poging, abonnementId, begonnenOp }) => ({
         nummer: poging,
@@ -167,7 +167,7 @@ export function registerNotificaties(app: FastifyInstance): void {
       title: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
       breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
       bericht: { ...bericht, ...row },
-      ...inWords(row, instelling),
+      ...inWords(row, state),
       inhoud: JSON.stringify(
         {
           ...(cloudevent && { cloudevent }),
@@ -182,60 +182,60 @@ export function registerNotificaties(app: FastifyInstance): void {
         null,
         2,
       ),
-      pogingen: pogingen
+      attempts: attempts
         .sort((a, b) => b.nummer - a.nummer)
-        .map((poging) => ({
-          ...poging,
-          ...outcomeOf(poging.uitkomst, poging.httpStatus),
-          antwoord: poging.uitkomst === 'delivered' ? '' : (poging.antwoord ?? '').slice(0, 1000),
+        .map((attempt) => ({
+          ...attempt,
+          ...outcomeOf(attempt.uitkomst, attempt.httpStatus),
+          antwoord: attempt.uitkomst === 'delivered' ? '' : (attempt.antwoord ?? '').slice(0, 1000),
         })),
-      ...instelling,
+      ...state,
     })
   })
 
   async function resendChosen(
     request: FastifyRequest,
     reply: FastifyReply,
-    wat: 'herzenden' | 'nu',
+    act: 'herzenden' | 'nu',
   ): Promise<FastifyReply> {
     const form = (request.body ?? {}) as FormValues
     const uuids = [form.uuid ?? []].flat().filter((uuid) => isUuid(uuid))
-    const terug = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
-    if (uuids.length === 0) return redirectWith(request, reply, terug, t('Kies eerst een of meer berichten.'), 'fout')
-    const aantal = await doe(request, wat, uuids)
-    const rest = uuids.length - aantal
-    const anders =
-      rest === 0 ? '' : wat === 'nu' ? t` ${rest} gekozen: niet gepland.` : t` ${rest} gekozen: niet mislukt.`
-    const text = (wat === 'nu' ? sentNowText(aantal) : resentText(aantal)) + (aantal > 0 ? anders : '')
-    return redirectWith(request, reply, terug, text, aantal === 0 ? 'info' : 'goed')
+    const back = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
+    if (uuids.length === 0) return redirectWith(request, reply, back, t('Kies eerst een of meer berichten.'), 'fout')
+    const count = await perform(request, act, uuids)
+    const rest = uuids.length - count
+    const others =
+      rest === 0 ? '' : act === 'nu' ? t` ${rest} gekozen: niet gepland.` : t` ${rest} gekozen: niet mislukt.`
+    const text = (act === 'nu' ? sentNowText(count) : resentText(count)) + (count > 0 ? others : '')
+    return redirectWith(request, reply, back, text, count === 0 ? 'info' : 'goed')
   }
 
-  async function doe(request: FastifyRequest, wat: 'herzenden' | 'nu', uuids: string[]): Promise<number> {
+  async function perform(request: FastifyRequest, act: 'herzenden' | 'nu', uuids: string[]): Promise<number> {
     return mutateFromPage(request, async (m) => {
-      const aantal = wat === 'nu' ? await sendNow(m, uuids) : await resendFailed(m, { uuids })
+      const count = act === 'nu' ? await sendNow(m, uuids) : await resendFailed(m, { uuids })
       m.audit({
-        handeling: wat === 'nu' ? 'notificaties-nu-versturen' : 'notificaties-herzenden',
+        handeling: act === 'nu' ? 'notificaties-nu-versturen' : 'notificaties-herzenden',
         soort: 'notificatie',
         ...(uuids.length === 1 && { id: uuids[0] }),
-        nieuw: { aantal, uuids },
+        nieuw: { aantal: count, uuids },
       })
-      return aantal
+      return count
     })
   }
 }
 
-const resentText = (aantal: number) =>
-  aantal === 0
+const resentText = (count: number) =>
+  count === 0
     ? t('Er was geen mislukt bericht om opnieuw te versturen.')
-    : aantal === 1
+    : count === 1
       ? t('Het bericht wordt opnieuw verstuurd.')
-      : t`${formatNumber(aantal)} berichten worden opnieuw verstuurd.`
-const sentNowText = (aantal: number) =>
-  aantal === 0
+      : t`${formatNumber(count)} berichten worden opnieuw verstuurd.`
+const sentNowText = (count: number) =>
+  count === 0
     ? t('Er was geen bericht dat op een latere poging wachtte.')
-    : aantal === 1
+    : count === 1
       ? t('Het bericht wordt nu geprobeerd.')
-      : t`${formatNumber(aantal)} berichten worden nu geprobeerd.`
+      : t`${formatNumber(count)} berichten worden nu geprobeerd.`
 
 async function requireMessage(app: FastifyInstance, uuid: string) {
   const bericht = isUuid(uuid)
@@ -262,13 +262,13 @@ const ACTIONS: Record<string, string> = words({
   destroy: 'verwijderd',
 })
 
-function inWords(row: Row, stand: Awaited<ReturnType<typeof readState>>) {
+function inWords(row: Row, state: Awaited<ReturnType<typeof readState>>) {
   return {
     staat: stateOf(row),
-    wat: row.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, row.resource),
-    actieTekst: ofOurs(ACTIONS, row.actie),
-    laatste: row.pogingen > 0 ? outcomeOf(row.uitkomst, row.httpStatus) : null,
-    wachtOp: waitsFor(row, stand),
+    what: row.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, row.resource),
+    actionText: ofOurs(ACTIONS, row.actie),
+    last: row.pogingen > 0 ? outcomeOf(row.uitkomst, row.httpStatus) : null,
+    waitsFor: waitsFor(row, state),
   }
 }
 

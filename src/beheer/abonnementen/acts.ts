@@ -47,11 +47,11 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const abonnement = await requireAbonnement(app, request)
     const stappen = await test(abonnement)
     await record(request, abonnement, 'abonnement-testen', { stappen }, async (m) => m.unrecorded('nothing changes'))
-    const fout = stepsOf(stappen).find(({ ok }) => !ok)
-    const tekst = fout
-      ? t`De test is mislukt: ${fout.name.toLowerCase()}. ${fout.detail}`
+    const fault = stepsOf(stappen).find(({ ok }) => !ok)
+    const text = fault
+      ? t`De test is mislukt: ${fault.name.toLowerCase()}. ${fault.detail}`
       : t('De callback werkt: het testbericht is aangenomen.')
-    return redirectWith(request, reply, `${path(abonnement)}#test`, tekst, fout ? 'fout' : 'goed')
+    return redirectWith(request, reply, `${path(abonnement)}#test`, text, fault ? 'fout' : 'goed')
   })
 
   app.post<Params>('/abonnementen/:uuid/pauzeren', { config: operating }, async (request, reply) => {
@@ -71,10 +71,10 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const missed = await record(request, abonnement, 'abonnement-hervatten', {}, (m) =>
       resumeAbonnement(m, abonnement.uuid),
     )
-    const tekst = missed
+    const text = missed
       ? t('Het abonnement is hervat. Wat wachtte gaat nu weg; gemiste berichten worden nu klaargezet.')
       : t('Het abonnement is hervat. Wat wachtte gaat nu weg.')
-    return redirectWith(request, reply, path(abonnement), tekst)
+    return redirectWith(request, reply, path(abonnement), text)
   })
 
   app.get<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {

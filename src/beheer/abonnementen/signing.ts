@@ -20,63 +20,59 @@ export function registerSigning(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid/ondertekening', { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const owner = subscriberOwner(abonnement.uuid)
-    const toon = request.session?.melding?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
-    const [nieuwste] = abonnement.ondertekening
+    const isShown = request.session?.melding?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
+    const [newest] = abonnement.ondertekening
     return reply.page('abonnement-signing', {
       title: t('Ondertekening'),
       breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
-      aantal: abonnement.ondertekening.length,
-      geheim: toon && nieuwste ? box.open(nieuwste, owner) : null,
+      count: abonnement.ondertekening.length,
+      secret: isShown && newest ? box.open(newest, owner) : null,
     })
   })
 
-  const acties: Record<string, { tekst: string; change(secrets: Buffer[], uuid: string): Buffer[] }> = {
+  const acts: Record<string, { text: string; change(secrets: Buffer[], uuid: string): Buffer[] }> = {
     nieuw: {
-      tekst: t('Het nieuwe geheim geldt vanaf nu.'),
+      text: t('Het nieuwe geheim geldt vanaf nu.'),
       change: ([current], uuid) => {
         const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
         return [box.seal(secret, subscriberOwner(uuid)), ...(current ? [current] : [])]
       },
     },
     'oud-weg': {
-      tekst: t('Berichten worden alleen nog met het nieuwste geheim ondertekend.'),
+      text: t('Berichten worden alleen nog met het nieuwste geheim ondertekend.'),
       change: ([current]) => (current ? [current] : []),
     },
-    uit: { tekst: t('Berichten worden niet meer ondertekend.'), change: () => [] },
+    uit: { text: t('Berichten worden niet meer ondertekend.'), change: () => [] },
   }
-  for (const [actie, { tekst, change }] of Object.entries(acties)) {
-    app.post<Params>(
-      `/abonnementen/:uuid/ondertekening/${actie}`,
-      { config: administering },
-      async (request, reply) => {
-        const abonnement = await requireAbonnement(app, request)
-        await mutateFromPage(request, async (m) => {
-          const { id, ondertekening } = await lockAbonnement(m, abonnement.uuid)
-          const changed = change(ondertekening, abonnement.uuid)
-          await m.sql`
+  for (const [act, { text, change }] of Object.entries(acts)) {
+    app.post<Params>(`/abonnementen/:uuid/ondertekening/${act}`, { config: administering }, async (request, reply) => {
+      const abonnement = await requireAbonnement(app, request)
+      await mutateFromPage(request, async (m) => {
+        const { id, ondertekening } = await lockAbonnement(m, abonnement.uuid)
+        const changed = change(ondertekening, abonnement.uuid)
+        await m.sql`
           update abonnement set gewijzigd_op = now(), ondertekening = array(
             select decode(t, 'base64') from unnest(${changed.map((secret) => secret.toString('base64'))}::text[]) with ordinality u(t, n) order by n)
           where id = ${id}`
-          m.audit({
-            handeling: `abonnement-ondertekening-${actie}`,
-            soort: 'abonnement',
-            id: abonnement.uuid,
-            weergave: nameOf(abonnement),
-            oud: { geheimen: ondertekening.length },
-            nieuw: { geheimen: changed.length },
-          })
+        m.audit({
+          handeling: `abonnement-ondertekening-${act}`,
+          soort: 'abonnement',
+          id: abonnement.uuid,
+          weergave: nameOf(abonnement),
+          oud: { geheimen: ondertekening.length },
+          nieuw: { geheimen: changed.length },
         })
-        const path = `/abonnementen/${abonnement.uuid}/ondertekening`
-        if (actie !== 'nieuw') return redirectWith(request, reply, path, tekst)
-        // The session names whose secret may be shown, never the secret.
-        await addNotice(request, path, {
-          soort: 'goed',
-          tekst,
-          geheimen: [{ clientId: subscriberOwner(abonnement.uuid), toon: true }],
-        })
-        return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
-      },
-    )
+      })
+      const path = `/abonnementen/${abonnement.uuid}/ondertekening`
+      if (act !== 'nieuw') return redirectWith(request, reply, path, text)
+      // The session names whose secret may be shown, never the secret.
+      await addNotice(request, path, {
+        soort: 'goed',
+        tekst: text,
+        geheimen: [{ clientId: subscriberOwner(abonnement.uuid), toon: true }],
+      })
+      return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
+    })
   }
 }
