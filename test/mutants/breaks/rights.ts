@@ -66,7 +66,7 @@ export const RIGHTS: Mutant[] = [
     file: 'src/http/audittrail.ts',
     search: "['audittrails.lezen'] as const",
     replace: "['besluiten.lezen'] as const",
-    tests: ['test/authorisation.test.ts'],
+    tests: ['test/besluiten/besluitinformatieobjecten.test.ts'],
   },
   {
     what: 'scope: cases are read with their own only',
@@ -326,5 +326,19 @@ export const RIGHTS: Mutant[] = [
     search: "judgeTypeOfZaak('roltype', input.roltype, zaak, {",
     replace: "judgeTypeOfZaak('roltype', input.roltype, { ...zaak, zaaktypeId: own?.zaaktypeId ?? zaak.zaaktypeId }, {",
     tests: ['test/zaken/parts.test.ts'],
+  },
+  {
+    what: 'scope: the trail of a case out of reach is not read',
+    file: 'src/zaken/index.ts',
+    search: "if (zaak && !mayDo(actor, AUDITTRAIL, zaak) && !readsAllTrails(actor, 'zrc')) throw forbidden()",
+    replace: 'void zaak',
+    tests: ['test/zaken/remote-zaaktype.test.ts'],
+  },
+  {
+    what: 'scope: cloud events are brought with cloudevents.bezorgen only',
+    file: 'src/zaken/events.ts',
+    search: "scopes: ['cloudevents.bezorgen']",
+    replace: "scopes: ['cloudevents.bezorgen', 'notificaties.publiceren']",
+    tests: ['test/zaken/events.test.ts'],
   },
 ]
