@@ -10,9 +10,8 @@ import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { deleteAccess, readAccess, updateAccess } from '../access.ts'
+import { readAccess, updateAccess } from '../access.ts'
 import {
-  Detail,
   GELDIGHEID,
   NullableUrl,
   OBJECT_PERIOD,
@@ -22,6 +21,7 @@ import {
   Texts,
   ZAAKTYPE,
 } from '../fields.ts'
+import { registerPartRoutes } from '../part-routes.ts'
 import {
   BelowZaaktypeFilter,
   belowZaaktype,
@@ -35,7 +35,6 @@ import {
   expandableSource,
   partForChange,
   recordType,
-  sendType,
   sendTypes,
   type TypeSource,
   ZAAKTYPE_COLUMNS,
@@ -117,11 +116,7 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  app.get(
-    '/eigenschappen/:uuid',
-    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Eigenschap } } },
-    async (request, reply) => sendType(request, reply, source, request.params.uuid),
-  )
+  registerPartRoutes(app, '/eigenschappen', Eigenschap, source, deleteEigenschap)
 
   app.put(
     '/eigenschappen/:uuid',
@@ -136,11 +131,6 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     async (request) =>
       app.mutate(request.actor, (m) => changeEigenschap(m, request.params.uuid, 'partial_update', request.body)),
   )
-
-  app.delete('/eigenschappen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, (m) => deleteEigenschap(m, request.params.uuid))
-    return reply.code(204).send()
-  })
 }
 
 /** @param own a uuid to use instead of a new one */

@@ -13,7 +13,7 @@ import { Nullable, OptionalChoice, OptionalText, Patch, readInput, Text, Url } f
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
-import { deleteAccess, readAccess, updateAccess } from '../access.ts'
+import { readAccess, updateAccess } from '../access.ts'
 import {
   afleidingswijzeFaults,
   type Brondatum,
@@ -22,7 +22,6 @@ import {
   procestypeFaults,
 } from '../archive.ts'
 import {
-  Detail,
   GELDIGHEID,
   NullableUrl,
   OBJECT_PERIOD,
@@ -33,6 +32,7 @@ import {
   TypeRelation,
   ZAAKTYPE,
 } from '../fields.ts'
+import { registerPartRoutes } from '../part-routes.ts'
 import {
   BelowZaaktypeFilter,
   belowZaaktype,
@@ -50,7 +50,6 @@ import {
   findType,
   partForChange,
   recordType,
-  sendType,
   sendTypes,
   type TypeSource,
   ZAAKTYPE_COLUMNS,
@@ -163,11 +162,7 @@ export const resultaattypen =
       },
     )
 
-    app.get(
-      '/resultaattypen/:uuid',
-      { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Resultaattype } } },
-      async (request, reply) => sendType(request, reply, source, request.params.uuid),
-    )
+    registerPartRoutes(app, '/resultaattypen', Resultaattype, source, deleteResultaattype)
 
     app.put(
       '/resultaattypen/:uuid',
@@ -190,15 +185,6 @@ export const resultaattypen =
         return app.mutate(request.actor, (m) =>
           changeResultaattype(m, request.params.uuid, 'partial_update', request.body, sources),
         )
-      },
-    )
-
-    app.delete(
-      '/resultaattypen/:uuid',
-      { config: deleteAccess, schema: { params: Params } },
-      async (request, reply) => {
-        await app.mutate(request.actor, (m) => deleteResultaattype(m, request.params.uuid))
-        return reply.code(204).send()
       },
     )
   }

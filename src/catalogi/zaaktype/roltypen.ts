@@ -12,17 +12,9 @@ import { Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { contains, Page, PageQuery } from '../../http/page.ts'
 import { throwFaults } from '../../http/problem.ts'
-import { deleteAccess, readAccess, updateAccess } from '../access.ts'
-import {
-  Detail,
-  GELDIGHEID,
-  NullableUrl,
-  OBJECT_PERIOD,
-  OF_ZAAKTYPE,
-  type OwnOfPart,
-  Params,
-  ZAAKTYPE,
-} from '../fields.ts'
+import { readAccess, updateAccess } from '../access.ts'
+import { GELDIGHEID, NullableUrl, OBJECT_PERIOD, OF_ZAAKTYPE, type OwnOfPart, Params, ZAAKTYPE } from '../fields.ts'
+import { registerPartRoutes } from '../part-routes.ts'
 import {
   BelowZaaktypeFilter,
   belowZaaktype,
@@ -36,7 +28,6 @@ import {
   expandableSource,
   partForChange,
   recordType,
-  sendType,
   sendTypes,
   type TypeSource,
   ZAAKTYPE_COLUMNS,
@@ -100,11 +91,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  app.get(
-    '/roltypen/:uuid',
-    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Roltype } } },
-    async (request, reply) => sendType(request, reply, source, request.params.uuid),
-  )
+  registerPartRoutes(app, '/roltypen', Roltype, source, deleteRoltype)
 
   app.put(
     '/roltypen/:uuid',
@@ -118,11 +105,6 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
     async (request) =>
       app.mutate(request.actor, (m) => changeRoltype(m, request.params.uuid, 'partial_update', request.body)),
   )
-
-  app.delete('/roltypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, (m) => deleteRoltype(m, request.params.uuid))
-    return reply.code(204).send()
-  })
 }
 
 /** @param own a uuid to use instead of a new one */

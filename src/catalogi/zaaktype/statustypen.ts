@@ -21,9 +21,8 @@ import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link, localUuid } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, invalid, throwFaults } from '../../http/problem.ts'
-import { deleteAccess, readAccess, updateAccess } from '../access.ts'
+import { readAccess, updateAccess } from '../access.ts'
 import {
-  Detail,
   GELDIGHEID,
   OBJECT_PERIOD,
   OF_ZAAKTYPE,
@@ -33,6 +32,7 @@ import {
   Urls,
   ZAAKTYPE,
 } from '../fields.ts'
+import { registerPartRoutes } from '../part-routes.ts'
 import { BelowZaaktypeFilter, belowZaaktype, dateFaults, requireZaaktypeForChange, zaaktypeFaults } from '../parts.ts'
 import { isLastStatustype } from '../type-relations.ts'
 import {
@@ -41,7 +41,6 @@ import {
   partForChange,
   recordRow,
   recordType,
-  sendType,
   sendTypes,
   type TypeSource,
   ZAAKTYPE_COLUMNS,
@@ -123,11 +122,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  app.get(
-    '/statustypen/:uuid',
-    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Statustype } } },
-    async (request, reply) => sendType(request, reply, source, request.params.uuid),
-  )
+  registerPartRoutes(app, '/statustypen', Statustype, source, deleteStatustype)
 
   app.put(
     '/statustypen/:uuid',
@@ -142,11 +137,6 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
     async (request) =>
       app.mutate(request.actor, (m) => changeStatustype(m, request.params.uuid, 'partial_update', request.body)),
   )
-
-  app.delete('/statustypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, (m) => deleteStatustype(m, request.params.uuid))
-    return reply.code(204).send()
-  })
 }
 
 /** @param own a uuid to use instead of a new one */

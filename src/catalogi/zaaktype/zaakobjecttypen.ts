@@ -11,9 +11,8 @@ import { DateOnly, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { throwFaults } from '../../http/problem.ts'
-import { deleteAccess, readAccess, updateAccess } from '../access.ts'
+import { readAccess, updateAccess } from '../access.ts'
 import {
-  Detail,
   GELDIGHEID,
   NullableUrl,
   OBJECT_PERIOD,
@@ -23,6 +22,7 @@ import {
   Urls,
   ZAAKTYPE,
 } from '../fields.ts'
+import { registerPartRoutes } from '../part-routes.ts'
 import {
   BelowZaaktypeFilter,
   belowZaaktype,
@@ -38,7 +38,6 @@ import {
   expandableSource,
   partForChange,
   recordType,
-  sendType,
   sendTypes,
   type TypeSource,
   ZAAKTYPE_COLUMNS,
@@ -103,11 +102,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  app.get(
-    '/zaakobjecttypen/:uuid',
-    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Zaakobjecttype } } },
-    async (request, reply) => sendType(request, reply, source, request.params.uuid),
-  )
+  registerPartRoutes(app, '/zaakobjecttypen', Zaakobjecttype, source, deleteZaakobjecttype)
 
   app.put(
     '/zaakobjecttypen/:uuid',
@@ -122,11 +117,6 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     async (request) =>
       app.mutate(request.actor, (m) => changeZaakobjecttype(m, request.params.uuid, 'partial_update', request.body)),
   )
-
-  app.delete('/zaakobjecttypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, (m) => deleteZaakobjecttype(m, request.params.uuid))
-    return reply.code(204).send()
-  })
 }
 
 /** @param own a uuid to use instead of a new one */

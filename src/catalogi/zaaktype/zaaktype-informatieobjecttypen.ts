@@ -13,8 +13,9 @@ import { Patch, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { deleteAccess, mayForceDelete, readAccess, updateAccess } from '../access.ts'
-import { Detail, NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelation, ZAAKTYPE } from '../fields.ts'
+import { mayForceDelete, readAccess, updateAccess } from '../access.ts'
+import { NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelation, ZAAKTYPE } from '../fields.ts'
+import { registerPartRoutes } from '../part-routes.ts'
 import { requireStatustype, requireZaaktypeForChange, type ZaaktypeOfPart } from '../parts.ts'
 import { findRelations, type NamedType } from '../related-types.ts'
 import { deleteUnlessInUse, filterUuid, linkFaults, NON_CONCEPT_RELATION, otherCatalogusFaults } from '../rules.ts'
@@ -23,7 +24,6 @@ import {
   partForChange,
   recordDeleted,
   recordType,
-  sendType,
   sendTypes,
   type TypeSource,
   ZAAKTYPE_COLUMNS,
@@ -85,13 +85,12 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
     },
   )
 
-  app.get(
-    '/zaaktype-informatieobjecttypen/:uuid',
-    {
-      config: readAccess,
-      schema: { params: Params, querystring: Detail, response: { 200: ZaaktypeInformatieobjecttype } },
-    },
-    async (request, reply) => sendType(request, reply, source, request.params.uuid),
+  registerPartRoutes(
+    app,
+    '/zaaktype-informatieobjecttypen',
+    ZaaktypeInformatieobjecttype,
+    source,
+    deleteZaaktypeInformatieobjecttype,
   )
 
   app.put(
@@ -124,15 +123,6 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
       app.mutate(request.actor, (m) =>
         changeZaaktypeInformatieobjecttype(m, request.params.uuid, 'partial_update', request.body),
       ),
-  )
-
-  app.delete(
-    '/zaaktype-informatieobjecttypen/:uuid',
-    { config: deleteAccess, schema: { params: Params } },
-    async (request, reply) => {
-      await app.mutate(request.actor, (m) => deleteZaaktypeInformatieobjecttype(m, request.params.uuid))
-      return reply.code(204).send()
-    },
   )
 }
 
