@@ -11,7 +11,7 @@ import { findEmbedded, startEmbedded } from '../database/embedded.ts'
 /** Something that runs until it is stopped. `failed` settles when it cannot go on. */
 export type Running = { stop(): Promise<void>; failed: Promise<unknown> }
 
-/** Of what does not fail by itself. */
+/** The `failed` of something that does not fail by itself. */
 export const NEVER = new Promise<never>(() => {})
 
 /**

@@ -89,7 +89,7 @@ export function mutator(
         return await once(database, actor, work, attempt, { announces, cloudEvents, committed })
       } catch (error) {
         if (!isConflict(error) || attempt >= (isStalePlan(error) ? STALE_PLANS : 3)) throw error
-        if (!isStalePlan(error)) await sleep(10 * attempt * (1 + Math.random())) // whom it was in the way of goes first
+        if (!isStalePlan(error)) await sleep(10 * attempt * (1 + Math.random())) // lets the other change finish first
       }
     }
   }

@@ -3,11 +3,13 @@
 // waits in its own queue: the connections are shared by clients, not by whoever asks most.
 //
 // A question that kept the database busy is costly, and so are those of this client to the same route for a while. A request with
-// a large body is costly too, and has its place before the body is parsed. Of costly ones a client has one at work, and more only while those of all clients together are fewer than a fifth of the
-// connections. So a client that asks one after another is not held up by the costly questions of others, and ordinary ones
-// find a connection and a processor. None of this holds for a client that is alone: a report at night is as fast as it can be.
+// a large body is costly too. Of costly ones a client has one at work, and more only while those of all clients together are
+// fewer than a fifth of the connections. So a client that asks one after another is not held up by the costly questions of
+// others, and ordinary ones find a connection and a processor. None of this holds for a client that is alone: a report at night
+// is as fast as it can be.
 //
-// A request has its place from when its body is there until its answer is made. A stream of content has none, and one that
+// A request has its place until its answer is made. It takes the place when its body is there, or before the body is parsed when
+// that is large. A stream of content has none, and one that
 // waits for another register gives its place back meanwhile. Nothing is done for a request whose client has gone while it waited.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'

@@ -96,7 +96,7 @@ async function* write<Row>(
     const found = await toResources(rows)
     const isThere = Array.isArray(found)
     let written = 0
-    // As many at once as fit in a piece, going by those before them; the first alone.
+    // Takes as many at once as fit in a piece, judged by the size of those before. The first goes alone.
     const room = () => (written === 0 ? 1 : Math.floor((PIECE * written) / Math.max(1, bytes)))
     const resources = stepsOf(isThere ? grouped(found, room) : found)
     for (let one = resources.next(); ; one = resources.next()) {

@@ -28,8 +28,9 @@ import {
 } from './rules.ts'
 
 /**
- * Judges a new case. Nothing is written: that is done with the row that this returns. When it can be judged by what is kept in
- * memory, no statement is needed for it.
+ * Judges a new case, and writes nothing. The row that this returns has the function that inserts it (`insertZaak`):
+ * `database/records.ts` calls that, together with the audit row and the message. When the case can be judged by what is kept
+ * in memory, no statement is needed before.
  * @param elsewhere what other servers said before: what is wrong with references to them, and zaaktypen there
  */
 export async function judgeNewZaak(

@@ -155,8 +155,8 @@ type PartCondition = { part: RawBuilder<unknown>; conditions: Condition[]; kept?
 export type ZaakConditions = Conditions & { kept?: Condition[]; onlyPart?: PartCondition }
 
 /**
- * What a filter leaves of the cases that the caller may read.
- * @param deel of this kind only
+ * The conditions of a list of cases: the rights of the caller and the filter.
+ * @param deel leaves only cases of zaaktypen of ours, or elsewhere
  * @throws Problem 400 on a value that says nothing
  */
 export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel?: ZaaktypeOrigin): ZaakConditions {
