@@ -32,7 +32,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     const client = requireClient(applicatie, request.query.client)
     return reply.page('applicatie-secret-new', {
       ...newPage(applicatie, client),
-      geheimen: await countSecrets(app, client),
+      secrets: await countSecrets(app, client),
       values: { wijze: 'vervangen', uren: 24 },
       faults: {},
     })
@@ -59,7 +59,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     } catch (error) {
       return reply.code(400).page('applicatie-secret-new', {
         ...newPage(applicatie, client),
-        geheimen: await countSecrets(app, client),
+        secrets: await countSecrets(app, client),
         values: request.body ?? {},
         faults: formFaultsOf(error),
       })
@@ -69,27 +69,27 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
   app.get<Params>('/applicaties/:uuid/geheim', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const scopes = await scopesOf(app, applicatie)
-    const getoond = (request.session?.melding?.geheimen ?? []).filter(({ clientId }) =>
+    const shown = (request.session?.melding?.geheimen ?? []).filter(({ clientId }) =>
       applicatie.clientIds.includes(clientId),
     )
     const clients = []
-    for (const { clientId, toon } of getoond) {
-      const geheim = await newestSecret(app, clientId)
-      if (geheim === undefined) continue
+    for (const { clientId, toon } of shown) {
+      const secret = await newestSecret(app, clientId)
+      if (secret === undefined) continue
       clients.push({
         clientId,
-        geheim: toon ? geheim : null,
-        kort: isShort(geheim),
-        ...exampleCommand(request, clientId, geheim, scopes),
+        secret: toon ? secret : null,
+        isShort: isShort(secret),
+        ...exampleCommand(request, clientId, secret, scopes),
       })
     }
     return reply.page('applicatie-secret', {
-      title: clients.some(({ geheim }) => geheim !== null) ? t('Nieuw geheim') : t('Uitproberen'),
+      title: clients.some(({ secret }) => secret !== null) ? t('Nieuw geheim') : t('Uitproberen'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       clients,
-      seconden: app.parts.config.jwtExpiry,
-      zonderRechten: scopes !== 'alle' && scopes.length === 0,
+      seconds: app.parts.config.jwtExpiry,
+      withoutRights: scopes !== 'alle' && scopes.length === 0,
     })
   })
 
@@ -119,16 +119,16 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
   app.get<Query>('/applicaties/:uuid/geheim/intrekken', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const client = requireClient(applicatie, request.query.client)
-    const gevonden = await secretsOf(app, client)
-    const geheim = gevonden.find(({ id }) => String(id) === request.query.id)
-    if (!geheim) throw notFound(t('Dit geheim bestaat niet (meer).'))
+    const found = await secretsOf(app, client)
+    const secret = found.find(({ id }) => String(id) === request.query.id)
+    if (!secret) throw notFound(t('Dit geheim bestaat niet (meer).'))
     return reply.page('applicatie-secret-revoke', {
       title: t('Geheim intrekken'),
       breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       client,
-      geheim,
-      laatste: gevonden.length === 1,
+      secret,
+      isLast: found.length === 1,
     })
   })
 

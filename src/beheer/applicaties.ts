@@ -296,7 +296,7 @@ async function selectList(
 
 type Client = {
   clientId: string
-  geheimen: { id: number; gemaaktOp: string; verlooptOp: string | null; staat: 'geldig' | 'kort' | 'onleesbaar' }[]
+  secrets: { id: number; gemaaktOp: string; verlooptOp: string | null; staat: 'geldig' | 'kort' | 'onleesbaar' }[]
 }
 
 /** The client ids with what may be shown of their secrets. */
@@ -310,14 +310,14 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
     where c.applicatie_id = ${applicatieId} order by c.volgorde, c.client_id, g.id`
   const clients = new Map<string, Client>()
   for (const { client_id: clientId, id, geheim, gemaakt_op: gemaaktOp, verloopt_op: verlooptOp } of rows) {
-    const client = clients.get(clientId) ?? { clientId, geheimen: [] }
+    const client = clients.get(clientId) ?? { clientId, secrets: [] }
     clients.set(clientId, client)
-    if (id !== null) client.geheimen.push({ id, gemaaktOp, verlooptOp, staat: stateOf(app, geheim, clientId) })
+    if (id !== null) client.secrets.push({ id, gemaaktOp, verlooptOp, staat: stateOf(app, geheim, clientId) })
   }
   return [...clients.values()]
 }
 
-function stateOf(app: FastifyInstance, sealed: Buffer, clientId: string): Client['geheimen'][number]['staat'] {
+function stateOf(app: FastifyInstance, sealed: Buffer, clientId: string): Client['secrets'][number]['staat'] {
   try {
     return isShort(app.parts.box.open(sealed, clientId)) ? 'kort' : 'geldig'
   } catch {

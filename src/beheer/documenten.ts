@@ -86,7 +86,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       isShort: queryText(request, 'titel') !== '' && !isSearchable(queryText(request, 'titel')),
       typen: await typeChoices(app.read, 'informatieobjecttype'),
-      niveaus: VERTROUWELIJKHEIDAANDUIDINGEN,
+      levels: VERTROUWELIJKHEIDAANDUIDINGEN,
     })
   })
 
@@ -95,12 +95,12 @@ export function registerDocumenten(app: FastifyInstance): void {
     const { sql: query } = app.reader
     const [type] = await query<{ omschrijving: string }[]>`
       select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
-    const versies = await query<Versie[]>`
+    const versions = await query<Versie[]>`
       select v.versie, v.begin_registratie as op, v.titel, v.formaat, v.bestandsnaam, v.bestandsomvang,
         v.bestand_id is not null as inhoud
       from enkelvoudiginformatieobject_versie v where v.enkelvoudiginformatieobject_id = ${document.id}
       order by v.versie desc limit 50`
-    const relaties = await query<
+    const relations = await query<
       { soort: string; uuid: string | null; url: string | null; naam: string | null; zichtbaar: boolean | null }[]
     >`
       select r.object_type as soort, r.object_uuid as uuid, r.object_url as url, coalesce(z.identificatie, b.identificatie) as naam,
@@ -108,17 +108,17 @@ export function registerDocumenten(app: FastifyInstance): void {
       from objectinformatieobject r left join zaak z on z.uuid = r.object_uuid left join besluit b on b.uuid = r.object_uuid
       where r.enkelvoudiginformatieobject_id = ${document.id} order by r.id desc limit 50`
     const asked = versionIn(request, 'bekijken')
-    const shown = versies.find((versie) => versie.versie === asked && shownAs(versie))
+    const shown = versions.find((version) => version.versie === asked && shownAs(version))
     if (shown) reply.header('content-security-policy', `${CSP}; frame-src 'self'`)
     return reply.page('document', {
       title: document.titel,
       breadcrumbs: [{ path: '/documenten', name: t('Documenten') }],
       document,
       soort: type?.omschrijving || t('Zonder omschrijving'),
-      versies: versies.map((versie) => ({ ...versie, toonbaar: shownAs(versie) !== undefined })),
-      relaties,
+      versions: versions.map((version) => ({ ...version, isViewable: shownAs(version) !== undefined })),
+      relations,
       events: (await historyOf(app, request, document.uuid, 5)).rows,
-      voorbeeld: shown && { versie: shown.versie, soort: shownAs(shown), titel: shown.titel },
+      preview: shown && { versie: shown.versie, soort: shownAs(shown), titel: shown.titel },
     })
   })
 
@@ -198,15 +198,15 @@ const FILTERS = ['zoek', 'titel', 'type', 'vertrouwelijkheidaanduiding']
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
-  const [zoek, titel, type, niveau] = FILTERS.map((name) => queryText(request, name))
+  const [zoek, titel, type, level] = FILTERS.map((name) => queryText(request, name))
   const uuid = zoek ? uuidIn(zoek) : undefined
   const typen = type ? await chosenTypes(request.server.read, 'informatieobjecttype', type) : []
   return [
     ...(uuid ? [sql`e.uuid = ${uuid}`] : zoek ? [sql`e.identificatie = ${zoek}`] : []),
     ...(titel ? [containsWords(sql`v.titel`, titel)] : []),
     ...(type ? [sql`e.informatieobjecttype_id = any(${typen}::bigint[])`] : []),
-    ...(VERTROUWELIJKHEIDAANDUIDINGEN.some((level) => level === niveau)
-      ? [sql`e.vertrouwelijkheidaanduiding = ${niveau}::vertrouwelijkheidaanduiding`]
+    ...(VERTROUWELIJKHEIDAANDUIDINGEN.some((one) => one === level)
+      ? [sql`e.vertrouwelijkheidaanduiding = ${level}::vertrouwelijkheidaanduiding`]
       : []),
   ]
 }

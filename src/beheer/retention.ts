@@ -15,7 +15,7 @@ export function registerRetention(app: FastifyInstance): void {
   const terms = () => ({ imports: config.importRetentionDays, notificaties: config.notificationDaysRetained })
 
   app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
-    const [nu, runs, [job]] = await Promise.all([
+    const [due, runs, [job]] = await Promise.all([
       toRemove(app.read, config),
       app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
       app.reader.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
@@ -23,10 +23,10 @@ export function registerRetention(app: FastifyInstance): void {
     ])
     return reply.page('retention', {
       title: t('Bewaartermijnen'),
-      termijnen: terms(),
-      nu,
+      terms: terms(),
+      due,
       runs,
-      volgende: (await nextRun()).toISOString(),
+      next: (await nextRun()).toISOString(),
       bezig: job ? (job.bezig ? 'bezig' : 'wacht') : null,
     })
   })
@@ -35,8 +35,8 @@ export function registerRetention(app: FastifyInstance): void {
     reply.page('retention-run', {
       title: t('Nu opruimen'),
       breadcrumbs: [{ path: PATH, name: t('Bewaartermijnen') }],
-      termijnen: terms(),
-      nu: await toRemove(app.read, config),
+      terms: terms(),
+      due: await toRemove(app.read, config),
     }),
   )
 

@@ -99,8 +99,8 @@ export function registerTakeovers(app: FastifyInstance): void {
         reden: codeLabel(fault.code),
         words: OUTCOMES[fault.uitkomst as Outcome],
       })),
-      rondes: rounds,
-      schakelbaar: isSwitchable(row),
+      rounds,
+      canSwitch: isSwitchable(row),
     })
   })
 
@@ -139,9 +139,9 @@ export function registerTakeovers(app: FastifyInstance): void {
       breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
       row: shown(row),
       filter,
-      gefilterd: Object.values(filter).some(Boolean),
-      uitkomsten: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { text }]) => [value, text])],
-      soorten: choices('soort', kindLabel),
+      isFiltered: Object.values(filter).some(Boolean),
+      outcomes: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { text }]) => [value, text])],
+      kinds: choices('soort', kindLabel),
       codes: choices('code', (code) => (code.includes(':') ? `${codeLabel(code)} (${code})` : codeLabel(code))),
       list: {
         ...list,
@@ -150,7 +150,7 @@ export function registerTakeovers(app: FastifyInstance): void {
           naam: kindLabel(one.soort),
           reden: codeLabel(one.code),
           words: OUTCOMES[one.uitkomst],
-          pagina: one.uitkomst === 'geweigerd' ? null : pageOf(one),
+          page: one.uitkomst === 'geweigerd' ? null : pageOf(one),
         })),
       },
     })

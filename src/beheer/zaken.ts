@@ -176,9 +176,9 @@ export function registerZaken(app: FastifyInstance): void {
 
   app.get('/zaken/:uuid', { config }, async (request, reply) => {
     const zaak = await zaakOfRequest(request)
-    const part = async (onderdeel: string, size: number) => ({
-      ...expected(PARTS[onderdeel]),
-      ...(await keysetByNumber<PartLine>(request, app.read, partQuery(onderdeel, zaak.id, request, size))),
+    const part = async (path: string, size: number) => ({
+      ...expected(PARTS[path]),
+      ...(await keysetByNumber<PartLine>(request, app.read, partQuery(path, zaak.id, request, size))),
     })
     const [counts, statussen, events, related, ...parts] = await Promise.all([
       countParts(zaak.id),
@@ -219,12 +219,12 @@ export function registerZaken(app: FastifyInstance): void {
     })
   })
 
-  app.get<{ Params: { onderdeel: string } }>('/zaken/:uuid/:onderdeel', { config }, async (request, reply) => {
-    const { onderdeel } = request.params
-    const part = Object.hasOwn(PARTS, onderdeel) ? PARTS[onderdeel] : undefined
+  app.get<{ Params: { part: string } }>('/zaken/:uuid/:part', { config }, async (request, reply) => {
+    const { part: path } = request.params
+    const part = Object.hasOwn(PARTS, path) ? PARTS[path] : undefined
     if (!part) throw notFound(t('Deze pagina bestaat niet.'))
     const zaak = await zaakOfRequest(request)
-    if (onderdeel === 'rollen') await recordLook(request, zaak)
+    if (path === 'rollen') await recordLook(request, zaak)
     return reply.page('zaak-part', {
       title: part.name,
       breadcrumbs: [
@@ -234,7 +234,7 @@ export function registerZaken(app: FastifyInstance): void {
       columns: part.columns,
       defaultSort: '-nummer',
       list: await keysetByNumber<PartLine>(request, app.read, {
-        ...partQuery(onderdeel, zaak.id, request, 50),
+        ...partQuery(path, zaak.id, request, 50),
         sorts: {},
       }),
     })
@@ -276,10 +276,10 @@ export function registerZaken(app: FastifyInstance): void {
     return zaak
   }
 
-  function partQuery(onderdeel: string, zaakId: number, request: FastifyRequest, size: number) {
-    const { select, id, zaak } = expected(PARTS[onderdeel])
-    const table = onderdeel === 'documenten' ? sql`e` : sql`r`
-    const hidden = onderdeel === 'documenten' || onderdeel === 'deelzaken'
+  function partQuery(path: string, zaakId: number, request: FastifyRequest, size: number) {
+    const { select, id, zaak } = expected(PARTS[path])
+    const table = path === 'documenten' ? sql`e` : sql`r`
+    const hidden = path === 'documenten' || path === 'deelzaken'
     const conditions = [
       sql`${zaak} = ${zaakId}`,
       ...(hidden ? [visible(request, sql`${table}.vertrouwelijkheidaanduiding`)] : []),
@@ -290,13 +290,11 @@ export function registerZaken(app: FastifyInstance): void {
   // Up to a thousand: more is said as such.
   async function countParts(zaakId: number): Promise<Record<string, number>> {
     const counts = Object.entries(PARTS).map(
-      ([naam, { select, zaak }]) =>
-        sql`select ${naam}::text as naam, (select count(*) from (${select} where ${zaak} = ${zaakId} limit 1000) x)::int as aantal`,
+      ([path, { select, zaak }]) =>
+        sql`select ${path}::text as path, (select count(*) from (${select} where ${zaak} = ${zaakId} limit 1000) x)::int as count`,
     )
-    const { rows } = await sql<{ naam: string; aantal: number }>`${sql.join(counts, sql` union all `)}`.execute(
-      app.read,
-    )
-    return Object.fromEntries(rows.map(({ naam, aantal }) => [naam, aantal]))
+    const { rows } = await sql<{ path: string; count: number }>`${sql.join(counts, sql` union all `)}`.execute(app.read)
+    return Object.fromEntries(rows.map(({ path, count }) => [path, count]))
   }
 }
 
