@@ -69,7 +69,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
   app.get<Params>('/applicaties/:uuid/geheim', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const scopes = await scopesOf(app, applicatie)
-    const shown = (request.session?.melding?.geheimen ?? []).filter(({ clientId }) =>
+    const shown = (request.session?.notice?.geheimen ?? []).filter(({ clientId }) =>
       applicatie.clientIds.includes(clientId),
     )
     const clients = []

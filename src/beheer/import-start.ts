@@ -75,7 +75,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   await app.register(async (scope) => {
     if (!scope.hasContentTypeParser('multipart/form-data')) await scope.register(multipart)
-    const options = { config: { ...operator, eigenToken: true, stream: true }, bodyLimit: Number.MAX_SAFE_INTEGER }
+    const options = { config: { ...operator, checksToken: true, stream: true }, bodyLimit: Number.MAX_SAFE_INTEGER }
     scope.post('/imports/nieuw', options, async (request, reply) => {
       if (!request.isMultipart())
         throw new Problem(400, { detail: t('Dit formulier kwam niet compleet aan. Probeer het opnieuw.') })

@@ -41,7 +41,7 @@ import { registerZaken } from './zaken.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler itself checks the token of the form (`requireToken`), because it reads the body as a stream. */
-    eigenToken?: boolean
+    checksToken?: boolean
   }
   interface FastifyRequest {
     formToken: string | undefined
@@ -75,7 +75,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   app.addHook('onRequest', requireOwnOrigin)
   app.addHook('onRequest', requireRole)
   app.addHook('preHandler', async (request, reply) => {
-    if (!isSafe(request) && !request.routeOptions.config.eigenToken) await checkToken(request, reply)
+    if (!isSafe(request) && !request.routeOptions.config.checksToken) await checkToken(request, reply)
   })
   const style = await registerStylesheet(app, config.beheerTheme)
   await registerPage(app, style)
@@ -122,7 +122,7 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
   // Style and script, which the page needs that tells of a database that is away.
   if (request.routeOptions.url?.endsWith('/bestanden/:naam')) return
   request.session = request.is404 ? undefined : await findSession(request)
-  if (request.session?.stap === 'ingelogd') request.beheerder = request.session.beheerder
+  if (request.session?.step === 'ingelogd') request.beheerder = request.session.beheerder
   if (rol === 'iedereen') return
   if (!request.beheerder) {
     if (!isSafe(request)) throw forbidden(undefined, t('U bent niet (meer) ingelogd.'))
@@ -131,12 +131,12 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
   }
   const { totp, wachtwoord, wachtwoordGegeven } = request.beheerder
   if (wachtwoordGegeven) {
-    if (request.routeOptions.config.metGegevenWachtwoord) return
+    if (request.routeOptions.config.withGivenPassword) return
     if (!isSafe(request)) throw forbidden(undefined, t('Kies eerst een eigen wachtwoord.'))
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/wachtwoord`, 303)
   }
   const { beheerTotpRequired } = request.server.parts.config
-  if (beheerTotpRequired && wachtwoord && !totp && !request.routeOptions.config.zonderTotp) {
+  if (beheerTotpRequired && wachtwoord && !totp && !request.routeOptions.config.withoutTotp) {
     if (!isSafe(request)) throw forbidden(undefined, t('Stel eerst eenmalige codes in, bij Mijn account.'))
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/codes`, 303)
   }

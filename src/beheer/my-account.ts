@@ -15,15 +15,15 @@ import { ownCounters } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
-const own = { ...config, zonderTotp: true, metGegevenWachtwoord: true } as const
-const instellen = { ...config, zonderTotp: true } as const
+const own = { ...config, withoutTotp: true, withGivenPassword: true } as const
+const settingUp = { ...config, withoutTotp: true } as const
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whoever has to set up one-time codes (BEHEER_TOTP_REQUIRED) may see this page before he did. */
-    zonderTotp?: boolean
+    withoutTotp?: boolean
     /** Whoever has a password that was given may see this page before he chose his own. */
-    metGegevenWachtwoord?: boolean
+    withGivenPassword?: boolean
   }
 }
 
@@ -82,14 +82,14 @@ export function registerMyAccount(app: FastifyInstance): void {
     )
   })
 
-  app.get('/mijn-account/codes', { config: instellen }, async (request, reply) => showCodes(app, request, reply))
+  app.get('/mijn-account/codes', { config: settingUp }, async (request, reply) => showCodes(app, request, reply))
 
-  app.post('/mijn-account/codes/nieuw', { config: instellen }, async (request, reply) => {
+  app.post('/mijn-account/codes/nieuw', { config: settingUp }, async (request, reply) => {
     await app.own.codes.begin(box, signedIn(request))
     return redirectWith(request, reply, '/mijn-account/codes')
   })
 
-  app.post('/mijn-account/codes/bevestigen', { config: instellen }, async (request, reply) => {
+  app.post('/mijn-account/codes/bevestigen', { config: settingUp }, async (request, reply) => {
     const beheerder = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)

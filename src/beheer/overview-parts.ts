@@ -143,7 +143,7 @@ export type Receiver = {
 /** The service that our messages go to: switched off, built in, or another one that is reached or not. */
 export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Receiver, alarms: Alarm[]): Component {
   const name = t('Notificatiedienst')
-  const instellen = { path: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
+  const settings = { path: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
   if (uit) return { name, tone: '', state: t('Uitgezet'), detail: t('NOTIFICATIONS_DISABLED staat aan.') }
   if (modus === 'ingebouwd')
     return { name, tone: 'goed', state: t('Ingebouwd'), detail: t('Berichten gaan naar de abonnementen hier.') }
@@ -152,7 +152,7 @@ export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Rece
       tone: 'let-op',
       text: t('Er is geen notificatiedienst ingesteld.'),
       advice: t('Berichten blijven bewaard tot er een is.'),
-      ...instellen,
+      ...settings,
     })
     return { name, tone: 'let-op', state: t('Niet ingesteld'), detail: '' }
   }
@@ -163,7 +163,7 @@ export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Rece
       advice: t(
         'Berichten blijven bewaard en worden herhaald. Verstuur een testbericht om te zien welke stap mislukt.',
       ),
-      ...instellen,
+      ...settings,
     })
     return { name, tone: 'fout', state: t('Niet bereikbaar'), detail: unreachable }
   }
@@ -176,7 +176,7 @@ export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Rece
     tone: 'let-op',
     text: t`De laatste poging om een bericht te bezorgen mislukte (${when}): ${text}.`,
     advice,
-    ...instellen,
+    ...settings,
   })
   return { name, tone: 'let-op', state: t('Laatste poging mislukt'), detail: `${text}, ${when}.` }
 }

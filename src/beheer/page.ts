@@ -108,7 +108,7 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
   })
   app.decorateReply('page', async function (this: FastifyReply, template, data) {
     const { request } = this
-    const notice = request.session?.melding ?? null
+    const notice = request.session?.notice ?? null
     if (notice) await forgetNotice(request, notice)
     const html = await render(this, template, {
       notice,
@@ -137,7 +137,7 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
   app.setNotFoundHandler(async (request, reply) => {
     // Whoever took a wrong turn while signed in keeps the menu.
     request.session = await findSession(request).catch(() => undefined)
-    if (request.session?.stap === 'ingelogd') request.beheerder = request.session.beheerder
+    if (request.session?.step === 'ingelogd') request.beheerder = request.session.beheerder
     return sendErrorPage(request, reply.code(404), style, render, {
       status: 404,
       detail: t('Deze pagina bestaat niet.'),
@@ -268,9 +268,9 @@ function frame(request: FastifyRequest, style: Style) {
       ...(language() === 'en' ? { code: 'nl', name: 'Nederlands' } : { code: 'en', name: 'English' }),
       address: languageLink(request, language() === 'en' ? 'nl' : 'en'),
     },
-    manualPage: request.session?.stap === 'ingelogd' ? manualPageFor(path) : undefined,
+    manualPage: request.session?.step === 'ingelogd' ? manualPageFor(path) : undefined,
     menu:
-      request.session?.stap === 'ingelogd'
+      request.session?.step === 'ingelogd'
         ? MENU.map(({ name, items }) => ({
             name,
             items: items
@@ -307,9 +307,9 @@ export async function redirectWith(
   request: FastifyRequest,
   reply: FastifyReply,
   path: string,
-  tekst?: string,
-  soort: 'goed' | 'fout' | 'info' = 'goed',
+  text?: string,
+  tone: 'goed' | 'fout' | 'info' = 'goed',
 ): Promise<FastifyReply> {
-  if (tekst) await addNotice(request, path, { soort, tekst: reason(tekst) })
+  if (text) await addNotice(request, path, { soort: tone, tekst: reason(text) })
   return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }

@@ -50,9 +50,9 @@ type KeptNotice = Notice & { key: string; path: string; at: number }
 export type Session = {
   id: number
   uuid: string
-  stap: 'totp' | 'ingelogd'
+  step: 'totp' | 'ingelogd'
   /** What this page is to say. */
-  melding: KeptNotice | null
+  notice: KeptNotice | null
   beheerder: Administrator
 }
 
@@ -69,8 +69,8 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
   return {
     id: row.id,
     uuid: row.uuid,
-    stap: row.stap,
-    melding: noticeFor(request, row.melding),
+    step: row.stap,
+    notice: noticeFor(request, row.melding),
     beheerder: {
       id: row.account_id,
       uuid: row.account_uuid,
@@ -93,7 +93,7 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
     {
       id: number
       uuid: string
-      stap: Session['stap']
+      stap: Session['step']
       melding: KeptNotice[] | Notice | null
       account_id: number
       account_uuid: string
@@ -146,31 +146,31 @@ export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]):
 
 /**
  * Begins a session under a new value, in place of the one that the browser had.
- * @param melding what its first page says
+ * @param notice what its first page says
  */
 export async function startSession(
   request: FastifyRequest,
   reply: FastifyReply,
   accountId: number,
-  stap: Session['stap'] = 'ingelogd',
-  melding: Notice | null = null,
+  step: Session['step'] = 'ingelogd',
+  notice: Notice | null = null,
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
   const browser = String(request.headers['user-agent'] ?? '')
     .slice(0, 300)
     .toWellFormed()
-  const notices = melding && [keep('*', melding)]
-  const session = { sleutel: sha256(value), accountId, stap, notices, adres: request.ip, browser }
+  const notices = notice && [keep('*', notice)]
+  const session = { sleutel: sha256(value), accountId, step, notices, adres: request.ip, browser }
   const made = await request.server.own.sessions.insert(session)
-  if (request.session) request.session = { ...request.session, ...made, stap }
+  if (request.session) request.session = { ...request.session, ...made, step }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }
 
 type NewSession = {
   sleutel: Buffer
   accountId: number
-  stap: Session['stap']
+  step: Session['step']
   notices: KeptNotice[] | null
   adres: string
   browser: string
@@ -179,12 +179,12 @@ type NewSession = {
 /** Removes sessions that no longer count on the way. */
 export async function insertSession(
   { sql }: Sql,
-  { sleutel, accountId, stap, notices, adres, browser }: NewSession,
+  { sleutel, accountId, step, notices, adres, browser }: NewSession,
 ): Promise<{ id: number; uuid: string }> {
   await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
   const [row] = await sql<[{ id: number; uuid: string }]>`
     insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
-    values (${sleutel}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
+    values (${sleutel}, ${accountId}, ${step}, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
       ${adres}, ${browser}, ${notices && JSON.stringify(notices)}::text::jsonb) returning id, uuid`
   return row
 }
@@ -252,13 +252,13 @@ export async function endSessions(
 }
 
 /** A text for the next page of this session alone: the session keeps it encrypted until then. */
-export function seal(request: FastifyRequest, tekst: string): string {
-  return request.server.parts.box.seal(tekst, owner(request)).toString('base64')
+export function seal(request: FastifyRequest, text: string): string {
+  return request.server.parts.box.seal(text, owner(request)).toString('base64')
 }
 
 /** What the change before this page left for it; undefined when another page came first. */
 export function unseal(request: FastifyRequest): string | undefined {
-  const sealed = request.session?.melding?.verzegeld
+  const sealed = request.session?.notice?.verzegeld
   return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
 }
 

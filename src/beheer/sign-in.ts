@@ -39,7 +39,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const oidc = config.oidc && { label: config.oidc.label }
 
   app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
-    if (request.session?.stap === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
+    if (request.session?.step === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
     return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
   })
 
@@ -82,12 +82,12 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
   })
 
   app.get<Query>('/inloggen/code', { config: everyone }, async (request, reply) => {
-    if (request.session?.stap !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
+    if (request.session?.step !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
     return reply.page('sign-in-code', { title: t('Code invullen'), verder: ownPath(request.query.verder) })
   })
 
   app.post('/inloggen/code', { config: everyone }, async (request, reply) => {
-    const account = request.session?.stap === 'totp' ? request.session.beheerder : undefined
+    const account = request.session?.step === 'totp' ? request.session.beheerder : undefined
     if (!account) return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
     const form = readForm(Code, request.body)
     const browser = await knownBrowser(request, account.id)

@@ -20,7 +20,7 @@ export function registerSigning(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid/ondertekening', { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const owner = subscriberOwner(abonnement.uuid)
-    const isShown = request.session?.melding?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
+    const isShown = request.session?.notice?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
     const [newest] = abonnement.ondertekening
     return reply.page('abonnement-signing', {
       title: t('Ondertekening'),

@@ -51,7 +51,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         input: { catalogus: queryText(request, 'catalogus') },
       }),
     )
-    scope.post('/catalogi/importeren', { config: { ...administering, eigenToken: true } }, (request, reply) =>
+    scope.post('/catalogi/importeren', { config: { ...administering, checksToken: true } }, (request, reply) =>
       uploads(() => takeIn(request, reply)),
     )
 
