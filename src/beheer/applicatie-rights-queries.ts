@@ -163,20 +163,20 @@ export async function whatIsAllowed(db: ReadDb, { id }: Applicatie): Promise<Rig
     scopes: string[]
     max: Vertrouwelijkheidaanduiding | null
     voor: string[]
-    aantal: number
+    count: number
   }>`
     with recht as (${allRights(id)})
-    select component, scopes, max, count(*) as aantal, (array_agg(voor order by voor))[1:${sql.lit(MAX_NAMED)}] as voor
+    select component, scopes, max, count(*) as count, (array_agg(voor order by voor))[1:${sql.lit(MAX_NAMED)}] as voor
     from recht group by component, scopes, max order by component, count(*) desc`.execute(db)
   return (Object.keys(COMPONENTEN) as Component[]).map((component) => {
     const own = rows.filter((row) => row.component === component)
     const given = new Set(own.flatMap(({ scopes }) => scopes))
     return {
       name: COMPONENTEN[component],
-      rechten: own.map(({ scopes, max, voor, aantal }) => ({
+      rechten: own.map(({ scopes, max, voor, count }) => ({
         allowed: scopes.map((scope) => scopeInWords(component, scope)),
         voor: voor.filter((text) => text !== ''),
-        more: Math.max(0, aantal - MAX_NAMED),
+        more: Math.max(0, count - MAX_NAMED),
         max: max && VERTROUWELIJKHEID[max],
         types: TYPEN[component]?.plural,
       })),

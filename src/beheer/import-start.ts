@@ -95,8 +95,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
     const shown = Math.min(kop.length, MAX_COLUMNS)
-    const rows = await reader.sql<{ nummer: number; aantal: number; cellen: string[] }[]>`
-      select nummer, json_array_length(cellen) as aantal, (
+    const rows = await reader.sql<{ nummer: number; count: number; cellen: string[] }[]>`
+      select nummer, json_array_length(cellen) as count, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
         from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
@@ -113,9 +113,9 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       onbekend: kop
         .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
         .map((naam) => shortened(naam) || t('(zonder naam)')),
-      rows: rows.map(({ nummer, aantal, cellen }) => ({
+      rows: rows.map(({ nummer, count, cellen }) => ({
         nummer,
-        scheef: aantal !== kop.length,
+        scheef: count !== kop.length,
         cellen: cellen.slice(0, kop.length > shown ? shown : undefined).map(shortened),
       })),
       isBusy,

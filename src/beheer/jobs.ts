@@ -51,7 +51,7 @@ function labelOf(taak: string): string {
   return Object.hasOwn(JOB_WORDS, taak) ? JOB_WORDS[taak as keyof typeof JOB_WORDS] : taak
 }
 
-type Group = { taak: string; fout: string; aantal: number; name: string; laatst: string }
+type Group = { kind: string; fault: string; count: number; name: string; latest: string }
 
 /** Jobs are counted up to here: pages that are open count every ten seconds. */
 export const COUNT_JOBS_TO = 100_000
@@ -92,7 +92,7 @@ export function registerJobs(app: FastifyInstance): void {
       countByState(kind),
       readFailures(),
     ])
-    const per = Object.fromEntries(counts.map((row) => [row.staat, row.aantal]))
+    const per = Object.fromEntries(counts.map((row) => [row.staat, row.count]))
     const inQueue = counts.reduce((sum, row) => sum + row.inQueue, 0)
     return reply.page('jobs', {
       title: t('Taken'),
@@ -177,9 +177,9 @@ export function registerJobs(app: FastifyInstance): void {
 
   /** Of the jobs that are counted: those in each state of the kind `taak` ('': any), and all that are in it. */
   async function countByState(taak: string) {
-    const { rows } = await sql<{ staat: State; aantal: number; inQueue: number }>`
+    const { rows } = await sql<{ staat: State; count: number; inQueue: number }>`
       select taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) as staat, count(*)::int as "inQueue",
-        (count(*) filter (where ${taak} = '' or j.task_identifier = ${taak}))::int as aantal
+        (count(*) filter (where ${taak} = '' or j.task_identifier = ${taak}))::int as count
       from ${COUNTED} j group by 1`.execute(db)
     return rows
   }
@@ -187,10 +187,10 @@ export function registerJobs(app: FastifyInstance): void {
   /** Failed jobs by kind and error, the most frequent first. */
   async function readFailures(): Promise<Group[]> {
     const { rows } = await sql<Omit<Group, 'name'>>`
-      select j.task_identifier as taak, ${ERROR_KIND} as fout, count(*)::int as aantal, max(j.updated_at) as laatst
+      select j.task_identifier as kind, ${ERROR_KIND} as fault, count(*)::int as count, max(j.updated_at) as latest
       from ${COUNTED} j where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
       group by 1, 2 order by 3 desc limit 10`.execute(db)
-    return rows.map((row) => ({ ...row, name: labelOf(row.taak) }))
+    return rows.map((row) => ({ ...row, name: labelOf(row.kind) }))
   }
 
   async function retryFailed(request: FastifyRequest, taak: string, fout: string): Promise<number> {

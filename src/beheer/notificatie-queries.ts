@@ -93,29 +93,29 @@ export async function selectMessages(
   return rows
 }
 
-type Cause = { oorzaak: string; aantal: number; text: string; advice: string; laatst: string }
+type Cause = { cause: string; count: number; text: string; advice: string; latest: string }
 
 /** Why messages failed, the most frequent cause first, with what to do about each. */
 export async function readCauses(app: FastifyInstance): Promise<Cause[]> {
-  const { rows } = await sql<{ oorzaak: string; aantal: number; laatst: string }>`
-    select ${CAUSE} as oorzaak, count(*)::int as aantal, max(p.begonnen_op) as laatst
+  const { rows } = await sql<{ cause: string; count: number; latest: string }>`
+    select ${CAUSE} as cause, count(*)::int as count, max(p.begonnen_op) as latest
     from (select * from levering where status = 'mislukt' limit ${TOT}) l
     join notificatie_poging p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
     group by 1 order by 2 desc limit 10`.execute(app.read)
-  return rows.map((row) => ({ ...row, ...causeInWords(row.oorzaak) }))
+  return rows.map((row) => ({ ...row, ...causeInWords(row.cause) }))
 }
 
 /** How many messages fit, as far as `TOT`; one more means that there are more. */
 export async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
-  const { rows } = await sql<{ aantal: number }>`
-    select count(*)::int as aantal
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count
     from (select from notificatie where ${matchesFilter(filter)} limit ${TOT + 1}) gevonden`.execute(app.read)
-  return one(rows).aantal
+  return one(rows).count
 }
 
 /** How many messages fit, all of them: for what is about to be sent again. */
 export async function countMessages(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
-  const { rows } = await sql<{ aantal: number }>`
-    select count(*)::int as aantal from notificatie where ${matchesFilter(filter)}`.execute(app.read)
-  return one(rows).aantal
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from notificatie where ${matchesFilter(filter)}`.execute(app.read)
+  return one(rows).count
 }

@@ -233,15 +233,15 @@ export function workerPart(workers: Worker[], alarms: Alarm[]): Component {
   }
 }
 
-export type JobCounts = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oudste: number; totaal: number }
+export type JobCounts = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oldest: number; total: number }
 
 /** Whether jobs wait for too long, or failed. */
-export function jobsPart({ queue }: Checks, { wacht, mislukt, oudste }: JobCounts, alarms: Alarm[]): Component {
+export function jobsPart({ queue }: Checks, { wacht, mislukt, oldest }: JobCounts, alarms: Alarm[]): Component {
   const laat = queue.status !== 'ok'
   if (laat)
     alarms.push({
       tone: 'let-op',
-      text: t`Taken blijven liggen: de oudste wacht al ${formatDuration(oudste)}.`,
+      text: t`Taken blijven liggen: de oudste wacht al ${formatDuration(oldest)}.`,
       advice: t('Controleer of er workers actief zijn. Bij grote drukte loopt dit vanzelf weer in.'),
       path: '/taken?staat=wacht',
       link: t('Naar de wachtende taken'),
@@ -255,7 +255,7 @@ export function jobsPart({ queue }: Checks, { wacht, mislukt, oudste }: JobCount
       link: t('Naar de mislukte taken'),
     })
   const detail =
-    wacht > 0 ? t`${formatNumber(wacht)} wachten, de oudste ${formatDuration(oudste)}` : t('er wacht niets')
+    wacht > 0 ? t`${formatNumber(wacht)} wachten, de oudste ${formatDuration(oldest)}` : t('er wacht niets')
   return {
     name: t('Taken'),
     tone: laat || mislukt > 0 ? 'let-op' : 'goed',
@@ -266,7 +266,7 @@ export function jobsPart({ queue }: Checks, { wacht, mislukt, oudste }: JobCount
 
 export type Notificaties = {
   gepland: number
-  oudste: number | null
+  oldest: number | null
   mislukt: number
   misluktVandaag: number
   bezorgdVandaag: number

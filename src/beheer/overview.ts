@@ -88,7 +88,7 @@ export function registerOverview(app: FastifyInstance): void {
       size,
       versions,
       pause,
-      capped: (aantal: number, tot = TOT) => (aantal > tot ? t`meer dan ${formatNumber(tot)}` : formatNumber(aantal)),
+      capped: (count: number, tot = TOT) => (count > tot ? t`meer dan ${formatNumber(tot)}` : formatNumber(count)),
     })
   })
 }
@@ -139,14 +139,14 @@ async function readWorkers({ sql }: Reader): Promise<Worker[]> {
 }
 
 async function countJobs({ sql }: Reader): Promise<JobCounts> {
-  const rows = await sql<{ staat: keyof JobCounts; aantal: number; oudste: number }[]>`
-    select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal,
-      coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oudste
+  const rows = await sql<{ staat: keyof JobCounts; count: number; oldest: number }[]>`
+    select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as count,
+      coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oldest
     from (select * from graphile_worker.jobs limit ${COUNT_JOBS_TO + 1}) j group by 1`
-  const per = Object.fromEntries(rows.map(({ staat, aantal }) => [staat, aantal]))
-  const oudste = Math.max(0, rows.find(({ staat }) => staat === 'wacht')?.oudste ?? 0)
-  const totaal = rows.reduce((sum, { aantal }) => sum + aantal, 0)
-  return { wacht: 0, gepland: 0, bezig: 0, mislukt: 0, ...per, oudste, totaal }
+  const per = Object.fromEntries(rows.map(({ staat, count }) => [staat, count]))
+  const oldest = Math.max(0, rows.find(({ staat }) => staat === 'wacht')?.oldest ?? 0)
+  const total = rows.reduce((sum, { count }) => sum + count, 0)
+  return { wacht: 0, gepland: 0, bezig: 0, mislukt: 0, ...per, oldest, total }
 }
 
 async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
@@ -157,7 +157,7 @@ async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
     select
       (select count(*)::int from (select from levering where status = 'gepland' limit ${TOT + 1}) n) as gepland,
       (select extract(epoch from now() - n.aanmaakdatum)::float8 from notificatie n
-        where n.id = (select min(notificatie_id) from levering where status = 'gepland')) as oudste,
+        where n.id = (select min(notificatie_id) from levering where status = 'gepland')) as oldest,
       (select count(*)::int from (select from levering where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
       (select count(*)::int from (select from levering l join notificatie n on n.id = l.notificatie_id
         where l.status = 'mislukt' and n.aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",

@@ -20,8 +20,8 @@ const Limits = Type.Object({
 })
 
 /** A count as it is shown: it ends at a bound. */
-export const capped = (aantal: number): string =>
-  aantal > COUNTED ? t`meer dan ${formatNumber(COUNTED)}` : formatNumber(aantal)
+export const capped = (count: number): string =>
+  count > COUNTED ? t`meer dan ${formatNumber(COUNTED)}` : formatNumber(count)
 
 const SORTS: Sorts = {
   callback: {
