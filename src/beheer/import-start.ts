@@ -4,6 +4,7 @@
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { isLockTimeout } from '../database/error-codes.ts'
 import { importBaseDirFault } from '../documenten/import/base-dir.ts'
 import { CsvError, KOLOMMEN } from '../documenten/import/csv.ts'
 import {
@@ -330,7 +331,7 @@ const ADVICE: Record<CsvError['code'], string> = words({
 
 /** Another import was being started at the same moment. */
 function lockFault(error: unknown): string | undefined {
-  return (error as { code?: string }).code === '55P03' ? alreadyOne() : undefined
+  return isLockTimeout(error) ? alreadyOne() : undefined
 }
 
 const isRow = (text: string | undefined) => text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31

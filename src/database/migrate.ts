@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
+import { isLockTimeout } from './error-codes.ts'
 import { clientClass, hostOptions, hostUrls } from './hosts.ts'
 import { one } from './rows.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
 const LOCK = 8_305_211 // any constant: it only has to be the same in all our processes
-const LOCK_NOT_AVAILABLE = '55P03'
 
 type Migration = { name: string; checksum: string; text: string; transaction: boolean; breaksOlder: boolean }
 type Options = {
@@ -165,7 +165,7 @@ async function apply(
       })
       return
     } catch (error) {
-      if (!(error instanceof postgres.PostgresError) || error.code !== LOCK_NOT_AVAILABLE) throw error
+      if (!(error instanceof postgres.PostgresError) || !isLockTimeout(error)) throw error
       if (attempt === attempts)
         throw new SchemaError(
           `${file.name} found its tables in use ${attempts} times: nothing of it was applied; try again when long queries have ended`,

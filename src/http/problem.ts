@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WrongKey } from '../autorisaties/wrong-key.ts'
 import { isConflict, isUnavailable, OutcomeUnknown } from '../database/database.ts'
+import { isUniqueViolation } from '../database/error-codes.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { ContentRefused } from '../documenten/storage/scan.ts'
 import { LIMITS } from './limits.ts'
@@ -249,7 +250,7 @@ export function toProblem(error: unknown): Problem {
     constraint_name?: string
     statusCode?: number
   }
-  if (code === '23505' && constraint_name && CONSTRAINTS[constraint_name]) return CONSTRAINTS[constraint_name]()
+  if (isUniqueViolation(error) && constraint_name && CONSTRAINTS[constraint_name]) return CONSTRAINTS[constraint_name]()
   const verwijzing = code === '23503' && constraint_name ? VERWIJZINGEN[constraint_name] : undefined
   if (verwijzing) return invalid(...verwijzing, 'Wat hier wordt genoemd is net verwijderd.')
   if (code === '22021' || code === '22P05')

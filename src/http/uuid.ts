@@ -5,3 +5,6 @@ const UUID = new RegExp(`^${UUID_PATTERN}$`, 'i')
 
 /** Whether the whole text is a UUID, in letters of either case. */
 export const isUuid = (text: string): boolean => UUID.test(text)
+
+/** The lowest uuid: every other comes after it. */
+export const NIL = '00000000-0000-0000-0000-000000000000'

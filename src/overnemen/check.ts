@@ -6,7 +6,7 @@ import type postgres from 'postgres'
 import { lastOf } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import { uuidOf } from '../http/links.ts'
-import { isUuid } from '../http/uuid.ts'
+import { isUuid, NIL } from '../http/uuid.ts'
 import { addresses, adopt } from './addresses.ts'
 import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
@@ -40,7 +40,6 @@ export type Proof = {
   differences: number
 }
 const PAGE = 5000
-const NIL = '00000000-0000-0000-0000-000000000000'
 /** Parts are read below every object, and not only below those that changed in one round. */
 const EVERY_ROUND = 0
 

@@ -1,9 +1,11 @@
 // How a round ends: what is gone at the source goes here, sequences of numbers move past the highest that was taken, and the
 // report loses what was mended.
+
 import type postgres from 'postgres'
 import { kyselyOn } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
+import { NIL } from '../http/uuid.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
 import type { Finding, Portion, Source } from './source.ts'
@@ -11,7 +13,6 @@ import type { Takeover } from './takeover.ts'
 import type { Sql } from './write.ts'
 
 const PORTION = 2000
-const NIL = '00000000-0000-0000-0000-000000000000'
 type Ended = { meldingen: Finding[]; next: string | null; verwijderd?: number }
 
 /** Tables whose rows keep a document, a case or a type from being removed; they are removed before it. */

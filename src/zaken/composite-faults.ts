@@ -1,5 +1,7 @@
 // Faults of a combined request are named by the part of its body that they are about: `rollen.0.roltype`.
+
 import type { TObject } from 'typebox'
+import { isUniqueViolation } from '../database/error-codes.ts'
 import { readInput } from '../http/input.ts'
 import { type InvalidParam, invalidAll, Problem, toProblem } from '../http/problem.ts'
 
@@ -31,7 +33,7 @@ export async function within<T>(name: string, work: () => Promise<T>): Promise<T
     return await work()
   } catch (error) {
     // A rule that the database keeps gets its name too; a deadlock stays what it is and is tried again.
-    throw renamed(name, (error as { code?: unknown } | null)?.code === '23505' ? toProblem(error) : error)
+    throw renamed(name, isUniqueViolation(error) ? toProblem(error) : error)
   }
 }
 

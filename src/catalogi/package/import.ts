@@ -1,6 +1,8 @@
 // Taking over what a package holds.
+
 import { sql } from 'kysely'
 import type { Static, TObject } from 'typebox'
+import { isUniqueViolation } from '../../database/error-codes.ts'
 import type { MutateWhole, Mutation } from '../../database/mutate.ts'
 import { expected } from '../../database/rows.ts'
 import type { Actor } from '../../http/actor.ts'
@@ -121,7 +123,7 @@ function explained<R>(name: Name, item: Item, work: () => R): R {
     const label = labelOf(item)
     const { invalidParams } = toProblem(error)
     if (invalidParams) throw new PackageFault(`${name} ${label} kan niet worden opgenomen:`, invalidParams)
-    if ((error as { code?: string }).code === '23505')
+    if (isUniqueViolation(error))
       throw new PackageFault(`${name} ${label} bestaat hier al met deze uuid: geef alles een nieuwe.`)
     throw error
   }

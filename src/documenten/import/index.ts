@@ -1,4 +1,5 @@
 // import: many documents from one CSV and files that the server can read. Beside the standard; for clients with all rights.
+
 import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -6,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Reader } from '../../database/database.ts'
+import { isLockTimeout, isUniqueViolation } from '../../database/error-codes.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { when } from '../../database/when.ts'
 import { header } from '../../http/actor.ts'
@@ -218,7 +220,7 @@ async function lockImport(m: Mutation, uuid: string, busy?: string): Promise<Imp
 async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
   await m.sql`set local lock_timeout = '3s'`
   return lockImport(m, uuid).catch((error) => {
-    throw error.code === '55P03' ? importFault('invalid-status', BEZIG) : error
+    throw isLockTimeout(error) ? importFault('invalid-status', BEZIG) : error
   })
 }
 
@@ -294,7 +296,7 @@ export async function continueImport(m: Mutation, uuid: string): Promise<ImportR
     .where('id', '=', found.id)
     .execute()
     .catch((error) => {
-      throw error.code === '23505' ? importFault('existing-import-started', 'Er is al een open import.') : error
+      throw isUniqueViolation(error) ? importFault('existing-import-started', 'Er is al een open import.') : error
     })
   await enqueueBatch(m.trx, { import: found.uuid, vanaf: found.verwerkt })
   return requireImport(m.read, found.uuid)

@@ -1,0 +1,6 @@
+// Codes of PostgreSQL that callers tell apart.
+const codeOf = (error: unknown) => (error as { code?: unknown } | null | undefined)?.code
+
+export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505'
+/** A lock was not there in time (`lock_timeout`, `nowait`). */
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
