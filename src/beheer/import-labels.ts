@@ -9,6 +9,9 @@ import { t, words } from './language/language.ts'
 
 type State = { text: string; tone: 'goed' | 'fout' | 'let-op' | 'bezig' }
 
+/** Kinds of failures that one page shows. */
+export const MAX_KINDS = 100
+
 /** The state of an import in words. An active one with a reason waits for something. */
 export function importStatus({
   status,

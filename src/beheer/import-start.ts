@@ -25,7 +25,7 @@ import type { EventStreams, StreamState } from './event-stream.ts'
 import type { FormFaults } from './form.ts'
 import { formatBytes } from './format.ts'
 import { COLUMNS } from './import-columns.ts'
-import { dryRunState, isDryRunning, type Progress } from './import-labels.ts'
+import { dryRunState, isDryRunning, MAX_KINDS, type Progress } from './import-labels.ts'
 import { keysetPage } from './keyset-list.ts'
 import { reason, t, words } from './language/language.ts'
 import { queryText, uuidParam } from './lookup.ts'
@@ -37,7 +37,6 @@ const operator = { access: 'beheer', rol: 'operator' } as const
 const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
 const PREVIEW_ROWS = 20
 const MAX_COLUMNS = 100 // a file may have thousands
-const MAX_KINDS = 100
 const STUCK_MS = 120_000
 
 export async function registerImportStart(app: FastifyInstance, watch: EventStreams): Promise<void> {

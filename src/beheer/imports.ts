@@ -21,7 +21,15 @@ import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'
 import { formFaultsOf } from './form.ts'
 import { moment } from './format.ts'
-import { importState, importStatus, type Progress, perSecond, speedText, stoppedText } from './import-labels.ts'
+import {
+  importState,
+  importStatus,
+  MAX_KINDS,
+  type Progress,
+  perSecond,
+  speedText,
+  stoppedText,
+} from './import-labels.ts'
 import { registerImportStart } from './import-start.ts'
 import { keysetPage } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
@@ -32,9 +40,6 @@ import { signedIn } from './session.ts'
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
 const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
-
-/** Kinds of failures that one page shows. */
-const MAX_KINDS = 100
 
 const SORTS = sortsOf('import', 'i', {
   bestand: sql`lower(i.bestandsnaam)`,

@@ -287,11 +287,13 @@ export function registerJobs(app: FastifyInstance): void {
   }
 }
 
+/** Seconds after which a worker counts as gone. It gives a sign of life every second. */
+export const SILENT_AFTER = 5
+
 type Worker = { naam: string; weergave: string; gezienOp: string; stilte: number }
 
 const TOO_LATE = new Error('the job is no longer failed')
 const notFailed = () => t('Dit kan alleen met een mislukte taak. De taak is intussen veranderd.')
-const STIL_NA = 5
 
 function inWords(job: Job) {
   return { ...job, name: labelOf(job.taak), state: STATES[job.staat] }
@@ -300,7 +302,7 @@ function inWords(job: Job) {
 /** Why a job stands where it stands, and what to do about it. */
 function whyWaiting(job: Job, workers: Worker[], queueIsBusy: boolean): { text: string; advice: string } {
   const needed = job.taak === 'verstuur-notificaties' ? 'notificaties' : 'worker'
-  const alive = workers.filter(({ naam, stilte }) => naam === needed && Math.abs(stilte) <= STIL_NA)
+  const alive = workers.filter(({ naam, stilte }) => naam === needed && Math.abs(stilte) <= SILENT_AFTER)
   const whatToDo = t('Lees de laatste fout hieronder. Neem de oorzaak weg')
   switch (job.staat) {
     case 'mislukt':
@@ -322,7 +324,7 @@ function whyWaiting(job: Job, workers: Worker[], queueIsBusy: boolean): { text: 
           text: t('De worker die deze taak had bestaat niet meer.'),
           advice: t('U hoeft niets te doen: een andere worker neemt de taak binnen 20 seconden over.'),
         }
-      if (Math.abs(own.stilte) > STIL_NA)
+      if (Math.abs(own.stilte) > SILENT_AFTER)
         return {
           text: t`De worker is stil sinds ${formatDuration(Math.abs(own.stilte))}.`,
           advice: t('Controleer of zijn proces nog draait. Een andere worker neemt de taak binnen 20 seconden over.'),

@@ -5,7 +5,14 @@ import type { ReadDb } from '../database/database.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS, schedule } from '../notificaties/backoff.ts'
 import { NoService, type Stage } from '../notificaties/kanalen.ts'
-import { type NotificationSettings, pausedAt, readModus, readSettings, saveSettings } from '../notificaties/settings.ts'
+import {
+  type NotificationSettings,
+  pausedAt,
+  readModus,
+  readSettings,
+  SLUG,
+  saveSettings,
+} from '../notificaties/settings.ts'
 import { saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from './form.ts'
@@ -15,7 +22,6 @@ import { redirectWith } from './page.ts'
 
 const PATH = '/configuratie/notificaties'
 const title = () => t('Notificaties instellen')
-const SLUG = 'notificaties'
 const NOTHING_CHANGED = new Error('nothing changed')
 
 type RetryFields = Pick<NotificationSettings, 'maxRetries' | 'backoff' | 'backoffMax' | 'baseFactor'>

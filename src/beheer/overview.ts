@@ -10,7 +10,7 @@ import { EXTERNAL } from '../notificaties/outbox.ts'
 import { pausedAt, readModus, readSettings } from '../notificaties/settings.ts'
 import { readAlarms } from '../nrc/abonnement/figures.ts'
 import { formatNumber } from './format.ts'
-import { COUNT_JOBS_TO } from './jobs.ts'
+import { COUNT_JOBS_TO, SILENT_AFTER } from './jobs.ts'
 import { t } from './language/language.ts'
 import {
   type Alarm,
@@ -33,8 +33,6 @@ import {
 
 type Parts = FastifyInstance['parts']
 
-/** A worker gives a sign of life every second. */
-const STIL_NA = 5
 /** Abonnementen that are named one by one. */
 const MAX_ALARMS = 10
 
@@ -135,7 +133,7 @@ async function readWorkers({ sql }: Reader): Promise<Worker[]> {
     select naam, versie, host, pid, gestart_op as "gestartOp", gezien_op as "gezienOp",
       extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte
     from worker order by naam, id`
-  return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > STIL_NA }))
+  return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > SILENT_AFTER }))
 }
 
 async function countJobs({ sql }: Reader): Promise<JobCounts> {

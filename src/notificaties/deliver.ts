@@ -5,7 +5,7 @@ import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { expected } from '../database/rows.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
-import { openCaller, type RemoteService } from '../services/services.ts'
+import { openCaller, type RemoteService, TOKEN_LIFE_MS } from '../services/services.ts'
 import { type Agent, type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
 import { REQUEST_ID } from '../telemetry/request-id.ts'
 import { currentTraceparent, TRACEPARENT } from '../telemetry/tracing.ts'
@@ -35,7 +35,6 @@ export type Deliver = {
 
 const MAX_ANSWER = 4096
 const MAX_RETRY_AFTER_S = 3600
-const TOKEN_LIFE_MS = 3_600_000
 
 /** What the secrets of an abonnement are bound to when they are encrypted. */
 export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`

@@ -91,7 +91,8 @@ async function nrcId(db: ReadDb, slug: string | null): Promise<number | null> {
   throw invalid('dienst', 'does_not_exist', 'Er is geen dienst van soort nrc met deze slug.')
 }
 
-const SLUG = 'notificaties'
+/** The slug of the notifications service that settings make. */
+export const SLUG = 'notificaties'
 
 /** Takes the notifications service from the environment, as long as nothing else was ever set. */
 export async function fillSettings(database: Database, box: SecretBox, config: Config): Promise<void> {

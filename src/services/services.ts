@@ -294,7 +294,8 @@ function tokenRequest(dienst: RemoteService, box: SecretBox): TokenRequest {
   return { owner: uuid, tokenUrl, clientId, scope, termijnMs, secret: box.open(expected(geheim), serviceOwner(uuid)) }
 }
 
-const TOKEN_LIFE_MS = 3_600_000
+/** How long a token that we make for another service counts. */
+export const TOKEN_LIFE_MS = 3_600_000
 
 function credentialHeaders(dienst: RemoteService, box: SecretBox): Record<string, string> {
   if (dienst.authenticatie === 'geen' || !dienst.geheim) return {}

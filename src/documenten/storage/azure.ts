@@ -24,7 +24,7 @@ import {
   wholeSize,
   withDeadline,
 } from './blob.ts'
-import { requireKey, type Store, StoreUnavailable } from './index.ts'
+import { MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
 
 export type AzureSettings = {
   container: string
@@ -41,7 +41,6 @@ export type AzureSettings = {
 
 const WRITE_ID = 'zaakstroomwrite' // metadata names of Azure are identifiers
 const NOTHING_THERE = { ifNoneMatch: '*' }
-const MARKER = '.zaakstroom'
 
 /** Content in a container of Azure. The connection opens with the first question. */
 export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>): Store {

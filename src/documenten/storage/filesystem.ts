@@ -8,9 +8,8 @@ import type { Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { abortable } from './blob.ts'
-import { requireKey, type Store, StoreUnavailable } from './index.ts'
+import { MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
 
-const MARKER = '.zaakstroom'
 const TEMP = '.tmp'
 const DIR_MODE = 0o750
 export const FILE_MODE = 0o640

@@ -22,6 +22,9 @@ export type Scanner = {
   check(): Promise<void>
 }
 
+/** Says that a store is ours, and is still there; it is beside the documents. */
+export const MARKER = '.zaakstroom'
+
 export type DiskSpace = { free: number; total: number }
 
 export type Store = {
