@@ -5,7 +5,7 @@ import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { secretBox } from '../src/autorisaties/secret-box.ts'
 import { type Database, openDatabase, readerOf } from '../src/database/database.ts'
 import { countDocuments, findDocument, pageOfDocuments } from '../src/documenten/document/read.ts'
-import { reached, SCOPES_LEZEN } from '../src/documenten/rights.ts'
+import { LEZEN, reached } from '../src/documenten/rights.ts'
 import { systemActor } from '../src/http/access.ts'
 import type { Actor, Autorisatie } from '../src/http/actor.ts'
 import { link } from '../src/http/links.ts'
@@ -91,7 +91,7 @@ async function measureLists(service: Service, database: Database, runs: number):
   for (const page of [1, 'far'] as const) {
     const medians: number[] = []
     for (const [name, token, actor] of clients) {
-      const geteld = [reached(actor, SCOPES_LEZEN)]
+      const geteld = [reached(actor, LEZEN)]
       const selectie = { leestAlles: false, geteld, document: [], versie: [], volgorde: [] }
       const reader = readerOf(database)
       const count = await countDocuments(reader, selectie)
@@ -124,7 +124,7 @@ async function givenRestricted(database: Database): Promise<Actor> {
   const autorisaties = types.map(
     ({ id, uuid }): Autorisatie => ({
       component: 'drc',
-      scopes: new Set(SCOPES_LEZEN),
+      scopes: new Set(LEZEN),
       typeUrl: '',
       typeUuid: uuid,
       typeId: id,

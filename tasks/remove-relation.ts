@@ -15,5 +15,5 @@ declare global {
 }
 
 export function removeRelation(relations: ReturnType<typeof openRemoteRelations>): Task {
-  return async (payload) => relations.ruim(readInput(Payload, payload).id)
+  return async (payload) => relations.removeStale(readInput(Payload, payload).id)
 }

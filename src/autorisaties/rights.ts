@@ -214,7 +214,7 @@ export function without(rows: Right[], implications: Right[]): Right[] {
   })
 }
 
-const BEREIK: Record<TypedComponent, string> = { zrc: 'zaken.', drc: 'documenten.', brc: 'besluiten.' }
+const SCOPE_PREFIX: Record<TypedComponent, string> = { zrc: 'zaken.', drc: 'documenten.', brc: 'besluiten.' }
 
 /** ac-003: a scope on objects says for which type, and up to which confidentiality. */
 export function incompleteRights(input: Rights): InvalidParam[] {
@@ -224,14 +224,14 @@ export function incompleteRights(input: Rights): InvalidParam[] {
   }
   for (const [index, row] of (input.autorisaties ?? []).entries()) {
     const { component } = row
-    if (!hasTypes(component) || !row.scopes.some((scope) => scope.startsWith(BEREIK[component]))) continue
+    if (!hasTypes(component) || !row.scopes.some((scope) => scope.startsWith(SCOPE_PREFIX[component]))) continue
     const field = TYPE_OF_COMPONENT[component]
     require(`autorisaties.${index}.${field}`, row[field])
     if (hasMax(component))
       require(`autorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
   }
   for (const [index, row] of (input.catalogusAutorisaties ?? []).entries()) {
-    if (hasMax(row.component) && row.scopes.some((scope) => scope.startsWith(BEREIK[row.component])))
+    if (hasMax(row.component) && row.scopes.some((scope) => scope.startsWith(SCOPE_PREFIX[row.component])))
       require(`catalogusAutorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
   }
   return faults

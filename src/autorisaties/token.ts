@@ -31,7 +31,7 @@ export async function authenticate(
   request: FastifyRequest,
   config: Config,
   credentials: CredentialStore,
-  pogingen: Attempts,
+  attempts: Attempts,
   verified: Verified,
 ): Promise<Actor> {
   const token = bearerToken(request)
@@ -44,24 +44,24 @@ export async function authenticate(
   const credential = usable ? await credentials.find(clientId) : undefined
   if (!credential || credential.secrets.length === 0) {
     verifySignature(app, token, [NOBODY])
-    pogingen.failed(address)
-    throw pogingen.refusal(address) ?? forbidden('invalid-client-identifier', 'De client_id van het token is onbekend.')
+    attempts.failed(address)
+    throw attempts.refusal(address) ?? forbidden('invalid-client-identifier', 'De client_id van het token is onbekend.')
   }
   // A secret that can be found by trying is not tried any further. Long ones are: behind a proxy all clients may share an
   // address, and nobody may shut out another by failing in his name.
   const key = `${address} ${clientId}`
-  const refusal = pogingen.refusal(key)
+  const refusal = attempts.refusal(key)
   if (refusal && credential.secrets.some(isShort)) throw refusal
   if (known?.credential !== credential) {
     const wrongSignature = checkAlgorithm(tokenHeader) ?? verifySignature(app, token, credential.secrets)
     if (wrongSignature) {
       verified.delete(token)
-      pogingen.failed(key)
-      throw pogingen.refusal(key) ?? wrongSignature
+      attempts.failed(key)
+      throw attempts.refusal(key) ?? wrongSignature
     }
     verified.set(token, { header: tokenHeader, payload, credential })
   }
-  pogingen.succeeded(key)
+  attempts.succeeded(key)
   const problem = checkClaims(payload, config, request)
   if (problem) throw problem
   return toActor(clientId as string, credential, payload, request)

@@ -4,7 +4,7 @@ import { alsoElsewhere, type ExpandTree } from '../http/expand.ts'
 import { link, localUuid } from '../http/links.ts'
 import { toDocument } from './document/columns.ts'
 import { findReadable } from './document/read.ts'
-import { SCOPES_LEZEN } from './rights.ts'
+import { LEZEN } from './rights.ts'
 
 /** Within a document. */
 export const documentTree: ExpandTree = { informatieobjecttype: expansionAlsoElsewhere('informatieobjecttype') }
@@ -13,7 +13,7 @@ export const documentTree: ExpandTree = { informatieobjecttype: expansionAlsoEls
 export const subresourceTree: ExpandTree = {
   informatieobject: alsoElsewhere({
     component: 'drc',
-    scopes: SCOPES_LEZEN,
+    scopes: LEZEN,
     load: async (urls, request) => {
       const uuids = urls.flatMap((url) => localUuid(url, request.base, 'enkelvoudiginformatieobject') ?? [])
       const rows = await findReadable(request.server.read, request.actor, uuids)

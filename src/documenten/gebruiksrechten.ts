@@ -16,17 +16,17 @@ import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
 import { catalogusElsewhere, documentenKanaal, documentLabel } from './kanaal.ts'
 import {
+  AANMAKEN,
+  BIJWERKEN,
   createAccess,
   deleteAccess,
+  LEZEN,
   reached,
   readAccess,
   requireMay,
-  SCOPES_AANMAKEN,
-  SCOPES_BIJWERKEN,
-  SCOPES_LEZEN,
-  SCOPES_VERWIJDEREN,
   type Scopes,
   updateAccess,
+  VERWIJDEREN,
 } from './rights.ts'
 import { hasGebruiksrechten, requireDocumentUrl, requireSameDocument } from './rules.ts'
 
@@ -65,7 +65,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
     { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Gebruiksrecht) } } },
     async (request, reply) => {
       const list = listGebruiksrechten(app.read, request.query, request.base)
-        .where(reached(request.actor, SCOPES_LEZEN))
+        .where(reached(request.actor, LEZEN))
         .orderBy('g.id')
       return sendAllById(request, reply, {
         select: (after, limit) =>
@@ -98,7 +98,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const row = await findGebruiksrecht(app.read, request.params.uuid)
       if (!row) throw notFound()
-      await requireDocument(app.read, request.actor, SCOPES_LEZEN, row.documentUuid)
+      await requireDocument(app.read, request.actor, LEZEN, row.documentUuid)
       const [found] = await expand(
         request,
         [toGebruiksrecht(row, request.base)],
@@ -154,7 +154,7 @@ async function createGebruiksrecht(
   catalogus: string,
 ) {
   const document = await holdNamedDocument(m, requireDocumentUrl(informatieobject, m.actor.base))
-  requireMay(m.actor, SCOPES_AANMAKEN, document)
+  requireMay(m.actor, AANMAKEN, document)
   const { uuid } = await m.trx
     .insertInto('gebruiksrecht')
     .values({ ...values, enkelvoudiginformatieobjectId: document.id })
@@ -171,7 +171,7 @@ async function changeGebruiksrecht(
   given: Partial<GebruiksrechtInput>,
   catalogus: string,
 ) {
-  const { before, document } = await forChange(m, uuid, SCOPES_BIJWERKEN)
+  const { before, document } = await forChange(m, uuid, BIJWERKEN)
   const { informatieobject, ...values } = given
   const same =
     informatieobject === undefined || localUuid(informatieobject, m.actor.base, 'enkelvoudiginformatieobject')
@@ -182,7 +182,7 @@ async function changeGebruiksrecht(
 }
 
 async function deleteGebruiksrecht(m: Mutation, uuid: string, catalogus: string): Promise<void> {
-  const { before, document } = await forChange(m, uuid, SCOPES_VERWIJDEREN)
+  const { before, document } = await forChange(m, uuid, VERWIJDEREN)
   await m.trx.deleteFrom('gebruiksrecht').where('id', '=', before.id).execute()
   if (!(await hasGebruiksrechten(m.read, document.id))) await setIndicatie(m, document, null)
   record(m, 'destroy', catalogus, document, before, null)

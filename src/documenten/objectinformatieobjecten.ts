@@ -22,16 +22,7 @@ import {
   requireObject,
   resolveObject,
 } from './object-relations.ts'
-import {
-  createAccess,
-  deleteAccess,
-  reached,
-  readAccess,
-  requireMay,
-  SCOPES_AANMAKEN,
-  SCOPES_LEZEN,
-  SCOPES_VERWIJDEREN,
-} from './rights.ts'
+import { AANMAKEN, createAccess, deleteAccess, LEZEN, reached, readAccess, requireMay, VERWIJDEREN } from './rights.ts'
 import { requireDocumentUrl } from './rules.ts'
 
 const OBJECT_TYPES = ['besluit', 'zaak', 'verzoek'] as const
@@ -58,7 +49,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
     { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Relation) } } },
     async (request, reply) => {
       const list = listRelations(app.read, request.query, request.base)
-        .where(reached(request.actor, SCOPES_LEZEN))
+        .where(reached(request.actor, LEZEN))
         .orderBy('o.id')
       return sendAllById(request, reply, {
         select: (after, limit) =>
@@ -81,7 +72,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       const input = request.body
       const documentUuid = requireDocumentUrl(input.informatieobject, request.base)
       const document = await findDocument(app.read, documentUuid)
-      if (document) requireMay(request.actor, SCOPES_AANMAKEN, document) // what does not exist is refused below
+      if (document) requireMay(request.actor, AANMAKEN, document) // what does not exist is refused below
       const object = await requireObject(services, app.read, input, request.base)
       const known = await findRelationTo(app.read, documentUuid, object)
       if (known) throw notUnique()
@@ -89,7 +80,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       const made = await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')
         const row = await holdNamedDocument(m, documentUuid)
-        requireMay(m.actor, SCOPES_AANMAKEN, row)
+        requireMay(m.actor, AANMAKEN, row)
         const uuid = await insertRelation(m, { documentId: row.id, objectType: input.objectType, object })
         return toRelation(expected(await findRelation(m.read, uuid)), m.actor.base)
       })
@@ -103,7 +94,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
     async (request, reply) => {
       const row = await findRelation(app.read, request.params.uuid)
       if (!row) throw notFound()
-      await requireDocument(app.read, request.actor, SCOPES_LEZEN, row.documentUuid)
+      await requireDocument(app.read, request.actor, LEZEN, row.documentUuid)
       const paths = request.query.expand ?? []
       const [found] = await expand(request, [toRelation(row, request.base)], paths, subresourceTree)
       return sendCacheable(request, reply, found)
@@ -116,7 +107,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
     async (request, reply) => {
       const row = await findRelation(app.read, request.params.uuid)
       if (!row) throw notFound()
-      await requireDocument(app.read, request.actor, SCOPES_VERWIJDEREN, row.documentUuid)
+      await requireDocument(app.read, request.actor, VERWIJDEREN, row.documentUuid)
       const { object, objectType, informatieobject } = toRelation(row, request.base)
       // That of an object of ours is there for as long as the relation itself.
       requireNotAtSource(

@@ -17,7 +17,7 @@ import { contentFaults, keepingContent, registerContent, requireValidBody } from
 import { judgeNewDocument } from './document/create.ts'
 import { findDocument } from './document/read.ts'
 import { documentenKanaal } from './kanaal.ts'
-import { SCOPES_AANMAKEN } from './rights.ts'
+import { AANMAKEN } from './rights.ts'
 import { fetchTypeElsewhere } from './type.ts'
 
 const DOCUMENT = 'enkelvoudiginformatieobject'
@@ -41,7 +41,7 @@ const Geregistreerd = Type.Object({
 })
 
 const config = {
-  access: { component: 'drc', scopes: SCOPES_AANMAKEN, and: { component: 'zrc', scopes: KOPPELEN } },
+  access: { component: 'drc', scopes: AANMAKEN, and: { component: 'zrc', scopes: KOPPELEN } },
 } as const
 
 export const registreren: FastifyPluginAsyncTypebox = async (app) => {

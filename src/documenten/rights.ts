@@ -6,24 +6,24 @@ import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { forbidden } from '../http/problem.ts'
 
 export type Scopes = readonly string[]
-export const SCOPES_LEZEN = ['documenten.lezen'] as const
-export const SCOPES_AANMAKEN = ['documenten.aanmaken'] as const
-export const SCOPES_BIJWERKEN = ['documenten.bijwerken'] as const
+export const LEZEN = ['documenten.lezen'] as const
+export const AANMAKEN = ['documenten.aanmaken'] as const
+export const BIJWERKEN = ['documenten.bijwerken'] as const
 /** On documents themselves: since 1.2 the forced scope is an alternative. */
-export const SCOPES_DOCUMENT_BIJWERKEN = ['documenten.bijwerken', 'documenten.geforceerd-bijwerken'] as const
-export const SCOPES_VERWIJDEREN = ['documenten.verwijderen'] as const
-export const SCOPES_LOCK = ['documenten.lock'] as const
-export const SCOPES_GEFORCEERD_UNLOCK = ['documenten.geforceerd-unlock'] as const
-export const SCOPES_UNLOCK = [...SCOPES_LOCK, ...SCOPES_GEFORCEERD_UNLOCK] as const
+export const DOCUMENT_BIJWERKEN = ['documenten.bijwerken', 'documenten.geforceerd-bijwerken'] as const
+export const VERWIJDEREN = ['documenten.verwijderen'] as const
+export const LOCK = ['documenten.lock'] as const
+export const GEFORCEERD_UNLOCK = ['documenten.geforceerd-unlock'] as const
+export const UNLOCK = [...LOCK, ...GEFORCEERD_UNLOCK] as const
 
 const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'drc', scopes } }) as const
-export const readAccess = access(SCOPES_LEZEN)
-export const createAccess = access(SCOPES_AANMAKEN)
-export const updateAccess = access(SCOPES_BIJWERKEN)
-export const documentBijwerken = access(SCOPES_DOCUMENT_BIJWERKEN)
-export const deleteAccess = access(SCOPES_VERWIJDEREN)
-export const lockAccess = access(SCOPES_LOCK)
-export const unlockAccess = access(SCOPES_UNLOCK)
+export const readAccess = access(LEZEN)
+export const createAccess = access(AANMAKEN)
+export const updateAccess = access(BIJWERKEN)
+export const documentBijwerken = access(DOCUMENT_BIJWERKEN)
+export const deleteAccess = access(VERWIJDEREN)
+export const lockAccess = access(LOCK)
+export const unlockAccess = access(UNLOCK)
 
 /** What rights look at: always the latest version of a document, whichever was asked for. */
 export type DocumentSubject = {
@@ -71,7 +71,7 @@ export function mayDo(actor: Actor, scopes: Scopes, row: DocumentSubject): boole
 
 /** Whether rights to read reach the document, by its type and level. */
 export function mayRead(actor: Actor, row: DocumentSubject): boolean {
-  return mayDo(actor, SCOPES_LEZEN, row)
+  return mayDo(actor, LEZEN, row)
 }
 
 /** @throws Problem 403 when rights with one of these scopes do not reach the document */

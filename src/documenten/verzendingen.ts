@@ -17,17 +17,17 @@ import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
 import { catalogusElsewhere, documentenKanaal } from './kanaal.ts'
 import {
+  AANMAKEN,
+  BIJWERKEN,
   createAccess,
   deleteAccess,
+  LEZEN,
   reached,
   readAccess,
   requireMay,
-  SCOPES_AANMAKEN,
-  SCOPES_BIJWERKEN,
-  SCOPES_LEZEN,
-  SCOPES_VERWIJDEREN,
   type Scopes,
   updateAccess,
+  VERWIJDEREN,
 } from './rights.ts'
 import { contactChannelFault, requireDocumentUrl } from './rules.ts'
 
@@ -92,7 +92,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Verzending) } } },
     async (request, reply) => {
       const listOf = ({ db }: Reader) =>
-        listVerzendingen(db, request.query, request.base).where(reached(request.actor, SCOPES_LEZEN))
+        listVerzendingen(db, request.query, request.base).where(reached(request.actor, LEZEN))
       return sendPageOf(
         request,
         reply,
@@ -130,7 +130,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const row = await findVerzending(app.read, request.params.uuid)
       if (!row) throw notFound()
-      await requireDocument(app.read, request.actor, SCOPES_LEZEN, row.documentUuid)
+      await requireDocument(app.read, request.actor, LEZEN, row.documentUuid)
       const paths = request.query.expand ?? []
       const [found] = await expand(request, [toVerzending(row, request.base)], paths, subresourceTree)
       return sendCacheable(request, reply, found)
@@ -191,7 +191,7 @@ async function takeOtherSpelling(request: FastifyRequest): Promise<void> {
 
 async function createVerzending(m: Mutation, input: VerzendingInput, catalogus: string) {
   const document = await holdNamedDocument(m, requireDocumentUrl(input.informatieobject, m.actor.base))
-  requireMay(m.actor, SCOPES_AANMAKEN, document)
+  requireMay(m.actor, AANMAKEN, document)
   throwFaults(contactChannelFault(input))
   const { uuid } = await m.trx
     .insertInto('verzending')
@@ -208,12 +208,12 @@ async function changeVerzending(
   given: Partial<VerzendingInput>,
   catalogus: string,
 ) {
-  const { before, document } = await forChange(m, uuid, SCOPES_BIJWERKEN)
+  const { before, document } = await forChange(m, uuid, BIJWERKEN)
   const target =
     given.informatieobject === undefined
       ? document
       : await holdNamedDocument(m, requireDocumentUrl(given.informatieobject, m.actor.base))
-  requireMay(m.actor, SCOPES_BIJWERKEN, target)
+  requireMay(m.actor, BIJWERKEN, target)
   const input = { ...toVerzending(before, m.actor.base), ...given }
   throwFaults(contactChannelFault(input))
   await m.trx
@@ -225,7 +225,7 @@ async function changeVerzending(
 }
 
 async function deleteVerzending(m: Mutation, uuid: string, catalogus: string): Promise<void> {
-  const { before, document } = await forChange(m, uuid, SCOPES_VERWIJDEREN)
+  const { before, document } = await forChange(m, uuid, VERWIJDEREN)
   await m.trx.deleteFrom('verzending').where('id', '=', before.id).execute()
   record(m, 'destroy', catalogus, document, before, null)
 }

@@ -42,14 +42,14 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
     if (isRead && route.config.access !== 'public' && route.config.access !== 'beheer' && !route.schema?.querystring)
       route.schema = { ...route.schema, querystring: Type.Object({}) }
   })
-  const pogingen = countAttempts()
+  const attempts = countAttempts()
   const refused = countAttempts()
   const verified = rememberTokens()
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
     if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404
     try {
-      request.actor = await authenticate(app, request, config, credentials, pogingen, verified)
+      request.actor = await authenticate(app, request, config, credentials, attempts, verified)
     } catch (error) {
       // Whoever sends the next as soon as this one is refused is slowed down: there success of others changes nothing.
       const address = networkOf(request.ip)

@@ -207,7 +207,7 @@ const CONSTRAINTS: Record<string, () => Problem> = {
  * References in a body, by the name of their foreign key, with the field and the code of the rule that such a thing exists.
  * The rule has been checked by then; this is for what is removed at the same moment.
  */
-const VERWIJZINGEN: Record<string, [name: string, code: string]> = {
+const REFERENCES: Record<string, [name: string, code: string]> = {
   zaak_zaaktype_id_fkey: ['zaaktype', 'bad-url'],
   zaak_hoofdzaak_id_fkey: ['hoofdzaak', 'does_not_exist'],
   status_statustype_id_fkey: ['statustype', 'bad-url'],
@@ -251,8 +251,8 @@ export function toProblem(error: unknown): Problem {
     statusCode?: number
   }
   if (isUniqueViolation(error) && constraint_name && CONSTRAINTS[constraint_name]) return CONSTRAINTS[constraint_name]()
-  const verwijzing = code === '23503' && constraint_name ? VERWIJZINGEN[constraint_name] : undefined
-  if (verwijzing) return invalid(...verwijzing, 'Wat hier wordt genoemd is net verwijderd.')
+  const reference = code === '23503' && constraint_name ? REFERENCES[constraint_name] : undefined
+  if (reference) return invalid(...reference, 'Wat hier wordt genoemd is net verwijderd.')
   if (code === '22021' || code === '22P05')
     return invalid('nonFieldErrors', 'invalid', 'De tekst bevat een teken dat niet kan worden bewaard.')
   if (code === '22003' || code === '22008')

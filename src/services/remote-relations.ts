@@ -64,7 +64,7 @@ export type RemoteRelations = {
   /** For the job: ends a change that nobody ends any more. */
   complete(id: number): Promise<void>
   /** For the job: removes what our side has not any more. */
-  ruim(id: number): Promise<void>
+  removeStale(id: number): Promise<void>
 }
 
 /** The change of which a job was left behind is not the one that is asked for now. */
@@ -259,7 +259,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       else await confirm(id, actor, soort === 'maken' ? urlsIn(outcomes) : new Map())
     },
 
-    async ruim(id) {
+    async removeStale(id) {
       const row = await mutate(systemActor('spiegels'), async (m) => {
         m.unrecorded('nothing changes')
         const [found] = await m.sql<Row[]>`select ${columns(m)} from spiegel where id = ${id} and weg`

@@ -8,7 +8,7 @@ import { expected } from '../../database/rows.ts'
 import { formParts } from '../../http/forms.ts'
 import { link } from '../../http/links.ts'
 import { invalid, notFound, type Problem } from '../../http/problem.ts'
-import { requireMay, SCOPES_BIJWERKEN, updateAccess } from '../rights.ts'
+import { BIJWERKEN, requireMay, updateAccess } from '../rights.ts'
 import { newKey, type StoredBytes } from '../storage/index.ts'
 import { deleteFiles, insertFile } from './bytes.ts'
 import { Bestandsdeel } from './columns.ts'
@@ -45,7 +45,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
     async (request) => {
       const deel = await findBestandsdeel(app.read, request.params.uuid)
       if (!deel) throw notFound()
-      await requireDocument(app.read, request.actor, SCOPES_BIJWERKEN, deel.document)
+      await requireDocument(app.read, request.actor, BIJWERKEN, deel.document)
       const { lock, bytes } = await receive(request, deel.omvang)
       try {
         if (lock === undefined) throw invalid('lock', 'required', 'Dit veld is verplicht.')
@@ -123,7 +123,7 @@ async function storePart(
 ): Promise<Bestandsdeel> {
   m.unrecorded('the standard keeps no record of parts')
   const row = await holdDocument(m, document)
-  requireMay(m.actor, SCOPES_BIJWERKEN, row)
+  requireMay(m.actor, BIJWERKEN, row)
   const deel = await findBestandsdeel(m.read, uuid) // another change may have thrown it away
   if (!deel) throw notFound()
   requireSameLock(row.lock, lock)

@@ -5,7 +5,7 @@ import { expected } from '../../database/rows.ts'
 import { requireAllowed } from '../../http/access.ts'
 import { throwFaults } from '../../http/problem.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
-import { requireMay, SCOPES_DOCUMENT_BIJWERKEN, subjectOf } from '../rights.ts'
+import { DOCUMENT_BIJWERKEN, requireMay, subjectOf } from '../rights.ts'
 import { gebruiksrechtFault, hasGebruiksrechten, requireFileSize, statusFault } from '../rules.ts'
 import type { StoredBytes } from '../storage/index.ts'
 import { judgeInformatieobjecttype } from '../type.ts'
@@ -34,7 +34,7 @@ export async function changeDocument(
 ): Promise<{ document: Document; used: boolean }> {
   const { base } = m.actor
   const before = await holdDocument(m, uuid)
-  requireMay(m.actor, SCOPES_DOCUMENT_BIJWERKEN, before)
+  requireMay(m.actor, DOCUMENT_BIJWERKEN, before)
   const oud = toDocument(before, base)
   const [gebruiksrechten, judged] = [
     await hasGebruiksrechten(m.read, before.id),
@@ -47,7 +47,7 @@ export async function changeDocument(
   if (judged?.type !== null) {
     // The rights reach what the document was and what it becomes.
     const type = judged ? typeSubject(judged.type) : subjectOf(before).type
-    requireAllowed(m.actor, 'drc', SCOPES_DOCUMENT_BIJWERKEN, { type, vertrouwelijkheidaanduiding: level })
+    requireAllowed(m.actor, 'drc', DOCUMENT_BIJWERKEN, { type, vertrouwelijkheidaanduiding: level })
   }
   throwFaults([...(judged?.faults ?? []), ...statusFault(input), ...gebruiksrechtFault(input, gebruiksrechten)])
   const content = newContent(before, given, actie, bytes)

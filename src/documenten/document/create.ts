@@ -11,7 +11,7 @@ import { requireAllowed } from '../../http/access.ts'
 import { link, resolveLink } from '../../http/links.ts'
 import { invalidAll, throwFaults } from '../../http/problem.ts'
 import { DOCUMENT_LABEL, documentenKanaal } from '../kanaal.ts'
-import { SCOPES_AANMAKEN } from '../rights.ts'
+import { AANMAKEN } from '../rights.ts'
 import { gebruiksrechtFault, requireFileSize, statusFault } from '../rules.ts'
 import type { StoredBytes } from '../storage/index.ts'
 import { type Documenttype, judgeInformatieobjecttype, vertrouwelijkheidaanduidingOf } from '../type.ts'
@@ -70,7 +70,7 @@ async function judgeOfType(
   const { base } = m.actor
   const { bronorganisatie } = input
   const level = vertrouwelijkheidaanduidingOf(input.vertrouwelijkheidaanduiding, type)
-  requireAllowed(m.actor, 'drc', SCOPES_AANMAKEN, { type: typeSubject(type), vertrouwelijkheidaanduiding: level })
+  requireAllowed(m.actor, 'drc', AANMAKEN, { type: typeSubject(type), vertrouwelijkheidaanduiding: level })
   throwFaults([...statusFault(input), ...gebruiksrechtFault(input)])
   const stated = bytes && input.bestandsomvang === undefined ? bytes.omvang : (input.bestandsomvang ?? null)
   requireFileSize(bytes, stated)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Mutation } from '../../database/mutate.ts'
 import { link } from '../../http/links.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
-import { requireMay, SCOPES_VERWIJDEREN } from '../rights.ts'
+import { requireMay, VERWIJDEREN } from '../rights.ts'
 import { requireNoRelations, requireUnlockedForDelete } from '../rules.ts'
 import { deleteFiles } from './bytes.ts'
 import { toDocument } from './columns.ts'
@@ -13,7 +13,7 @@ import { holdDocument } from './hold.ts'
 /** Removes a document with all its versions and what hangs on it; its bytes go by a job after the commit. */
 export async function deleteDocument(m: Mutation, uuid: string, catalogus: string): Promise<void> {
   const row = await holdDocument(m, uuid)
-  requireMay(m.actor, SCOPES_VERWIJDEREN, row)
+  requireMay(m.actor, VERWIJDEREN, row)
   await requireNoRelations(m.read, row.id)
   requireUnlockedForDelete(row.lock)
   const { rows } = await sql<{ bestandId: number }>`

@@ -12,7 +12,7 @@ import { localUuid, resolveLink } from '../../http/links.ts'
 import { containsPart, PageQuery } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
 import { resolveObject } from '../object-relations.ts'
-import { reached, readsAll, SCOPES_LEZEN } from '../rights.ts'
+import { LEZEN, reached, readsAll } from '../rights.ts'
 import type { Selectie } from './read.ts'
 
 const OBJECT_TYPE = Type.Enum(['besluit', 'zaak', 'verzoek'])
@@ -72,10 +72,10 @@ export function expandPaths(paths: unknown): string[] {
 
 /** What a filter leaves of the documents that the caller may read. */
 export function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
-  const leestAlles = readsAll(request.actor, SCOPES_LEZEN)
+  const leestAlles = readsAll(request.actor, LEZEN)
   const selectie: Selectie = {
     leestAlles,
-    geteld: leestAlles ? [] : [reached(request.actor, SCOPES_LEZEN)],
+    geteld: leestAlles ? [] : [reached(request.actor, LEZEN)],
     document: [],
     versie: [],
     volgorde: ordering(filter.ordering),

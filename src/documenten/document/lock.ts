@@ -11,7 +11,7 @@ import type { Actor } from '../../http/actor.ts'
 import { OptionalText } from '../../http/input.ts'
 import { jsonParser } from '../../http/json.ts'
 import { notFound, Problem } from '../../http/problem.ts'
-import { lockAccess, mayDo, SCOPES_GEFORCEERD_UNLOCK, SCOPES_LOCK, SCOPES_UNLOCK, unlockAccess } from '../rights.ts'
+import { GEFORCEERD_UNLOCK, LOCK, lockAccess, mayDo, UNLOCK, unlockAccess } from '../rights.ts'
 import type { Stores } from '../storage/choose.ts'
 import { newKey, type Store, type StoredBytes, StoreUnavailable } from '../storage/index.ts'
 import { closeUpload, insertFile } from './bytes.ts'
@@ -39,7 +39,7 @@ export const locks: FastifyPluginAsyncTypebox = async (app) => {
       app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of locks')
         const row = await holdDocument(m, request.params.uuid)
-        if (!mayDo(m.actor, SCOPES_LOCK, row)) throw notFound() // what one may not lock does not exist here
+        if (!mayDo(m.actor, LOCK, row)) throw notFound() // what one may not lock does not exist here
         requireUnlockedForLock(row.lock)
         const lock = newLock()
         await setLock(m, row.id, lock)
@@ -109,8 +109,8 @@ async function tryUnlock(
 ): Promise<{ done: boolean; used: boolean }> {
   m.unrecorded('the standard keeps no record of locks')
   const row = await holdDocument(m, uuid)
-  if (!mayDo(m.actor, SCOPES_UNLOCK, row)) throw notFound()
-  const kind = unlockKind(row.lock, given, mayDo(m.actor, SCOPES_GEFORCEERD_UNLOCK, row))
+  if (!mayDo(m.actor, UNLOCK, row)) throw notFound()
+  const kind = unlockKind(row.lock, given, mayDo(m.actor, GEFORCEERD_UNLOCK, row))
   if (kind === 'niets') return { done: true, used: false }
   let used = false
   const delen = await findBestandsdelen(m, uuid)

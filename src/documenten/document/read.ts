@@ -12,7 +12,7 @@ import type { Actor } from '../../http/actor.ts'
 import { Moment, Uuid } from '../../http/input.ts'
 import type { Known } from '../../http/page.ts'
 import { notFound } from '../../http/problem.ts'
-import { reached, requireMay, SCOPES_LEZEN, type Scopes } from '../rights.ts'
+import { LEZEN, reached, requireMay, type Scopes } from '../rights.ts'
 
 /** Which version: the highest, this one, or the one that was the highest at a moment. */
 export const VersionQuery = Type.Object({
@@ -100,7 +100,7 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
   return documentVersions(db)
     .whereRef('v.versie', '=', 'e.versie')
     .where(sql<boolean>`e.uuid = any(${uuids}::uuid[])`)
-    .where(reached(actor, SCOPES_LEZEN))
+    .where(reached(actor, LEZEN))
     .execute()
 }
 

@@ -13,7 +13,7 @@ import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { documentTree } from '../expand.ts'
 import { catalogusElsewhere } from '../kanaal.ts'
-import { createAccess, deleteAccess, documentBijwerken, mayRead, readAccess, SCOPES_LEZEN } from '../rights.ts'
+import { createAccess, deleteAccess, documentBijwerken, LEZEN, mayRead, readAccess } from '../rights.ts'
 import { fetchTypeElsewhere } from '../type.ts'
 import { receivedBytes } from './bytes.ts'
 import { changeDocument } from './change.ts'
@@ -65,7 +65,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     '/enkelvoudiginformatieobjecten/:uuid',
     { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Document } } },
     async (request, reply) => {
-      const row = await requireDocument(app.read, request.actor, SCOPES_LEZEN, request.params.uuid, request.query)
+      const row = await requireDocument(app.read, request.actor, LEZEN, request.params.uuid, request.query)
       if (asksContent(header(request, 'accept'))) return sendContent(request, reply, row)
       const [document] = await expand(
         request,

@@ -213,18 +213,18 @@ async function lockImport(m: Mutation, uuid: string, busy?: string): Promise<Imp
   const row = await (busy ? query.skipLocked() : query).executeTakeFirst()
   if (row) return row
   await requireImport(m.read, uuid)
-  throw importFault(busy ?? 'invalid-status', BEZIG)
+  throw importFault(busy ?? 'invalid-status', IN_USE)
 }
 
 /** The same, waiting for a batch that is being written, though not for an upload that goes on and on. */
 async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
   await m.sql`set local lock_timeout = '3s'`
   return lockImport(m, uuid).catch((error) => {
-    throw isLockTimeout(error) ? importFault('invalid-status', BEZIG) : error
+    throw isLockTimeout(error) ? importFault('invalid-status', IN_USE) : error
   })
 }
 
-const BEZIG = 'Aan deze import wordt op dit moment al gewerkt.'
+const IN_USE = 'Aan deze import wordt op dit moment al gewerkt.'
 
 /**
  * Only one import is open at a time: the index `import_een_open` says so, this names the one that is.

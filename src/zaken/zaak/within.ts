@@ -5,7 +5,7 @@ import type { Geometrie, Point } from './geometry.ts'
 
 type Segment = readonly [Point, Point]
 type Polygon = Point[][]
-type Shapes = { punten: Point[]; lijnen: Point[][]; vlakken: Polygon[] }
+type Shapes = { points: Point[]; lines: Point[][]; polygons: Polygon[] }
 
 /** Thrown when more segments were compared than was allowed. */
 export class TooManySegments extends Error {}
@@ -19,28 +19,28 @@ export class TooManySegments extends Error {}
  * @param most how many segments may be compared by all tests together
  * @throws TooManySegments by the test, when they are used up
  */
-export function withinTest(gebied: Geometrie, most = Number.POSITIVE_INFINITY): (geometrie: Geometrie) => boolean {
+export function withinTest(given: Geometrie, most = Number.POSITIVE_INFINITY): (geometrie: Geometrie) => boolean {
   let left = most
   const compare = () => {
     if (--left < 0) throw new TooManySegments()
   }
-  const { vlakken } = partsOf(gebied)
-  if (vlakken.length === 0) return () => false
-  const area = edgesOf(vlakken, compare)
+  const { polygons } = partsOf(given)
+  if (polygons.length === 0) return () => false
+  const area = edgesOf(polygons, compare)
   return (geometrie) => {
     const parts = partsOf(geometrie)
-    let inside = parts.vlakken.length > 0
+    let inside = parts.polygons.length > 0
     const accept = (where: number) => {
       if (where > 0) inside = true
       return where >= 0
     }
-    if (!parts.punten.every((point) => accept(area.side(point)))) return false
-    for (const lijn of parts.lijnen) {
-      for (const piece of pairs(lijn))
+    if (!parts.points.every((point) => accept(area.side(point)))) return false
+    for (const line of parts.lines) {
+      for (const piece of pairs(line))
         if (!middles(piece, area, compare).every((point) => accept(area.side(point)))) return false
     }
-    for (const vlak of parts.vlakken) {
-      const own = edgesOf([vlak], compare)
+    for (const polygon of parts.polygons) {
+      const own = edgesOf([polygon], compare)
       for (const piece of own.all)
         if (!middles(piece, area, compare).every((point) => area.side(point) >= 0)) return false
       // An edge of the area inside the polygon: a hole of the area, or a gap between its parts.
@@ -68,23 +68,23 @@ export function withinTest(gebied: Geometrie, most = Number.POSITIVE_INFINITY): 
 function partsOf(geometrie: Geometrie): Shapes {
   switch (geometrie.type) {
     case 'Point':
-      return { punten: [geometrie.coordinates], lijnen: [], vlakken: [] }
+      return { points: [geometrie.coordinates], lines: [], polygons: [] }
     case 'MultiPoint':
-      return { punten: geometrie.coordinates, lijnen: [], vlakken: [] }
+      return { points: geometrie.coordinates, lines: [], polygons: [] }
     case 'LineString':
-      return { punten: [], lijnen: [geometrie.coordinates], vlakken: [] }
+      return { points: [], lines: [geometrie.coordinates], polygons: [] }
     case 'MultiLineString':
-      return { punten: [], lijnen: geometrie.coordinates, vlakken: [] }
+      return { points: [], lines: geometrie.coordinates, polygons: [] }
     case 'Polygon':
-      return { punten: [], lijnen: [], vlakken: [geometrie.coordinates] }
+      return { points: [], lines: [], polygons: [geometrie.coordinates] }
     case 'MultiPolygon':
-      return { punten: [], lijnen: [], vlakken: geometrie.coordinates }
+      return { points: [], lines: [], polygons: geometrie.coordinates }
     case 'GeometryCollection': {
       const parts = geometrie.geometries.map(partsOf)
       return {
-        punten: parts.flatMap((part) => part.punten),
-        lijnen: parts.flatMap((part) => part.lijnen),
-        vlakken: parts.flatMap((part) => part.vlakken),
+        points: parts.flatMap((part) => part.points),
+        lines: parts.flatMap((part) => part.lines),
+        polygons: parts.flatMap((part) => part.polygons),
       }
     }
   }
@@ -102,14 +102,14 @@ type Edges = {
   side(point: Point): -1 | 0 | 1
 }
 
-function edgesOf(vlakken: Polygon[], compare: () => void): Edges {
+function edgesOf(polygons: Polygon[], compare: () => void): Edges {
   const all: Segment[] = []
-  const ofVlak: number[] = []
-  for (const [number, vlak] of vlakken.entries()) {
-    for (const ring of vlak) {
+  const ofPolygon: number[] = []
+  for (const [number, polygon] of polygons.entries()) {
+    for (const ring of polygon) {
       for (const edge of pairs(ring)) {
         all.push(edge)
-        ofVlak.push(number)
+        ofPolygon.push(number)
       }
     }
   }
@@ -133,12 +133,13 @@ function edgesOf(vlakken: Polygon[], compare: () => void): Edges {
       const touched = new Set<number>()
       search([x - NEAR, y - NEAR, Number.POSITIVE_INFINITY, y + NEAR], (index) => {
         const edge = all[index]!
-        const vlak = ofVlak[index]!
-        if (isOn([x, y], edge)) touched.add(vlak)
+        const polygon = ofPolygon[index]!
+        if (isOn([x, y], edge)) touched.add(polygon)
         const [[ax, ay], [bx, by]] = edge
-        if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax && !crossed.delete(vlak)) crossed.add(vlak)
+        if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax && !crossed.delete(polygon))
+          crossed.add(polygon)
       })
-      for (const vlak of crossed) if (!touched.has(vlak)) return 1
+      for (const polygon of crossed) if (!touched.has(polygon)) return 1
       return touched.size > 0 ? 0 : -1
     },
   }

@@ -76,14 +76,14 @@ export const DOCUMENTEN: Mutant[] = [
   {
     what: 'locking asks for the right',
     file: 'src/documenten/document/lock.ts',
-    search: 'if (!mayDo(m.actor, SCOPES_LOCK, row)) throw notFound()',
+    search: 'if (!mayDo(m.actor, LOCK, row)) throw notFound()',
     replace: 'if (Math.random() > 2) throw notFound()',
     tests: ['test/documenten/rights.test.ts', 'test/authorisation.test.ts'],
   },
   {
     what: 'unlocking asks for the right',
     file: 'src/documenten/document/lock.ts',
-    search: 'if (!mayDo(m.actor, SCOPES_UNLOCK, row)) throw notFound()',
+    search: 'if (!mayDo(m.actor, UNLOCK, row)) throw notFound()',
     replace: 'if (Math.random() > 2) throw notFound()',
     tests: ['test/documenten/rights.test.ts', 'test/authorisation.test.ts'],
   },

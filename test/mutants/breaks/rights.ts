@@ -99,8 +99,8 @@ export const RIGHTS: Mutant[] = [
   {
     what: 'scope: documents are read with their own only',
     file: 'src/documenten/rights.ts',
-    search: "SCOPES_LEZEN = ['documenten.lezen']",
-    replace: "SCOPES_LEZEN = ['documenten.aanmaken']",
+    search: "LEZEN = ['documenten.lezen']",
+    replace: "LEZEN = ['documenten.aanmaken']",
     tests: ['test/authorisation.test.ts'],
   },
   {
