@@ -32,7 +32,7 @@ const LINE = sql`select e.id, e.uuid, e.identificatie, v.titel, coalesce(t.omsch
 
 type Versie = {
   versie: number
-  op: string
+  at: string
   titel: string
   formaat: string
   bestandsnaam: string
@@ -96,15 +96,15 @@ export function registerDocumenten(app: FastifyInstance): void {
     const [type] = await query<{ omschrijving: string }[]>`
       select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
     const versions = await query<Versie[]>`
-      select v.versie, v.begin_registratie as op, v.titel, v.formaat, v.bestandsnaam, v.bestandsomvang,
+      select v.versie, v.begin_registratie as at, v.titel, v.formaat, v.bestandsnaam, v.bestandsomvang,
         v.bestand_id is not null as inhoud
       from enkelvoudiginformatieobject_versie v where v.enkelvoudiginformatieobject_id = ${document.id}
       order by v.versie desc limit 50`
     const relations = await query<
-      { soort: string; uuid: string | null; url: string | null; naam: string | null; zichtbaar: boolean | null }[]
+      { kind: string; uuid: string | null; url: string | null; name: string | null; isVisible: boolean | null }[]
     >`
-      select r.object_type as soort, r.object_uuid as uuid, r.object_url as url, coalesce(z.identificatie, b.identificatie) as naam,
-        z.vertrouwelijkheidaanduiding <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as zichtbaar
+      select r.object_type as kind, r.object_uuid as uuid, r.object_url as url, coalesce(z.identificatie, b.identificatie) as name,
+        z.vertrouwelijkheidaanduiding <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as "isVisible"
       from objectinformatieobject r left join zaak z on z.uuid = r.object_uuid left join besluit b on b.uuid = r.object_uuid
       where r.enkelvoudiginformatieobject_id = ${document.id} order by r.id desc limit 50`
     const asked = versionIn(request, 'bekijken')

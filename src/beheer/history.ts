@@ -18,8 +18,8 @@ export type Event = {
   actie: string
   resource: string
   weergave: string
-  wie: string
-  op: string
+  who: string
+  at: string
   fields: Change[]
 }
 type State = Record<string, unknown>
@@ -36,8 +36,8 @@ export async function historyOf(
 ): Promise<KeysetPage<Event>> {
   const list = await keysetByNumber<Row>(request, app.read, {
     size,
-    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as op, a.oud, a.nieuw,
-      concat_ws(', ', nullif(coalesce(nullif(a.gebruikers_weergave, ''), a.gebruikers_id), ''), nullif(a.applicatie_weergave, '')) as wie
+    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as at, a.oud, a.nieuw,
+      concat_ws(', ', nullif(coalesce(nullif(a.gebruikers_weergave, ''), a.gebruikers_id), ''), nullif(a.applicatie_weergave, '')) as who
       from audit a`,
     id: sql`a.id`,
     conditions: [sql`a.hoofd_object_uuid = ${uuid}`],

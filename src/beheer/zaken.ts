@@ -35,7 +35,7 @@ const LINE = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, z.startda
   z.vertrouwelijkheidaanduiding from zaak z left join zaaktype t on t.id = z.zaaktype_id`
 
 /** A row of a list below a case: what the page reads of it by name. */
-type PartLine = { id: number; op: string; naam: string; toelichting: string; document?: string; zaak?: string }
+type PartLine = { id: number; at: string; naam: string; toelichting: string; document?: string; zaak?: string }
 
 /** The lists below a case: a name, what is shown of a row, and where the rows are. */
 const PARTS: Record<
@@ -53,15 +53,15 @@ const PARTS: Record<
   {
     documenten: {
       name: 'Documenten',
-      short: ['titel', 'soort', 'op'],
+      short: ['titel', 'soort', 'at'],
       columns: [
         ['titel', 'Titel'],
         ['identificatie', 'Identificatie'],
         ['soort', 'Documenttype'],
-        ['op', 'Gekoppeld op'],
+        ['at', 'Gekoppeld op'],
       ],
       select: sql`select r.id, e.uuid as document, e.vertrouwelijkheidaanduiding, v.titel, e.identificatie, t.omschrijving as soort,
-      r.registratiedatum as op
+      r.registratiedatum as at
       from zaakinformatieobject r join enkelvoudiginformatieobject e on e.id = r.enkelvoudiginformatieobject_id
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
       left join informatieobjecttype t on t.id = e.informatieobjecttype_id`,
@@ -73,30 +73,30 @@ const PARTS: Record<
       columns: [
         ['naam', 'Status'],
         ['toelichting', 'Toelichting'],
-        ['op', 'Gezet op'],
+        ['at', 'Gezet op'],
       ],
-      select: sql`select r.id, coalesce(t.omschrijving, r.statustype_omschrijving) as naam, r.statustoelichting as toelichting, r.datum_status_gezet as op
+      select: sql`select r.id, coalesce(t.omschrijving, r.statustype_omschrijving) as naam, r.statustoelichting as toelichting, r.datum_status_gezet as at
       from status r left join statustype t on t.id = r.statustype_id`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
     },
     rollen: {
       name: 'Betrokkenen',
-      short: ['rol', 'wie', 'soort'],
+      short: ['rol', 'who', 'soort'],
       columns: [
         ['rol', 'Rol'],
         ['soort', 'Soort betrokkene'],
-        ['wie', 'Betrokkene'],
-        ['op', 'Geregistreerd op'],
+        ['who', 'Betrokkene'],
+        ['at', 'Geregistreerd op'],
       ],
       // Of a BSN the last three digits: enough to recognise somebody by.
-      select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as op,
+      select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as at,
       coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
         nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
           r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
           r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam')), ''),
         'BSN ••••••' || right(nullif(r.betrokkene_identificatie ->> 'inpBsn', ''), 3),
-        nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '') as wie
+        nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '') as who
       from rol r`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
@@ -188,7 +188,7 @@ export function registerZaken(app: FastifyInstance): void {
       ...ON_THE_PAGE.map((name) => part(name, 10)),
     ])
     if (counts.rollen || isAboutPeople(events.rows)) await recordLook(request, zaak)
-    statussen.rows.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
+    statussen.rows.sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
     return reply.page('zaak', {
       title: t`Zaak ${zaak.identificatie}`,
       breadcrumbs: [{ path: '/zaken', name: t('Zaken') }],

@@ -73,13 +73,13 @@ async function readAttempts(app: FastifyInstance, abonnementId: number): Promise
   return rows
 }
 
-type NextRow = MessageRow & { op: string | null; poging: number; bezig: boolean }
+type NextRow = MessageRow & { at: string | null; poging: number; isBusy: boolean }
 
 /** What is sent next, and when: later when the abonnement itself is left alone until then. */
 async function readNext(app: FastifyInstance, { id }: Abonnement): Promise<NextRow[]> {
   const { rows } = await sql<NextRow>`
-    select n.uuid, n.resource, n.actie, n.kanaal, l.poging, l.genomen_door is not null as bezig,
-      greatest(l.volgende_poging_op, a.niet_voor) as op
+    select n.uuid, n.resource, n.actie, n.kanaal, l.poging, l.genomen_door is not null as is_busy,
+      greatest(l.volgende_poging_op, a.niet_voor) as at
     from (select * from levering where abonnement_id = ${id} and status = 'gepland'
       order by volgende_poging_op, notificatie_id limit ${NEXT}) l
     join abonnement a on a.id = l.abonnement_id
@@ -88,9 +88,9 @@ async function readNext(app: FastifyInstance, { id }: Abonnement): Promise<NextR
   return rows
 }
 
-async function readFailed(app: FastifyInstance, abonnementId: number): Promise<(MessageRow & { op: string })[]> {
-  const { rows } = await sql<MessageRow & { op: string }>`
-    select n.uuid, n.resource, n.actie, n.kanaal, coalesce(l.beeindigd_op, n.aanmaakdatum) as op
+async function readFailed(app: FastifyInstance, abonnementId: number): Promise<(MessageRow & { at: string })[]> {
+  const { rows } = await sql<MessageRow & { at: string }>`
+    select n.uuid, n.resource, n.actie, n.kanaal, coalesce(l.beeindigd_op, n.aanmaakdatum) as at
     from (select * from levering where abonnement_id = ${abonnementId} and status = 'mislukt'
       order by notificatie_id desc limit ${NEXT}) l
     join notificatie n on n.id = l.notificatie_id order by l.notificatie_id desc`.execute(app.read)

@@ -9,7 +9,7 @@ import { crumbsOf, requireVersion, TYPES, viewing } from './context.ts'
 
 type Row = {
   id: number
-  op: string
+  at: string
   gebruiker: string
   handeling: string
   weergave: string
@@ -39,7 +39,7 @@ export function registerHistory(app: FastifyInstance): void {
       const version = await requireVersion(app, request, info.type)
       const list = await keysetByNumber<Row>(request, app.read, {
         size: 25,
-        select: sql`select b.id, b.tijdstip as op, coalesce(nullif(a.naam, ''), b.gebruiker) as gebruiker, b.handeling,
+        select: sql`select b.id, b.tijdstip as at, coalesce(nullif(a.naam, ''), b.gebruiker) as gebruiker, b.handeling,
           b.object_weergave as weergave, b.oud, b.nieuw from beheer_audit b left join beheer_account a on a.uuid = b.account_uuid`,
         id: sql`b.id`,
         conditions: [sql`b.object_id = ${version.uuid}`, sql`b.resultaat = 'geslaagd'`],
@@ -52,7 +52,7 @@ export function registerHistory(app: FastifyInstance): void {
           ...list,
           rows: list.rows.map((row) => ({ ...row, sentence: sentence(row), changes: changes(row) })),
         },
-        trail: trail.rows.filter(({ wie }) => !/(^|, )Beheer$/.test(wie)),
+        trail: trail.rows.filter(({ who }) => !/(^|, )Beheer$/.test(who)),
       })
     })
   }
