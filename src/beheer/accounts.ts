@@ -250,7 +250,7 @@ export async function linkOidc(
   { sql }: Database,
   { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPerson,
   audit: (db: Db, record: AuditEntry) => Promise<void>,
-): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { geweigerd: string }> {
+): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { refused: string }> {
   const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
   return sql.begin(async (trx) => {
     await trx`select pg_advisory_xact_lock(hashtext(${`oidc ${issuer} ${subject}`}))`
@@ -262,7 +262,7 @@ export async function linkOidc(
         or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and wachtwoord is null)
       order by oidc_subject nulls last limit 1 for update`
     if (known && !known.actief)
-      return { geweigerd: t('Uw account is hier op niet-actief gezet. Vraag een administrator.') }
+      return { refused: t('Uw account is hier op niet-actief gezet. Vraag een administrator.') }
     if (known) {
       await trx`
         update beheer_account set oidc_issuer = ${issuer}, oidc_subject = ${subject}, rol = ${rol},
@@ -285,7 +285,7 @@ export async function linkOidc(
       on conflict (lower(gebruikersnaam)) do nothing returning id, uuid, gebruikersnaam, false as totp`
     if (!made)
       return {
-        geweigerd: t`Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
+        refused: t`Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
       }
     const object = { soort: 'account', id: made.uuid, weergave: made.gebruikersnaam }
     await audit(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })

@@ -100,11 +100,11 @@ export function registerOidc(app: FastifyInstance): void {
     const account = await app.own.accounts.linkOidc(persoon, (db, record) =>
       writeAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
     )
-    if ('geweigerd' in account) {
+    if ('refused' in account) {
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
-      return refuse(reply, settings, account.geweigerd, 403)
+      return refuse(reply, settings, account.refused, 403)
     }
     pogingen.succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, onderweg.verder)
