@@ -11,6 +11,13 @@ export const CATALOGI: Mutant[] = [
     tests: ['test/catalogi/typen.test.ts'],
   },
   {
+    what: 'the statustype with the highest number is the last',
+    file: 'src/catalogi/type-relations.ts',
+    search: 'later.volgnummer > ${statustype}.volgnummer',
+    replace: 'later.volgnummer < ${statustype}.volgnummer',
+    tests: ['test/catalogi/typen.test.ts'],
+  },
+  {
     what: 'ztc-009 a published besluittype does not change',
     file: 'src/catalogi/besluittypen.ts',
     search: '...publishedFaults(m, before), ',
