@@ -9,8 +9,9 @@
 //
 // The files that take longest go first. Most keep a core busy; a file that starts programs mostly waits for them. So there are
 // two queues, and each has as many lanes as there are cores. The files of a lane share a process (test/lane.ts), but for those
-// that measure their process or change it: each of these has one of its own. The files are run by node itself, not by tap's runner: that one rebuilds a part of itself
-// inside node_modules at its first run, and puts module hooks of its own around ours. Only what the files print is TAP.
+// that measure their process or change it: each of these has one of its own. The files are run by node itself, not by tap's
+// runner: that one rebuilds a part of itself inside node_modules at its first run, and puts module hooks of its own around ours.
+// Only what the files print is TAP.
 //
 // When at most RUN_AGAIN of all files failed, each of them is run once more with nothing beside it. What passes then is counted
 // as passed, and told as flaky: a fault to be mended, which says nothing of the change that is tested.
