@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { createAccount } from '../src/beheer/accounts.ts'
+import { createAccount } from '../src/beheer/accounts/accounts.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { givenType, startService } from './service.ts'
 

@@ -1,5 +1,5 @@
 -- Notificaties: a message for every change, written in the transaction of that change, and its delivery: to an external
--- notifications service, or to the abonnementen of the one that is built in. src/notificaties/outbox.ts tells how.
+-- notifications service, or to the abonnementen of the one that is built in. src/notificaties/claims.ts tells how.
 
 create table notificatie (
   id bigint generated always as identity primary key,

@@ -10,40 +10,41 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { registerAccess } from './autorisaties/access-hook.ts'
 import type { CredentialStore } from './autorisaties/credentials.ts'
 import { autorisaties } from './autorisaties/index.ts'
-import type { SecretBox } from './autorisaties/secret-box.ts'
 import { beheer } from './beheer/index.ts'
 import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
 import type { LiveSettings } from './config/stored.ts'
 import type { Config } from './config.ts'
+import { LIMITS } from './core/limits.ts'
+import { type Mutate, mutator } from './core/mutate.ts'
+import { KINDS, Problem, problemBody, sendProblem } from './core/problem.ts'
+import type { SecretBox } from './core/secret-box.ts'
 import { type Database, type ReadDb, type Reader, readerOf } from './database/database.ts'
-import { type Mutate, mutator } from './database/mutate.ts'
 import type { Replica } from './database/replica.ts'
 import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
-import { registerAccess } from './http/access.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
 import { allowOrigins } from './http/cors.ts'
-import { followRequests } from './http/current-request.ts'
-import { registerHealth } from './http/health.ts'
 import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
-import { LIMITS } from './http/limits.ts'
 import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { sharePlaces } from './http/places.ts'
 import { namePlugins } from './http/plugin-names.ts'
-import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
 import { countSmallRequests, inSlices } from './http/turns.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
+import { registerHealth } from './operations/health.ts'
 import type { Services } from './services/services.ts'
+import { followRequests } from './telemetry/current-request.ts'
 import { plainLog, withoutNumbers } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
 import { REQUEST_ID, requestIdOf } from './telemetry/request-id.ts'
 import { traceRequests } from './telemetry/tracing.ts'
+import { documentRegistreren } from './zaken/document-registreren.ts'
 import { events } from './zaken/events.ts'
 import { zakenApi } from './zaken/index.ts'
 
@@ -215,6 +216,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(kanalenPage)
   await app.register(catalogi, { prefix: '/catalogi/api/v1' })
   await app.register(documenten, { prefix: '/documenten/api/v1' })
+  await app.register(documentRegistreren, { prefix: '/documenten/api/v1' }) // it knows cases, which stand above documents
   await app.register(zakenApi, { prefix: '/zaken/api/v1' })
   await app.register(zakenApi, { prefix: '/api/v1' })
   await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })

@@ -8,9 +8,8 @@ import {
   readEnvironment,
   type SettingValues,
 } from './config/environment.ts'
+import type { AzureSettings, S3Settings } from './config/storage.ts'
 import { expected } from './database/rows.ts'
-import type { AzureSettings } from './documenten/storage/azure.ts'
-import type { S3Settings } from './documenten/storage/s3.ts'
 
 /** What the program makes of settings that belong together, or that are more than their text. */
 type Composed = {

@@ -1,5 +1,6 @@
 // import-batch: handles one batch of an import and leaves the job of the next. Running twice is harmless: the position
 // of the import, read under its lock, says whether the batch is still to be done.
+
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import { isUnavailable } from '../src/database/database.ts'
@@ -8,6 +9,7 @@ import { processBatch } from '../src/documenten/import/batch.ts'
 import type { BatchParts } from '../src/documenten/import/prepare.ts'
 import { stopImport } from '../src/documenten/import/progress.ts'
 import { readInput } from '../src/http/input.ts'
+import { caseLinks } from '../src/zaken/import-links.ts'
 
 const Payload = Type.Object({
   import: Type.String({ format: 'uuid' }),
@@ -30,7 +32,7 @@ export function importBatch(parts: BatchParts & { ahead?: Ahead }): Task {
     try {
       const [crash] = await parts.database.sql<{ aantal: number }[]>`
         select aantal from worker_crash where job_id = ${job.id}`
-      await processBatch(parts, ahead, batch, crash?.aantal)
+      await processBatch({ ...parts, caseLinks }, ahead, batch, crash?.aantal)
     } catch (error) {
       if (job.attempts < job.max_attempts || isUnavailable(error)) throw error
       parts.log.error({ import: batch.import, err: error }, 'import stopped: its batch failed at every attempt')

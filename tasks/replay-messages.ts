@@ -2,8 +2,8 @@
 // Running it twice is harmless.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
-import type { Mutate } from '../src/database/mutate.ts'
-import { systemActor } from '../src/http/access.ts'
+import { systemActor } from '../src/core/access.ts'
+import type { Mutate } from '../src/core/mutate.ts'
 import { readInput } from '../src/http/input.ts'
 import { replayPortion } from '../src/nrc/abonnement/replay.ts'
 

@@ -14,9 +14,9 @@ import { GRACE_MS, neededKeys, usedBackends } from '../src/documenten/storage/fi
 import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
-import { isOldImport } from '../src/jobs/retention.ts'
 import { deleteOldEvents, deleteOldMessages } from '../src/notificaties/resend.ts'
 import { deleteEndedAbonnementen } from '../src/nrc/abonnement/write.ts'
+import { isOldImport } from '../src/operations/retention.ts'
 import { deleteOldLines } from '../src/services/request-log.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })

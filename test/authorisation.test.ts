@@ -1,7 +1,7 @@
 // Who may do what: thousands of generated cases, held against a plain model of the rules that knows nothing of how they are
 // kept. A component is a line in KINDS (what rights on its objects reach) and in GATES (which scope opens which route).
 import t from 'tap'
-import { VERTROUWELIJKHEIDAANDUIDINGEN as LEVELS } from '../src/http/input.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN as LEVELS } from '../src/core/vertrouwelijkheidaanduiding.ts'
 import {
   type Answer,
   givenBesluittype,

@@ -12,11 +12,14 @@ const ROOT = join(import.meta.dirname, '..')
 const SETTING = 'a setting of the operator'
 const OWN_PAGE = 'a page of ours, or a template'
 const BOUNDED = new Map([
-  ['src/beheer/abonnementen/labels.ts /\\?.*$/s', 'the callback of an abonnement, of 1,000 characters at most'],
-  ['src/beheer/page.ts /<[^>]*>/g', OWN_PAGE],
-  ['src/beheer/page.ts /<span[\\s\\S]*?<\\/span>|<[^>]*>/g', OWN_PAGE],
-  ['src/beheer/password.ts /=+$/', 'a hash of ours'],
-  ['src/beheer/stylesheets.ts /^\\s*(--[\\w-]+):\\s*(.*?);/gm', 'a stylesheet of a package'],
+  [
+    'src/beheer/notificaties/abonnementen/labels.ts /\\?.*$/s',
+    'the callback of an abonnement, of 1,000 characters at most',
+  ],
+  ['src/beheer/frame/page.ts /<[^>]*>/g', OWN_PAGE],
+  ['src/beheer/frame/page.ts /<span[\\s\\S]*?<\\/span>|<[^>]*>/g', OWN_PAGE],
+  ['src/beheer/accounts/password.ts /=+$/', 'a hash of ours'],
+  ['src/beheer/frame/stylesheets.ts /^\\s*(--[\\w-]+):\\s*(.*?);/gm', 'a stylesheet of a package'],
   ['src/cli/commands/abonnement.ts /\\?.*$/s', 'the callback of an abonnement, of 1,000 characters at most'],
   ['src/config/environment.ts /(\\w+:\\/\\/)[^/@\\s,]*@/g', SETTING],
   ['src/database/hosts.ts /^([a-z]+:\\/\\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s', SETTING],

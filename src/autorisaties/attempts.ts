@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../core/problem.ts'
 
 const LIMIT = 100
 const WINDOW_MS = 60_000

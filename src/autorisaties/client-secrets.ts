@@ -1,11 +1,11 @@
 // The secrets with which clients sign. A client id may have two at once: while it is moved to the new one, the old one
 // still counts. A secret is made here, shown once to whoever asked for it, and stored encrypted.
 import { sql } from 'kysely'
+import type { Mutation } from '../core/mutate.ts'
+import { generateSecret, type SecretBox } from '../core/secret-box.ts'
 import type { Db, ReadDb } from '../database/database.ts'
-import type { Mutation } from '../database/mutate.ts'
 import { when } from '../database/when.ts'
 import { link } from '../http/links.ts'
-import { generateSecret, type SecretBox } from './secret-box.ts'
 
 /** There is no such client id. */
 export class UnknownClient extends Error {}

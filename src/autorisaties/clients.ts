@@ -1,10 +1,10 @@
 import { createSigner } from 'fast-jwt'
 import type { Config } from '../config.ts'
+import { systemActor } from '../core/access.ts'
+import { type Mutation, mutator } from '../core/mutate.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Database, Db } from '../database/database.ts'
-import { type Mutation, mutator } from '../database/mutate.ts'
-import { systemActor } from '../http/access.ts'
 import { link, ownAddress } from '../http/links.ts'
-import type { SecretBox } from './secret-box.ts'
 
 /** A client id that another application has already (ac-001). */
 export class ClientExists extends Error {}

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
+import type { Autorisatie, Component } from '../core/actor.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { WrongKey } from '../core/wrong-key.ts'
 import type { Database, Db } from '../database/database.ts'
-import type { Autorisatie, Component } from '../http/actor.ts'
-import { listen } from '../http/listen.ts'
-import type { SecretBox } from './secret-box.ts'
-import { WrongKey } from './wrong-key.ts'
+import { listen } from '../database/listen.ts'
 
 /** What a client id stands for: its valid secrets and the rights of its application. */
 export type Credential = {

@@ -14,11 +14,12 @@
 // So what an application may do after a write is what the body said, in whichever of the two ways it said it.
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { json, type Mutation } from '../database/mutate.ts'
-import type { Component } from '../http/actor.ts'
-import { OptionalChoice, Text, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
+import type { Component } from '../core/actor.ts'
+import { json, type Mutation } from '../core/mutate.ts'
+import { type InvalidParam, throwFaults } from '../core/problem.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../core/vertrouwelijkheidaanduiding.ts'
+import { OptionalChoice, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
-import { type InvalidParam, throwFaults } from '../http/problem.ts'
 
 const COMPONENTEN: Record<Component, string> = {
   ac: 'Autorisaties API',

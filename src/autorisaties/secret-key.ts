@@ -2,9 +2,9 @@
 
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
+import type { SecretBox } from '../core/secret-box.ts'
+import { WrongKey } from '../core/wrong-key.ts'
 import { serviceOwner } from '../services/services.ts'
-import type { SecretBox } from './secret-box.ts'
-import { WrongKey } from './wrong-key.ts'
 
 const OWNER = 'secret key check'
 const TEXT = 'zaakstroom'

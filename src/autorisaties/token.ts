@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
-import { type Actor, header } from '../http/actor.ts'
+import type { Actor } from '../core/actor.ts'
+import { forbidden, type Problem } from '../core/problem.ts'
+import { isShort } from '../core/secret-box.ts'
+import { header } from '../http/header.ts'
 import { networkOf } from '../http/network.ts'
-import { forbidden, type Problem } from '../http/problem.ts'
 import type { Attempts } from './attempts.ts'
 import type { Credential, CredentialStore } from './credentials.ts'
-import { isShort } from './secret-box.ts'
 
 // An unknown client costs the same signature check as a known one: the time tells nothing.
 const NOBODY = randomBytes(32).toString('hex')

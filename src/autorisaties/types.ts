@@ -1,7 +1,7 @@
 // What becomes of rights when types come, go and change their name. Consumers keep the rights of applications, and look
 // again only when told to: so who changes a type says here what it was and is, in the same transaction.
 import { sql } from 'kysely'
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
 import { link } from '../http/links.ts'
 import { recordApplicatie } from './applicatie/change.ts'
 import { requireApplicatie, toApplicatie } from './applicatie/read.ts'

@@ -1,7 +1,7 @@
 // Changing a besluit, which may move it to another case.
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { type InvalidParam, throwFaults } from '../core/problem.ts'
 import { expected, one } from '../database/rows.ts'
-import { type InvalidParam, throwFaults } from '../http/problem.ts'
 import {
   difference,
   type RemoteChange,

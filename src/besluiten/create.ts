@@ -1,9 +1,9 @@
 // Creating a besluit.
 import { sql } from 'kysely'
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { type InvalidParam, Problem, throwFaults } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
 import { link } from '../http/links.ts'
-import { type InvalidParam, Problem, throwFaults } from '../http/problem.ts'
 import type { RemoteChange, RemoteRelation } from '../services/remote-relations.ts'
 import { requireOpenZaak } from '../zaken/lock.ts'
 import { type BesluitInput, type BesluitRow, toBesluit, toRow } from './columns.ts'

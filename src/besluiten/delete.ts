@@ -1,5 +1,5 @@
 // Deleting a besluit with all that hangs on it.
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
 import { unlinkAllOf } from '../documenten/object-links.ts'
 import { releaseRemote } from '../services/remote-relations.ts'
 import { requireOpenZaak } from '../zaken/lock.ts'

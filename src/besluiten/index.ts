@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { forbidden } from '../core/problem.ts'
 import { AUDITTRAIL, audittrail, readsAllTrails } from '../http/audittrail.ts'
-import { forbidden } from '../http/problem.ts'
 import { besluitVerwerken } from './besluit-verwerken.ts'
 import { besluiten } from './besluiten.ts'
 import { besluitinformatieobjecten } from './besluitinformatieobjecten.ts'

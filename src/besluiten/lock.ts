@@ -1,7 +1,7 @@
 // A besluit that is about to change, and its case: held until the transaction ends.
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { notFound } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
-import { notFound } from '../http/problem.ts'
 import { holdZaak, type ZaakCore } from '../zaken/lock.ts'
 import type { BesluitRow } from './columns.ts'
 import { findBesluit } from './read.ts'

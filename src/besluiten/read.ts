@@ -1,11 +1,11 @@
 // Finding besluiten. Every query on them begins here: `b` is the besluit, `t` its type, `i` one of its documents.
 import { sql } from 'kysely'
+import type { Actor } from '../core/actor.ts'
+import { notFound } from '../core/problem.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
+import type { Known } from '../database/list.ts'
 import { type Conditions, countRows, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
-import type { Actor } from '../http/actor.ts'
 import { link, linkOr } from '../http/links.ts'
-import type { Known } from '../http/page.ts'
-import { notFound } from '../http/problem.ts'
 import { type Besluitinformatieobject, type BesluitRow, besluittypeLink } from './columns.ts'
 import { LEZEN, mayDo, reached, requireMay, type Scopes } from './rights.ts'
 

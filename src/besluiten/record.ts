@@ -1,5 +1,5 @@
 // What a change of a besluit leaves in the audit trail and tells subscribers.
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
 import { link } from '../http/links.ts'
 import type { Besluit, BesluitRow } from './columns.ts'
 import { besluitenKanaal } from './read.ts'

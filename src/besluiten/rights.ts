@@ -1,8 +1,8 @@
 // The scopes of the Besluiten API, and which besluiten the rights of an applicatie reach.
 import { type RawBuilder, sql } from 'kysely'
-import { isAllowed, reach, type Subject } from '../http/access.ts'
-import type { Actor } from '../http/actor.ts'
-import { forbidden } from '../http/problem.ts'
+import { isAllowed, reach, type Subject } from '../core/access.ts'
+import type { Actor } from '../core/actor.ts'
+import { forbidden } from '../core/problem.ts'
 
 export type Scopes = readonly string[]
 export const LEZEN = ['besluiten.lezen'] as const

@@ -1,6 +1,6 @@
 // brc-006: the other side of a besluit that was taken in a case of ours. It comes and goes in the transaction of the
 // besluit, and archiving of a closed case follows its dates.
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
 import { touchZaak, type ZaakCore } from '../zaken/lock.ts'
 import { announceChange } from '../zaken/records.ts'
 import { changeLinkedBesluit, linkBesluit, unlinkBesluit } from '../zaken/zaakbesluiten.ts'

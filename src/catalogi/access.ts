@@ -1,6 +1,6 @@
 // Which scopes the routes of the Catalogi API ask, and whose rights waive the rules of what was published.
-import { isAllowedSomewhere } from '../http/access.ts'
-import type { Actor } from '../http/actor.ts'
+import { isAllowedSomewhere } from '../core/access.ts'
+import type { Actor } from '../core/actor.ts'
 
 const SCHRIJVEN = 'catalogi.schrijven'
 const GEFORCEERD_SCHRIJVEN = 'catalogi.geforceerd-schrijven'

@@ -1,7 +1,7 @@
 // How resultaattypen are archived: what the selectielijst says, and which members of brondatumArchiefprocedure go together.
 import Type, { type Static } from 'typebox'
+import type { InvalidParam } from '../core/problem.ts'
 import { OptionalText } from '../http/input.ts'
-import type { InvalidParam } from '../http/problem.ts'
 import { OptionalArchiveDuur } from './fields.ts'
 import type { Found } from './selectielijst.ts'
 

@@ -1,10 +1,10 @@
 // Copies of a type: a next version of it, or another type like it, in the same catalogue or in another.
 import { sql } from 'kysely'
+import type { Mutation } from '../core/mutate.ts'
+import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
-import type { Mutation } from '../database/mutate.ts'
 import { readInput } from '../http/input.ts'
 import { link, type Resource, uuidOf } from '../http/links.ts'
-import { notFound } from '../http/problem.ts'
 import { BesluittypeInput, createBesluittype } from './besluittypen.ts'
 import { loadResources } from './expand.ts'
 import { createInformatieobjecttype, InformatieobjecttypeInput } from './informatieobjecttypen.ts'

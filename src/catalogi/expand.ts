@@ -1,10 +1,11 @@
 // What `expand` can include in answers of the Catalogi API, and how lists and details are answered with it.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database/database.ts'
+import type { Listing } from '../database/list.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { alsoElsewhere, type ExpandTree, type Expansion, expand, expandEach } from '../http/expand.ts'
 import { localUuid, type Resource } from '../http/links.ts'
-import { type Listing, sendPageOf } from '../http/page.ts'
+import { sendPageOf } from '../http/page.ts'
 
 type Loader = (read: ReadDb, base: string, uuids: string[], datum: string | null) => Promise<{ url: string }[]>
 const loaders = new Map<Resource, Loader>()

@@ -2,9 +2,9 @@
 // each time. What is kept may be outdated, since every process can change a type. So nothing is refused by it, and the
 // statement that writes says `isStill`.
 import type postgres from 'postgres'
-import type { Mutation } from '../database/mutate.ts'
-import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
-import { Problem } from '../http/problem.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { Problem } from '../core/problem.ts'
+import type { Vertrouwelijkheidaanduiding } from '../core/vertrouwelijkheidaanduiding.ts'
 
 type KnownType = {
   id: number

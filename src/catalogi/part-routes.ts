@@ -2,7 +2,7 @@
 // not know the type of a body whose schema is an argument.
 import type { FastifyInstance } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
 import { deleteAccess, readAccess } from './access.ts'
 import { Detail, Params } from './fields.ts'
 import { sendType, type TypeSource } from './type-source.ts'

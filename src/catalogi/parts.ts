@@ -1,9 +1,9 @@
 // What the parts of a zaaktype share: the zaaktype that they belong to, and the rules that it sets them.
 import { sql } from 'kysely'
 import Type from 'typebox'
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { type InvalidParam, invalidAll, notFound, onObject, throwFaults } from '../core/problem.ts'
 import { localUuid } from '../http/links.ts'
-import { type InvalidParam, invalidAll, notFound, onObject, throwFaults } from '../http/problem.ts'
 import { mayForce, mayForceDelete } from './access.ts'
 import { deleteUnlessInUse, filterUuid, missing, OTHER_CATALOGUS, requireLocal } from './rules.ts'
 import { DatumGeldigheid, StatusFilter } from './versions.ts'

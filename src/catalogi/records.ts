@@ -1,5 +1,5 @@
 // The audit record and the notification of a change in a catalogue.
-import type { Actie, Mutation } from '../database/mutate.ts'
+import type { Actie, Mutation } from '../core/mutate.ts'
 import { link, type Resource } from '../http/links.ts'
 
 /** Where changes of a type are announced. */

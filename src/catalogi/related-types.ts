@@ -1,8 +1,8 @@
 // Types that a body names in a relation, and relations that move to another version when theirs goes.
 import { sql } from 'kysely'
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { fault, type InvalidParam } from '../core/problem.ts'
 import { resolveLink } from '../http/links.ts'
-import { fault, type InvalidParam } from '../http/problem.ts'
 import { type Hoofdtype, TYPE_KEY, validOn } from './versions.ts'
 
 export type RelatedType = { id: number; uuid: string; concept: boolean; catalogusId: number }

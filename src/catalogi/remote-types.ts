@@ -1,10 +1,10 @@
 // Types in catalogues at other servers: what is there is asked before a transaction begins, and judged by the members that
 // we use of it.
 import Type, { type Static, type TObject } from 'typebox'
+import { type InvalidParam, Problem } from '../core/problem.ts'
 import { isDuration, isoDuration } from '../http/duration.ts'
 import { Nullable, OptionalText, readInput, Text, Vertrouwelijkheid } from '../http/input.ts'
 import { resolveLink } from '../http/links.ts'
-import { type InvalidParam, Problem } from '../http/problem.ts'
 import { askEach, type Services } from '../services/services.ts'
 import { ROLLEN } from './zaaktype/roltypen.ts'
 

@@ -1,8 +1,9 @@
 // Rules that types and their parts share, and the faults by which they say so.
+
+import type { Mutation } from '../core/mutate.ts'
+import { type InvalidParam, invalid, onObject, Problem, throwFaults } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
-import type { Mutation } from '../database/mutate.ts'
 import { localUuid, type Resource, resolveLink } from '../http/links.ts'
-import { type InvalidParam, invalid, onObject, Problem, throwFaults } from '../http/problem.ts'
 import { mayForce, mayForceDelete } from './access.ts'
 
 /** The uuid in a filter on a relation, or null: a URL of something else finds nothing. */

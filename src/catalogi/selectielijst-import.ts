@@ -1,6 +1,7 @@
 // A selectielijst out of files, into the database: all of it or nothing, instead of what was there.
+
+import type { Mutation } from '../core/mutate.ts'
 import { jsonOf } from '../database/driver-values.ts'
-import type { Mutation } from '../database/mutate.ts'
 import { inDays, isDuration, MAX_YEARS } from '../http/duration.ts'
 import { collectResources, type Kind, missingMembers, PATHS } from './selectielijst.ts'
 

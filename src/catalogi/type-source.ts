@@ -3,11 +3,11 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Expression, type RawBuilder, sql } from 'kysely'
+import type { Actie, Mutation } from '../core/mutate.ts'
+import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
-import type { Actie, Mutation } from '../database/mutate.ts'
 import { expected, one } from '../database/rows.ts'
 import type { Resource } from '../http/links.ts'
-import { notFound } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
 import { deleteTypePart, holdTypePart, type PartTable } from './parts.ts'
 import { recordChange } from './records.ts'

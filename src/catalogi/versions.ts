@@ -1,8 +1,8 @@
 // Versions of types: which of them is meant or shown, from when to when they count, and that they do not overlap.
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
-import type { Mutation } from '../database/mutate.ts'
-import { invalid } from '../http/problem.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { invalid } from '../core/problem.ts'
 
 /** Filter `status` on lists of types: without it only published ones show. */
 export const StatusFilter = Type.Optional(Type.Enum(['alles', 'concept', 'definitief']))

@@ -1,9 +1,9 @@
 // The database of a subcommand that does one thing and ends.
 import type { Logger } from 'pino'
-import type { SecretBox } from '../autorisaties/secret-box.ts'
 import { requireKey } from '../autorisaties/secret-key.ts'
 import { readStored } from '../config/stored.ts'
 import { type Config, readConfig } from '../config.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { openLog } from '../telemetry/log.ts'

@@ -1,8 +1,8 @@
 // What a failure is to whoever started the program.
 import { UnknownClient } from '../autorisaties/client-secrets.ts'
 import { ClientExists } from '../autorisaties/clients.ts'
-import { WrongKey } from '../autorisaties/wrong-key.ts'
 import { ConfigError } from '../config.ts'
+import { WrongKey } from '../core/wrong-key.ts'
 import { DriverUnpatched } from '../database/driver.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { isConnectionFault } from '../jobs/pool.ts'

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { awaitSchema } from '../database/migrate.ts'
 import { openStores, prepareNewStore, type Stores } from '../documenten/storage/choose.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
-import { startMetrics } from '../telemetry/metrics.ts'
+import { startMetrics } from '../operations/metrics-server.ts'
 import { NEVER, type Running } from './server.ts'
 
 /** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. */

@@ -4,8 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { type SecretBox, secretBox } from '../autorisaties/secret-box.ts'
 import { type Config, ConfigError } from '../config.ts'
+import { type SecretBox, secretBox } from '../core/secret-box.ts'
 import { findEmbedded, startEmbedded } from '../database/embedded.ts'
 
 /** Something that runs until it is stopped. `failed` settles when it cannot go on. */

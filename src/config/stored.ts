@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import { type Config, withStored } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { listen } from '../http/listen.ts'
+import { listen } from '../database/listen.ts'
 import { CHANGEABLE } from './environment.ts'
 
 export type LiveSettings = {

@@ -2,10 +2,24 @@
 // is planned once. Pages far into a list are read from the nearer end.
 import { type RawBuilder, sql } from 'kysely'
 import type postgres from 'postgres'
-import type { Known } from '../http/page.ts'
+
 import type { Reader } from './database.ts'
 import { momentOf } from './driver-values.ts'
 import { lastOf, one } from './rows.ts'
+
+/** What a list can be asked: how many there are in all, and a stretch of them in the order of the list. */
+export type Listing<Row> = {
+  count(): Promise<number>
+  /**
+   * Whether something is left out, by rights or filters. Then the count is asked first, since it says how the rows are found best;
+   * of a whole list both are asked at once.
+   */
+  isFiltered?: boolean
+  rows(limit: number, offset: number, known?: Known): Promise<Row[]>
+}
+
+/** What is known of a list when its rows are asked: how many there are, and whether these are far into it. */
+export type Known = { count: number; isFar: boolean }
 
 export type Condition = RawBuilder<unknown>
 /** Conditions of a list, by what they look at: `counted` only at columns that are counted beforehand. */

@@ -4,9 +4,9 @@
 // gone, behind, of another timeline (left over from a failover) or of another database is not read: the primary answers then.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Listing } from '../http/page.ts'
 import { listReads, replicaLag, replicaUsable } from '../telemetry/metrics.ts'
 import { type Database, isConflict, isUnavailable, openDatabase, type Reader, readerOf } from './database.ts'
+import type { Listing } from './list.ts'
 import { one } from './rows.ts'
 
 /** How a replica is: `undefined` when nobody asked yet. */

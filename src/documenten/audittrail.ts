@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { forbidden } from '../core/problem.ts'
 import { AUDITTRAIL, audittrail, readsAllTrails } from '../http/audittrail.ts'
-import { forbidden } from '../http/problem.ts'
 import { findDocument } from './document/read.ts'
 import { mayDo } from './rights.ts'
 

@@ -8,7 +8,6 @@ import { enkelvoudiginformatieobjecten } from './document/routes.ts'
 import { gebruiksrechten } from './gebruiksrechten.ts'
 import { imports } from './import/index.ts'
 import { objectinformatieobjecten } from './objectinformatieobjecten.ts'
-import { registreren } from './register.ts'
 import { verzendingen } from './verzendingen.ts'
 
 /** The Documenten API: documents, their bytes, what hangs on them, and the bulk import. */
@@ -22,6 +21,5 @@ export const documenten: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(objectinformatieobjecten)
   await app.register(verzendingen)
   await app.register(nummers)
-  await app.register(registreren)
   await app.register(imports, { prefix: '/import' })
 }

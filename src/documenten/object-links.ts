@@ -1,6 +1,6 @@
 // The other side of documents that belong to a case or a decision of ours (drc-003): written by who keeps the relation, in
 // the same transaction.
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
 
 type Link = { documentId: number; objectType: 'zaak' | 'besluit'; objectUuid: string }
 

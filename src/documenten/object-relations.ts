@@ -1,7 +1,8 @@
 // Relations of documents to objects, here and in other registers.
+
+import { invalid } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { resolveLink } from '../http/links.ts'
-import { invalid } from '../http/problem.ts'
 import type { Services } from '../services/services.ts'
 
 /** Where a relation of a document points: an object of ours, or one elsewhere. */

@@ -1,7 +1,7 @@
 // Documents at other servers, as cases and besluiten of ours name them.
 
+import type { InvalidParam } from '../core/problem.ts'
 import { resolveLink } from '../http/links.ts'
-import type { InvalidParam } from '../http/problem.ts'
 import type { Services } from '../services/services.ts'
 
 const fault = (code: string, reason: string): InvalidParam => ({ name: 'informatieobject', code, reason })

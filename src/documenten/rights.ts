@@ -1,9 +1,9 @@
 // The scopes of the Documenten API, and which documents the rights of an applicatie reach.
 import { type RawBuilder, sql } from 'kysely'
-import { isAllowed, reach, type Subject } from '../http/access.ts'
-import type { Actor } from '../http/actor.ts'
-import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
-import { forbidden } from '../http/problem.ts'
+import { isAllowed, reach, type Subject } from '../core/access.ts'
+import type { Actor } from '../core/actor.ts'
+import { forbidden } from '../core/problem.ts'
+import type { Vertrouwelijkheidaanduiding } from '../core/vertrouwelijkheidaanduiding.ts'
 
 export type Scopes = readonly string[]
 export const LEZEN = ['documenten.lezen'] as const

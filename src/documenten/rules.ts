@@ -1,7 +1,8 @@
 // The rules of documents and of what hangs on them, each once, by the number that the standard gives it.
+
+import { type InvalidParam, invalid, type Problem } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { resolveLink } from '../http/links.ts'
-import { type InvalidParam, invalid, type Problem } from '../http/problem.ts'
 import type { Metagegevens } from './document/columns.ts'
 
 /** drc-005: what was received is not being drafted any more. */

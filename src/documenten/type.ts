@@ -1,10 +1,10 @@
 // The informatieobjecttype of a document: ours, or at another server.
 import type { Config } from '../config.ts'
+import type { Mutation } from '../core/mutate.ts'
+import type { InvalidParam } from '../core/problem.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../database/database.ts'
-import type { Mutation } from '../database/mutate.ts'
-import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
-import type { InvalidParam } from '../http/problem.ts'
 import type { Services } from '../services/services.ts'
 
 /** Whether a type that is still a concept may be used. */

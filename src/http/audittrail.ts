@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import type { Actor, Component } from '../core/actor.ts'
+import { LIMITS } from '../core/limits.ts'
+import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
-import type { Actor, Component } from './actor.ts'
 import { Moment, Url, Uuid } from './input.ts'
-import { LIMITS } from './limits.ts'
-import { notFound } from './problem.ts'
 import { sendAllById } from './stream.ts'
 
 const AnyResource = Type.Unsafe<unknown>({ type: ['object', 'null'], additionalProperties: true })

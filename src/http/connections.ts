@@ -15,9 +15,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
-import { LIVEZ } from './health.ts'
+import { Problem } from '../core/problem.ts'
+import { LIVEZ } from './liveness.ts'
 import { networkOf } from './network.ts'
-import { Problem } from './problem.ts'
 import { inSlices, largeTurn } from './turns.ts'
 
 declare module 'fastify' {

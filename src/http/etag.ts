@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { header } from './actor.ts'
+import { header } from './header.ts'
 
 /**
  * Answers a detail GET or HEAD with its ETag: strong, over this very representation (with its version and expansion).

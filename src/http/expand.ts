@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { isAllowedSomewhere } from '../core/access.ts'
+import type { Component } from '../core/actor.ts'
+import { LIMITS } from '../core/limits.ts'
+import { fault, forbidden, invalid, Problem } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
 import { askEach } from '../services/services.ts'
-import { isAllowedSomewhere } from './access.ts'
-import type { Component } from './actor.ts'
-import { LIMITS } from './limits.ts'
 import { resolveLink } from './links.ts'
-import { fault, forbidden, invalid, Problem } from './problem.ts'
 
 /** The parameter `expand`: a comma-separated list of dotted paths. */
 export const ExpandQuery = {

@@ -1,9 +1,9 @@
 // Formats that a text may have to fit, with what is said when it does not.
 import { isIP } from 'node:net'
 import Format from 'typebox/format'
+import { LIMITS } from '../core/limits.ts'
+import { isUuid } from '../lib/uuid.ts'
 import { isDuration, isTerm, MAX_YEARS } from './duration.ts'
-import { LIMITS } from './limits.ts'
-import { isUuid } from './uuid.ts'
 
 /** RSIN and BSN: weights 9…2 and -1 from the left. */
 export function passesElfproef(digits: string): boolean {

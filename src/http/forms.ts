@@ -4,8 +4,8 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { MIMEType } from 'node:util'
 import type { Multipart } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { LIMITS } from './limits.ts'
-import { Problem } from './problem.ts'
+import { LIMITS } from '../core/limits.ts'
+import { Problem } from '../core/problem.ts'
 import { largeTurn } from './turns.ts'
 
 type FormLimits = { fields: number; fieldBytes: number; fileBytes?: number }

@@ -2,9 +2,9 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
+import { LIMITS } from '../core/limits.ts'
+import type { InvalidParam } from '../core/problem.ts'
 import { FORMATS } from './formats.ts'
-import { LIMITS } from './limits.ts'
-import type { InvalidParam } from './problem.ts'
 
 Settings.Set({ maxErrors: 2 * LIMITS.faults }) // all faults are reported at once, as far as anyone reads them
 

@@ -3,11 +3,12 @@
 
 import type { FastifySchemaCompiler } from 'fastify'
 import Type, { type Static, type TObject, type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import { LIMITS } from '../core/limits.ts'
+import { invalid, invalidAll, notFound, Problem } from '../core/problem.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../core/vertrouwelijkheidaanduiding.ts'
 import { isZeroDuration } from './duration.ts'
 import { isMoment, momentInUtc } from './formats.ts'
 import { findFaults, type Plain } from './input-faults.ts'
-import { LIMITS } from './limits.ts'
-import { invalid, invalidAll, notFound, Problem } from './problem.ts'
 
 // ---- kinds of values that the standard uses ----
 
@@ -40,17 +41,6 @@ export const Url = (maxLength = 1000) => Type.String({ format: 'uri', minLength:
 export const Reference = (maxLength = 1000) => Type.String({ format: 'uri-reference-zgw', minLength: 1, maxLength })
 export const Rsin = Type.String({ format: 'rsin', minLength: 9, maxLength: 9 })
 export const Uuid = Type.String({ format: 'uuid' })
-export const VERTROUWELIJKHEIDAANDUIDINGEN = [
-  'openbaar',
-  'beperkt_openbaar',
-  'intern',
-  'zaakvertrouwelijk',
-  'vertrouwelijk',
-  'confidentieel',
-  'geheim',
-  'zeer_geheim',
-] as const
-export type Vertrouwelijkheidaanduiding = (typeof VERTROUWELIJKHEIDAANDUIDINGEN)[number]
 export const Vertrouwelijkheid = Type.Enum(VERTROUWELIJKHEIDAANDUIDINGEN)
 /** A choice that may be left empty. */
 export const OptionalChoice = <const V extends string>(values: readonly V[]) =>

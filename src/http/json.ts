@@ -2,9 +2,9 @@
 // before, and a large text waits for its place, and then for its turn: once to be parsed, and once to be held against its schema.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { LIMITS } from './limits.ts'
+import { LIMITS } from '../core/limits.ts'
+import { invalid } from '../core/problem.ts'
 import { placeForLarge } from './places.ts'
-import { invalid } from './problem.ts'
 import { largeTurn } from './turns.ts'
 
 /**

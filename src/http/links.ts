@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { UUID_PATTERN } from './uuid.ts'
+import { UUID_PATTERN } from '../lib/uuid.ts'
 
 /** Where each resource lives. The key is its name in notifications and audit records. */
 export const PATHS = {

@@ -1,7 +1,7 @@
 // Answers that take as long as their client reads: so many of them at once in a process, and so many of one client or account.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../core/problem.ts'
 import { isAccount, nameOf } from './places.ts'
-import { Problem } from './problem.ts'
 
 /**
  * Makes what counts answers of one kind. It is called for each before its first byte, and throws Problem 503 when there are as

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
+import { invalid, notFound } from '../core/problem.ts'
+import type { Listing } from '../database/list.ts'
 import { documentedAs } from './documented.ts'
-import { invalid, notFound } from './problem.ts'
 import { type Rows, sendRows } from './stream.ts'
 
 /** Parameters of every paginated list. They are read leniently here: a wrong page is a 404, a wrong size the default. */
@@ -45,20 +46,6 @@ export const Page = <T extends TSchema>(item: T) =>
     previous: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri' }),
     results: Type.Array(item),
   })
-
-/** What a list can be asked: how many there are in all, and a stretch of them in the order of the list. */
-export type Listing<Row> = {
-  count(): Promise<number>
-  /**
-   * Whether something is left out, by rights or filters. Then the count is asked first, since it says how the rows are found best;
-   * of a whole list both are asked at once.
-   */
-  isFiltered?: boolean
-  rows(limit: number, offset: number, known?: Known): Promise<Row[]>
-}
-
-/** What is known of a list when its rows are asked: how many there are, and whether these are far into it. */
-export type Known = { count: number; isFar: boolean }
 
 /** From how far into a list it pays to count first. */
 const FAR = 10_000

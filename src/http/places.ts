@@ -13,10 +13,10 @@
 // waits for another register gives its place back meanwhile. Nothing is done for a request whose client has gone while it waited.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LIMITS } from '../core/limits.ts'
+import { Problem } from '../core/problem.ts'
+import { currentOf } from '../telemetry/current-request.ts'
 import { requestsWaiting } from '../telemetry/metrics.ts'
-import { currentOf } from './current-request.ts'
-import { LIMITS } from './limits.ts'
-import { Problem } from './problem.ts'
 
 type Queue = Set<() => void>
 type Client = {

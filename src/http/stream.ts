@@ -3,11 +3,11 @@
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { inTurn } from '../jobs/in-turn.ts'
-import { LIMITS } from './limits.ts'
+import { LIMITS } from '../core/limits.ts'
+import { Problem } from '../core/problem.ts'
+import { inTurn } from '../lib/in-turn.ts'
 import { countLongAnswers } from './long-answers.ts'
 import { fifthOf } from './places.ts'
-import { Problem } from './problem.ts'
 import { largeTurn } from './turns.ts'
 
 /** Where rows come from, and what stands around them in the answer. */

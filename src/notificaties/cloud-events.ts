@@ -4,25 +4,9 @@
 // abonnementen here that asked for cloud events.
 import type { Config } from '../config.ts'
 import { ownAddress } from '../http/links.ts'
-import type { Message } from './outbox.ts'
+import type { Message } from './claims.ts'
 
 export const CLOUD_EVENT = 'application/cloudevents+json'
-
-export type CloudEvent = {
-  /** The channel whose abonnementen get it. */
-  kanaal: 'zaken' | 'documenten' | 'besluiten'
-  resource: 'zaak' | 'document' | 'besluit'
-  /** What happened, as the last part of its type: gemuteerd, geopend. */
-  actie: string
-  url: string
-  uuid: string
-  /** What receivers filter on. */
-  data: Record<string, string | string[] | null>
-}
-
-/** The `type` of a cloud event: `nl.overheid.zaken.zaak-create`. */
-export const eventType = ({ kanaal, resource, actie }: Pick<CloudEvent, 'kanaal' | 'resource' | 'actie'>): string =>
-  `nl.overheid.${kanaal}.${resource}-${actie}`
 
 /**
  * A message as a cloud event. A notification of the standard becomes one too, for who wants nothing else. Its id is that of

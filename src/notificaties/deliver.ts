@@ -1,16 +1,16 @@
 // deliver: one attempt to deliver a message to its receiver over HTTP: the external notifications service, or an abonnement.
 import { createHmac } from 'node:crypto'
 import { createSigner } from 'fast-jwt'
-import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { expected } from '../database/rows.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
 import { openCaller, type RemoteService, TOKEN_LIFE_MS } from '../services/services.ts'
 import { type Agent, type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
 import { REQUEST_ID } from '../telemetry/request-id.ts'
 import { currentTraceparent, TRACEPARENT } from '../telemetry/tracing.ts'
+import type { Attempt, Claimed, Message, Subscriber } from './claims.ts'
 import { CLOUD_EVENT, eventBody } from './cloud-events.ts'
-import type { Attempt, Claimed, Message, Subscriber } from './outbox.ts'
 
 /** A message as a notifications service and its subscribers get it. */
 export type Bericht = {

@@ -1,10 +1,11 @@
 // resend: sending again what failed, sending now what waits, and removing what is old.
+
 import { type RawBuilder, sql } from 'kysely'
+import type { Mutation } from '../core/mutate.ts'
+import { EXTERNAL } from '../core/outbox.ts'
 import type { Db } from '../database/database.ts'
-import type { Mutation } from '../database/mutate.ts'
 import { one } from '../database/rows.ts'
 import { matchesFilter, type NotificatieFilter } from './filter.ts'
-import { EXTERNAL } from './outbox.ts'
 
 const PORTION = 1000
 

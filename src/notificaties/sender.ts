@@ -15,25 +15,25 @@
 // removed. Retries are no matter of looking on: before it sleeps, the sender plans a job for the moment of the next one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
+import { EXTERNAL } from '../core/outbox.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { notificationAttempts, notificationDelay } from '../telemetry/metrics.ts'
 import { traced } from '../telemetry/tracing.ts'
 import { delayAfter } from './backoff.ts'
-import { type Deliver, openDelivery } from './deliver.ts'
 import {
   type Claimed,
   type ClaimOptions,
   claim,
   type Ended,
-  EXTERNAL,
   planNextLook,
   record,
   releaseStuck,
   renewPlans,
-} from './outbox.ts'
+} from './claims.ts'
+import { type Deliver, openDelivery } from './deliver.ts'
 import { openSignal, type Signal } from './signal.ts'
 import { together } from './together.ts'
 

@@ -1,11 +1,11 @@
 // Settings: where notifications go and how often they are tried, kept in the database and read at every attempt.
 import Type, { type Static } from 'typebox'
-import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
+import { systemActor } from '../core/access.ts'
+import { json, type Mutation, mutator } from '../core/mutate.ts'
+import { invalid } from '../core/problem.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Database, ReadDb } from '../database/database.ts'
-import { json, type Mutation, mutator } from '../database/mutate.ts'
-import { systemActor } from '../http/access.ts'
-import { invalid } from '../http/problem.ts'
 import { saveService } from '../services/register.ts'
 import { wakeSender } from './resend.ts'
 

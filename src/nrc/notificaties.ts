@@ -2,10 +2,10 @@
 // says so). 201 comes after the commit: from then on the message is not lost.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { planDeliveries, wakeSender } from '../core/outbox.ts'
+import { invalid, throwFaults } from '../core/problem.ts'
 import { Moment, Text, Url } from '../http/input.ts'
-import { invalid, throwFaults } from '../http/problem.ts'
-import { planDeliveries, wakeSender } from '../notificaties/outbox.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 import { isConsistent } from './kenmerken.ts'
 import { publishAccess } from './rights.ts'

@@ -1,6 +1,6 @@
 // Rights in the Notificaties API. They are not limited to types.
-import type { Actor } from '../http/actor.ts'
-import { forbidden } from '../http/problem.ts'
+import type { Actor } from '../core/actor.ts'
+import { forbidden } from '../core/problem.ts'
 
 const CONSUMEREN = 'notificaties.consumeren'
 const PUBLICEREN = 'notificaties.publiceren'

@@ -1,6 +1,6 @@
 // The old installation names itself in its own data: in relations, in texts that are URLs, in marks. What begins with one of
 // its addresses is what it was there for us now; all other URLs stay as they are.
-import { isUuid } from '../http/uuid.ts'
+import { isUuid } from '../lib/uuid.ts'
 import type { Kind, Ref, Taken } from './kinds.ts'
 
 export type Addresses = {

@@ -1,8 +1,8 @@
 // Applicaties with their client ids, rights and secrets. An applicatie without secrets at the source keeps those it has here.
 import { createHash } from 'node:crypto'
-import { isShort, type SecretBox } from '../autorisaties/secret-box.ts'
+import { isShort, type SecretBox } from '../core/secret-box.ts'
 import { one } from '../database/rows.ts'
-import { isUuid } from '../http/uuid.ts'
+import { isUuid } from '../lib/uuid.ts'
 import type { Addresses } from './addresses.ts'
 import type { ApplicatieRow, Finding } from './source.ts'
 import type { Sql, Written } from './write.ts'

@@ -2,7 +2,7 @@
 // a zero behind the seconds or the order of keys.
 import { createHash } from 'node:crypto'
 import { isDuration, isoDuration } from '../http/duration.ts'
-import { isUuid } from '../http/uuid.ts'
+import { isUuid } from '../lib/uuid.ts'
 import type { Column, ColumnType, Kind, List, Ref, Taken } from './kinds.ts'
 
 /** The object with every column, reference and list of its kind, each in its one spelling. */

@@ -1,7 +1,7 @@
 // A takeover as rows: what is taken from where, the rounds and their steps, and the switch at the end.
 import type postgres from 'postgres'
-import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, type Db, kyselyOn } from '../database/database.ts'
 import { jsonOf } from '../database/driver-values.ts'
 import { one } from '../database/rows.ts'

@@ -1,7 +1,7 @@
 // The audit trail and the numbers that were handed out: rows without rules of their own.
 
 import { uuidOf } from '../http/links.ts'
-import { isUuid } from '../http/uuid.ts'
+import { isUuid } from '../lib/uuid.ts'
 import type { Addresses } from './addresses.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import type { AuditRow, Finding, Reservering } from './source.ts'

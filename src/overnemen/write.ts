@@ -2,7 +2,7 @@
 // is made. What the database itself refuses is found row by row, and reported.
 import type postgres from 'postgres'
 import { expected, one } from '../database/rows.ts'
-import { isUuid } from '../http/uuid.ts'
+import { isUuid } from '../lib/uuid.ts'
 import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
 import { linkContents } from './bytes.ts'
 import { codeOf, isFaultOfData, wordsOf } from './data-faults.ts'

@@ -1,7 +1,7 @@
 // Our side of a relation that another server has the other side of: its rows, and how they become again what they were.
 import type postgres from 'postgres'
+import type { Mutation } from '../core/mutate.ts'
 import { jsonOf } from '../database/driver-values.ts'
-import type { Mutation } from '../database/mutate.ts'
 
 /** Our tables that hold such relations, with the field that names the other side. */
 export const SOURCES = {

@@ -1,9 +1,9 @@
 // Registering services elsewhere, for the pages and the command line. services.ts asks and calls them.
 import { randomUUID } from 'node:crypto'
 import Type, { type Static } from 'typebox'
-import type { SecretBox } from '../autorisaties/secret-box.ts'
-import type { Mutation } from '../database/mutate.ts'
-import { invalid } from '../http/problem.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { invalid } from '../core/problem.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { areCertificates, certificateFault } from './credentials.ts'
 import { outgoingUrl, serviceOwner } from './services.ts'
 

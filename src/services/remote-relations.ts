@@ -10,12 +10,12 @@
 // Rejected: calling within the transaction, which holds rows and a connection for as long as somebody else is slow, and
 // which the other server, looking here, does not see.
 
+import { systemActor } from '../core/access.ts'
+import type { Actor } from '../core/actor.ts'
+import type { Change, Mutate, Mutation } from '../core/mutate.ts'
+import { type InvalidParam, invalidAll, Problem } from '../core/problem.ts'
 import { jsonOf } from '../database/driver-values.ts'
-import type { Change, Mutate, Mutation } from '../database/mutate.ts'
 import { one } from '../database/rows.ts'
-import { systemActor } from '../http/access.ts'
-import type { Actor } from '../http/actor.ts'
-import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import { enqueueAll } from '../jobs/queue.ts'
 import { type Outcome, otherSide } from './other-side.ts'
 import { type ChangedRow, restore, SOURCES, type SourceName, takeBack } from './our-side.ts'

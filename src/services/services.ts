@@ -2,13 +2,14 @@
 import { createSigner } from 'fast-jwt'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
-import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
+import { Problem } from '../core/problem.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
-import { askOther, currentRequest } from '../http/current-request.ts'
-import { Problem } from '../http/problem.ts'
+import { currentRequest } from '../telemetry/current-request.ts'
 import { openAgents, openTokens, type TokenRequest } from './credentials.ts'
+import { askOther } from './questions.ts'
 import { openRequestLog, type RequestLog } from './request-log.ts'
 import {
   type Call,

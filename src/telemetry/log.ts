@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
-import { UUID_PATTERN } from '../http/uuid.ts'
+import { UUID_PATTERN } from '../lib/uuid.ts'
 import { originOfJob } from './request-id.ts'
 
 // Whatever a library hangs on an error, request or job: these never reach a log line.

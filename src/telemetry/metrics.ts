@@ -1,21 +1,7 @@
-// metrics: what Prometheus reads, on a port of its own. What only this process knows is counted as it happens; what the
-// database knows is asked when somebody looks, and is the same in every process.
-import { createServer } from 'node:http'
-import { sql as order } from 'kysely'
-import type { Logger } from 'pino'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Database, openDatabase, type ReadDb, waitingForConnection } from '../database/database.ts'
-import { one } from '../database/rows.ts'
-import { type Store, storageFaults } from '../documenten/storage/index.ts'
-import { scanned } from '../documenten/storage/scan.ts'
-import { readFigures } from '../nrc/abonnement/figures.ts'
-import { droppedLines } from './log.ts'
+// metrics: what this process counts as it happens. operations/metrics-server.ts adds what the database knows, and serves them.
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-const register = new Registry()
-/** Settings of the small servers beside the API: who asks there sends a line and nothing more. */
-export const SIDE_SERVER = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-
-const NOTHING = { close: async () => {} }
+export const register = new Registry()
 
 export const requestDuration = new Histogram({
   name: 'zaakstroom_request_duration_seconds',
@@ -24,325 +10,50 @@ export const requestDuration = new Histogram({
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   registers: [register],
 })
+
 export const notificationAttempts = new Counter({
   name: 'zaakstroom_notification_attempts_total',
   help: 'Attempts to deliver a notification, by outcome.',
   labelNames: ['outcome'],
   registers: [register],
 })
+
 export const notificationDelay = new Histogram({
   name: 'zaakstroom_notification_delivery_delay_seconds',
   help: 'Time from a change until its notification was accepted.',
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3600, 14_400, 86_400],
   registers: [register],
 })
+
 export const contentLost = new Counter({
   name: 'zaakstroom_content_lost_total',
   help: 'Requests for content of which the bytes are gone from the store.',
   registers: [register],
 })
+
 export const requestsWaiting = new Gauge({
   name: 'zaakstroom_requests_waiting',
   help: 'Requests that wait for their turn, since their client has as many at work as it may.',
   registers: [register],
 })
+
 export const listReads = new Counter({
   name: 'zaakstroom_list_reads_total',
   help: 'Reads of lists and reports by the server that answered; counted when there is a replica (DATABASE_READ_URL).',
   labelNames: ['server'],
   registers: [register],
 })
+
 export const replicaUsable = new Gauge({
   name: 'zaakstroom_replica_usable',
   help: 'Whether this process reads lists from the replica; absent without one.',
   labelNames: ['host'],
   registers: [register],
 })
+
 export const replicaLag = new Gauge({
   name: 'zaakstroom_replica_lag_bytes',
   help: 'Bytes of the log that the replica had yet to replay when it was last asked; absent without one.',
   labelNames: ['host'],
   registers: [register],
 })
-const notifications = new Gauge({
-  name: 'zaakstroom_notifications',
-  help: 'Notifications by state, those of the last days that are kept.',
-  labelNames: ['status'],
-  registers: [register],
-})
-const oldestWaiting = new Gauge({
-  name: 'zaakstroom_notification_oldest_waiting_seconds',
-  help: 'Age of the oldest notification that was not delivered and has not failed.',
-  registers: [register],
-})
-const subscriptions = new Gauge({
-  name: 'zaakstroom_subscriptions',
-  help: 'Abonnementen of the notifications service that is built in, by state.',
-  labelNames: ['state'],
-  registers: [register],
-})
-const subscriptionWaiting = new Gauge({
-  name: 'zaakstroom_subscription_waiting',
-  help: 'Deliveries that wait for an abonnement, counted up to 10,001. Of at most a hundred abonnementen, those in trouble first.',
-  labelNames: ['subscription'],
-  registers: [register],
-})
-const subscriptionFailed = new Gauge({
-  name: 'zaakstroom_subscription_failed',
-  help: 'Deliveries to an abonnement that used all their attempts, counted up to 10,001.',
-  labelNames: ['subscription'],
-  registers: [register],
-})
-const subscriptionOldest = new Gauge({
-  name: 'zaakstroom_subscription_oldest_waiting_seconds',
-  help: 'Age of the oldest message that waits for an abonnement, or for the external notifications service (external).',
-  labelNames: ['subscription'],
-  registers: [register],
-})
-const subscriptionFailing = new Gauge({
-  name: 'zaakstroom_subscription_failing_seconds',
-  help: 'Time since attempts to deliver to an abonnement fail without a success; 0: they do not.',
-  labelNames: ['subscription'],
-  registers: [register],
-})
-const subscriptionUnauthorized = new Gauge({
-  name: 'zaakstroom_subscription_unauthorized',
-  help: 'Whether the receiver of an abonnement answered 401 or 403 to the last attempt.',
-  labelNames: ['subscription'],
-  registers: [register],
-})
-const jobs = new Gauge({
-  name: 'zaakstroom_jobs',
-  help: 'Jobs by task and state: waiting (due), planned (later), running, failed (all attempts used).',
-  labelNames: ['task', 'state'],
-  registers: [register],
-})
-const importRows = new Gauge({
-  name: 'zaakstroom_import_rows',
-  help: 'Rows of the imports that are kept, by result.',
-  labelNames: ['result'],
-  registers: [register],
-})
-const leaseAge = new Gauge({
-  name: 'zaakstroom_worker_lease_age_seconds',
-  help: 'Time since the last sign of life of the worker that is silent the longest.',
-  registers: [register],
-})
-const connections = new Gauge({
-  name: 'zaakstroom_database_connections',
-  help: 'Connections of this service to the database, of all its processes, by what they do.',
-  labelNames: ['name', 'state'],
-  registers: [register],
-})
-const contentMissing = new Gauge({
-  name: 'zaakstroom_content_missing',
-  help: 'Documents of which the bytes were not found in the store, and are not back.',
-  registers: [register],
-})
-const workers = new Gauge({
-  name: 'zaakstroom_workers',
-  help: 'Workers that are registered; each process has two.',
-  registers: [register],
-})
-const poolWaiting = new Gauge({
-  name: 'zaakstroom_database_pool_waiting',
-  help: 'Who waits in this process for a connection to the database, by pool.',
-  labelNames: ['pool'],
-  registers: [register],
-})
-const storageErrors = new Counter({
-  name: 'zaakstroom_storage_errors_total',
-  help: 'Faults of the document storage and of the directory of imports in this process, by code.',
-  labelNames: ['what', 'code'],
-  registers: [register],
-})
-const scans = new Counter({
-  name: 'zaakstroom_scans_total',
-  help: 'Contents that were put before the malware scanner in this process, by what came of it.',
-  labelNames: ['result'],
-  registers: [register],
-})
-const storageSpace = new Gauge({
-  name: 'zaakstroom_storage_space_bytes',
-  help: 'Bytes of the disk that documents are on, in all and free; left out for S3 and Azure.',
-  labelNames: ['state'],
-  registers: [register],
-})
-const logDropped = new Counter({
-  name: 'zaakstroom_log_lines_dropped_total',
-  help: 'Lines of the log that nobody read in time.',
-  registers: [register],
-})
-const tableBytes = new Gauge({
-  name: 'zaakstroom_table_bytes',
-  help: 'Size of the tables that grow, with their indexes.',
-  labelNames: ['table'],
-  registers: [register],
-})
-const databaseUp = new Gauge({
-  name: 'zaakstroom_database_up',
-  help: 'Whether the database answered; without it the values that come from it are left out.',
-  registers: [register],
-})
-
-const GROWING = [
-  'audit',
-  'notificatie',
-  'notificatie_poging',
-  'levering',
-  'zaak',
-  'rol',
-  'enkelvoudiginformatieobject_versie',
-  'import_regel',
-  'uitgaand_verzoek',
-]
-const SUBSCRIPTIONS = 100 // abonnementen with series of their own
-const DELIVERED_LIVES_MS = 60_000 // counting what was delivered is the one question that grows with the table
-
-/** Serves `/metrics`; nothing happens when no port is configured. */
-export async function startMetrics(options: {
-  port: number | undefined
-  host: string
-  databaseUrl: string
-  store?: Store
-  log: Logger
-}): Promise<{ address: string; close(): Promise<void> }> {
-  const { port, host, databaseUrl, store, log } = options
-  if (port === undefined) return { address: '', ...NOTHING }
-  collectDefaults()
-  const database = openDatabase(databaseUrl, { max: 1, name: 'metrics', settings: { statement_timeout: '5000' } })
-  let delivered = { count: 0, until: 0 }
-
-  async function collect(): Promise<void> {
-    const { sql } = database
-    for (const [pool, count] of waitingForConnection) poolWaiting.set({ pool }, count)
-    storageErrors.reset()
-    for (const { what, code, count } of storageFaults.values()) storageErrors.inc({ what, code }, count)
-    scans.reset()
-    for (const [result, count] of Object.entries(scanned)) scans.inc({ result }, count)
-    logDropped.reset()
-    logDropped.inc(droppedLines.count)
-    storageSpace.reset()
-    const space = await store?.space?.().catch(() => undefined)
-    if (space) for (const state of ['free', 'total'] as const) storageSpace.set({ state }, space[state])
-    for (const gauge of [
-      notifications,
-      oldestWaiting,
-      subscriptions,
-      subscriptionWaiting,
-      subscriptionFailed,
-      subscriptionOldest,
-      subscriptionFailing,
-      subscriptionUnauthorized,
-      jobs,
-      importRows,
-      leaseAge,
-      workers,
-      connections,
-      contentMissing,
-      tableBytes,
-    ])
-      gauge.reset()
-    try {
-      if (performance.now() > delivered.until) {
-        const row = one(
-          await sql<{ count: number }[]>`
-          select (select count(*) from notificatie) - (select count(distinct notificatie_id) from levering) as count`,
-        )
-        delivered = { count: Math.max(0, Number(row.count)), until: performance.now() + DELIVERED_LIVES_MS }
-      }
-      const waiting = one(
-        await sql<{ gepland: number; mislukt: number; oldest: number; external: number }[]>`
-        select count(distinct notificatie_id) filter (where status = 'gepland') as gepland,
-          count(distinct notificatie_id) filter (where status = 'mislukt') as mislukt,
-          coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
-            where id = min(notificatie_id) filter (where status = 'gepland'))), 0)::float8 as oldest,
-          coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
-            where id = min(notificatie_id) filter (where status = 'gepland' and abonnement_id = 0))), 0)::float8 as external
-        from levering`,
-      )
-      notifications.set({ status: 'gepland' }, Number(waiting.gepland))
-      notifications.set({ status: 'mislukt' }, Number(waiting.mislukt))
-      notifications.set({ status: 'afgeleverd' }, delivered.count)
-      oldestWaiting.set(waiting.oldest)
-      await collectSubscriptions(database)
-      subscriptionOldest.set({ subscription: 'external' }, waiting.external)
-      const states = await sql<{ task: string; count: number; state: string }[]>`
-        select task_identifier as task, count(*)::int as count,
-          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
-            when run_at > now() then 'planned' else 'waiting' end as state
-        from graphile_worker.jobs group by 1, 3`
-      for (const { task, state, count } of states) jobs.set({ task, state }, count)
-      const rows = one(
-        await sql<{ geslaagd: number; mislukt: number }[]>`
-        select coalesce(sum(geslaagd), 0)::int as geslaagd, coalesce(sum(mislukt), 0)::int as mislukt from import`,
-      )
-      importRows.set({ result: 'geslaagd' }, rows.geslaagd)
-      importRows.set({ result: 'mislukt' }, rows.mislukt)
-      const lease = one(
-        await sql<{ seconds: number; count: number }[]>`
-        select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds, count(*) as count
-        from worker`,
-      )
-      leaseAge.set(lease.seconds)
-      workers.set(lease.count)
-      const backends = await sql<{ name: string; state: string; count: number }[]>`
-        select application_name as name, coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
-        where datname = current_database() and application_name like 'zaakstroom %' group by 1, 2`
-      for (const { name, state, count } of backends)
-        connections.set({ name: name.slice('zaakstroom '.length), state }, count)
-      const content = one(
-        await sql<{ count: number }[]>`
-        select count(*) as count from bestand where vermist_sinds is not null`,
-      )
-      contentMissing.set(content.count)
-      const tables = await sql<{ name: string; bytes: number }[]>`
-        select name, coalesce(pg_total_relation_size(to_regclass(name)), 0) as bytes from unnest(${GROWING}::text[]) name`
-      for (const { name, bytes } of tables) tableBytes.set({ table: name }, bytes)
-      databaseUp.set(1)
-    } catch (error) {
-      log.debug({ err: error }, 'metrics without the database')
-      databaseUp.set(0)
-    }
-  }
-
-  const server = createServer(SIDE_SERVER, async (request, response) => {
-    if (request.url?.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end()
-    await collect()
-    response.writeHead(200, { 'content-type': register.contentType, 'cache-control': 'no-store' })
-    response.end(await register.metrics())
-  })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
-  const bound = server.address() as { port: number }
-  return {
-    address: `http://${host}:${bound.port}/metrics`,
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-      await database.close()
-    },
-  }
-}
-
-async function collectSubscriptions({ sql, db }: Database): Promise<void> {
-  const byState = await sql<{ status: string; count: number }[]>`
-    select status, count(*)::int as count from abonnement where verwijderd_op is null group by status`
-  for (const { status, count } of byState) subscriptions.set({ state: status }, count)
-  const worstFirst = order`true order by a.status = 'actief', a.storing_sinds nulls last, a.id limit ${SUBSCRIPTIONS}`
-  const age = (moment: string | null) => (moment === null ? 0 : Math.max(0, (Date.now() - Date.parse(moment)) / 1000))
-  for (const one of await readFigures(db as unknown as ReadDb, worstFirst)) {
-    const subscription = { subscription: one.uuid }
-    subscriptionWaiting.set(subscription, one.wachtend)
-    subscriptionFailed.set(subscription, one.mislukt)
-    subscriptionOldest.set(subscription, age(one.oudsteWachtendeOp))
-    subscriptionFailing.set(subscription, age(one.storingSinds))
-    subscriptionUnauthorized.set(subscription, one.laatsteHttpStatus === 401 || one.laatsteHttpStatus === 403 ? 1 : 0)
-  }
-}
-
-let hasDefaults = false
-
-function collectDefaults(): void {
-  if (!hasDefaults) collectDefaultMetrics({ register, prefix: 'zaakstroom_' })
-  hasDefaults = true
-}

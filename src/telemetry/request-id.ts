@@ -1,7 +1,7 @@
 // One id goes with a request through the log, the audit trail, the message that it leads to, its jobs and the deliveries.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
-import { currentRequest } from '../http/current-request.ts'
+import { currentRequest } from './current-request.ts'
 import { currentTraceparent } from './tracing.ts'
 
 export const REQUEST_ID = 'x-request-id'

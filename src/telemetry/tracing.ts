@@ -6,8 +6,7 @@ import type { Context, Span, SpanKind, Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { Config } from '../config.ts'
-import { currentOf, currentRequest } from '../http/current-request.ts'
+import { currentOf, currentRequest } from './current-request.ts'
 
 export const TRACEPARENT = 'traceparent'
 
@@ -25,9 +24,16 @@ const running = new AsyncLocalStorage<string>()
 export const currentTraceparent = (): string | undefined =>
   running.getStore() ?? currentRequest.getStore()?.traceparent ?? undefined
 
+export type TracingSettings = {
+  otelEndpoint?: string | undefined
+  otelHeaders?: string | undefined
+  otelServiceName: string
+  otelSamplerArg: number
+}
+
 /** Begins to trace, when the settings say so. What it returns ends that, and sends what is left. */
 export async function openTracing(
-  { otelEndpoint, otelHeaders, otelServiceName, otelSamplerArg }: Config,
+  { otelEndpoint, otelHeaders, otelServiceName, otelSamplerArg }: TracingSettings,
   log: Logger,
 ): Promise<{ close(): Promise<void> }> {
   if (otelEndpoint === undefined) return { close: async () => {} }

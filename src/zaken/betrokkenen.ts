@@ -1,8 +1,8 @@
 // Who can be involved in a case, or be what it is about: a shape for each kind.
 import Type, { type Static, type TObject } from 'typebox'
+import { LIMITS } from '../core/limits.ts'
+import { fault, type InvalidParam, Problem } from '../core/problem.ts'
 import { Nullable, OptionalText, readInput, Text } from '../http/input.ts'
-import { LIMITS } from '../http/limits.ts'
-import { fault, type InvalidParam, Problem } from '../http/problem.ts'
 
 const Verblijfsadres = Type.Object({
   aoaIdentificatie: Text(100),

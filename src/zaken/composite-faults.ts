@@ -1,9 +1,9 @@
 // Faults of a combined request are named by the part of its body that they are about: `rollen.0.roltype`.
 
 import type { TObject } from 'typebox'
+import { type InvalidParam, invalidAll, Problem, toProblem } from '../core/problem.ts'
 import { isUniqueViolation } from '../database/error-codes.ts'
 import { readInput } from '../http/input.ts'
-import { type InvalidParam, invalidAll, Problem, toProblem } from '../http/problem.ts'
 
 /** Faults of a part of a composite, under the name of that part. */
 export const prefixed = (name: string, faults: InvalidParam[]) =>

@@ -1,6 +1,10 @@
 // Documents of a bulk import that belong to a case: the rules of a zaakinformatieobject, for a whole batch at once.
 import type postgres from 'postgres'
 import { documenttypeOfZaaktype } from '../catalogi/type-relations.ts'
+import type { CaseLinks } from '../documenten/import/case-links.ts'
+
+/** What a task hands to the import. */
+export const caseLinks: CaseLinks = { judge: judgeZaken, link: linkToZaken }
 
 type LinkRow = { nummer: number; zaakUuid: string; typeId: number }
 
@@ -42,7 +46,7 @@ export async function judgeZaken(
 }
 
 /** Links documents to their cases on both sides, without audit records and notifications, as an import does. */
-export async function linkToZaken(
+async function linkToZaken(
   sql: postgres.TransactionSql,
   rows: readonly { zaakUuid: string; uuid: string }[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { forbidden } from '../core/problem.ts'
 import { AUDITTRAIL, audittrail, readsAllTrails } from '../http/audittrail.ts'
-import { forbidden } from '../http/problem.ts'
 import { composite } from './composite.ts'
 import { zaakcontactmomenten, zaakverzoeken } from './customer-relations.ts'
 import { klantcontacten } from './klantcontacten.ts'

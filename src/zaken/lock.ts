@@ -1,10 +1,10 @@
 // The case of a change: found and locked, so that it does not change or close halfway.
 import { sql } from 'kysely'
+import type { Actor } from '../core/actor.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { forbidden, type InvalidParam, invalid, notFound, onObject } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
-import type { Mutation } from '../database/mutate.ts'
-import type { Actor } from '../http/actor.ts'
 import { resolveLink } from '../http/links.ts'
-import { forbidden, type InvalidParam, invalid, notFound, onObject } from '../http/problem.ts'
 import { GEFORCEERD, mayDo, requireMay, type Scopes } from './rights.ts'
 
 function selectCore(db: ReadDb) {

@@ -2,10 +2,10 @@
 // part of the object has to keep to it.
 import { Worker } from 'node:worker_threads'
 import Type, { type Static } from 'typebox'
+import { fault, type InvalidParam, Problem } from '../core/problem.ts'
 import { Text } from '../http/input.ts'
 import { resolveLink } from '../http/links.ts'
-import { fault, type InvalidParam, Problem } from '../http/problem.ts'
-import { inTurn } from '../jobs/in-turn.ts'
+import { inTurn } from '../lib/in-turn.ts'
 import type { Services } from '../services/services.ts'
 
 export const Definition = Type.Object({

@@ -2,19 +2,28 @@
 // rights are those on the case.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
+import { reach } from '../core/access.ts'
+import type { Actor } from '../core/actor.ts'
+import { LIMITS } from '../core/limits.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { notFound } from '../core/problem.ts'
+import type { Vertrouwelijkheidaanduiding } from '../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
-import { all, type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
-import type { Mutation } from '../database/mutate.ts'
+import {
+  all,
+  type Condition,
+  countRows,
+  type Listing,
+  type Order,
+  pageOfIds,
+  rowsById,
+  sumCounts,
+} from '../database/list.ts'
 import { lastOf } from '../database/rows.ts'
-import { reach } from '../http/access.ts'
-import type { Actor } from '../http/actor.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { expand, expandEach, TooMuchExpanded, weigh } from '../http/expand.ts'
-import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
-import { LIMITS } from '../http/limits.ts'
 import { localUuid, resolveLink } from '../http/links.ts'
-import { type Listing, sendPageOf } from '../http/page.ts'
-import { notFound } from '../http/problem.ts'
+import { sendPageOf } from '../http/page.ts'
 import { sendAllById } from '../http/stream.ts'
 import { expandable, type Kind, tree } from './expand.ts'
 import { holdZaakOf, type ZaakCore } from './lock.ts'

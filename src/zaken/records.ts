@@ -1,7 +1,8 @@
 // What changes below a case are recorded and announced with.
-import type { Mutation } from '../database/mutate.ts'
+
+import type { CloudEvent } from '../core/cloud-event.ts'
+import type { Mutation } from '../core/mutate.ts'
 import { link } from '../http/links.ts'
-import type { CloudEvent } from '../notificaties/cloud-events.ts'
 import type { ZaakCore } from './lock.ts'
 import type { ZaakSubject } from './rights.ts'
 import { typeLink, zaaktypeLink } from './types.ts'

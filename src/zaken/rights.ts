@@ -1,8 +1,8 @@
 // The scopes of the Zaken API, and which cases the rights of an applicatie reach.
 import { type RawBuilder, sql } from 'kysely'
-import { isAllowed, reach, requireAllowed, type Subject } from '../http/access.ts'
-import type { Actor } from '../http/actor.ts'
-import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { isAllowed, reach, requireAllowed, type Subject } from '../core/access.ts'
+import type { Actor } from '../core/actor.ts'
+import type { Vertrouwelijkheidaanduiding } from '../core/vertrouwelijkheidaanduiding.ts'
 
 export type Scopes = readonly string[]
 export const LEZEN = ['zaken.lezen'] as const

@@ -1,8 +1,8 @@
 // The types below a zaaktype that parts of a case are of: ours, or at another server.
 import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
-import type { Mutation } from '../database/mutate.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { invalid, invalidAll, onObject } from '../core/problem.ts'
 import { link, localUuid, type Resource, resolveLink } from '../http/links.ts'
-import { invalid, invalidAll, onObject } from '../http/problem.ts'
 import type { ZaakCore } from './lock.ts'
 import type { WithZaaktype } from './rights.ts'
 

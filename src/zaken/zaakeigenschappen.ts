@@ -9,18 +9,18 @@ import {
   type RemoteType,
   type RemoteTypes,
 } from '../catalogi/remote-types.ts'
-import type { Actie, Mutation } from '../database/mutate.ts'
+import { LIMITS } from '../core/limits.ts'
+import type { Actie, Mutation } from '../core/mutate.ts'
+import { type InvalidParam, immutable, onObject, throwFaults } from '../core/problem.ts'
 import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
-import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
-import { type InvalidParam, immutable, onObject, throwFaults } from '../http/problem.ts'
 import { archivedFaults, requireOpenZaak, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { findOne, holdOne, type PartRow, type PartSource, readable, sendAll, sendOne } from './part-queries.ts'
+import { countUpTo, requireRoom } from './quota.ts'
 import { eigenschapLink, recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
-import { countUpTo, requireRoom } from './room.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 

@@ -26,7 +26,7 @@ const codes = ({ body }: Answer) =>
 
 /** Gives a client id of the API a secret, as the command does. */
 async function givenSecret({ database, parts, config }: TestApp, clientId: string): Promise<void> {
-  const { secretBox } = await import('../../src/autorisaties/secret-box.ts')
+  const { secretBox } = await import('../../src/core/secret-box.ts')
   const geheim = secretBox(config.secretKey!).seal(SECRET, clientId)
   await database.sql`insert into applicatie_geheim (client_id, geheim) values (${clientId}, ${geheim})`
   await parts.credentials.find(clientId)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createClient, signToken } from '../../src/autorisaties/clients.ts'
-import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
 import { SECRET, testApp } from '../app.ts'
 
 t.test('tokens that keep failing are refused with 429', async (t) => {

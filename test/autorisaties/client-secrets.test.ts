@@ -9,9 +9,9 @@ import {
   UnknownClient,
 } from '../../src/autorisaties/client-secrets.ts'
 import { signToken } from '../../src/autorisaties/clients.ts'
-import { secretBox } from '../../src/autorisaties/secret-box.ts'
-import { mutator } from '../../src/database/mutate.ts'
-import { systemActor } from '../../src/http/access.ts'
+import { systemActor } from '../../src/core/access.ts'
+import { mutator } from '../../src/core/mutate.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
 import { programEnv } from '../program-env.ts'
 

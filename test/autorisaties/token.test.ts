@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
 import { until } from '../until.ts'
 

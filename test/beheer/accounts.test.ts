@@ -1,5 +1,5 @@
 import t from 'tap'
-import { changeAccount, createAccount, listAccounts } from '../../src/beheer/accounts.ts'
+import { changeAccount, createAccount, listAccounts } from '../../src/beheer/accounts/accounts.ts'
 import { kyselyOn } from '../../src/database/database.ts'
 import { testApp } from '../app.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'

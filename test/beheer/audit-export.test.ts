@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
-import { LIMITS } from '../../src/http/limits.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { testApp } from '../app.ts'
 import { pagesClient } from './browser-client.ts'
 

@@ -1,8 +1,8 @@
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { actLabel } from '../../src/beheer/audit-labels.ts'
-import { sentence } from '../../src/beheer/history.ts'
+import { sentence } from '../../src/beheer/frame/history.ts'
+import { actLabel } from '../../src/beheer/operations/audit-labels.ts'
 
 t.test('whatever is recorded has words in the audit log', async (t) => {
   const codes = new Set<string>()

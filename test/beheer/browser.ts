@@ -4,7 +4,7 @@ import { access, readFile } from 'node:fs/promises'
 import type axe from 'axe-core'
 import type { LightMyRequestResponse } from 'fastify'
 import { type Browser, type BrowserContext, chromium, type Frame, type Page } from 'playwright-core'
-import type { Rol } from '../../src/beheer/session.ts'
+import type { Rol } from '../../src/beheer/frame/session.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { givenAccount } from './quick-hash.ts'
 

@@ -1,6 +1,6 @@
 // What happens to types after they were published: corrections, next versions, their ends, copies and examples.
 import t from 'tap'
-import { createAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { givenZaaktype, testApp } from '../app.ts'
 import { type PagesClient, pagesClient } from './browser-client.ts'
 

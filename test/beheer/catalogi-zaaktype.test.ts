@@ -1,6 +1,6 @@
 // A zaaktype made in the pages, through the forms as a browser sends them.
 import t from 'tap'
-import { createAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { testApp } from '../app.ts'
 import { type PagesClient, pagesClient } from './browser-client.ts'
 

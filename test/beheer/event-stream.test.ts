@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import t from 'tap'
-import { openEventStreams } from '../../src/beheer/event-stream.ts'
-import { LIMITS } from '../../src/http/limits.ts'
-import { sendProblem } from '../../src/http/problem.ts'
+import { openEventStreams } from '../../src/beheer/frame/event-stream.ts'
+import { LIMITS } from '../../src/core/limits.ts'
+import { sendProblem } from '../../src/core/problem.ts'
 import { until } from '../until.ts'
 
 t.test('so many pages are kept up to date at once, and one that is closed makes room', async (t) => {

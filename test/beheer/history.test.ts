@@ -1,5 +1,5 @@
 import t from 'tap'
-import { changedFields } from '../../src/beheer/history.ts'
+import { changedFields } from '../../src/beheer/frame/history.ts'
 
 t.test('what was changed is told field by field', async (t) => {
   const before = { omschrijving: 'Tegel', opschorting: { indicatie: false, reden: '' }, url: 'http://x/1' }

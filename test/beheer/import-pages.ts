@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import type { Rol } from '../../src/beheer/session.ts'
+import type { Rol } from '../../src/beheer/frame/session.ts'
 import { API } from '../documenten/importing.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, type PagesSetup } from './browser.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { COUNT_JOBS_TO } from '../../src/beheer/jobs.ts'
+import { COUNT_JOBS_TO } from '../../src/beheer/operations/jobs.ts'
 import { emptyQueue, failJob, lockJob } from '../jobs/queue.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 

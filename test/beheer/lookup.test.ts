@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { createAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { exportZaaktype } from '../../src/catalogi/package/export.ts'
 import { BASE, givenCatalogus, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, type PagesSetup, setUpPages } from './browser.ts'

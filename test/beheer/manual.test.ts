@@ -1,7 +1,7 @@
 // The manual as the pages serve it: whole, with its pictures, and linked from the pages that it explains.
 import { readdir } from 'node:fs/promises'
 import t from 'tap'
-import { manualPageFor } from '../../src/beheer/manual.ts'
+import { manualPageFor } from '../../src/beheer/frame/manual.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('every page of the manual is served, and whatever it links to', async (t) => {

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { createAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { testApp } from '../app.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
 import { pagesClient } from './browser-client.ts'

@@ -1,12 +1,12 @@
 // Passwords that a test can try hundreds of times.
 import { argon2Sync, randomBytes } from 'node:crypto'
-import { createAccount } from '../../src/beheer/accounts.ts'
-import type { Rol } from '../../src/beheer/session.ts'
+import { createAccount } from '../../src/beheer/accounts/accounts.ts'
+import type { Rol } from '../../src/beheer/frame/session.ts'
 import type { TestApp } from '../app.ts'
 
 const COST = { memory: 8, passes: 1, parallelism: 1 } // the least there is; the program takes 46 MB and 50 ms
 
-/** A hash as src/beheer/password.ts makes them, but checked at once: what checking costs stands in the hash itself. */
+/** A hash as src/beheer/accounts/password.ts makes them, but checked at once: what checking costs stands in the hash itself. */
 export function quickHash(password: string): string {
   const nonce = randomBytes(16)
   const key = argon2Sync('argon2id', { message: password, nonce, tagLength: 32, ...COST })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextRun } from '../../src/jobs/retention.ts'
+import { nextRun } from '../../src/operations/retention.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('the next run is at 02:17 UTC, today or tomorrow', async (t) => {

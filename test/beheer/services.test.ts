@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
 import { serviceOwner } from '../../src/services/services.ts'
 import { freePort } from '../free-port.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'

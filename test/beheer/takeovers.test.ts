@@ -1,5 +1,5 @@
 import t from 'tap'
-import { takeoverState } from '../../src/beheer/takeover-labels.ts'
+import { takeoverState } from '../../src/beheer/takeover/takeover-labels.ts'
 import type { Progress } from '../../src/overnemen/round.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 

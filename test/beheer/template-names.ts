@@ -15,7 +15,7 @@ type Place = { times: number; missed: Map<string, { copies: Set<string>; text: s
 
 /** At the end of each copy. The frame gives its names last. */
 const HELPERS = `
-type $Frame = import('${PAGES}page.ts').Frame
+type $Frame = import('${PAGES}frame/page.ts').Frame
 declare function $page<T>(given: T, show: (it: Omit<$Frame, keyof T> & T) => void): T
 declare function $include<T>(given: T, show: (it: T) => void): void
 declare function $write(value: unknown): void

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openSelectielijst } from '../../src/catalogi/selectielijst.ts'
 import { readItems, saveSelectielijst } from '../../src/catalogi/selectielijst-import.ts'
-import { systemActor } from '../../src/http/access.ts'
+import { systemActor } from '../../src/core/access.ts'
 import { givenCatalogus, type TestApp, testApp } from '../app.ts'
 import { faults, post, resultaattypeBody, ZTC, zaaktypeBody } from './catalogi.ts'
 

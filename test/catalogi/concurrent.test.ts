@@ -1,6 +1,6 @@
 // A type that is removed while something that names it is being made: the answer is that of a type that does not exist.
 import t from 'tap'
-import { toProblem } from '../../src/http/problem.ts'
+import { toProblem } from '../../src/core/problem.ts'
 import {
   type Answer,
   givenBesluittype,

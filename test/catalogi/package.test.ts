@@ -10,7 +10,7 @@ import { exportCatalogus, exportZaaktype } from '../../src/catalogi/package/expo
 import { type ImportOptions, importPackage, typeKey } from '../../src/catalogi/package/import.ts'
 import { readPackage } from '../../src/catalogi/package/read.ts'
 import { openSelectielijst } from '../../src/catalogi/selectielijst.ts'
-import { systemActor } from '../../src/http/access.ts'
+import { systemActor } from '../../src/core/access.ts'
 import { BASE, givenCatalogus, type TestApp, testApp, uuidOf } from '../app.ts'
 import { programEnv } from '../program-env.ts'
 import {

@@ -1,7 +1,7 @@
 // Constraints of the database that no request can break by itself, since its rules are judged before: they are for two that come at
 // once. Each is broken here by SQL, and held against what a client would be told.
 import t from 'tap'
-import { toProblem } from '../../src/http/problem.ts'
+import { toProblem } from '../../src/core/problem.ts'
 import { givenBesluittype, givenCatalogus, givenInformatieobjecttype, testApp, uuidOf } from '../app.ts'
 import { givenDocument, givenType, givenZaak, made, ZAKEN } from '../zaken/given.ts'
 

@@ -5,9 +5,10 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import type { Backend } from '../../src/config/storage.ts'
 import { readConfig } from '../../src/config.ts'
 import { openStores } from '../../src/documenten/storage/choose.ts'
-import { type Backend, type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
+import { type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
 
 type Test = { teardown(work: () => unknown): unknown }

@@ -2,10 +2,10 @@
 // In a process of its own: it starts the program in it.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import t from 'tap'
-import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { runApi } from '../../src/cli/run-api.ts'
 import { runWorker } from '../../src/cli/run-worker.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { DOCUMENTEN } from './importing.ts'

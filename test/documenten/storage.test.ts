@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
+import type { Backend } from '../../src/config/storage.ts'
 import { readConfig } from '../../src/config.ts'
 import { openStores } from '../../src/documenten/storage/choose.ts'
 import { prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
-import { type Backend, newKey, type Store, StoreUnavailable, sweep } from '../../src/documenten/storage/index.ts'
+import { newKey, type Store, StoreUnavailable, sweep } from '../../src/documenten/storage/index.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
 
 async function* chunks(...parts: (string | Uint8Array)[]) {

@@ -5,7 +5,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { drip, head } from '../../bench/attacks/attack.ts'
 import { signToken } from '../../src/autorisaties/clients.ts'
-import { sendProblem } from '../../src/http/problem.ts'
+import { sendProblem } from '../../src/core/problem.ts'
 import { givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
 import { until } from '../until.ts'
 

@@ -1,8 +1,9 @@
 // How often one request may ask other services, and for how long.
 import t from 'tap'
-import { askOther, type CurrentRequest, currentRequest } from '../../src/http/current-request.ts'
-import { LIMITS } from '../../src/http/limits.ts'
-import { Problem } from '../../src/http/problem.ts'
+import { LIMITS } from '../../src/core/limits.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { askOther } from '../../src/services/questions.ts'
+import { type CurrentRequest, currentRequest } from '../../src/telemetry/current-request.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, givenZaak } from '../zaken/given.ts'

@@ -4,9 +4,9 @@ import multipart from '@fastify/multipart'
 import Fastify from 'fastify'
 import t from 'tap'
 import { head } from '../../bench/attacks/attack.ts'
+import { LIMITS } from '../../src/core/limits.ts'
+import { sendProblem } from '../../src/core/problem.ts'
 import { formParts, readForms } from '../../src/http/forms.ts'
-import { LIMITS } from '../../src/http/limits.ts'
-import { sendProblem } from '../../src/http/problem.ts'
 
 const TYPE = 'multipart/form-data; boundary=grens'
 const field = (name: string, value = '') =>

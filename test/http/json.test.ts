@@ -1,7 +1,7 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import t from 'tap'
+import { LIMITS } from '../../src/core/limits.ts'
 import { jsonParser, validateInTurn } from '../../src/http/json.ts'
-import { LIMITS } from '../../src/http/limits.ts'
 
 t.test('large bodies that come together are parsed and validated one at a time, others in between', async (t) => {
   let turn = 0

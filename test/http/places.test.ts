@@ -1,9 +1,9 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
-import { currentOf, followRequests } from '../../src/http/current-request.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { jsonParser } from '../../src/http/json.ts'
-import { LIMITS } from '../../src/http/limits.ts'
 import { sharePlaces } from '../../src/http/places.ts'
+import { currentOf, followRequests } from '../../src/telemetry/current-request.ts'
 import { requestsWaiting } from '../../src/telemetry/metrics.ts'
 import { until } from '../until.ts'
 

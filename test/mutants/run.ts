@@ -58,7 +58,7 @@ process.exitCode = survived.length + lost.length > 0 ? 1 : 0
 
 /** Each constraint that is answered with a rule has a break that takes its line away. */
 async function constraintsWithoutBreak(): Promise<string[]> {
-  const file = 'src/http/problem.ts'
+  const file = 'src/core/problem.ts'
   const [, lines = ''] = /\nconst CONSTRAINTS[^\n]*\n(.*?)\n}\n/s.exec(await readFile(join(ROOT, file), 'utf8')) ?? []
   const constraints = [...lines.matchAll(/^ {2}(\w+): /gm)].map(([, name = '']) => name)
   if (constraints.length === 0) return [`${file}: no CONSTRAINTS found`]

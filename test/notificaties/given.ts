@@ -1,9 +1,9 @@
 // What the tests of notifications share: a receiver, a service that sends to it, changes, and a clock to move.
 import { randomUUID } from 'node:crypto'
 import { type Receiver, startReceiver } from '../../bench/receiver.ts'
-import { secretBox } from '../../src/autorisaties/secret-box.ts'
-import { type Actie, mutator } from '../../src/database/mutate.ts'
-import { systemActor } from '../../src/http/access.ts'
+import { systemActor } from '../../src/core/access.ts'
+import { type Actie, mutator } from '../../src/core/mutate.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
 import { type NotificationSettings, saveSettings } from '../../src/notificaties/settings.ts'
 import { saveService } from '../../src/services/register.ts'
 import { type TestApp, testApp } from '../app.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { secretBox } from '../../src/core/secret-box.ts'
 import { KANALEN, registerKanalen, testNotificatie } from '../../src/notificaties/kanalen.ts'
 import { testApp } from '../app.ts'
 import { configure, type Given, givenNotificaties } from './given.ts'

@@ -1,6 +1,6 @@
 // In a process of its own: the metrics of a process count everything that it did.
 import t from 'tap'
-import { startMetrics } from '../../src/telemetry/metrics.ts'
+import { startMetrics } from '../../src/operations/metrics-server.ts'
 import { builtIn, subscribe, uuidOf } from '../nrc/given.ts'
 import { subscriber } from '../nrc/subscriber.ts'
 import { givenChange, givenNotificaties } from './given.ts'

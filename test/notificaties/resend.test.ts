@@ -1,7 +1,7 @@
 import t from 'tap'
-import { mutator } from '../../src/database/mutate.ts'
-import { systemActor } from '../../src/http/access.ts'
-import { claim, openSenderDatabase, record, releaseStuck, wakeOverdue } from '../../src/notificaties/outbox.ts'
+import { systemActor } from '../../src/core/access.ts'
+import { mutator } from '../../src/core/mutate.ts'
+import { claim, openSenderDatabase, record, releaseStuck, wakeOverdue } from '../../src/notificaties/claims.ts'
 import { deleteOldMessages, resendFailed, type Selection, sendNow } from '../../src/notificaties/resend.ts'
 import { type TestApp, testApp } from '../app.ts'
 import {

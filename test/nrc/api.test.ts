@@ -1,6 +1,6 @@
 // The Notificaties API, as subscribers and publishers use it. What is sent to whom is in delivery.test.ts.
 import t from 'tap'
-import { LIMITS } from '../../src/http/limits.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { withinLimit } from '../../src/nrc/abonnement/callback.ts'
 import { givenClient, testApp } from '../app.ts'
 import { faultsOf } from '../zaken/given.ts'

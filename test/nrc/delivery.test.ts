@@ -1,6 +1,6 @@
 // From a change to the subscribers of the notifications service that is built in.
 import t from 'tap'
-import { claim } from '../../src/notificaties/outbox.ts'
+import { claim } from '../../src/notificaties/claims.ts'
 import { deleteEndedAbonnementen } from '../../src/nrc/abonnement/write.ts'
 import { ensureOwnKanalen } from '../../src/nrc/kanalen.ts'
 import { givenZaaktype } from '../app.ts'

@@ -1,8 +1,8 @@
 // What the tests of abonnementen share.
 
-import type { Mutation } from '../../src/database/mutate.ts'
-import { mutator } from '../../src/database/mutate.ts'
-import { systemActor } from '../../src/http/access.ts'
+import { systemActor } from '../../src/core/access.ts'
+import type { Mutation } from '../../src/core/mutate.ts'
+import { mutator } from '../../src/core/mutate.ts'
 import { prepareNrc } from '../../src/nrc/start.ts'
 import { type TestApp, testApp } from '../app.ts'
 import type { Received } from './subscriber.ts'

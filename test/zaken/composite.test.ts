@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LIMITS } from '../../src/http/limits.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { givenClient, givenInformatieobjecttype, givenZaaktype, type Json, testApp, uuidOf } from '../app.ts'
 import {
   CRS,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LIMITS } from '../../src/http/limits.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { type Answer, BASE, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
 import { CRS, faultsOf, givenDocument, givenEigenschap, givenZaak, ZAKEN } from './given.ts'
 

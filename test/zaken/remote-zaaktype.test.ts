@@ -1,8 +1,8 @@
 // Cases of which the zaaktype stands in a catalogue elsewhere: a second instance of this program, asked over HTTP.
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { createAccount } from '../../src/beheer/accounts.ts'
-import { systemActor } from '../../src/http/access.ts'
+import { createAccount } from '../../src/beheer/accounts/accounts.ts'
+import { systemActor } from '../../src/core/access.ts'
 import { saveService } from '../../src/services/register.ts'
 import { judgeZaken } from '../../src/zaken/import-links.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { LIMITS } from '../../src/http/limits.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import type { Point } from '../../src/zaken/zaak/geometry.ts'
 import { givenZaaktype, testApp } from '../app.ts'
 import { CRS, faultsOf, givenZaak, ZAKEN, zaakBody } from './given.ts'

@@ -1,9 +1,9 @@
 // Creating, changing and deleting an applicatie. Its record holds all its rights, so that every write of them replaces the
 // whole set.
 import { sql } from 'kysely'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { type InvalidParam, invalid, notFound, throwFaults } from '../../core/problem.ts'
 import { when } from '../../database/when.ts'
-import { type InvalidParam, invalid, notFound, throwFaults } from '../../http/problem.ts'
 import {
   implied,
   incompleteRights,

@@ -1,11 +1,11 @@
 // An applicatie as clients see it: its schemas, and its row with all its rights.
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { LIMITS } from '../../core/limits.ts'
+import { notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { Patch, Text, Url } from '../../http/input.ts'
-import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
-import { notFound } from '../../http/problem.ts'
 import {
   Autorisatie,
   AutorisatieInput,

@@ -2,12 +2,12 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import { notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { uuidOf } from '../../http/links.ts'
-import { notFound } from '../../http/problem.ts'
+import { queryText, uuidIn } from '../frame/lookup.ts'
 import { t } from '../language/language.ts'
-import { queryText, uuidIn } from '../lookup.ts'
 import {
   crumbsOf,
   findVersion,

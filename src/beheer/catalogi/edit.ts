@@ -1,8 +1,8 @@
 // Editing with a form: shown, sent, refused with the faults beside the fields, or stopped because somebody else was earlier.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type InvalidParam, invalidAll } from '../../http/problem.ts'
-import { type FormFaults, formFaultsOf } from '../form.ts'
-import { type Crumb, redirectWith } from '../page.ts'
+import { type InvalidParam, invalidAll } from '../../core/problem.ts'
+import { type FormFaults, formFaultsOf } from '../frame/form.ts'
+import { type Crumb, redirectWith } from '../frame/page.ts'
 import { DURATION_UNITS } from './duration.ts'
 import {
   AARD_RELATIE,

@@ -3,13 +3,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EXAMPLES, loadExample, verifyExample } from '../../catalogi/examples/load.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import { notFound } from '../../core/problem.ts'
 import { uuidOf } from '../../http/links.ts'
-import { notFound } from '../../http/problem.ts'
-import { mutateFromPage } from '../change.ts'
-import type { FormValues } from '../form.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import type { FormValues } from '../frame/form.ts'
+import { uuidParam } from '../frame/lookup.ts'
+import { redirectWith } from '../frame/page.ts'
 import { t } from '../language/language.ts'
-import { uuidParam } from '../lookup.ts'
-import { redirectWith } from '../page.ts'
 import { administering, catalogusCrumbs, today, viewing } from './context.ts'
 
 export function registerExamples(app: FastifyInstance, selectielijst: Selectielijst): void {

@@ -1,10 +1,10 @@
 // Fields of the forms of the catalogue: what is asked, how it is read into a body of the API, and how a value reads back.
 
 import { isUrl } from '../../catalogi/related-types.ts'
+import type { InvalidParam } from '../../core/problem.ts'
 import { lastOf } from '../../database/rows.ts'
-import type { InvalidParam } from '../../http/problem.ts'
-import type { FormValues } from '../form.ts'
-import { formatDate } from '../format.ts'
+import type { FormValues } from '../frame/form.ts'
+import { formatDate } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 import { durationFields, durationInWords, readDuration } from './duration.ts'
 

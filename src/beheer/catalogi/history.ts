@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import { historyOf } from '../history.ts'
+import { historyOf } from '../frame/history.ts'
+import { keysetByNumber } from '../frame/lookup.ts'
 import { t, words } from '../language/language.ts'
-import { keysetByNumber } from '../lookup.ts'
 import { crumbsOf, requireVersion, TYPES, viewing } from './context.ts'
 
 type Row = {

@@ -2,12 +2,12 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import { notFound } from '../../core/problem.ts'
 import { uuidOf } from '../../http/links.ts'
-import { notFound } from '../../http/problem.ts'
-import { mutateFromPage } from '../change.ts'
-import { formFaultsOf } from '../form.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import { formFaultsOf } from '../frame/form.ts'
+import { redirectWith } from '../frame/page.ts'
 import { lowerFirst, t, words } from '../language/language.ts'
-import { redirectWith } from '../page.ts'
 import {
   administering,
   crumbsOf,

@@ -1,7 +1,7 @@
 // What the page of a part of a zaaktype is made of.
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import type { Mutation } from '../../core/mutate.ts'
 import type { ReadDb } from '../../database/database.ts'
-import type { Mutation } from '../../database/mutate.ts'
 import type { Resource as ResourceName } from '../../http/links.ts'
 import type { Version } from './context.ts'
 import type { Choice, Group } from './fields.ts'

@@ -1,13 +1,13 @@
 // The order of the statustypen of a draft, and the form that changes it.
 import type { FastifyInstance } from 'fastify'
 import { reorderStatustypen } from '../../catalogi/zaaktype/statustypen.ts'
+import { Problem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { uuidOf } from '../../http/links.ts'
-import { Problem } from '../../http/problem.ts'
-import { mutateFromPage, type PageMutation } from '../change.ts'
-import { formFaultsOf } from '../form.ts'
+import { mutateFromPage, type PageMutation } from '../frame/change.ts'
+import { formFaultsOf } from '../frame/form.ts'
+import { redirectWith } from '../frame/page.ts'
 import { t } from '../language/language.ts'
-import { redirectWith } from '../page.ts'
 import { administering, holdVersion, pathOf, requireVersion, type Version } from './context.ts'
 
 export function registerStatusOrder(app: FastifyInstance): void {

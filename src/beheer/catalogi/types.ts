@@ -7,13 +7,13 @@ import {
   createInformatieobjecttype,
   InformatieobjecttypeInput,
 } from '../../catalogi/informatieobjecttypen.ts'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { notFound } from '../../core/problem.ts'
 import { readInput } from '../../http/input.ts'
 import { link, uuidOf } from '../../http/links.ts'
-import { notFound } from '../../http/problem.ts'
-import { mutateFromPage } from '../change.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import { uuidParam } from '../frame/lookup.ts'
 import { t, words } from '../language/language.ts'
-import { uuidParam } from '../lookup.ts'
 import { checksFor } from './checks.ts'
 import {
   administering,

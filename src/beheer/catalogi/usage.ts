@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
-import { formatNumber } from '../format.ts'
+import { formatNumber } from '../frame/format.ts'
 import { t } from '../language/language.ts'
 import type { Version } from './context.ts'
 

@@ -7,13 +7,13 @@ import { changeZaaktype } from '../../catalogi/zaaktype/change.ts'
 import { ZaaktypeInput } from '../../catalogi/zaaktype/columns.ts'
 import { createZaaktype } from '../../catalogi/zaaktype/create.ts'
 import { procestypeFaults } from '../../catalogi/zaaktype/rules.ts'
+import { notFound } from '../../core/problem.ts'
 import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { link, uuidOf } from '../../http/links.ts'
-import { notFound } from '../../http/problem.ts'
-import { mutateFromPage } from '../change.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import { uuidParam } from '../frame/lookup.ts'
 import { t } from '../language/language.ts'
-import { uuidParam } from '../lookup.ts'
 import {
   administering,
   catalogusCrumbs,

@@ -1,6 +1,6 @@
 // Examples made in a catalogue, with the functions and the rules of the API.
 import { sql } from 'kysely'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
 import { expected } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { link, uuidOf } from '../../http/links.ts'

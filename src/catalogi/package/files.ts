@@ -1,6 +1,6 @@
 // A catalogue, or one zaaktype, as a ZIP: one JSON file per kind of type at its root, as other services for these APIs write
 // and read them. Names and members are those of the API in snake_case; URLs begin with the address of who wrote it.
-import type { InvalidParam } from '../../http/problem.ts'
+import type { InvalidParam } from '../../core/problem.ts'
 import type { PackageItem as Item } from './read-thread.ts'
 
 /** Files in the order in which they are read back: what is referred to comes first. */

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { parentPort, workerData } from 'node:worker_threads'
 import yauzl from 'yauzl'
+import { LIMITS } from '../../core/limits.ts'
 import { expected } from '../../database/rows.ts'
 import { countJson } from '../../http/json.ts'
-import { LIMITS } from '../../http/limits.ts'
-import { standBack } from '../../jobs/background-thread.ts'
+import { standBack } from '../../lib/background-thread.ts'
 
 /** `mostBytes`: of all JSON together. */
 export type PackageOrder = { bytes: Uint8Array; names: readonly string[]; mostBytes: number }

@@ -1,10 +1,10 @@
 // Changing a version of a zaaktype.
 import type { Static } from 'typebox'
 import { announceType } from '../../autorisaties/types.ts'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
-import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { recordChange } from '../records.ts'
 import { anyPublished, linkFaults, publishedFaults, requireCatalogus } from '../rules.ts'
 import { changesOnlyEnd, requireNoOverlap } from '../versions.ts'

@@ -1,9 +1,9 @@
 // Making a version of a zaaktype.
 import { sql } from 'kysely'
 import { announceType } from '../../autorisaties/types.ts'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { expected, one } from '../../database/rows.ts'
-import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { recordChange } from '../records.ts'
 import { anyPublished, linkFaults, requireCatalogus } from '../rules.ts'
 import { ownColumns, toRow, toZaaktype, versionDate, type ZaaktypeInput } from './columns.ts'

@@ -1,7 +1,7 @@
 // Deleting a version of a zaaktype, with what is below it.
 import { sql } from 'kysely'
 import { revokeType } from '../../autorisaties/types.ts'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
 import { recordChange } from '../records.ts'
 import { handOverRelations } from '../related-types.ts'
 import { deleteUnlessInUse, requireDeletable } from '../rules.ts'

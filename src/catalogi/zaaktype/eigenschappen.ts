@@ -1,15 +1,15 @@
 // eigenschappen: the properties that cases of a type have of their own.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
+import type { Mutation } from '../../core/mutate.ts'
+import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
-import type { Mutation } from '../../database/mutate.ts'
 import type { Eigenschap as EigenschapTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { readAccess, updateAccess } from '../access.ts'
 import {
   GELDIGHEID,

@@ -1,8 +1,8 @@
 // Publishing a version of a zaaktype: cases can be made of it then.
 import { sql } from 'kysely'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
-import { throwFaults } from '../../http/problem.ts'
 import { recordChange } from '../records.ts'
 import { allPublished, requireNoOverlap } from '../versions.ts'
 import { toZaaktype } from './columns.ts'

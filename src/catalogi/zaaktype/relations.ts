@@ -1,10 +1,10 @@
 // The relations of a zaaktype with besluittypen and with other zaaktypen.
 
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { replaceRows } from '../../database/replace-rows.ts'
 import { expected } from '../../database/rows.ts'
 import { resolveLink } from '../../http/links.ts'
-import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { findRelations, isUrl, type NamedType } from '../related-types.ts'
 import type { ZaaktypeInput } from './columns.ts'
 

@@ -1,8 +1,8 @@
 // The relations of a resultaattype with besluittypen and informatieobjecttypen.
 import { sql } from 'kysely'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { replaceRows } from '../../database/replace-rows.ts'
-import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import type { ZaaktypeOfPart } from '../parts.ts'
 import { findRelations, type NamedType } from '../related-types.ts'
 

@@ -1,5 +1,5 @@
 // What the selectielijst says about a resultaattype.
-import type { InvalidParam } from '../../http/problem.ts'
+import type { InvalidParam } from '../../core/problem.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
 
 /** It is asked before the transaction begins. */

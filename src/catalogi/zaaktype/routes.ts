@@ -1,8 +1,8 @@
 // Routes: the types of cases.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
+import { notFound } from '../../core/problem.ts'
 import { Page } from '../../http/page.ts'
-import { notFound } from '../../http/problem.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from '../access.ts'
 import { sendOne, sendPage } from '../expand.ts'
 import { DetailOnDate, Params } from '../fields.ts'

@@ -1,7 +1,7 @@
 // The rules of a zaaktype itself: what stands in it, and what it may be related to.
 import { sql } from 'kysely'
-import type { Mutation } from '../../database/mutate.ts'
-import type { InvalidParam } from '../../http/problem.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import type { InvalidParam } from '../../core/problem.ts'
 import { otherCatalogusFaults } from '../rules.ts'
 import type { Selectielijst } from '../selectielijst.ts'
 import type { ZaaktypeInput } from './columns.ts'

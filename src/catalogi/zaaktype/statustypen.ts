@@ -2,6 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { json as encodeJson, type Mutation } from '../../core/mutate.ts'
+import { type InvalidParam, invalid, throwFaults } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import {
   answerReader,
@@ -12,7 +14,6 @@ import {
   rowEncoder,
   rowWriter,
 } from '../../database/fields.ts'
-import { json as encodeJson, type Mutation } from '../../database/mutate.ts'
 import { expected } from '../../database/rows.ts'
 import type { Statustype as StatustypeTable } from '../../database/types.ts'
 import { inDays, isoDuration } from '../../http/duration.ts'
@@ -20,7 +21,6 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link, localUuid } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { type InvalidParam, invalid, throwFaults } from '../../http/problem.ts'
 import { readAccess, updateAccess } from '../access.ts'
 import {
   GELDIGHEID,

@@ -1,16 +1,16 @@
 // zaakobjecttypen: the kinds of objects that cases of a type can be about.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
+import type { Mutation } from '../../core/mutate.ts'
+import { throwFaults } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
-import type { Mutation } from '../../database/mutate.ts'
 import type { Zaakobjecttype as ZaakobjecttypeTable } from '../../database/types.ts'
 import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { DateOnly, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { throwFaults } from '../../http/problem.ts'
 import { readAccess, updateAccess } from '../access.ts'
 import {
   GELDIGHEID,

@@ -9,14 +9,14 @@ import {
   generatePassword,
   listAccounts,
   setPassword,
-} from '../../beheer/accounts.ts'
-import { MIN_PASSWORD } from '../../beheer/password.ts'
-import { ROLLEN, type Rol } from '../../beheer/session.ts'
-import { endWait } from '../../beheer/sign-in-attempts.ts'
+} from '../../beheer/accounts/accounts.ts'
+import { MIN_PASSWORD } from '../../beheer/accounts/password.ts'
+import { endWait } from '../../beheer/accounts/sign-in-attempts.ts'
+import { ROLLEN, type Rol } from '../../beheer/frame/session.ts'
+import { systemActor } from '../../core/access.ts'
+import { type Mutation, mutator } from '../../core/mutate.ts'
+import { Problem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
-import { type Mutation, mutator } from '../../database/mutate.ts'
-import { systemActor } from '../../http/access.ts'
-import { Problem } from '../../http/problem.ts'
 import { withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'

@@ -1,8 +1,8 @@
 // notifications: the service that changes are told to, and messages that failed.
 import type { Command } from 'commander'
-import { mutator } from '../../database/mutate.ts'
-import { systemActor } from '../../http/access.ts'
-import { isUuid } from '../../http/uuid.ts'
+import { systemActor } from '../../core/access.ts'
+import { mutator } from '../../core/mutate.ts'
+import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN, registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
 import { resendFailed } from '../../notificaties/resend.ts'
 import { databaseBox, withDatabase } from '../database.ts'

@@ -10,9 +10,9 @@ import {
   saveSelectielijst,
   summarise,
 } from '../../catalogi/selectielijst-import.ts'
-import { mutator } from '../../database/mutate.ts'
+import { systemActor } from '../../core/access.ts'
+import { mutator } from '../../core/mutate.ts'
 import { lastOf } from '../../database/rows.ts'
-import { systemActor } from '../../http/access.ts'
 import { ownAddress } from '../../http/links.ts'
 import { withDatabase } from '../database.ts'
 import { fileMissing, print } from '../terminal.ts'

@@ -1,10 +1,10 @@
 // The subcommands on the document storage.
 import type { Command } from 'commander'
+import { BACKENDS } from '../../config/storage.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { one } from '../../database/rows.ts'
 import { type CheckResult, checkStorage } from '../../documenten/storage/check.ts'
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
-import { BACKENDS } from '../../documenten/storage/index.ts'
 import { moveBytes } from '../../documenten/storage/migrate.ts'
 import { withDatabase } from '../database.ts'
 import { UsageError } from '../usage.ts'

@@ -1,7 +1,7 @@
 // Where bytes of documents are kept, what looks at them first, and imports.
 import Type from 'typebox'
-import { BACKENDS } from '../../documenten/storage/index.ts'
 import { pages } from '../in-pages.ts'
+import { BACKENDS } from '../storage.ts'
 
 export const DOCUMENTEN = {
   documentenDir: Type.Optional(

@@ -1,9 +1,9 @@
 // Changing a document: it gets a new version.
 
-import type { Mutation } from '../../database/mutate.ts'
+import { requireAllowed } from '../../core/access.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
-import { requireAllowed } from '../../http/access.ts'
-import { throwFaults } from '../../http/problem.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
 import { DOCUMENT_BIJWERKEN, requireMay, subjectOf } from '../rights.ts'
 import { gebruiksrechtFault, hasGebruiksrechten, requireFileSize, statusFault } from '../rules.ts'

@@ -1,6 +1,7 @@
 // The fields of a document, and how they stand in the row of a version. A create and a row of an import have one schema.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { EnkelvoudiginformatieobjectVersie } from '../../database/types.ts'
 import {
@@ -15,7 +16,6 @@ import {
   Rsin,
   Text,
   Url,
-  VERTROUWELIJKHEIDAANDUIDINGEN,
 } from '../../http/input.ts'
 import { link, linkOr } from '../../http/links.ts'
 

@@ -6,11 +6,11 @@
 // Whether all of it is JSON is for JSON.parse to say. (stream-json was tried: it cuts a string into pieces of 256
 // characters, which makes it some twenty times slower than looking for the closing quote.)
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LIMITS } from '../../core/limits.ts'
+import { type InvalidParam, invalid, invalidAll, Problem } from '../../core/problem.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { jsonParser, tooDeep } from '../../http/json.ts'
-import { LIMITS } from '../../http/limits.ts'
-import { type InvalidParam, invalid, invalidAll, Problem } from '../../http/problem.ts'
 import { newKey, type Store, type StoredBytes } from '../storage/index.ts'
 
 /** What came with a request: the body as it was sent, and the content that is in storage by now. */

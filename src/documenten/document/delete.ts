@@ -1,7 +1,7 @@
 // Deleting a document with all its versions.
 
 import { sql } from 'kysely'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
 import { link } from '../../http/links.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'

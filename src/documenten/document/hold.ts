@@ -1,7 +1,7 @@
 // A document of a change: its row is held until the transaction ends.
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { notFound, Problem } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
-import { notFound, Problem } from '../../http/problem.ts'
 import { unknownDocument } from '../rules.ts'
 import { type DocumentRow, findDocument } from './read.ts'
 

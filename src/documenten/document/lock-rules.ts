@@ -1,5 +1,5 @@
 // What may be done with the lock of a document.
-import { invalid, type Problem } from '../../http/problem.ts'
+import { invalid, type Problem } from '../../core/problem.ts'
 
 /** A lock as clients know it: 32 hexadecimal digits. */
 export const newLock = (): string => crypto.randomUUID().replaceAll('-', '')

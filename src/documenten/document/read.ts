@@ -4,14 +4,14 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { Actor } from '../../core/actor.ts'
+import { notFound } from '../../core/problem.ts'
 import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
+import type { Known } from '../../database/list.ts'
 import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import { when } from '../../database/when.ts'
-import type { Actor } from '../../http/actor.ts'
 import { Moment, Uuid } from '../../http/input.ts'
-import type { Known } from '../../http/page.ts'
-import { notFound } from '../../http/problem.ts'
 import { LEZEN, reached, requireMay, type Scopes } from '../rights.ts'
 
 /** Which version: the highest, this one, or the one that was the highest at a moment. */

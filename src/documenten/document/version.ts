@@ -1,8 +1,8 @@
 // The row of a version, and what it takes from the type.
 import type { Insertable } from 'kysely'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import type { InvalidParam } from '../../core/problem.ts'
 import type { EnkelvoudiginformatieobjectVersie } from '../../database/types.ts'
-import type { InvalidParam } from '../../http/problem.ts'
 import type { Documenttype } from '../type.ts'
 
 export type TypeElsewhere = Documenttype | InvalidParam | undefined

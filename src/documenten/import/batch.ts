@@ -9,6 +9,7 @@ import type postgres from 'postgres'
 import { type Db, isConflict, kyselyOn } from '../../database/database.ts'
 import { StoreUnavailable } from '../storage/index.ts'
 import { type Ahead, endClaim } from './ahead.ts'
+import type { CaseLinks } from './case-links.ts'
 import { insertDocuments, type Made } from './insert.ts'
 import {
   type ActiveImport,
@@ -20,6 +21,8 @@ import {
   prepare,
 } from './prepare.ts'
 import { advance, type Batch, enqueueBatch, noteWaiting } from './progress.ts'
+
+type Parts = BatchParts & { caseLinks: CaseLinks }
 
 const WAIT_MS = 10_000
 // A batch during which workers die again and again goes on row by row, to find the row that kills them. That one is left
@@ -33,7 +36,7 @@ const CRASHES_OF_ROW = 3
  * is to be tried again.
  * @param crashes how often a worker died during this job
  */
-export async function processBatch(parts: BatchParts, ahead: Ahead, batch: Batch, crashes = 0): Promise<void> {
+export async function processBatch(parts: Parts, ahead: Ahead, batch: Batch, crashes = 0): Promise<void> {
   try {
     await tryBatch(parts, ahead, batch, crashes)
   } catch (error) {
@@ -60,7 +63,7 @@ function waitsFor(error: unknown): string | undefined {
   return /^(53[0-9A-Z]{3}|25006)$/.test(code) ? 'Wacht op de database.' : undefined // full, or read-only
 }
 
-async function tryBatch(parts: BatchParts, ahead: Ahead, batch: Batch, crashes: number): Promise<void> {
+async function tryBatch(parts: Parts, ahead: Ahead, batch: Batch, crashes: number): Promise<void> {
   // After a crash nothing else is prepared here: a row that kills must do so during its own batch.
   if (batch.perRijTot !== undefined || crashes > 0) return ahead.alone(() => tryCarefully(parts, ahead, batch, crashes))
   for (;;) {
@@ -76,7 +79,7 @@ async function tryBatch(parts: BatchParts, ahead: Ahead, batch: Batch, crashes: 
   }
 }
 
-async function tryCarefully(parts: BatchParts, ahead: Ahead, batch: Batch, crashes: number): Promise<void> {
+async function tryCarefully(parts: Parts, ahead: Ahead, batch: Batch, crashes: number): Promise<void> {
   const row = await importAt(parts, batch)
   if (!row) return
   const { vanaf, perRijTot } = batch
@@ -115,7 +118,7 @@ const POISONOUS = 'Deze rij is overgeslagen: bij het verwerken ervan viel het pr
  * @returns the documents, or undefined when this batch is not (or no longer) to be done, or its claim is gone
  */
 async function commit(
-  parts: BatchParts,
+  parts: Parts,
   row: ActiveImport,
   batch: Batch,
   prepared: Prepared,
@@ -131,7 +134,7 @@ async function commit(
 }
 
 async function writeBatch(
-  { store }: BatchParts,
+  { store, caseLinks }: Parts,
   connection: postgres.TransactionSql,
   { id, totaal }: ActiveImport,
   batch: Batch,
@@ -155,7 +158,7 @@ async function writeBatch(
   if (current?.status !== 'active' || current.verwerkt !== batch.vanaf) return undefined
   if (claim !== undefined && !(await endClaim(connection, id, claim))) return undefined
   const fouten = new Map(prepared.fouten)
-  const made = await insertDocuments({ connection, backend: store.backend }, prepared.candidates, fouten)
+  const made = await insertDocuments({ connection, backend: store.backend, caseLinks }, prepared.candidates, fouten)
   await insertResults(trx, id, made, fouten)
   if (!(await advance(trx, id, { handled: prepared.rows, made: made.size }))) {
     const { perRijTot = 0 } = batch

@@ -1,6 +1,6 @@
 // The columns of an import CSV. One table says which there are, in the order of the documentation, which field of a document each
 // fills, and how its text is read. `insertRows` binds them.
-import { isUuid } from '../../http/uuid.ts'
+import { isUuid } from '../../lib/uuid.ts'
 import type { Metagegevens } from '../document/columns.ts'
 
 type Column =

@@ -10,9 +10,9 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type postgres from 'postgres'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
-import { judgeZaken } from '../../zaken/import-links.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { beneath, type OpenedSource, type Refused } from './bestandspad.ts'
+import type { CaseLinks } from './case-links.ts'
 import { bytesOf } from './copy.ts'
 import {
   type Candidate,
@@ -30,7 +30,7 @@ import { FIRST_ROW } from './prepare.ts'
 import { checksumOf, SourceFault } from './source-file.ts'
 import { nameTypes } from './type-names.ts'
 
-type Parts = { config: Config; database: Database }
+type Parts = { config: Config; database: Database; caseLinks: CaseLinks }
 type Run = {
   id: number
   kop: string[]
@@ -51,14 +51,15 @@ const EXAMPLES = 5
  * Runs from the first row to the last. Returns as well when the upload is gone or another run took over.
  * @throws when it was aborted, or the database failed: it may be run again, from the beginning
  */
-export async function dryRunImport({ config, database }: Parts, uuid: string, signal?: AbortSignal): Promise<void> {
+export async function dryRunImport(parts: Parts, uuid: string, signal?: AbortSignal): Promise<void> {
+  const { config, database } = parts
   const run = await begin(database, uuid)
   if (!run) return
   for (let vanaf = 0; vanaf < run.totaal; ) {
     signal?.throwIfAborted()
     const fault = importBaseDirFault(config)
     if (fault) return endDryRun(database, uuid, { status: 'mislukt', reden: fault.reden, gestart: run.gestart })
-    const { fouten, rows } = await judge(config, database, run, vanaf)
+    const { fouten, rows } = await judge(parts, run, vanaf)
     if (rows === 0) throw new Error('the rows of this upload are gone')
     if (!(await count(database, run, { vanaf, tot: vanaf + rows }, fouten))) return
     vanaf += rows
@@ -104,8 +105,7 @@ export async function endDryRun(
 
 /** What is wrong with the rows of one portion, by row, and how many these are. */
 async function judge(
-  config: Config,
-  database: Database,
+  { config, database, caseLinks }: Parts,
   run: Run,
   vanaf: number,
 ): Promise<{ fouten: Map<number, string>; rows: number }> {
@@ -129,7 +129,7 @@ async function judge(
   if (rows.length === 0) return { fouten, rows: staged.length }
   const taken = await existing(db, rows)
   await addSeen(sql, run.id, rows, taken)
-  const zaakFouten = await judgeZaken(sql, withZaak(rows), { lock: false })
+  const zaakFouten = await caseLinks.judge(sql, withZaak(rows), { lock: false })
   const candidates = await lookAtFiles(config.importBaseDir, rows, (row) => conflict(row, taken) !== undefined)
   const { accepted, refused } = judgeInOrder(candidates, taken, zaakFouten)
   for (const [nummer, fout] of refused) fouten.set(nummer, fout)

@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import type postgres from 'postgres'
 import { type Db, isConflict, isUnavailable, kyselyOn } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
-import { judgeZaken, linkToZaken } from '../../zaken/import-links.ts'
+import type { CaseLinks } from './case-links.ts'
 import { type Candidate, existing, judgeInOrder, numberKey, type WithFile, withZaak } from './judge.ts'
 
 export type Made = Map<number, { uuid: string; identificatie: string }>
-type Target = { connection: postgres.TransactionSql; backend: string }
+type Target = { connection: postgres.TransactionSql; backend: string; caseLinks: CaseLinks }
 
 /** How often rows are offered again that met something which was not there when they were judged. */
 const TRIES = 5
@@ -23,7 +23,7 @@ export async function insertDocuments(target: Target, rows: Candidate[], fouten:
   if (rows.length === 0) return made
   const { connection } = target
   await connection`set constraints all immediate` // a deferred one would refuse the batch as a whole, at its end
-  const zaakFouten = await judgeZaken(connection, withZaak(rows))
+  const zaakFouten = await target.caseLinks.judge(connection, withZaak(rows))
   let taken = await existing(kyselyOn(connection), rows)
   const parts = [{ rows, tries: 0 }]
   for (let part = parts.shift(); part; part = parts.shift()) {
@@ -51,7 +51,7 @@ export async function insertDocuments(target: Target, rows: Candidate[], fouten:
 
 /** All rows or none. Without `error` some met an existing uuid or number: given out meanwhile, or one that we made up. */
 async function insertAll(
-  { connection, backend }: Target,
+  { connection, backend, caseLinks }: Target,
   rows: WithFile[],
 ): Promise<{ inserted: Inserted[] } | { error?: unknown }> {
   if (rows.length === 0) return { inserted: [] }
@@ -59,7 +59,7 @@ async function insertAll(
     const inserted = await connection.savepoint(async (inner) => {
       const result = await insertRows(kyselyOn(inner), backend, rows)
       if (result.length < rows.length) throw NOT_ALL
-      await linkToZaken(inner, withZaak(rows))
+      await caseLinks.link(inner, withZaak(rows))
       return result
     })
     return { inserted }

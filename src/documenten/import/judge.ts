@@ -2,10 +2,10 @@
 // and documents before it.
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { type InvalidParam, Problem } from '../../core/problem.ts'
 import type { Db } from '../../database/database.ts'
 import { readInput } from '../../http/input.ts'
 import { localUuid } from '../../http/links.ts'
-import { type InvalidParam, Problem } from '../../http/problem.ts'
 import { Metagegevens } from '../document/columns.ts'
 import { gebruiksrechtFault, statusFault } from '../rules.ts'
 import { publishedFault, type UnpublishedTypes } from '../type.ts'

@@ -1,7 +1,7 @@
 // The rows of imports.
 import { sql } from 'kysely'
+import { notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
-import { notFound } from '../../http/problem.ts'
 
 /** The imports that were not deleted. */
 export function imported(db: ReadDb) {

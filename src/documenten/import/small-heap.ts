@@ -8,7 +8,7 @@
 // The SDK of a blob store leaves ten times the garbage of a row. There are no threads that copy there, whose memory may be its room.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Backend } from '../storage/index.ts'
+import type { Backend } from '../../config/storage.ts'
 
 const growthPercent = (backend: Backend) => (backend === 'filesystem' ? 20 : 50)
 let imports = 0

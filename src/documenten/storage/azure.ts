@@ -2,6 +2,7 @@
 //
 // Large documents are staged as blocks, which nobody sees until the list of them is committed. Blocks that are never
 // committed are removed by Azure itself after a week; there is no call to do it.
+
 import { randomUUID } from 'node:crypto'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -9,6 +10,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { BlockBlobClient, ContainerClient, RequestPolicyFactory } from '@azure/storage-blob'
 import type { Logger } from 'pino'
+import type { AzureSettings } from '../../config/storage.ts'
 import {
   asPrefix,
   codeOf,
@@ -25,19 +27,6 @@ import {
   withDeadline,
 } from './blob.ts'
 import { MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
-
-export type AzureSettings = {
-  container: string
-  /** Prefix of all names. */
-  location: string
-  /**
-   * Who we are: a connection string; or an account with the client of an application; or just an account, and then the SDK
-   * looks for an identity, such as the managed one of the machine.
-   */
-  account: { connectionString: string } | { name: string; client?: { id: string; tenant: string; secret: string } }
-  connectionTimeoutMs: number
-  apiVersion?: string | undefined
-}
 
 const WRITE_ID = 'zaakstroomwrite' // metadata names of Azure are identifiers
 const NOTHING_THERE = { ifNoneMatch: '*' }

@@ -3,7 +3,8 @@
 import { createHash, randomInt } from 'node:crypto'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Logger } from 'pino'
-import { type Backend, StoreUnavailable } from './index.ts'
+import type { Backend } from '../../config/storage.ts'
+import { StoreUnavailable } from './index.ts'
 
 /** Size of a part or block. With at most 10,000 parts in S3 that is room for a document of 80 GB. */
 export const PART = 8 * 1024 * 1024

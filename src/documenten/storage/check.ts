@@ -1,11 +1,12 @@
 // Holding the stores against the database: bytes without documents, documents without bytes, and bytes that have changed.
 // What a store holds is written into a temporary table, so that the database compares, and memory stays flat.
 import type postgres from 'postgres'
+import type { Backend } from '../../config/storage.ts'
 import type { Database } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
 import type { Stores } from './choose.ts'
 import { GRACE_MS, neededKeys, usedBackends } from './files.ts'
-import { type Backend, isOwnKey, type Store } from './index.ts'
+import { isOwnKey, type Store } from './index.ts'
 import { checksumOf, hasChecksum, inParallel } from './migrate.ts'
 
 /**

@@ -1,11 +1,12 @@
 // Which store a document is in. New ones go to the backend of the settings; those that exist stay where their row says,
 // so that a change of backend moves nothing by itself.
 import type { Logger } from 'pino'
+import { BACKENDS, type Backend } from '../../config/storage.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { azureStore } from './azure.ts'
 import { filesystemStore, prepareFilesystemStore } from './filesystem.ts'
-import { BACKENDS, type Backend, type Store, StoreUnavailable } from './index.ts'
+import { type Store, StoreUnavailable } from './index.ts'
 import { s3Store } from './s3.ts'
 import { openScanner, scannedStore } from './scan.ts'
 

@@ -1,8 +1,8 @@
 // What the database knows about stored bytes.
 import type postgres from 'postgres'
+import { BACKENDS, type Backend } from '../../config/storage.ts'
 import type { Database } from '../../database/database.ts'
 import type { Stores } from './choose.ts'
-import { BACKENDS, type Backend } from './index.ts'
 
 /** Longer than any upload or batch takes between its bytes and its row. */
 export const GRACE_MS = 24 * 3600 * 1000

@@ -1,15 +1,15 @@
 // Where the bytes of documents live. The API and the import only know this interface; a backend is an object with these
 // functions. The row that makes a document visible is written after `write` has returned, so a crash leaves bytes
 // without a row at worst, and `sweep` removes those.
+
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { UUID_PATTERN } from '../../http/uuid.ts'
+import type { Backend } from '../../config/storage.ts'
+import { Unavailable } from '../../core/problem.ts'
+import { UUID_PATTERN } from '../../lib/uuid.ts'
 
 /** What was written, under which key: blob stores add a suffix to a key that exists, so the one asked for may differ. */
 export type StoredBytes = { sleutel: string; omvang: number; sha256: string }
-
-export const BACKENDS = ['filesystem', 's3_storage', 'azure_blob_storage'] as const
-export type Backend = (typeof BACKENDS)[number]
 
 /** `fresh`: `newKey` just made the key, so that nothing can stand under it and blob stores need not ask. */
 export type WriteOptions = { signal?: AbortSignal; fresh?: boolean }
@@ -63,7 +63,7 @@ export const storageFaults = new Map<string, { what: string; code: string; count
  * The store cannot do its work: not mounted, read-only, full, broken. Never the fault of what was sent, so a request is
  * answered with 503 and a job tries again later. `code` is the errno name or a short word; there is no path in it.
  */
-export class StoreUnavailable extends Error {
+export class StoreUnavailable extends Unavailable {
   override name = 'StoreUnavailable'
   readonly code: string
   readonly wat: string

@@ -1,10 +1,10 @@
 // Content of which the bytes are gone from the store. The row says so until they are back, so that every process can tell.
 import type { Logger } from 'pino'
+import { systemActor } from '../../core/access.ts'
+import type { Mutate } from '../../core/mutate.ts'
+import { Problem } from '../../core/problem.ts'
 import type { Database } from '../../database/database.ts'
-import type { Mutate } from '../../database/mutate.ts'
 import { one } from '../../database/rows.ts'
-import { systemActor } from '../../http/access.ts'
-import { Problem } from '../../http/problem.ts'
 import { contentLost } from '../../telemetry/metrics.ts'
 import type { Stores } from './choose.ts'
 

@@ -5,12 +5,13 @@
 // It can be stopped at any moment and started again: the rows tell what is left to do. A copy that was made without its
 // row being switched is found at the next run, or else by the sweep of the worker.
 import { createHash } from 'node:crypto'
+import type { Backend } from '../../config/storage.ts'
 import { type Database, kyselyOn } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import type { Stores } from './choose.ts'
 import { removalKey } from './files.ts'
-import { type Backend, type Store, StoreUnavailable } from './index.ts'
+import { type Store, StoreUnavailable } from './index.ts'
 
 export type Moved = {
   moved: number

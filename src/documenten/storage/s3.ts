@@ -2,10 +2,12 @@
 //
 // A write carries an id of its own in the metadata of the object. When the answer to it is lost and it is made again, the
 // condition that nothing stands under the key fails on our own object: the id tells that it was ours.
+
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import type { Logger } from 'pino'
+import type { S3Settings } from '../../config/storage.ts'
 import { expected } from '../../database/rows.ts'
 import {
   asPrefix,
@@ -23,17 +25,6 @@ import {
   withDeadline,
 } from './blob.ts'
 import { requireKey, type Store, StoreUnavailable } from './index.ts'
-
-export type S3Settings = {
-  bucket: string
-  /** Prefix of all keys. */
-  location: string
-  /** Without a key the SDK looks for one, such as that of the role of the machine. */
-  key?: { id: string; secret: string } | undefined
-  region?: string | undefined
-  /** A server other than Amazon's. */
-  endpoint?: string | undefined
-}
 
 const WRITE_ID = 'zaakstroom-write'
 

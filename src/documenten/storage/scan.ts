@@ -1,7 +1,9 @@
 // Content passes a scanner for malware (clamd of ClamAV, its command INSTREAM) on its way into the store. The scanner judges when
 // it has had all bytes, which is before a store makes them visible: what it refuses has never been there.
+
 import { connect, type Socket } from 'node:net'
 import type { Logger } from 'pino'
+import { Refused } from '../../core/problem.ts'
 import { type Scanner, type Store, StoreUnavailable } from './index.ts'
 
 export type ScannerSettings = {
@@ -19,13 +21,12 @@ const REASONS = {
 }
 
 /** The scanner found something, or does not take as much. The message is Dutch, for whoever sent the content. */
-export class ContentRefused extends Error {
+export class ContentRefused extends Refused {
   override name = 'ContentRefused'
-  readonly code: keyof typeof REASONS
+  declare readonly code: keyof typeof REASONS
 
   constructor(code: keyof typeof REASONS) {
-    super(REASONS[code])
-    this.code = code
+    super('inhoud', code, REASONS[code])
   }
 }
 

@@ -1,7 +1,7 @@
 // The document of one component, in OpenAPI 3.1, made from what its routes declare: what is written there is what is checked.
 // Generators of clients have to make code of it that compiles, so schemas are kept plain (schemas.ts) and operations have
 // the names of the standard (operation.ts).
-import type { Access } from '../access.ts'
+import type { Access } from '../../core/access.ts'
 import { DOCUMENTED } from '../documented.ts'
 import { ExpandQuery } from '../expand.ts'
 import { PageQuery } from '../page.ts'

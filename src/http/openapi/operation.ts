@@ -1,7 +1,7 @@
 // One operation of an API as its document speaks of it: its name, its parameters in the path, and what its route declared.
 import type { FastifySchema, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { Access } from '../access.ts'
+import type { Access } from '../../core/access.ts'
 import { PATHS, type Resource } from '../links.ts'
 
 export type Json = Record<string, unknown>

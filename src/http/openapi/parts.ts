@@ -1,5 +1,5 @@
 // What all documents share: faults, headers and parameters.
-import { KINDS } from '../problem.ts'
+import { KINDS } from '../../core/problem.ts'
 import type { Json } from './operation.ts'
 
 export const VERSION_HEADER = { 'API-version': { $ref: '#/components/headers/API-version' } }

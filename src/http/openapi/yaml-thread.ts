@@ -1,7 +1,7 @@
 // The thread that writes a document as YAML, which takes seconds: given JSON, it answers with YAML.
 import { parentPort, workerData } from 'node:worker_threads'
 import { stringify } from 'yaml'
-import { standBack } from '../../jobs/background-thread.ts'
+import { standBack } from '../../lib/background-thread.ts'
 
 standBack()
 

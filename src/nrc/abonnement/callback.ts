@@ -1,8 +1,8 @@
 // The probe of a callback, before an abonnement is stored: without credentials it has to refuse (401 or 403), with them it has to
 // accept. It is made outside any transaction, through the guard that keeps us away from forbidden addresses.
 import type { Config } from '../../config.ts'
-import { LIMITS } from '../../http/limits.ts'
-import { type InvalidParam, Problem } from '../../http/problem.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { type InvalidParam, Problem } from '../../core/problem.ts'
 import { type Agent, FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
 
 const TERM_MS = 10_000

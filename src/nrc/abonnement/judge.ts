@@ -1,8 +1,8 @@
 // What is wrong with an abonnement before its callback is asked: the same for the API and for the pages.
 import type { Config } from '../../config.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
-import { LIMITS } from '../../http/limits.ts'
-import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { OF_THE_MESSAGE, unknownFilters } from '../kenmerken.ts'
 import { addressFaults } from './callback.ts'
 

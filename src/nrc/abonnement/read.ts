@@ -1,8 +1,8 @@
 // Abonnementen as they are read: by the routes of the API, and by the pages.
 import { type RawBuilder, sql } from 'kysely'
+import { notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { link } from '../../http/links.ts'
-import { notFound } from '../../http/problem.ts'
 import { Written } from '../../http/stream.ts'
 
 // Of one applicatie. Every change at a kanaal is held against the filters of all groups of that kanaal.

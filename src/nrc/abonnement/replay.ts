@@ -2,10 +2,10 @@
 // for it, portion by portion at its rate, each portion in one transaction with the position that it reached. A message keeps its
 // id (`webhook-id`), goes with `X-Replay: true`, and goes before younger messages of its main object.
 import { type RawBuilder, sql } from 'kysely'
+import type { Mutation } from '../../core/mutate.ts'
+import { invalid, notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
-import type { Mutation } from '../../database/mutate.ts'
 import { one } from '../../database/rows.ts'
-import { invalid, notFound } from '../../http/problem.ts'
 import { wakeSender } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
 import { lockAbonnement } from './write.ts'

@@ -2,8 +2,8 @@
 // much waits for it) and `opgezegd` (the receiver answered 410): none is planned any more; what waits stays, and what it misses
 // from then on is in the log of messages. Resuming brings it back to `actief` from any of them, and has planned what it missed.
 import { sql } from 'kysely'
+import type { Mutation } from '../../core/mutate.ts'
 import type { Database } from '../../database/database.ts'
-import type { Mutation } from '../../database/mutate.ts'
 import { wakeSender } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
 import { startReplay } from './replay.ts'

@@ -1,8 +1,8 @@
 // Trying an abonnement out with all that is set for it: whether its callback refuses who does not identify himself, and accepts a
 // test message (kanaal test) as real ones are sent. Outside any transaction.
 import type { Config } from '../../config.ts'
+import type { Outcome, Subscriber } from '../../notificaties/claims.ts'
 import type { Deliver } from '../../notificaties/deliver.ts'
-import type { Outcome, Subscriber } from '../../notificaties/outbox.ts'
 import type { Agent } from '../../services/transport.ts'
 import { askWithoutAuth, TEST_MESSAGE, withinLimit } from './callback.ts'
 

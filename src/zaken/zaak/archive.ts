@@ -1,9 +1,9 @@
 // When a case may be destroyed, or has to be handed over: zrc-021. The resultaattype says from which day the term counts.
 
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { invalidAll, onObject, Problem } from '../../core/problem.ts'
 import { expected, lastOf, one } from '../../database/rows.ts'
 import { isBeyondDates, isoDuration } from '../../http/duration.ts'
-import { invalidAll, onObject, Problem } from '../../http/problem.ts'
 import { type ObjectDates, sayDates, valueAt } from './object-dates.ts'
 
 type Regeling = {

@@ -4,14 +4,14 @@ import type { Insertable } from 'kysely'
 import type postgres from 'postgres'
 import { isStill, type KnownTypes, type KnownZaaktype } from '../../catalogi/known-types.ts'
 import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../../catalogi/remote-types.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { fault, type InvalidParam, invalidAll, throwFaults } from '../../core/problem.ts'
+import type { NewRow } from '../../core/records.ts'
+import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
 import { jsonOf, momentOf, selectedRowOf } from '../../database/driver-values.ts'
-import type { Mutation } from '../../database/mutate.ts'
-import type { NewRow } from '../../database/records.ts'
 import type { Zaak as ZaakTable } from '../../database/types.ts'
 import { afterTerm, isBeyondDates } from '../../http/duration.ts'
-import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
-import { fault, type InvalidParam, invalidAll, throwFaults } from '../../http/problem.ts'
 import { ZAAK_LABEL, zakenKanaal } from '../records.ts'
 import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
 import { EMPTY, encoded, type Related, toRow, toZaak, type ZaakInput } from './columns.ts'
@@ -29,7 +29,7 @@ import {
 
 /**
  * Judges a new case, and writes nothing. The row that this returns has the function that inserts it (`insertZaak`):
- * `database/records.ts` calls that, together with the audit row and the message. When the case can be judged by what is kept
+ * `core/records.ts` calls that, together with the audit row and the message. When the case can be judged by what is kept
  * in memory, no statement is needed before.
  * @param elsewhere what other servers said before: what is wrong with references to them, and zaaktypen there
  */

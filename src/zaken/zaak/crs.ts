@@ -1,7 +1,7 @@
 // The headers that name the reference system of geometry.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { header } from '../../http/actor.ts'
-import { Problem } from '../../http/problem.ts'
+import { Problem } from '../../core/problem.ts'
+import { header } from '../../http/header.ts'
 
 /** Geometry is spoken in one reference system only, and both sides say so. @throws Problem 412 or 406 */
 async function requireCrs(request: FastifyRequest): Promise<void> {

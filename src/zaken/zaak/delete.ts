@@ -1,10 +1,11 @@
 // Deleting a case, with all that hangs on it.
-import type { Mutation } from '../../database/mutate.ts'
+
+import { LIMITS } from '../../core/limits.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { notFound, onObject, throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import { unlinkAllOf } from '../../documenten/object-links.ts'
-import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
-import { notFound, onObject, throwFaults } from '../../http/problem.ts'
 import { releaseRemote } from '../../services/remote-relations.ts'
 import { holdZaak, holdZaken } from '../lock.ts'
 import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'

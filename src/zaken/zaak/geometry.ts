@@ -1,6 +1,6 @@
 // Geometry of cases: GeoJSON in EPSG:4326, judged here and not in the database, which needs no extension that way.
-import { LIMITS } from '../../http/limits.ts'
-import type { InvalidParam } from '../../http/problem.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { InvalidParam } from '../../core/problem.ts'
 
 export type Point = readonly [number, number]
 export type Geometrie =

@@ -2,7 +2,7 @@
 // that needs them. For those at other servers it is given up, they are asked without any transaction, and it is done again:
 // only then is it known which are needed, and every other case goes without the question.
 import type { FastifyInstance } from 'fastify'
-import type { Mutation } from '../../database/mutate.ts'
+import type { Mutation } from '../../core/mutate.ts'
 import { expected } from '../../database/rows.ts'
 import { resolveLink } from '../../http/links.ts'
 import { askEach } from '../../services/services.ts'

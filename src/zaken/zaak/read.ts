@@ -1,7 +1,11 @@
 // Finding cases. Every query on them begins here: `z` is the case, `t` its zaaktype, `c` the catalogue of that.
 import { type RawBuilder, sql } from 'kysely'
+import type { Actor } from '../../core/actor.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { invalid } from '../../core/problem.ts'
 import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
+import type { Known } from '../../database/list.ts'
 import {
   type Conditions,
   countRows,
@@ -12,10 +16,6 @@ import {
   sumCounts,
 } from '../../database/list.ts'
 import { expected } from '../../database/rows.ts'
-import type { Actor } from '../../http/actor.ts'
-import { LIMITS } from '../../http/limits.ts'
-import type { Known } from '../../http/page.ts'
-import { invalid } from '../../http/problem.ts'
 import { Written } from '../../http/stream.ts'
 import { reached } from '../rights.ts'
 import { COLUMNS, type Related, toZaak, type ZaakRow } from './columns.ts'

@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import { fetchTypes, type RemoteKind, type RemoteTypes } from '../../catalogi/remote-types.ts'
 import { openSelectielijst, type Selectielijst } from '../../catalogi/selectielijst.ts'
+import type { InvalidParam } from '../../core/problem.ts'
+import { fault } from '../../core/problem.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
-import type { InvalidParam } from '../../http/problem.ts'
-import { fault } from '../../http/problem.ts'
 import type { ZaakPatch } from './columns.ts'
 import { archivingFaultsElsewhere } from './remote-documents.ts'
 

@@ -1,12 +1,12 @@
 // What a case has to do with other cases: the one that it is a part of, and those that it is related to.
 import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import { deelzaaktypeOfZaaktype } from '../../catalogi/type-relations.ts'
-import type { Mutation } from '../../database/mutate.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import type { InvalidParam } from '../../core/problem.ts'
+import { fault, invalid } from '../../core/problem.ts'
 import { replaceRows } from '../../database/replace-rows.ts'
-import { LIMITS } from '../../http/limits.ts'
 import { link, resolveLink } from '../../http/links.ts'
-import type { InvalidParam } from '../../http/problem.ts'
-import { fault, invalid } from '../../http/problem.ts'
 import type { ZaakCore } from '../lock.ts'
 import type { ZaakPatch } from './columns.ts'
 

@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { isLastStatustype } from '../../catalogi/type-relations.ts'
-import { LIMITS } from '../../http/limits.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { InvalidParam } from '../../core/problem.ts'
+import { fault, onObject } from '../../core/problem.ts'
 import { localUuid } from '../../http/links.ts'
-import type { InvalidParam } from '../../http/problem.ts'
-import { fault, onObject } from '../../http/problem.ts'
 import { askEach } from '../../services/services.ts'
 
 type RemoteState = { status?: unknown; locked?: unknown; indicatieGebruiksrecht?: unknown }

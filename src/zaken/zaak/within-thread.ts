@@ -1,7 +1,7 @@
 // The thread in which cases are compared with the area of a search: how long that takes is in the hands of clients. The side
 // that started it ends it when it takes too long.
 import { parentPort, workerData } from 'node:worker_threads'
-import { standBack } from '../../jobs/background-thread.ts'
+import { standBack } from '../../lib/background-thread.ts'
 import type { Geometrie } from './geometry.ts'
 import { TooManySegments, withinTest } from './within.ts'
 

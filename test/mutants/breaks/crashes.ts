@@ -189,7 +189,7 @@ export const CRASHES: Mutant[] = [
   },
   {
     what: 'what was taken over is not announced before the switch',
-    file: 'src/database/records.ts',
+    file: 'src/core/records.ts',
     search: 'where kanaal is not null and not stil order by volgnummer',
     replace: 'where kanaal is not null order by volgnummer',
     tests: ['test/overnemen/open-zaak.test.ts', 'test/overnemen/api.test.ts'],
@@ -217,17 +217,17 @@ export const CRASHES: Mutant[] = [
   },
   {
     what: 'a commit whose connection broke is looked for',
-    file: 'src/database/mutate.ts',
+    file: 'src/core/mutate.ts',
     search: 'if (!isEnding || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error',
     replace: 'throw error',
-    tests: ['test/database/mutate.test.ts'],
+    tests: ['test/core/mutate.test.ts'],
   },
   {
     what: 'a commit that goes on after its connection broke is waited for',
-    file: 'src/database/mutate.ts',
+    file: 'src/core/mutate.ts',
     search: 'if (committed || !busy) return',
     replace: 'if (committed || since) return',
-    tests: ['test/database/mutate.test.ts'],
+    tests: ['test/core/mutate.test.ts'],
   },
   {
     what: 'a sender that goes to sleep waits for who may still count on it',

@@ -496,14 +496,14 @@ export const ZAKEN: Mutant[] = [
   },
   {
     what: 'cloud events go to the abonnementen that asked for them',
-    file: 'src/notificaties/outbox.ts',
+    file: 'src/core/outbox.ts',
     search: '(b.cloudevent is null or s.cloudevents)',
     replace: 'true',
     tests: ['test/notificaties/cloud-events.test.ts'],
   },
   {
     what: 'a case has no more of a kind than it may have',
-    file: 'src/zaken/room.ts',
+    file: 'src/zaken/quota.ts',
     search: 'if (there >= most) throw',
     replace: 'if (there >= most && Math.random() > 2) throw',
     tests: ['test/zaken/long-lists.test.ts'],

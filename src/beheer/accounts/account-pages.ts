@@ -1,0 +1,371 @@
+// Account pages: who may use the administration pages.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import Type from 'typebox'
+import { notFound } from '../../core/problem.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
+import { expected } from '../../database/rows.ts'
+import { OptionalText } from '../../http/input.ts'
+import { VERTROUWELIJKHEID } from '../applicaties/applicatie-labels.ts'
+import { type AuditEntry, mutateFromPage } from '../frame/change.ts'
+import {
+  type FormFaults,
+  type FormValues,
+  formFaultsOf,
+  PasswordField,
+  readForm,
+  throwFormFaults,
+} from '../frame/form.ts'
+import { basePath } from '../frame/keyset-list.ts'
+import { keysetByNumber, sortsOf } from '../frame/lookup.ts'
+import { redirectWith } from '../frame/page.ts'
+import { addNotice, endSessions, ROLLEN, seal, sessionOf, signedIn, unseal } from '../frame/session.ts'
+import { t, words } from '../language/language.ts'
+import {
+  ACCOUNTS as ACCOUNT_ROWS,
+  type Account,
+  changeAccount,
+  createAccount,
+  deleteAccount,
+  deleteTotp,
+  findAccount,
+  GEBRUIKERSNAAM,
+  generatePassword,
+  isAccountLike,
+  isLongEnough,
+  setPassword,
+  tooShort,
+} from './accounts.ts'
+import { endWait } from './sign-in-attempts.ts'
+
+const config = { access: 'beheer', rol: 'administrator' } as const
+type Params = { Params: { uuid: string } }
+
+const AccountFields = Type.Object({
+  naam: OptionalText(200),
+  email: Type.Optional(Type.String({ format: 'email', maxLength: 254, default: '' })),
+  rol: Type.Enum(ROLLEN),
+  maxVertrouwelijkheidaanduiding: Type.Enum(VERTROUWELIJKHEIDAANDUIDINGEN),
+})
+const WAYS = ['maken', 'typen', 'oidc'] as const
+const NewAccount = Type.Object({
+  gebruikersnaam: Type.String({ maxLength: 150 }),
+  ...AccountFields.properties,
+  wijze: Type.Enum(WAYS),
+  wachtwoord: Type.Optional(PasswordField),
+})
+const ChangedAccount = Type.Object({ ...AccountFields.properties, actief: Type.Boolean() })
+const PasswordForm = Type.Object({
+  wijze: Type.Enum(['maken', 'typen']),
+  wachtwoord: Type.Optional(PasswordField),
+})
+
+const ROLE_WORDS: Record<(typeof ROLLEN)[number], string> = words({
+  viewer: 'viewer: kijkt alleen',
+  operator: 'operator: ook imports en opnieuw versturen',
+  administrator: 'administrator: ook instellingen, rechten en accounts',
+})
+
+const SORTS = sortsOf('beheerAccount', 'a', {
+  gebruikersnaam: sql`lower(a.gebruikersnaam)`,
+  naam: sql`lower(a.naam)`,
+  rol: sql`a.rol`,
+  stand: sql`a.actief`,
+  login: sql`coalesce(a.laatste_login_op, '-infinity')`,
+})
+
+export function registerAccounts(app: FastifyInstance): void {
+  app.get<{ Querystring: { zoek?: string } }>('/accounts', { config }, async (request, reply) => {
+    const zoek = asText(request.query.zoek).slice(0, 200)
+    const list = await keysetByNumber<Account>(request, app.read, {
+      select: ACCOUNT_ROWS,
+      id: sql`a.id`,
+      sorts: SORTS,
+      standard: 'gebruikersnaam',
+      conditions: [isAccountLike(zoek)],
+    })
+    return reply.page('accounts', { title: t('Accounts'), defaultSort: 'gebruikersnaam', list, zoek })
+  })
+
+  app.get('/accounts/nieuw', { config }, async (_request, reply) =>
+    reply.page('account-new', {
+      ...newPage(app),
+      values: { rol: 'viewer', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', wijze: 'maken' },
+      faults: {},
+    }),
+  )
+
+  app.post('/accounts', { config }, async (request, reply) => {
+    try {
+      const { wijze, wachtwoord, ...form } = readForm(NewAccount, request.body, (given) => ({
+        ...nameFaults(given),
+        ...passwordFaults(given),
+      }))
+      const gekozen = choosePassword(wijze, wachtwoord)
+      const uuid = await mutateFromPage(request, async (m) => {
+        const made = await createAccount(m.trx, {
+          ...form,
+          ...(gekozen !== undefined && { wachtwoord: gekozen, wachtwoordGegeven: true }),
+        })
+        m.audit({
+          handeling: 'account-maken',
+          soort: 'account',
+          id: made.uuid,
+          weergave: form.gebruikersnaam,
+          nieuw: { ...form, wachtwoord: gekozen !== undefined },
+        })
+        return made.uuid
+      })
+      const text = t`Het account ${form.gebruikersnaam} is gemaakt.`
+      if (wijze === 'maken') return await showOnce(request, reply, uuid, expected(gekozen), text)
+      return await redirectWith(request, reply, `/accounts/${uuid}`, text)
+    } catch (error) {
+      return reply.code(400).page('account-new', {
+        ...newPage(app),
+        values: (request.body ?? {}) as FormValues,
+        faults: formFaultsOf(error),
+      })
+    }
+  })
+
+  app.get<Params>('/accounts/:uuid', { config }, async (request, reply) => {
+    const account = await requireAccount(app, request)
+    return reply.page('account', { ...accountPage(request, account), values: account, faults: {} })
+  })
+
+  app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
+    const account = await requireAccount(app, request)
+    try {
+      const form = readForm(ChangedAccount, request.body)
+      if (account.id === signedIn(request).id && !form.actief)
+        throwFormFaults({
+          actief: t('U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.'),
+        })
+      await mutateFromPage(request, async (m) => {
+        await changeAccount(m.trx, account.id, form)
+        const { naam, email, rol, maxVertrouwelijkheidaanduiding, actief } = account
+        m.audit({
+          ...recordOf(account, 'account-wijzigen'),
+          oud: { naam, email, rol, maxVertrouwelijkheidaanduiding, actief },
+          nieuw: form,
+        })
+      })
+      const self = account.id === signedIn(request).id && form.rol !== 'administrator'
+      return await redirectWith(
+        request,
+        reply,
+        self ? '/' : `/accounts/${account.uuid}`,
+        t('De wijziging is opgeslagen.'),
+      )
+    } catch (error) {
+      return reply.code(400).page('account', {
+        ...accountPage(request, account),
+        values: request.body ?? {},
+        faults: formFaultsOf(error),
+      })
+    }
+  })
+
+  app.get<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
+    const account = await requireAccount(app, request)
+    return reply.page('account-password', {
+      ...passwordPage(account),
+      getoond: unseal(request),
+      values: { wijze: 'maken' },
+      faults: {},
+    })
+  })
+
+  app.post<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
+    const account = await requireAccount(app, request)
+    try {
+      const { wijze, wachtwoord } = readForm(PasswordForm, request.body, passwordFaults)
+      const gekozen = expected(choosePassword(wijze, wachtwoord))
+      const own = account.id === signedIn(request).id
+      await mutateFromPage(request, async (m) => {
+        await setPassword(m.trx, account.id, gekozen, { keep: own ? sessionOf(request).id : null, given: !own })
+        m.audit(recordOf(account, 'wachtwoord-wijzigen'))
+      })
+      const text = t`Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
+      if (wijze === 'maken') return await showOnce(request, reply, account.uuid, gekozen, text)
+      return await redirectWith(request, reply, `/accounts/${account.uuid}`, text)
+    } catch (error) {
+      return reply.code(400).page('account-password', {
+        ...passwordPage(account),
+        values: request.body ?? {},
+        faults: formFaultsOf(error),
+      })
+    }
+  })
+
+  for (const [naam, actie] of Object.entries(ACTIONS)) {
+    app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
+      const account = await requireAccount(app, request)
+      return reply.page('account-act', {
+        title: actie.title,
+        breadcrumbs: breadcrumbsOf(account),
+        account,
+        naam,
+        help: actie.help,
+        button: actie.button,
+        faults: {},
+      })
+    })
+    app.post<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
+      const account = await requireAccount(app, request)
+      try {
+        if (naam === 'verwijderen' && account.id === signedIn(request).id)
+          throwFormFaults({ '': t('U kunt uw eigen account niet verwijderen. Vraag een andere administrator.') })
+        await mutateFromPage(request, async (m) => {
+          await actie.act(m.trx, account, request)
+          m.audit(recordOf(account, actie.handeling))
+        })
+      } catch (error) {
+        return reply.code(400).page('account-act', {
+          title: actie.title,
+          breadcrumbs: breadcrumbsOf(account),
+          account,
+          naam,
+          help: actie.help,
+          button: actie.button,
+          faults: formFaultsOf(error),
+        })
+      }
+      const path = naam === 'verwijderen' ? '/accounts' : `/accounts/${account.uuid}`
+      return redirectWith(request, reply, path, actie.done(account.gebruikersnaam))
+    })
+  }
+}
+
+type Act = {
+  title: string
+  help: string
+  button: string
+  handeling: string
+  act(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
+  done(gebruikersnaam: string): string
+}
+
+/** What is done after a page that asks whether it is meant. */
+const ACTIONS: Record<string, Act> = words(
+  {
+    verwijderen: {
+      title: 'Account verwijderen',
+      help: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
+      button: 'Account verwijderen',
+      handeling: 'account-verwijderen',
+      act: (trx, { id }) => deleteAccount(trx, id),
+      done: (name) => t`Het account ${name} is verwijderd.`,
+    },
+    sessies: {
+      title: 'Sessies beëindigen',
+      help: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
+      button: 'Sessies beëindigen',
+      handeling: 'sessies-beeindigen',
+      act: (trx, { id }, request) =>
+        endSessions(trx, id, { behalve: id === signedIn(request).id ? sessionOf(request).id : null }),
+      done: (name) => t`De sessies van ${name} zijn beëindigd.`,
+    },
+    codes: {
+      title: 'Eenmalige codes verwijderen',
+      help: 'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
+      button: 'Codes verwijderen',
+      handeling: 'codes-verwijderen',
+      act: (trx, { id }) => deleteTotp(trx, id),
+      done: (name) => t`De eenmalige codes van ${name} zijn verwijderd.`,
+    },
+    wachttijd: {
+      title: 'Wachttijd opheffen',
+      help: 'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
+      button: 'Wachttijd opheffen',
+      handeling: 'wachttijd-opheffen',
+      act: (trx, { id }) => endWait(trx, id),
+      done: (name) => t`Voor ${name} hoeft niet meer te worden gewacht.`,
+    },
+  },
+  'title',
+  'help',
+  'button',
+)
+
+const ACCOUNTS = words([{ path: '/accounts', name: 'Accounts' }], 'name')
+const breadcrumbsOf = ({ uuid, gebruikersnaam }: Account) => [
+  ...ACCOUNTS,
+  { path: `/accounts/${uuid}`, name: gebruikersnaam },
+]
+const CHOICES = words(
+  {
+    rollen: Object.entries(ROLE_WORDS),
+    levels: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
+  },
+  '1',
+)
+const newPage = ({ parts }: FastifyInstance) => ({
+  title: t('Nieuw account'),
+  breadcrumbs: ACCOUNTS,
+  ...CHOICES,
+  oidc: parts.config.oidc?.label,
+})
+const accountPage = (request: FastifyRequest, account: Account) => ({
+  title: account.gebruikersnaam,
+  breadcrumbs: ACCOUNTS,
+  account,
+  zelf: account.id === signedIn(request).id,
+  ...CHOICES,
+})
+const passwordPage = (account: Account) => ({
+  title: t('Nieuw wachtwoord'),
+  breadcrumbs: breadcrumbsOf(account),
+  account,
+})
+
+const recordOf = ({ uuid, gebruikersnaam }: Account, handeling: string): AuditEntry => ({
+  handeling,
+  soort: 'account',
+  id: uuid,
+  weergave: gebruikersnaam,
+})
+
+async function requireAccount(app: FastifyInstance, request: FastifyRequest): Promise<Account> {
+  const account = await findAccount(app.read, asText((request.params as { uuid: string }).uuid))
+  if (!account) throw notFound(t('Dit account bestaat niet (meer).'))
+  return account
+}
+
+/** Undefined: none. */
+function choosePassword(wijze: (typeof WAYS)[number], typed: string | undefined): string | undefined {
+  if (wijze === 'oidc') return undefined
+  if (wijze === 'maken') return generatePassword()
+  return typed
+}
+
+function nameFaults({ gebruikersnaam }: FormValues): FormFaults {
+  const name = String(gebruikersnaam ?? '').trim()
+  return name === '' || new RegExp(GEBRUIKERSNAAM).test(name)
+    ? {}
+    : { gebruikersnaam: t('Gebruik letters, cijfers en leestekens, zonder spaties of accenten.') }
+}
+
+function passwordFaults({ wijze, wachtwoord }: FormValues): FormFaults {
+  if (wijze !== 'typen') return {}
+  const text = String(wachtwoord ?? '')
+  if (text === '') return { wachtwoord: t('Vul een wachtwoord in.') }
+  return isLongEnough(text) ? {} : { wachtwoord: tooShort() }
+}
+
+/** To the page that shows a made password once. */
+async function showOnce(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  uuid: string,
+  wachtwoord: string,
+  text: string,
+): Promise<FastifyReply> {
+  const path = `/accounts/${uuid}/wachtwoord`
+  await addNotice(request, path, { soort: 'goed', tekst: text, verzegeld: seal(request, wachtwoord) })
+  return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
+}
+
+/** A parameter of the address, whatever was sent. */
+const asText = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '')

@@ -1,0 +1,322 @@
+// accounts: who may use the pages, and signing in with a password.
+
+import { randomInt } from 'node:crypto'
+import { type RawBuilder, sql as raw } from 'kysely'
+import { invalid, Problem } from '../../core/problem.ts'
+import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
+import { type Database, type Db, kyselyOn, type ReadDb } from '../../database/database.ts'
+import type { AuditEntry } from '../frame/change.ts'
+import { endSessions, type Rol as Role } from '../frame/session.ts'
+import { t } from '../language/language.ts'
+import { hashPassword, isPassword, MIN_PASSWORD } from './password.ts'
+import { endWait } from './sign-in-attempts.ts'
+
+export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
+
+/** The account that somebody wants to sign in to, whether or not it may. */
+export async function findByName(
+  { sql }: Pick<Database, 'sql'>,
+  gebruikersnaam: string,
+): Promise<(Ingelogde & { wachtwoord: string | null }) | undefined> {
+  const [account] = await sql<[Ingelogde & { wachtwoord: string | null }]>`
+    select id, uuid, gebruikersnaam, wachtwoord, totp_sinds is not null as totp
+    from beheer_account where lower(gebruikersnaam) = lower(${gebruikersnaam})`
+  return account
+}
+
+/**
+ * Whether this is the password of an account that may sign in. Takes as long when there is no such account. It counts
+ * nothing: the caller does (`sign-in-attempts.ts`).
+ * @param known a browser that signed in before, which does not wait for others
+ */
+export async function checkPassword(
+  { sql }: Pick<Database, 'sql'>,
+  account: { id: number; wachtwoord: string | null } | undefined,
+  wachtwoord: string,
+  { known = false } = {},
+): Promise<boolean> {
+  const right = await isPassword(wachtwoord, account?.wachtwoord, { known })
+  // Only now: it may have been taken out of use in the meantime. No account costs the same questions.
+  const [open] = await sql`select 1 from beheer_account where id = ${account?.id ?? 0} and actief`
+  return right && open !== undefined
+}
+
+/** Notes a wrong password or code, for whoever signs in next. */
+export async function recordFailure({ sql }: Pick<Database, 'sql'>, accountId: number | undefined): Promise<void> {
+  await sql`
+    update beheer_account set mislukte_pogingen = least(mislukte_pogingen, 1000000) + 1,
+      mislukt_sinds = coalesce(mislukt_sinds, now()), mislukt_laatst = now() where id = ${accountId ?? 0}`
+}
+
+export type Failures = { pogingen: number; sinds: string; laatst: string }
+
+/** Notes that somebody signed in. @returns what failed since the last time that somebody did, if anything. */
+export async function recordSignIn({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<Failures | undefined> {
+  const [before] = await sql<{ pogingen: number; sinds: string | null; laatst: string | null }[]>`
+    with before as (select * from beheer_account where id = ${accountId} for update)
+    update beheer_account a set mislukte_pogingen = 0, mislukt_sinds = null, mislukt_laatst = null, laatste_login_op = now()
+    from before b where a.id = b.id
+    returning b.mislukte_pogingen as pogingen, b.mislukt_sinds as sinds, b.mislukt_laatst as laatst`
+  if (!before || before.pogingen === 0 || before.sinds === null || before.laatst === null) return undefined
+  return { pogingen: before.pogingen, sinds: before.sinds, laatst: before.laatst }
+}
+
+export type NewAccount = {
+  gebruikersnaam: string
+  naam?: string
+  email?: string
+  rol: Role
+  maxVertrouwelijkheidaanduiding?: Vertrouwelijkheidaanduiding
+  wachtwoord?: string
+  /** Somebody else knows it: the first sign-in asks for another. */
+  wachtwoordGegeven?: boolean
+}
+
+/** Visible ASCII, without spaces: what can be typed everywhere. */
+export const GEBRUIKERSNAAM = '^[\\x21-\\x7e]{1,150}$'
+
+/**
+ * Makes an account.
+ * @throws Problem 400 for a password that is too short, or a name that is taken
+ */
+export async function createAccount(db: Db, { wachtwoord, ...account }: NewAccount): Promise<{ uuid: string }> {
+  const hash = wachtwoord === undefined ? null : await hashNewPassword(wachtwoord)
+  const made = await db
+    .insertInto('beheerAccount')
+    .values({ ...account, wachtwoord: hash })
+    .onConflict((conflict) => conflict.expression(raw`lower(gebruikersnaam)`).doNothing())
+    .returning('uuid')
+    .executeTakeFirst()
+  if (!made) throw invalid('gebruikersnaam', 'unique', t('Deze gebruikersnaam is al in gebruik. Kies een andere.'))
+  return made
+}
+
+export type Account = {
+  id: number
+  uuid: string
+  gebruikersnaam: string
+  naam: string
+  email: string
+  rol: Role
+  maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
+  actief: boolean
+  /** Has a password; without one it signs in with OpenID Connect only. */
+  wachtwoord: boolean
+  totp: boolean
+  oidc: boolean
+  /** Until when somebody has to wait somewhere after wrong passwords or codes; others need not. */
+  wachtTot: string | null
+  misluktePogingen: number
+  misluktSinds: string | null
+  misluktLaatst: string | null
+  laatsteLoginOp: string | null
+  gemaaktOp: string
+  sessies: number
+}
+
+/** The account with this uuid. */
+export async function findAccount(db: ReadDb, uuid: string): Promise<Account | undefined> {
+  const { rows } = await raw<Account>`${ACCOUNTS} where a.uuid::text = ${uuid}`.execute(db)
+  return rows[0]
+}
+
+/** Whether name, name for people or address of an account hold a text. */
+export function isAccountLike(zoek: string): RawBuilder<boolean> {
+  const pattern = `%${zoek.replace(/[%_\\]/g, '\\$&')}%`
+  return raw<boolean>`(a.gebruikersnaam ilike ${pattern} or a.naam ilike ${pattern} or a.email ilike ${pattern})`
+}
+
+/** Accounts by name; those that hold a text, when one is given. */
+export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } = {}): Promise<Account[]> {
+  const { rows } = await raw<Account>`${ACCOUNTS}
+    where ${isAccountLike(zoek)} order by lower(a.gebruikersnaam) limit 1000`.execute(db)
+  return rows
+}
+
+/** Accounts, as table `a`. */
+export const ACCOUNTS = raw`
+  select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.max_vertrouwelijkheidaanduiding, a.actief,
+    a.wachtwoord is not null as wachtwoord, a.totp_sinds is not null as totp, a.oidc_subject is not null as oidc,
+    a.mislukte_pogingen, a.mislukt_sinds, a.mislukt_laatst, a.laatste_login_op, a.gemaakt_op,
+    (select max(p.open_op) from beheer_inlogpoging p where p.account_id = a.id and p.open_op > now()) as wacht_tot,
+    (select count(*) from beheer_sessie s where s.account_id = a.id and s.stap = 'ingelogd' and s.vervalt_op > now()
+      and s.gezien_op > now() - interval '30 minutes') as sessies
+  from beheer_account a`
+
+export type AccountChange = Partial<
+  Pick<Account, 'naam' | 'email' | 'rol' | 'maxVertrouwelijkheidaanduiding' | 'actief'>
+>
+
+/**
+ * Changes an account. What it may do counts from its next request on.
+ * @throws Problem 400 when nobody would be left who may manage accounts
+ */
+export async function changeAccount(trx: Db, id: number, change: AccountChange): Promise<void> {
+  await lockAdministrators(trx)
+  await trx.updateTable('beheerAccount').set(change).where('id', '=', id).execute()
+  if (change.actief === false) await endSessions(trx, id, { behalve: null })
+  await requireAdministrator(trx, change.actief === false ? 'actief' : 'rol')
+}
+
+/** @throws Problem 400 when nobody would be left who may manage accounts */
+export async function deleteAccount(trx: Db, id: number): Promise<void> {
+  await lockAdministrators(trx)
+  await trx.deleteFrom('beheerAccount').where('id', '=', id).execute()
+  await requireAdministrator(trx, 'nonFieldErrors')
+}
+
+// Two at once would each see the other as the one who is left.
+async function lockAdministrators(trx: Db): Promise<void> {
+  await trx
+    .selectFrom('beheerAccount')
+    .where('rol', '=', 'administrator')
+    .orderBy('id')
+    .select('id')
+    .forUpdate()
+    .execute()
+}
+
+async function requireAdministrator(trx: Db, field: string): Promise<void> {
+  const left = await trx
+    .selectFrom('beheerAccount')
+    .where('rol', '=', 'administrator')
+    .where('actief', '=', true)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!left)
+    throw invalid(
+      field,
+      'last-administrator',
+      t('Dit is de laatste actieve administrator. Geef eerst een ander account de rol administrator.'),
+    )
+}
+
+/**
+ * Gives an account a new password, which ends its sessions but one and every wait.
+ * @param options.keep id of the session that goes on
+ * @param options.given somebody else knows it: the next sign-in asks for another
+ * @throws Problem 400 for a password that is too short
+ */
+export async function setPassword(
+  trx: Db,
+  id: number,
+  wachtwoord: string,
+  { keep = null, given }: { keep?: number | null; given: boolean },
+): Promise<void> {
+  await trx
+    .updateTable('beheerAccount')
+    .set({ wachtwoord: await hashNewPassword(wachtwoord), wachtwoordGegeven: given })
+    .where('id', '=', id)
+    .execute()
+  await endWait(trx, id)
+  await endSessions(trx, id, { behalve: keep })
+}
+
+/** Takes the one-time codes away; the next sign-in asks the password alone. */
+export async function deleteTotp(trx: Db, id: number): Promise<void> {
+  await trx
+    .updateTable('beheerAccount')
+    .set({ totpGeheim: null, totpStap: null, totpSinds: null })
+    .where('id', '=', id)
+    .execute()
+}
+
+// Without characters that look alike.
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
+
+/** A password to pass on: five groups of four, 99 random bits. */
+export function generatePassword(): string {
+  const group = () => Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+  return Array.from({ length: 5 }, group).join('-')
+}
+
+type OidcPerson = {
+  issuer: string
+  subject: string
+  gebruikersnaam: string
+  naam: string
+  email: string
+  rol: Role
+}
+
+/**
+ * The account of somebody whom a provider vouches for, made when there is none. Name, address and role become what the
+ * provider says now. An account that was made beforehand without a password is taken by its name; one with a password
+ * never is, since the name at the provider may be somebody else's.
+ * @param audit writes the record of an account that was made or got another role, in the same transaction
+ */
+export async function linkOidc(
+  { sql }: Database,
+  { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPerson,
+  audit: (db: Db, record: AuditEntry) => Promise<void>,
+): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { refused: string }> {
+  const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
+  return sql.begin(async (trx) => {
+    await trx`select pg_advisory_xact_lock(hashtext(${`oidc ${issuer} ${subject}`}))`
+    const [known] = await trx<
+      { id: number; uuid: string; gebruikersnaam: string; rol: string; actief: boolean; totp: boolean }[]
+    >`
+      select id, uuid, gebruikersnaam, rol, actief, totp_sinds is not null as totp from beheer_account
+      where (oidc_issuer = ${issuer} and oidc_subject = ${subject})
+        or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and wachtwoord is null)
+      order by oidc_subject nulls last limit 1 for update`
+    if (known && !known.actief)
+      return { refused: t('Uw account is hier op niet-actief gezet. Vraag een administrator.') }
+    if (known) {
+      await trx`
+        update beheer_account set oidc_issuer = ${issuer}, oidc_subject = ${subject}, rol = ${rol},
+          naam = case when ${naam} = '' then naam else ${naam} end, email = case when ${email} = '' then email else ${email} end
+        where id = ${known.id}`
+      const { uuid, gebruikersnaam } = known
+      const object = { soort: 'account', id: uuid, weergave: gebruikersnaam }
+      if (known.rol !== rol)
+        await audit(kyselyOn(trx), {
+          handeling: 'account-wijzigen',
+          ...object,
+          oud: { rol: known.rol },
+          nieuw: { rol },
+        })
+      return { id: known.id, uuid, gebruikersnaam, totp: known.totp }
+    }
+    const [made] = await trx<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean }[]>`
+      insert into beheer_account (gebruikersnaam, naam, email, rol, oidc_issuer, oidc_subject)
+      values (${name}, ${naam}, ${email}, ${rol}, ${issuer}, ${subject})
+      on conflict (lower(gebruikersnaam)) do nothing returning id, uuid, gebruikersnaam, false as totp`
+    if (!made)
+      return {
+        refused: t`Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
+      }
+    const object = { soort: 'account', id: made.uuid, weergave: made.gebruikersnaam }
+    await audit(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })
+    return made
+  }) as never
+}
+
+/** What is said of a password that is too short, or longer than anybody types. */
+export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_PASSWORD} tekens.`
+/** Not too long either: at most 1,000 characters. */
+export const isLongEnough = ({ length }: string): boolean => length >= MIN_PASSWORD && length <= 1000
+
+/** @throws Problem 400 for a password that is too short, or longer than anybody types */
+async function hashNewPassword(wachtwoord: string): Promise<string> {
+  if (!isLongEnough(wachtwoord))
+    throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason: tooShort() }] })
+  return hashPassword(wachtwoord)
+}
+
+/** The first account, from the environment: made when there is none of that name, otherwise left as it is. */
+export async function ensureBootstrapAdmin(
+  { db }: Database,
+  { gebruikersnaam, wachtwoord }: { gebruikersnaam: string; wachtwoord: string },
+): Promise<void> {
+  const known = await db
+    .selectFrom('beheerAccount')
+    .where((eb) => eb(eb.fn('lower', ['gebruikersnaam']), '=', gebruikersnaam.toLowerCase()))
+    .select('id')
+    .executeTakeFirst()
+  if (known) return
+  await createAccount(db, { gebruikersnaam, wachtwoord, rol: 'administrator' }).catch((error) => {
+    if (!(error instanceof Problem && error.invalidParams?.[0]?.code === 'unique')) throw error // made at the same time
+  })
+}

@@ -1,0 +1,273 @@
+// My account: what everybody manages himself: the password, one-time codes, and where he is signed in.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { Problem } from '../../core/problem.ts'
+import { isUuid } from '../../lib/uuid.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import {
+  type FormFaults,
+  type FormValues,
+  formFaultsOf,
+  PasswordField,
+  readForm,
+  throwFormFaults,
+} from '../frame/form.ts'
+import { formatDuration } from '../frame/format.ts'
+import { redirectWith } from '../frame/page.ts'
+import { endSessions, sessionOf, signedIn, startSession } from '../frame/session.ts'
+import { t, words } from '../language/language.ts'
+import { deleteTotp, isLongEnough, setPassword, tooShort } from './accounts.ts'
+import { ownCounters } from './sign-in-attempts.ts'
+
+const config = { access: 'beheer', rol: 'viewer' } as const
+/** Open also to those who still have to set up one-time codes. */
+const own = { ...config, withoutTotp: true, withGivenPassword: true } as const
+const settingUp = { ...config, withoutTotp: true } as const
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whoever has to set up one-time codes (BEHEER_TOTP_REQUIRED) may see this page before he did. */
+    withoutTotp?: boolean
+    /** Whoever has a password that was given may see this page before he chose his own. */
+    withGivenPassword?: boolean
+  }
+}
+
+const PasswordForm = Type.Object({ oud: PasswordField, nieuw: PasswordField, herhaald: PasswordField })
+const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
+
+export function registerMyAccount(app: FastifyInstance): void {
+  const { box } = app.parts
+  /** Runs a check of a password or a code, so many times. @throws Problem 429 */
+  const countingFailures = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
+    const { id } = signedIn(request)
+    const counters = ownCounters(id)
+    const seconds = await app.own.attempts.claim(counters)
+    if (seconds > 0)
+      throw new Problem(429, {
+        detail: t`U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw.`,
+        headers: { 'retry-after': String(seconds) },
+      })
+    const right = await check()
+    if (right) await app.own.attempts.succeeded(counters)
+    else await app.own.accounts.recordFailure(id)
+    return right
+  }
+
+  app.get('/mijn-account', { config }, async (request, reply) => show(app, request, reply))
+
+  app.get('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
+    if (!signedIn(request).wachtwoordGegeven) return redirectWith(request, reply, '/mijn-account')
+    return reply.page('my-account-password', { ...FIRST_PASSWORD, faults: {} })
+  })
+
+  app.post('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
+    const { id, gebruikersnaam, wachtwoord, wachtwoordGegeven, uuid } = signedIn(request)
+    try {
+      if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
+      const form = readForm(PasswordForm, request.body, newPasswordFaults)
+      const right = await countingFailures(request, async () =>
+        app.own.accounts.checkPassword(await app.own.accounts.find(gebruikersnaam), form.oud, { known: true }),
+      )
+      if (!right) throwFormFaults({ oud: t('Dit is niet uw huidige wachtwoord.') })
+      await mutateFromPage(request, async (m) => {
+        await setPassword(m.trx, id, form.nieuw, { keep: sessionOf(request).id, given: false })
+        m.audit({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
+      })
+    } catch (error) {
+      const faults = formFaultsOf(error)
+      if (!wachtwoordGegeven) return show(app, request, reply.code(400), faults)
+      return reply.code(400).page('my-account-password', { ...FIRST_PASSWORD, faults })
+    }
+    await startSession(request, reply, id)
+    return redirectWith(
+      request,
+      reply,
+      wachtwoordGegeven ? '/' : '/mijn-account',
+      t('Uw wachtwoord is gewijzigd. Op andere plaatsen moet u opnieuw inloggen.'),
+    )
+  })
+
+  app.get('/mijn-account/codes', { config: settingUp }, async (request, reply) => showCodes(app, request, reply))
+
+  app.post('/mijn-account/codes/nieuw', { config: settingUp }, async (request, reply) => {
+    await app.own.codes.begin(box, signedIn(request))
+    return redirectWith(request, reply, '/mijn-account/codes')
+  })
+
+  app.post('/mijn-account/codes/bevestigen', { config: settingUp }, async (request, reply) => {
+    const beheerder = signedIn(request)
+    try {
+      const { code } = readForm(Code, request.body)
+      if (!(await countingFailures(request, () => app.own.codes.use(box, beheerder, code, true))))
+        throwFormFaults({
+          code: t('Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.'),
+        })
+      await mutateFromPage(request, async (m) => {
+        await endSessions(m.trx, beheerder.id, { behalve: sessionOf(request).id })
+        m.audit({
+          handeling: 'codes-instellen',
+          soort: 'account',
+          id: beheerder.uuid,
+          weergave: beheerder.gebruikersnaam,
+        })
+      })
+    } catch (error) {
+      return showCodes(app, request, reply.code(400), formFaultsOf(error))
+    }
+    await startSession(request, reply, beheerder.id)
+    return redirectWith(request, reply, '/mijn-account', t('Bij het inloggen wordt voortaan ook een code gevraagd.'))
+  })
+
+  app.get('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
+    if (!signedIn(request).totp) return redirectWith(request, reply, '/mijn-account')
+    return reply.page('my-account-codes-delete', { ...CODES_WEG, isRequired: app.parts.config.beheerTotpRequired })
+  })
+
+  app.post('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
+    const beheerder = signedIn(request)
+    try {
+      const { code } = readForm(Code, request.body)
+      if (!(await countingFailures(request, () => app.own.codes.use(box, beheerder, code))))
+        throwFormFaults({ code: t('Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.') })
+      await mutateFromPage(request, async (m) => {
+        await deleteTotp(m.trx, beheerder.id)
+        m.audit({
+          handeling: 'codes-verwijderen',
+          soort: 'account',
+          id: beheerder.uuid,
+          weergave: beheerder.gebruikersnaam,
+        })
+      })
+    } catch (error) {
+      return reply.code(400).page('my-account-codes-delete', {
+        ...CODES_WEG,
+        isRequired: app.parts.config.beheerTotpRequired,
+        faults: formFaultsOf(error),
+      })
+    }
+    await startSession(request, reply, beheerder.id)
+    return redirectWith(request, reply, '/mijn-account', t('Er wordt geen code meer gevraagd bij het inloggen.'))
+  })
+
+  app.post<{ Body: { sessie?: string } }>('/mijn-account/sessies', { config }, async (request, reply) => {
+    const { id, uuid, gebruikersnaam } = signedIn(request)
+    const session = String(request.body?.sessie ?? '')
+    const which = isUuid(session) ? { uuid: session } : { behalve: sessionOf(request).id }
+    const count = await mutateFromPage(request, async (m) => {
+      const ended = await endSessions(m.trx, id, which)
+      m.audit({
+        handeling: 'sessies-beeindigen',
+        soort: 'account',
+        id: uuid,
+        weergave: gebruikersnaam,
+        nieuw: { beeindigd: ended },
+      })
+      return ended
+    })
+    const text = count === 1 ? t('Eén sessie is beëindigd.') : t`Er zijn ${count} sessies beëindigd.`
+    return redirectWith(request, reply, '/mijn-account', text)
+  })
+}
+
+const FIRST_PASSWORD = words({ title: 'Kies een eigen wachtwoord' }, 'title')
+
+function newPasswordFaults({ oud, nieuw, herhaald }: FormValues): FormFaults {
+  const text = String(nieuw ?? '')
+  return {
+    ...(text !== '' && !isLongEnough(text) && { nieuw: tooShort() }),
+    ...(text !== '' && text === oud && { nieuw: t('Kies een ander wachtwoord dan het huidige.') }),
+    ...(text !== String(herhaald ?? '') && { herhaald: t('Dit is niet hetzelfde als het nieuwe wachtwoord.') }),
+  }
+}
+
+const CODES_WEG = words(
+  {
+    title: 'Eenmalige codes verwijderen',
+    breadcrumbs: [{ path: '/mijn-account', name: 'Mijn account' }],
+    faults: {},
+  },
+  'title',
+  'name',
+)
+
+type SessionRow = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }
+
+async function show(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  faults: Record<string, string> = {},
+): Promise<FastifyReply> {
+  const { id } = signedIn(request)
+  const { sql } = app.reader
+  const [account] = await sql<
+    {
+      naam: string
+      gebruikersnaam: string
+      email: string
+      rol: string
+      max: string
+      login: string | null
+      totp_sinds: string | null
+      oidc: boolean
+    }[]
+  >`
+    select naam, gebruikersnaam, email, rol, max_vertrouwelijkheidaanduiding as max, laatste_login_op as login,
+      totp_sinds, oidc_subject is not null as oidc
+    from beheer_account where id = ${id}`
+  const sessions = await sql<SessionRow[]>`
+    select uuid, adres, browser, gemaakt_op as "gemaaktOp", gezien_op as "gezienOp", id = ${sessionOf(request).id} as deze
+    from beheer_sessie
+    where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'
+    order by deze desc, gezien_op desc limit 100`
+  return reply.page('my-account', {
+    title: t('Mijn account'),
+    account,
+    sessions: sessions.map((session) => ({ ...session, browser: browserName(session.browser) })),
+    faults,
+  })
+}
+
+async function showCodes(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  faults: Record<string, string> = {},
+): Promise<FastifyReply> {
+  const { box, config: settings } = app.parts
+  const { host } = new URL(request.base)
+  return reply.page('my-account-codes', {
+    title: t('Eenmalige codes instellen'),
+    breadcrumbs: [{ path: '/mijn-account', name: t('Mijn account') }],
+    isRequired: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
+    fresh: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
+    faults,
+  })
+}
+
+/** What a browser calls itself, cut down to what people know it by. */
+function browserName(text: string): string {
+  const browser = /Edg\//.test(text)
+    ? 'Edge'
+    : /Firefox\//.test(text)
+      ? 'Firefox'
+      : /Chrome\//.test(text)
+        ? 'Chrome'
+        : /Safari\//.test(text)
+          ? 'Safari'
+          : text.slice(0, 60)
+  const system = /Android/.test(text)
+    ? 'Android'
+    : /iPhone|iPad/.test(text)
+      ? 'iOS'
+      : /Windows/.test(text)
+        ? 'Windows'
+        : /Mac OS/.test(text)
+          ? 'macOS'
+          : /Linux/.test(text)
+            ? 'Linux'
+            : ''
+  return system ? `${browser}, ${system}` : browser || t('onbekend')
+}

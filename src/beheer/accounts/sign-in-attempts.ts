@@ -1,0 +1,162 @@
+// Sign in attempts: how often somebody may try to sign in. Nothing that others do closes an account: attempts slow down whoever makes them.
+//
+// An attempt is counted before the password or code is looked at, so that many at once get no more chances, and nothing is
+// looked at (no password is hashed) while its turn has not come. The first few of a count are free; after those the wait
+// until the next doubles, up to a bound. A count is kept in the database, so it holds for all processes together:
+// - without a known browser: by account and address, and by account for all addresses together, which is far looser;
+// - a browser that signed in to this account before has a count of its own, which others cannot use up;
+// - codes: by account, since whoever gets to enter them knows the password. Again a known browser has its own;
+// - what somebody who is signed in enters to change his own password or codes: by account.
+// A name that nobody has is counted in the same way, so that waiting tells nothing.
+import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Database, Db } from '../../database/database.ts'
+import { cookieOptions } from '../frame/session.ts'
+
+type Sql = Pick<Database, 'sql'>
+
+/** Attempts without a wait, seconds until the next one after those, and the longest wait. */
+const BUDGETS = {
+  address: { free: 5, first: 5, longest: 900 },
+  name: { free: 50, first: 1, longest: 30 },
+  browser: { free: 5, first: 5, longest: 900 },
+  code: { free: 5, first: 5, longest: 3600 },
+  'browser-code': { free: 5, first: 5, longest: 900 },
+  own: { free: 10, first: 5, longest: 3600 },
+} as const
+
+/** One count, of an account or of a name that nobody has. */
+export type Counter = { kind: keyof typeof BUDGETS; of: string; accountId: number | null }
+
+type Who = { account: number | string; network: string; browser: number | undefined }
+
+/** The counts of an attempt with a password. `account` is its id, or a name that nobody has. */
+export function passwordCounters({ account, network, browser }: Who): Counter[] {
+  if (browser !== undefined) return [counter('browser', account, browser)]
+  return [counter('address', account, network), counter('name', account)]
+}
+
+/** The counts of an attempt with a one-time code, by somebody whose password was right. */
+export function codeCounters({ account, browser }: Omit<Who, 'network'>): Counter[] {
+  return [browser === undefined ? counter('code', account) : counter('browser-code', account, browser)]
+}
+
+/** The count of what somebody who is signed in enters about himself. */
+export const ownCounters = (account: number): Counter[] => [counter('own', account)]
+
+const counter = (kind: Counter['kind'], account: number | string, more: number | string = ''): Counter => ({
+  kind,
+  of: `${typeof account === 'number' ? account : `? ${account.toLowerCase()}`}\n${more}`,
+  accountId: typeof account === 'number' ? account : null,
+})
+
+/** Takes an attempt from all of these counts, or from none. @returns seconds to wait; 0: it may be looked at. */
+export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<number> {
+  await sql`
+    delete from beheer_inlogpoging where sleutel in (
+      select sleutel from beheer_inlogpoging where vergeet_op < now() limit 100 for update skip locked)`
+  const refused = { seconds: 0 }
+  try {
+    await sql.begin(async (trx) => {
+      for (const one of counters) {
+        const { free, first, longest } = BUDGETS[one.kind]
+        // By the clock, not the start of the transaction: another may have been ahead while this one waited for the row.
+        const { count } = await trx`
+          insert into beheer_inlogpoging as p (sleutel, account_id, aantal, open_op, vergeet_op)
+          values (${keyOf(one)}, ${one.accountId}, 1, clock_timestamp(), clock_timestamp() + interval '1 hour')
+          on conflict (sleutel) do update set (aantal, open_op, vergeet_op) = (
+            select n, clock_timestamp() + case when n < ${free}::int then interval '0'
+                else least(${longest}::int, ${first}::int * 2 ^ least(n - ${free}::int, 20)) * interval '1 second' end,
+              clock_timestamp() + case when n < ${free}::int then interval '1 hour' else interval '1 day' end
+            from (select case when p.vergeet_op <= clock_timestamp() then 1 else least(p.aantal, 1000000) + 1 end as n) x)
+          where p.open_op <= clock_timestamp()`
+        if (count === 1) continue
+        const [row] = await trx<{ seconds: number }[]>`
+          select ceil(extract(epoch from open_op - clock_timestamp()))::int as seconds from beheer_inlogpoging
+          where sleutel = ${keyOf(one)}`
+        refused.seconds = Math.max(1, row?.seconds ?? 1)
+        throw refused // so that those before it are as they were
+      }
+    })
+  } catch (error) {
+    if (error !== refused) throw error
+  }
+  return refused.seconds
+}
+
+/** Takes back an attempt that was not looked at, or that went well where others fail. */
+export async function returnAttempt({ sql }: Sql, counters: Counter[]): Promise<void> {
+  for (const key of counters.map(keyOf)) {
+    await sql`update beheer_inlogpoging set aantal = aantal - 1, open_op = clock_timestamp() where sleutel = ${key}`
+    await sql`delete from beheer_inlogpoging where sleutel = ${key} and aantal <= 0`
+  }
+}
+
+/** After it went well: the count of this place starts anew, that of all places together loses this one attempt. */
+export async function attemptSucceeded({ sql }: Sql, counters: Counter[]): Promise<void> {
+  for (const one of counters) {
+    if (one.kind === 'name') await returnAttempt({ sql }, [one])
+    else await sql`delete from beheer_inlogpoging where sleutel = ${keyOf(one)}`
+  }
+}
+
+/** Ends every wait of an account. What failed is still told at the next sign-in. */
+export async function endWait(trx: Db, accountId: number): Promise<void> {
+  await trx.deleteFrom('beheerInlogpoging').where('accountId', '=', accountId).execute()
+}
+
+// The cookie lives longer than a session and opens nothing. Browsers keep one for at most 400 days.
+const BROWSER_DAYS = 180
+const BROWSERS_PER_ACCOUNT = 20
+
+/** Number of this browser when it signed in to this account before. */
+export async function knownBrowser(
+  request: FastifyRequest,
+  accountId: number | undefined,
+): Promise<number | undefined> {
+  const value = request.cookies[cookieName(request)]
+  if (!value || accountId === undefined) return undefined
+  return request.server.own.browsers.find(sha256(value), accountId)
+}
+
+/** The number of this browser, when it signed in to this account in the last half year. @param sleutel hash of its cookie */
+export async function findBrowser({ sql }: Sql, sleutel: Buffer, accountId: number): Promise<number | undefined> {
+  const [row] = await sql<{ id: number }[]>`
+    select id from beheer_browser where sleutel = ${sleutel} and account_id = ${accountId}
+      and gezien_op > now() - make_interval(days => ${BROWSER_DAYS})`
+  return row?.id
+}
+
+/** Notes that this browser signed in. The cookie gets a new value, so that one planted before is worth nothing. */
+export async function rememberBrowser(request: FastifyRequest, reply: FastifyReply, accountId: number): Promise<void> {
+  const before = sha256(request.cookies[cookieName(request)] ?? '')
+  const value = randomBytes(32).toString('base64url')
+  await request.server.own.browsers.insert({ before, sleutel: sha256(value), accountId })
+  reply.setCookie(cookieName(request), value, { ...cookieOptions(request), maxAge: BROWSER_DAYS * 86_400 })
+}
+
+/** @param browser.before the key that it had */
+export async function insertBrowser(
+  { sql }: Sql,
+  { before, sleutel, accountId }: { before: Buffer; sleutel: Buffer; accountId: number },
+): Promise<void> {
+  await sql.begin(async (trx) => {
+    // Also for other accounts of this browser, whose counts go on.
+    await trx`
+      update beheer_browser set sleutel = ${sleutel}, gezien_op = case when account_id = ${accountId} then now() else gezien_op end
+      where sleutel = ${before}`
+    await trx`
+      insert into beheer_browser (sleutel, account_id) values (${sleutel}, ${accountId}) on conflict do nothing`
+    await trx`
+      delete from beheer_browser where account_id = ${accountId} and (gezien_op < now() - make_interval(days => ${BROWSER_DAYS})
+        or id in (select id from beheer_browser where account_id = ${accountId}
+          order by gezien_op desc, id desc offset ${BROWSERS_PER_ACCOUNT}))`
+  })
+}
+
+// The prefix makes browsers keep it to this host and to https.
+const cookieName = (request: FastifyRequest) =>
+  request.base.startsWith('https:') ? '__Host-zaakstroom-browser' : 'zaakstroom-browser'
+
+const sha256 = (value: string) => createHash('sha256').update(value).digest()
+const keyOf = ({ kind, of }: Counter) => sha256(`${kind}\n${of}`)

@@ -1,0 +1,127 @@
+// Sign in: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is not active.
+// How often one may try is in sign-in-attempts.ts.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { countAttempts } from '../../autorisaties/attempts.ts'
+import { networkOf } from '../../http/network.ts'
+import { PasswordField, readForm } from '../frame/form.ts'
+import { formatDuration } from '../frame/format.ts'
+import { basePath } from '../frame/keyset-list.ts'
+import { endSession } from '../frame/session.ts'
+import { t } from '../language/language.ts'
+import { codeCounters, knownBrowser, passwordCounters } from './sign-in-attempts.ts'
+import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
+
+const Inloggegevens = Type.Object({
+  gebruikersnaam: Type.String({ maxLength: 150 }),
+  wachtwoord: PasswordField,
+  verder: Type.Optional(Type.String({ maxLength: 2000 })),
+})
+const Code = Type.Object({
+  code: Type.Optional(Type.String({ maxLength: 20 })),
+  verder: Type.Optional(Type.String({ maxLength: 2000 })),
+})
+type Query = { Querystring: { verder?: string } }
+
+export async function registerSignIn(app: FastifyInstance): Promise<void> {
+  const { box, config } = app.parts
+  // All names together, in this process: for whoever tries many names. A browser that signed in before is no such one.
+  const pogingen = countAttempts({
+    limit: 20,
+    detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
+  })
+  const countAddress = (request: FastifyRequest) => {
+    const refusal = pogingen.refusal(networkOf(request.ip))
+    if (refusal) throw refusal
+    pogingen.failed(networkOf(request.ip))
+  }
+  const oidc = config.oidc && { label: config.oidc.label }
+
+  app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
+    if (request.session?.step === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
+    return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
+  })
+
+  app.post('/inloggen', { config: everyone }, async (request, reply) => {
+    const form = readForm(Inloggegevens, request.body)
+    const account = await app.own.accounts.find(form.gebruikersnaam)
+    const browser = await knownBrowser(request, account?.id)
+    if (browser === undefined) countAddress(request)
+    const counters = passwordCounters({
+      account: account?.id ?? form.gebruikersnaam,
+      network: networkOf(request.ip),
+      browser,
+    })
+    const page = {
+      title: t('Inloggen'),
+      verder: ownPath(form.verder),
+      gebruikersnaam: form.gebruikersnaam,
+      oidc,
+    }
+    const seconds = await app.own.attempts.claim(counters)
+    if (seconds > 0) return tooSoon(reply, seconds).page('sign-in', { ...page, weigering: waitText(seconds) })
+    const known = browser !== undefined
+    const right = await app.own.accounts.checkPassword(account, form.wachtwoord, { known }).catch(async (error) => {
+      await app.own.attempts.giveBack(counters) // too many at once: it was not looked at
+      throw error
+    })
+    if (!account || !right) {
+      await app.own.accounts.recordFailure(account?.id)
+      await app.own.audit(request, [
+        { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: form.gebruikersnaam },
+      ])
+      return reply.code(401).page('sign-in', {
+        ...page,
+        weigering: t('Deze gegevens kloppen niet, of het account is niet actief.'),
+      })
+    }
+    await app.own.attempts.succeeded(counters)
+    if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
+    return afterFirstStep(request, reply, account, form.verder)
+  })
+
+  app.get<Query>('/inloggen/code', { config: everyone }, async (request, reply) => {
+    if (request.session?.step !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
+    return reply.page('sign-in-code', { title: t('Code invullen'), verder: ownPath(request.query.verder) })
+  })
+
+  app.post('/inloggen/code', { config: everyone }, async (request, reply) => {
+    const account = request.session?.step === 'totp' ? request.session.beheerder : undefined
+    if (!account) return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
+    const form = readForm(Code, request.body)
+    const browser = await knownBrowser(request, account.id)
+    if (browser === undefined) countAddress(request)
+    const counters = codeCounters({ account: account.id, browser })
+    const page = { title: t('Code invullen'), verder: ownPath(form.verder) }
+    const seconds = await app.own.attempts.claim(counters)
+    if (seconds > 0) return tooSoon(reply, seconds).page('sign-in-code', { ...page, weigering: waitText(seconds) })
+    if (!(await app.own.codes.use(box, account, form.code ?? ''))) {
+      await app.own.accounts.recordFailure(account.id)
+      await app.own.audit(request, [
+        { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
+      ])
+      return reply.code(401).page('sign-in-code', { ...page, weigering: t('Deze code klopt niet, of is al gebruikt.') })
+    }
+    await app.own.attempts.succeeded(counters)
+    if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
+    return logIn(request, reply, account, form.verder)
+  })
+
+  app.post('/uitloggen', { config: everyone }, async (request, reply) => {
+    if (request.beheerder)
+      await app.own.audit(request, [{ handeling: 'uitloggen', soort: 'account', id: request.beheerder.uuid }])
+    await endSession(request, reply)
+    return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
+  })
+
+  if (config.oidc) {
+    const { registerOidc } = await import('./oidc.ts') // its library takes memory that most do not need
+    registerOidc(app)
+  }
+}
+
+const tooSoon = (reply: FastifyReply, seconds: number) => reply.code(429).header('retry-after', String(seconds))
+
+const waitText = (seconds: number) =>
+  t`Er is te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw. In een browser waarmee u eerder hebt ingelogd, telt alleen wat daar is ingevuld.`

@@ -1,0 +1,75 @@
+// totp: one-time codes (RFC 6238) as the second step of signing in. The secret is stored encrypted, and each code counts once.
+import { Secret, TOTP } from 'otpauth'
+import { encode } from 'uqr'
+import type { SecretBox } from '../../core/secret-box.ts'
+import type { Database } from '../../database/database.ts'
+
+type Account = { id: number; uuid: string; gebruikersnaam: string }
+type Sql = Pick<Database, 'sql'>
+
+// SHA-1 with 6 digits every 30 s: what every app knows.
+const PERIOD = 30
+const WINDOW = 1
+
+/** Makes a new secret, which counts only once a code of it has been confirmed. */
+export async function begin({ sql }: Sql, box: SecretBox, account: Account): Promise<void> {
+  const sealed = box.seal(new Secret({ size: 20 }).base32, owner(account))
+  await sql`
+    update beheer_account set totp_geheim = ${sealed}, totp_stap = null where id = ${account.id} and totp_sinds is null`
+}
+
+/** The secret that is being set up, for people and as a QR code; undefined when there is none, or it counts already. */
+export async function runningAttempt(
+  { sql }: Sql,
+  box: SecretBox,
+  account: Account,
+  dienst: string,
+): Promise<{ geheim: string; qr: { path: string; zijde: number } } | undefined> {
+  const [row] = await sql<
+    { totp_geheim: Buffer | null }[]
+  >`select totp_geheim from beheer_account where id = ${account.id} and totp_sinds is null`
+  if (!row?.totp_geheim) return undefined
+  const geheim = box.open(row.totp_geheim, owner(account))
+  const uri = new TOTP({
+    issuer: dienst,
+    label: account.gebruikersnaam,
+    secret: Secret.fromBase32(geheim),
+    period: PERIOD,
+  }).toString()
+  return { geheim: geheim.replace(/(.{4})(?=.)/g, '$1 '), qr: qrPad(uri) }
+}
+
+/**
+ * Whether this is a code of the account that was not used before. Time is that of the database.
+ * @param bevestig also makes the secret count from now on
+ */
+export async function useCode(
+  { sql }: Sql,
+  box: SecretBox,
+  account: Account,
+  code: string,
+  bevestig = false,
+): Promise<boolean> {
+  const [row] = await sql<{ totp_geheim: Buffer | null; nu: number }[]>`
+    select totp_geheim, extract(epoch from now())::float8 as nu from beheer_account
+    where id = ${account.id} and (totp_sinds is null) = ${bevestig}`
+  const token = code.replace(/\s/g, '')
+  if (!row?.totp_geheim || !/^\d{6}$/.test(token)) return false
+  const secret = Secret.fromBase32(box.open(row.totp_geheim, owner(account)))
+  const delta = TOTP.validate({ token, secret, period: PERIOD, window: WINDOW, timestamp: row.nu * 1000 })
+  if (delta === null) return false
+  const step = Math.floor(row.nu / PERIOD) + delta
+  const used = await sql`
+    update beheer_account set totp_stap = ${step}, totp_sinds = coalesce(totp_sinds, now())
+    where id = ${account.id} and coalesce(totp_stap, 0) < ${step} and totp_geheim = ${row.totp_geheim}`
+  return used.count === 1
+}
+
+const owner = ({ uuid }: Account) => `totp:${uuid}`
+
+/** A QR code as the path of an SVG: a square for each dark module. */
+function qrPad(text: string): { path: string; zijde: number } {
+  const { data, size } = encode(text, { border: 4, ecc: 'M' })
+  const path = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
+  return { path, zijde: size }
+}

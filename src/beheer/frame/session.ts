@@ -1,0 +1,312 @@
+// Sessions: who is signed in. The cookie holds a random value, the database its hash: a session that is taken away there has
+// ended on every process with the next request.
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../../core/actor.ts'
+import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
+import type { Database, Db, Reader } from '../../database/database.ts'
+
+export const ROLLEN = ['viewer', 'operator', 'administrator'] as const
+export type Rol = (typeof ROLLEN)[number]
+
+/** What a page asks: a role, or nothing. A higher role may do all that a lower one may. */
+export type Toegang = Rol | 'iedereen'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    rol?: Toegang
+  }
+  interface FastifyRequest {
+    /** Who is signed in; undefined on the few pages for everybody. */
+    beheerder: Administrator | undefined
+    session: Session | undefined
+  }
+}
+
+export type Administrator = {
+  id: number
+  uuid: string
+  gebruikersnaam: string
+  naam: string
+  rol: Rol
+  maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
+  /** One-time codes are set up. */
+  totp: boolean
+  /** False: signs in with OpenID Connect only. */
+  wachtwoord: boolean
+  /** Somebody else knows the password: it is replaced before anything else. */
+  wachtwoordGegeven: boolean
+}
+export type Notice = {
+  soort: 'goed' | 'fout' | 'info'
+  tekst: string
+  /** Secrets of clients that the next page shows, or of which it only uses the newest. */
+  geheimen?: { clientId: string; toon: boolean }[]
+  /** What that page alone may show, encrypted (`verzegel`). */
+  verzegeld?: string
+}
+/** `path` is of the page that says it, counted from /beheer; `*`: the first one, whichever it is. */
+type KeptNotice = Notice & { key: string; path: string; at: number }
+export type Session = {
+  id: number
+  uuid: string
+  step: 'totp' | 'ingelogd'
+  /** What this page is to say. */
+  notice: KeptNotice | null
+  beheerder: Administrator
+}
+
+const IDLE = '30 minutes'
+const LIFETIME = '12 hours'
+const TOTP_LIFETIME = '10 minutes'
+
+/** The session of this request, when it has one that still counts. */
+export async function findSession(request: FastifyRequest): Promise<Session | undefined> {
+  const value = request.cookies[cookieName(request)]
+  if (!value) return undefined
+  const row = await request.server.own.sessions.read(sha256(value))
+  if (!row) return undefined
+  return {
+    id: row.id,
+    uuid: row.uuid,
+    step: row.stap,
+    notice: noticeFor(request, row.melding),
+    beheerder: {
+      id: row.account_id,
+      uuid: row.account_uuid,
+      gebruikersnaam: row.gebruikersnaam,
+      naam: row.naam || row.gebruikersnaam,
+      rol: row.rol,
+      maxVertrouwelijkheidaanduiding: row.max,
+      totp: row.totp,
+      wachtwoord: row.wachtwoord,
+      wachtwoordGegeven: row.wachtwoord_gegeven,
+    },
+  }
+}
+
+type Sql = Pick<Database, 'sql'>
+
+/** The session with this key, which counts on for a while. */
+export async function readSession({ sql }: Sql, sleutel: Buffer) {
+  const [row] = await sql<
+    {
+      id: number
+      uuid: string
+      stap: Session['step']
+      melding: KeptNotice[] | Notice | null
+      account_id: number
+      account_uuid: string
+      gebruikersnaam: string
+      naam: string
+      rol: Rol
+      max: Vertrouwelijkheidaanduiding
+      totp: boolean
+      wachtwoord: boolean
+      wachtwoord_gegeven: boolean
+    }[]
+  >`
+    with gevonden as (
+      select s.*, s.gezien_op < now() - interval '1 minute' as oud from beheer_sessie s
+      where sleutel = ${sleutel} and vervalt_op > now() and gezien_op > now() - ${IDLE}::interval
+    ), gezien as (
+      update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
+    )
+    select g.id, g.uuid, g.stap, g.melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
+      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord,
+      a.wachtwoord is not null and a.wachtwoord_gegeven as wachtwoord_gegeven
+    from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
+  return row
+}
+
+/** How long a page may take to be opened. */
+const NOTICE_MS = 5 * 60_000
+const NOTICES = 20
+
+/** The oldest notice for this page. What a script fetches to refresh a part shows none, so it takes none. */
+function noticeFor(request: FastifyRequest, notices: KeptNotice[] | Notice | null): KeptNotice | null {
+  if (!Array.isArray(notices)) return null // none, or the one that an older program wrote, which knows no list
+  if (!['document', undefined].includes(request.headers['sec-fetch-dest'] as string | undefined)) return null
+  const path = noticePath(request.originalUrl.replace(/^\/beheer/, ''))
+  const counts = (one: KeptNotice) => (one.path === path || one.path === '*') && Date.now() - one.at < NOTICE_MS
+  return notices.find(counts) ?? null
+}
+
+const noticePath = (url: string) => url.split(/[?#]/, 1)[0] || '/'
+const keep = (path: string, notice: Notice): KeptNotice => ({ ...notice, key: randomUUID(), path, at: Date.now() })
+
+/** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
+export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]): Promise<Set<number>> {
+  const rows = await sql<{ id: number }[]>`
+    select s.id from beheer_sessie s join beheer_account a on a.id = s.account_id and a.actief
+    where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.vervalt_op > now()
+      and s.gezien_op > now() - ${IDLE}::interval`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Begins a session under a new value, in place of the one that the browser had.
+ * @param notice what its first page says
+ */
+export async function startSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  accountId: number,
+  step: Session['step'] = 'ingelogd',
+  notice: Notice | null = null,
+): Promise<void> {
+  await endSession(request, reply)
+  const value = randomBytes(32).toString('base64url')
+  const browser = String(request.headers['user-agent'] ?? '')
+    .slice(0, 300)
+    .toWellFormed()
+  const notices = notice && [keep('*', notice)]
+  const session = { sleutel: sha256(value), accountId, step, notices, adres: request.ip, browser }
+  const made = await request.server.own.sessions.insert(session)
+  if (request.session) request.session = { ...request.session, ...made, step }
+  reply.setCookie(cookieName(request), value, cookieOptions(request))
+}
+
+type NewSession = {
+  sleutel: Buffer
+  accountId: number
+  step: Session['step']
+  notices: KeptNotice[] | null
+  adres: string
+  browser: string
+}
+
+/** Removes sessions that no longer count on the way. */
+export async function insertSession(
+  { sql }: Sql,
+  { sleutel, accountId, step, notices, adres, browser }: NewSession,
+): Promise<{ id: number; uuid: string }> {
+  await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
+  const [row] = await sql<[{ id: number; uuid: string }]>`
+    insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
+    values (${sleutel}, ${accountId}, ${step}, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
+      ${adres}, ${browser}, ${notices && JSON.stringify(notices)}::text::jsonb) returning id, uuid`
+  return row
+}
+
+/** @param sleutel hash of the value in the cookie */
+export async function deleteSession({ sql }: Sql, sleutel: Buffer): Promise<void> {
+  await sql`delete from beheer_sessie where sleutel = ${sleutel}`
+}
+
+/** Signs this browser out; harmless when it was not signed in. */
+export async function endSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const value = request.cookies[cookieName(request)]
+  if (!value) return
+  await request.server.own.sessions.delete(sha256(value))
+  reply.clearCookie(cookieName(request), cookieOptions(request))
+}
+
+/** What a page is to say, once. Tabs of one session do not take each other's. @param path counts from /beheer */
+export async function addNotice(request: FastifyRequest, path: string, notice: Notice): Promise<void> {
+  if (request.session) await request.server.own.sessions.addNotice(request.session.id, keep(noticePath(path), notice))
+}
+
+/** Keeps the newest of them, and none for longer than five minutes. @param id of the session */
+export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice): Promise<void> {
+  await sql`
+    update beheer_sessie set melding = (
+      select jsonb_agg(m order by n) from (
+        select m, n from jsonb_array_elements(coalesce(melding, '[]') || ${JSON.stringify([notice])}::text::jsonb)
+          with ordinality x(m, n) order by n desc limit ${NOTICES}) newest
+      where (m->>'at')::float8 > ${Date.now() - NOTICE_MS})
+    where id = ${id}`
+}
+
+/** The page of this request has said it. */
+export async function forgetNotice(request: FastifyRequest, { key }: { key: string }): Promise<void> {
+  await request.server.own.sessions.deleteNotice(sessionOf(request).id, key)
+}
+
+/**
+ * @param id of the session
+ * @param key of the notice
+ */
+export async function deleteNotice({ sql }: Sql, id: number, key: string): Promise<void> {
+  await sql`
+    update beheer_sessie set melding = (
+      select jsonb_agg(m order by n) from jsonb_array_elements(melding) with ordinality x(m, n) where m->>'key' <> ${key})
+    where id = ${id} and melding is not null`
+}
+
+/** Ends sessions of an account: one, or all but one (`behalve`). Answers how many. */
+export async function endSessions(
+  db: Db,
+  accountId: number,
+  which: { uuid: string } | { behalve: number | null },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('beheerSessie')
+    .where('accountId', '=', accountId)
+    .$if('uuid' in which, (query) => query.where('uuid', '=', (which as { uuid: string }).uuid))
+    .$if('behalve' in which && which.behalve !== null, (query) =>
+      query.where('id', '!=', (which as { behalve: number }).behalve),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** A text for the next page of this session alone: the session keeps it encrypted until then. */
+export function seal(request: FastifyRequest, text: string): string {
+  return request.server.parts.box.seal(text, owner(request)).toString('base64')
+}
+
+/** What the change before this page left for it; undefined when another page came first. */
+export function unseal(request: FastifyRequest): string | undefined {
+  const sealed = request.session?.notice?.verzegeld
+  return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
+}
+
+const owner = (request: FastifyRequest) => `session:${sessionOf(request).uuid}`
+
+/** Who is signed in, on a page that is not for everybody. */
+export function signedIn({ beheerder }: FastifyRequest): Administrator {
+  if (!beheerder) throw new Error('nobody is signed in')
+  return beheerder
+}
+
+/** The session of who is signed in, on a page that is not for everybody. */
+export function sessionOf({ session }: FastifyRequest): Session {
+  if (!session) throw new Error('there is no session')
+  return session
+}
+
+/** Whether the one who is signed in has this role, or a higher one. */
+export function hasRole(beheerder: Administrator | undefined, rol: Toegang): boolean {
+  if (rol === 'iedereen') return true
+  return beheerder !== undefined && ROLLEN.indexOf(beheerder.rol) >= ROLLEN.indexOf(rol)
+}
+
+/** The one who is signed in, as the API's functions and their audit records know him. */
+export function beheerActor(request: FastifyRequest): Actor {
+  const { gebruikersnaam, naam } = signedIn(request)
+  return {
+    clientId: '',
+    userId: gebruikersnaam,
+    userRepresentation: naam,
+    applicatieUuid: '',
+    applicatieLabel: 'Beheer',
+    alleAutorisaties: true,
+    alleenGereedVoorPublicatie: false,
+    autorisaties: [],
+    base: request.base,
+    toelichting: '',
+    logrecordId: '',
+  }
+}
+
+const isSecure = (request: FastifyRequest) => request.base.startsWith('https:')
+// The prefix makes browsers keep it to this host and to https.
+const cookieName = (request: FastifyRequest) => (isSecure(request) ? '__Host-zaakstroom' : 'zaakstroom')
+
+/** For every cookie of the pages. */
+export function cookieOptions(request: FastifyRequest) {
+  return { path: '/', httpOnly: true, sameSite: 'lax' as const, secure: isSecure(request) }
+}
+
+const sha256 = (value: string) => createHash('sha256').update(value).digest()

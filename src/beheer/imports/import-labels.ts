@@ -1,0 +1,138 @@
+// Import labels: what an import, and a dry run, look like on the pages.
+
+import type { Concept } from '../../documenten/import/draft.ts'
+import { canContinue, GEANNULEERD } from '../../documenten/import/index.ts'
+import type { ImportRow } from '../../documenten/import/rows.ts'
+import type { StreamState } from '../frame/event-stream.ts'
+import { formatDuration, formatNumber } from '../frame/format.ts'
+import { t, words } from '../language/language.ts'
+
+type State = { text: string; tone: 'goed' | 'fout' | 'let-op' | 'bezig' }
+
+/** Kinds of failures that one page shows. */
+export const MAX_KINDS = 100
+
+/** The state of an import in words. An active one with a reason waits for something. */
+export function importStatus({
+  status,
+  reden,
+  mislukt,
+  gepauzeerdOp,
+}: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'gepauzeerdOp'>): State {
+  if (gepauzeerdOp) return { text: t('Gepauzeerd'), tone: 'let-op' }
+  if (status === 'pending') return { text: t('Wacht op een bestand'), tone: 'let-op' }
+  if (status === 'active') return reden ? { text: t('Wacht'), tone: 'let-op' } : { text: t('Loopt'), tone: 'bezig' }
+  if (status === 'error') return { text: reden === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), tone: 'fout' }
+  return mislukt ? { text: t('Klaar, met fouten'), tone: 'let-op' } : { text: t('Klaar'), tone: 'goed' }
+}
+
+/** Rows per second, over the whole time that it ran. */
+export function perSecond(verwerkt: number, seconden: number): string {
+  const rate = verwerkt / seconden
+  return formatNumber(rate >= 10 ? Math.round(rate) : rate)
+}
+
+/**
+ * @param verwerkt rows
+ * @param seconden in which these were read; 0 when that is not known
+ */
+export function speedText(verwerkt: number, seconden: number): string {
+  if (verwerkt === 0 || seconden <= 0) return t('nog niet bekend')
+  return t`${perSecond(verwerkt, seconden)} rijen per seconde`
+}
+
+function remainingText(verwerkt: number, totaal: number, seconden: number): string {
+  if (verwerkt >= totaal) return t('klaar')
+  if (verwerkt === 0 || seconden <= 0) return t('nog niet bekend')
+  return t`ongeveer ${formatDuration(Math.max(1, ((totaal - verwerkt) * seconden) / verwerkt))}`
+}
+
+/** Why an import does not go on, and what to do about it; empty when nothing holds it up. */
+function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
+  if (row.status !== 'active') return ''
+  if (row.reden) return WAITS_FOR[row.reden] ?? row.reden
+  if (!row.werkers && row.stil > 5) return noWorker()
+  if (row.stil > 120)
+    return t('Er is al meer dan twee minuten geen voortgang. Kijk op de pagina Taken wat er aan de hand is.')
+  return ''
+}
+
+const WAITS_FOR: Record<string, string> = words({
+  'Wacht op de importmap.':
+    'De import wacht op de importmap. Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat en leesbaar is op de machine van de worker. De import gaat daarna vanzelf verder, binnen tien seconden.',
+  'Wacht op de opslag.':
+    'De import wacht op de opslag van documenten. Controleer of de opslag bereikbaar en beschrijfbaar is; het Overzicht laat dat zien. De import gaat daarna vanzelf verder, binnen tien seconden.',
+  'Wacht op ruimte in de opslag.':
+    'De import wacht op ruimte op de schijf van de documenten: er is minder dan 2% of 1 GB vrij. Maak de schijf groter of ruim op. De import gaat daarna vanzelf verder, binnen tien seconden.',
+  'Wacht op de virusscanner.':
+    'De import wacht op de virusscanner, die niet antwoordt. Start clamd opnieuw en bekijk zijn log. De import gaat daarna vanzelf verder, binnen tien seconden.',
+  'Wacht op de database.':
+    'De import wacht op de database: die is vol of alleen te lezen. Maak ruimte of maak de database beschrijfbaar. De import gaat daarna vanzelf verder, binnen tien seconden.',
+})
+const noWorker = () =>
+  t(
+    'Er draait geen worker, dus er gebeurt nu niets. Start een worker (opdracht: zaakstroom worker); daarna gaat het vanzelf verder.',
+  )
+
+/** What to do about an import that stopped. */
+export function stoppedText(row: ImportRow): string {
+  const { status, reden } = row
+  if (status !== 'error') return ''
+  const how = canContinue(row) ? t('Laat de import verder gaan, of probeer') : t('Probeer')
+  const rest = t`Wat al was geïmporteerd, blijft staan. Wilt u de rest alsnog importeren? ${how} de rijen die niet zijn geïmporteerd opnieuw.`
+  if (reden === GEANNULEERD) return t`Deze import is geannuleerd. ${rest}`
+  return t`Deze import is voor het einde gestopt. ${reden ?? ''} De oorzaak staat in het logboek van de worker. ${rest}`
+}
+
+export type Progress = {
+  status: string
+  reden: string | null
+  totaal: number
+  verwerkt: number
+  mislukt: number
+  /** How long it ran, and how long ago its last progress was. */
+  seconden: number
+  stil: number
+  werkers: boolean
+  gepauzeerd?: boolean
+}
+
+/** How an import stands, for the page and for the stream that keeps it up to date. */
+export function importState(row: Progress): StreamState {
+  const { totaal, verwerkt, mislukt, seconden } = row
+  return {
+    values: {
+      ...countText(row),
+      gelukt: formatNumber(verwerkt - mislukt),
+      mislukt: formatNumber(mislukt),
+      snelheid: speedText(verwerkt, seconden),
+      resterend: remainingText(verwerkt, totaal, seconden),
+      wacht: waitingText(row),
+    },
+    spoken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
+    done: row.status !== 'active' || row.gepauzeerd === true,
+  }
+}
+
+/** How a dry run stands. */
+export function dryRunState(row: Progress): StreamState {
+  const { totaal, verwerkt, mislukt, seconden, stil, werkers } = row
+  return {
+    values: {
+      ...countText(row),
+      mislukt: formatNumber(mislukt),
+      resterend: remainingText(verwerkt, totaal, seconden),
+      wacht: !werkers && stil > 5 ? noWorker() : '',
+    },
+    spoken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
+    done: row.status !== 'wacht' && row.status !== 'bezig',
+  }
+}
+
+function countText({ verwerkt, totaal }: Progress) {
+  const percent = totaal === 0 ? 100 : Math.floor((100 * verwerkt) / totaal)
+  return { percent, procent: `${percent}%`, verwerkt: formatNumber(verwerkt), totaal: formatNumber(totaal) }
+}
+
+/** Whether its rows are still looked at, or will be. */
+export const isDryRunning = ({ proefStatus }: Concept) => proefStatus === 'wacht' || proefStatus === 'bezig'

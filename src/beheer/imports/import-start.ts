@@ -1,0 +1,338 @@
+// Import start: an import from the browser, in steps: the file is taken in and shown, a dry run lists its wrong rows, and then
+// it starts or is thrown away. The file waits between the steps in the database, for a day.
+
+import multipart, { type MultipartFile } from '@fastify/multipart'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { Problem } from '../../core/problem.ts'
+import { isLockTimeout } from '../../database/error-codes.ts'
+import { importBaseDirFault } from '../../documenten/import/base-dir.ts'
+import { CsvError, KOLOMMEN } from '../../documenten/import/csv.ts'
+import {
+  type Concept,
+  createDraft,
+  deleteDraft,
+  requestDryRun,
+  requireConcept,
+  startDraft,
+} from '../../documenten/import/draft.ts'
+import { csvStream } from '../../documenten/import/report.ts'
+import { cellAt, imported } from '../../documenten/import/rows.ts'
+import { formParts } from '../../http/forms.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import { requireToken } from '../frame/csrf-token.ts'
+import type { EventStreams, StreamState } from '../frame/event-stream.ts'
+import type { FormFaults } from '../frame/form.ts'
+import { formatBytes } from '../frame/format.ts'
+import { keysetPage } from '../frame/keyset-list.ts'
+import { queryText, uuidParam } from '../frame/lookup.ts'
+import { redirectWith } from '../frame/page.ts'
+import { signedIn } from '../frame/session.ts'
+import { reason, t, words } from '../language/language.ts'
+import { COLUMNS } from './import-columns.ts'
+import { dryRunState, isDryRunning, MAX_KINDS, type Progress } from './import-labels.ts'
+
+const viewer = { access: 'beheer', rol: 'viewer' } as const
+const operator = { access: 'beheer', rol: 'operator' } as const
+const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
+const PREVIEW_ROWS = 20
+const MAX_COLUMNS = 100 // a file may have thousands
+const STUCK_MS = 120_000
+
+export async function registerImportStart(app: FastifyInstance, watch: EventStreams): Promise<void> {
+  const { reader } = app
+  const { config } = app.parts
+
+  app.get('/imports/nieuw', { config: operator }, async (_request, reply) => showForm(reply, {}))
+
+  // Only the header: what a spreadsheet can be filled below.
+  app.get('/imports/leeg.csv', { config: viewer }, async (_request, reply) => {
+    async function* records() {
+      yield [...KOLOMMEN]
+    }
+    return reply
+      .headers({ 'content-disposition': 'attachment; filename="import-leeg.csv"' })
+      .type('text/csv; charset=utf-8')
+      .send(csvStream(records()))
+  })
+
+  // As Excel opens and saves it in Dutch: semicolons, and a byte order mark so that it knows the characters.
+  app.get('/imports/voorbeeld.csv', { config: viewer }, async (_request, reply) => {
+    const [type] = await reader.sql<{ naam: string }[]>`
+      select t.omschrijving || ' (' || c.domein || ')' as naam from informatieobjecttype t join catalogus c on c.id = t.catalogus_id
+      where not t.concept and t.einde_geldigheid is null order by t.id limit 1`
+    const example = KOLOMMEN.map((column) =>
+      column === 'informatieobjecttype' && type ? String(type.naam) : COLUMNS[column].example,
+    )
+    const lines = [[...KOLOMMEN], example].map((cells) =>
+      cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';'),
+    )
+    return reply
+      .headers({ 'content-disposition': 'attachment; filename="import-voorbeeld.csv"' })
+      .type('text/csv; charset=utf-8')
+      .send(`\ufeff${lines.join('\r\n')}\r\n`)
+  })
+
+  await app.register(async (scope) => {
+    if (!scope.hasContentTypeParser('multipart/form-data')) await scope.register(multipart)
+    const options = { config: { ...operator, checksToken: true, stream: true }, bodyLimit: Number.MAX_SAFE_INTEGER }
+    scope.post('/imports/nieuw', options, async (request, reply) => {
+      if (!request.isMultipart())
+        throw new Problem(400, { detail: t('Dit formulier kwam niet compleet aan. Probeer het opnieuw.') })
+      try {
+        const uuid = await receive(request, reply)
+        return await redirectWith(request, reply, `/imports/concept/${uuid}`)
+      } catch (error) {
+        if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
+          throw new Problem(400, { detail: t('De verbinding is verbroken. Er is niets bewaard.') })
+        if (!(error instanceof CsvError)) throw error
+        return showForm(reply.code(400), { bestand: `${reason(error.message)} ${ADVICE[error.code]}` })
+      }
+    })
+  })
+
+  app.get('/imports/concept/:uuid', { config: viewer }, async (request, reply) => {
+    const concept = await requireConcept(app.read, uuidParam(request))
+    const kop = concept.kop as string[]
+    const shown = Math.min(kop.length, MAX_COLUMNS)
+    const rows = await reader.sql<{ nummer: number; count: number; cellen: string[] }[]>`
+      select nummer, json_array_length(cellen) as count, (
+        select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
+          order by c.n), '[]')
+        from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
+      from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
+    const isBusy = isDryRunning(concept)
+    const kinds = concept.proefFouten > 0 ? await faultKinds(concept) : []
+    const fault = importBaseDirFault(config)
+    return reply.page('import-draft', {
+      title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
+      breadcrumbs: [LIST_PAGE],
+      concept,
+      kop: kop.slice(0, shown).map(shortened),
+      breed: kop.length > shown,
+      onbekend: kop
+        .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
+        .map((naam) => shortened(naam) || t('(zonder naam)')),
+      rows: rows.map(({ nummer, count, cellen }) => ({
+        nummer,
+        scheef: count !== kop.length,
+        cellen: cellen.slice(0, kop.length > shown ? shown : undefined).map(shortened),
+      })),
+      isBusy,
+      // A run that was lost can be asked for again.
+      vast: isBusy && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
+      progress: isBusy ? (await readTrial(concept.uuid))?.values : null,
+      kinds: kinds.slice(0, MAX_KINDS),
+      moreKinds: kinds.length > MAX_KINDS,
+      open: await openImport(),
+      directoryFault: fault?.reden,
+    })
+  })
+
+  app.get(
+    '/imports/concept/:uuid/stroom',
+    { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
+    async (request, reply) => {
+      const { uuid } = await requireConcept(app.read, uuidParam(request))
+      return watch(request, reply, t`concept ${uuid}`, () => readTrial(uuid))
+    },
+  )
+
+  app.get('/imports/concept/:uuid/fouten', { config: viewer }, async (request, reply) => {
+    const concept = await requireConcept(app.read, uuidParam(request))
+    const kop = concept.kop as string[]
+    const [pad, titel] = ['bestandspad', 'titel'].map((column) => kop.indexOf(column)) as [number, number]
+    const [kind] = await chosenReason(concept, queryText(request, 'reden'))
+    const reason = kind ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${kind.sleutel}::bigint` : sql``
+    const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
+      key: ({ nummer }) => String(nummer),
+      rows: async (limit, { na, voor }) => {
+        const from = isRow(na)
+          ? sql`and f.nummer > ${Number(na)}`
+          : isRow(voor)
+            ? sql`and f.nummer < ${Number(voor)}`
+            : sql``
+        const order = voor === undefined ? sql`asc` : sql`desc`
+        const { rows } = await sql<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>`
+          select f.nummer, f.opmerking, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
+          from import_concept_fout f
+          left join import_concept_regel r on r.concept_id = f.concept_id and r.nummer = f.nummer
+          where f.concept_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
+          app.read,
+        )
+        return rows
+      },
+    })
+    return reply.page('import-draft-faults', {
+      title: t('Rijen met een fout'),
+      breadcrumbs: [
+        LIST_PAGE,
+        { path: `/imports/concept/${concept.uuid}`, name: t`Controleren: ${concept.bestandsnaam}` },
+      ],
+      concept,
+      kind,
+      list: {
+        ...list,
+        rows: list.rows.map(({ titel, ...rij }) => ({
+          ...rij,
+          bestandspad: shortened(rij.bestandspad),
+          documentTitel: shortened(titel),
+        })),
+      },
+    })
+  })
+
+  app.post('/imports/concept/:uuid/proef', { config: operator }, async (request, reply) => {
+    const uuid = uuidParam(request)
+    await mutateFromPage(request, async (m) => {
+      const concept = await requestDryRun(m, uuid)
+      m.audit({ handeling: 'import-proefdraaien', ...object(concept) })
+    })
+    return redirectWith(request, reply, `/imports/concept/${uuid}`)
+  })
+
+  app.post('/imports/concept/:uuid/starten', { config: operator }, async (request, reply) => {
+    const uuid = uuidParam(request)
+    try {
+      const started = await mutateFromPage(request, async (m) => {
+        const { import: made, concept } = await startDraft(m, uuid, {
+          config,
+          gestartDoor: signedIn(request).gebruikersnaam,
+        })
+        m.audit({
+          handeling: 'import-starten',
+          ...object(concept),
+          id: made.uuid,
+          nieuw: { bestandsnaam: concept.bestandsnaam, rijen: concept.totaal },
+        })
+        return made.uuid
+      })
+      return await redirectWith(
+        request,
+        reply,
+        `/imports/${started}`,
+        t('De import is gestart. U kunt deze pagina gerust verlaten.'),
+      )
+    } catch (error) {
+      const fault = error instanceof Problem ? error.invalidParams?.[0] : undefined
+      const text = fault?.code === 'existing-import-started' ? alreadyOne() : (fault?.reason ?? lockFault(error))
+      if (!text) throw error
+      return redirectWith(request, reply, `/imports/concept/${uuid}`, text, 'fout')
+    }
+  })
+
+  app.post('/imports/concept/:uuid/annuleren', { config: operator }, async (request, reply) => {
+    const uuid = uuidParam(request)
+    await mutateFromPage(request, async (m) => {
+      const concept = await deleteDraft(m, uuid)
+      m.audit({ handeling: 'import-bestand-weggooien', ...object(concept) })
+    })
+    return redirectWith(request, reply, '/imports', t('Het bestand is weggegooid. Er is niets geïmporteerd.'))
+  })
+
+  async function showForm(reply: FastifyReply, faults: FormFaults): Promise<FastifyReply> {
+    return reply.page('import-new', {
+      title: t('Import starten'),
+      breadcrumbs: [LIST_PAGE],
+      faults,
+      columns: KOLOMMEN.map((name) => ({ name, ...COLUMNS[name] })),
+      open: await openImport(),
+      directoryFault: importBaseDirFault(config)?.reden,
+    })
+  }
+
+  /** Takes the file of the form in. The token comes before it. */
+  async function receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    let token = ''
+    const limits = { fields: 5, fieldBytes: 1000, fileBytes: config.minUploadSize }
+    for await (const part of formParts(request, limits)) {
+      if (part.type === 'field') {
+        if (part.fieldname === '_csrf') token = String(part.value)
+        continue
+      }
+      await requireToken(request, reply, token)
+      if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
+      return await accept(request, part)
+    }
+    await requireToken(request, reply, token)
+    throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
+  }
+
+  async function accept(request: FastifyRequest, part: MultipartFile): Promise<string> {
+    const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
+    return mutateFromPage(request, async (m) => {
+      const { uuid, totaal, omvang } = await createDraft(m, part.file, {
+        bestandsnaam,
+        basisUrl: request.base,
+        gemaaktDoor: signedIn(request).gebruikersnaam,
+      })
+      if (part.file.truncated)
+        throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
+      m.audit({
+        handeling: 'import-bestand-klaarzetten',
+        soort: 'import-bestand',
+        id: uuid,
+        weergave: bestandsnaam,
+        nieuw: { bestandsnaam, rijen: totaal, bytes: omvang },
+      })
+      await requestDryRun(m, uuid) // nobody should start what was not tried
+      return uuid
+    })
+  }
+
+  async function openImport() {
+    return imported(app.read)
+      .where('status', 'in', ['pending', 'active'])
+      .select(['uuid', 'status', 'bestandsnaam', 'gemaaktOp'])
+      .executeTakeFirst()
+  }
+
+  async function readTrial(uuid: string): Promise<StreamState | undefined> {
+    const [row] = await reader.sql<Progress[]>`
+      select coalesce(proef_status, '') as status, proef_reden as reden, totaal, proef_verwerkt as verwerkt,
+        proef_fouten as mislukt,
+        extract(epoch from coalesce(proef_beeindigd_op, now()) - proef_gestart_op)::float8 as seconden,
+        extract(epoch from now() - proef_bijgewerkt_op)::float8 as stil,
+        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers
+      from import_concept where uuid = ${uuid} and verwijderd_op is null`
+    return row && dryRunState(row)
+  }
+
+  async function chosenReason({ id }: Concept, sleutel: string) {
+    if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return []
+    return reader.sql<{ sleutel: string; reden: string; aantal: number }[]>`
+      select sleutel::text, reden, aantal from import_concept_foutsoort
+      where concept_id = ${id} and sleutel = ${sleutel}::bigint`
+  }
+
+  async function faultKinds({ id }: Concept) {
+    return reader.sql<
+      { sleutel: string; reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
+    >`
+      select sleutel::text, reden, aantal, voorbeelden from import_concept_foutsoort
+      where concept_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
+  }
+}
+
+const alreadyOne = () =>
+  t(
+    'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.',
+  )
+const CHOOSE_AGAIN =
+  'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
+const ADVICE: Record<CsvError['code'], string> = words({
+  parse_error: CHOOSE_AGAIN,
+  'empty-file': 'Kies een CSV-bestand met een kopregel en ten minste één rij.',
+  'missing-import-headers':
+    'Voeg deze kolommen toe, ook als ze leeg blijven, en kies het bestand opnieuw. Er is niets bewaard.',
+  'duplicate-import-headers': 'Laat elke kolom één keer voorkomen, en kies het bestand opnieuw. Er is niets bewaard.',
+})
+
+/** Another import was being started at the same moment. */
+function lockFault(error: unknown): string | undefined {
+  return isLockTimeout(error) ? alreadyOne() : undefined
+}
+
+const isRow = (text: string | undefined) => text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31
+const object = (concept: Concept) => ({ soort: 'import-bestand', id: concept.uuid, weergave: concept.bestandsnaam })
+const shortened = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

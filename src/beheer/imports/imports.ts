@@ -1,0 +1,384 @@
+// imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { notFound } from '../../core/problem.ts'
+import { createDraftOfRest, listConcepten, requestDryRun } from '../../documenten/import/draft.ts'
+import {
+  canContinue,
+  cancelImport,
+  continueImport,
+  deleteImport,
+  hasReport,
+  pauseImport,
+  sendReport,
+} from '../../documenten/import/index.ts'
+import { csvStream } from '../../documenten/import/report.ts'
+import { failedRows } from '../../documenten/import/report-rows.ts'
+import { cellAt, type ImportRow, requireImport } from '../../documenten/import/rows.ts'
+import { countStream } from '../../http/stream.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import { openEventStreams, type StreamState } from '../frame/event-stream.ts'
+import { formFaultsOf } from '../frame/form.ts'
+import { moment } from '../frame/format.ts'
+import { keysetPage } from '../frame/keyset-list.ts'
+import { keysetByNumber, queryText, sortsOf, uuidParam } from '../frame/lookup.ts'
+import { redirectWith } from '../frame/page.ts'
+import { signedIn } from '../frame/session.ts'
+import { t, words } from '../language/language.ts'
+import {
+  importState,
+  importStatus,
+  MAX_KINDS,
+  type Progress,
+  perSecond,
+  speedText,
+  stoppedText,
+} from './import-labels.ts'
+import { registerImportStart } from './import-start.ts'
+
+const viewer = { access: 'beheer', rol: 'viewer' } as const
+const operator = { access: 'beheer', rol: 'operator' } as const
+const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
+
+const SORTS = sortsOf('import', 'i', {
+  bestand: sql`lower(i.bestandsnaam)`,
+  staat: sql`i.status`,
+  rijen: sql`i.totaal`,
+  gelukt: sql`i.geslaagd`,
+  mislukt: sql`coalesce(i.mislukt, 0)`,
+})
+
+export async function registerImports(app: FastifyInstance): Promise<void> {
+  const { reader } = app
+  const watch = openEventStreams(app)
+  await registerImportStart(app, watch)
+
+  app.get('/imports', { config: viewer }, async (request, reply) => {
+    const list = await keysetByNumber<ImportRow>(request, app.read, {
+      select: sql`select i.* from import i`,
+      id: sql`i.id`,
+      sorts: SORTS,
+      conditions: [sql`i.verwijderd_op is null`],
+    })
+    const concepten = await listConcepten(app.read, 20)
+    const isActive = list.rows.some(isRunning)
+    return reply.page('imports', {
+      title: t('Imports'),
+      defaultSort: '-nummer',
+      list: { ...list, rows: list.rows.map((row) => ({ ...row, ...summaryOf(row) })) },
+      concepten,
+      isActive,
+    })
+  })
+
+  app.get('/imports/:uuid', { config: viewer }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    const isActive = isRunning(row)
+    const kinds = row.mislukt ? await faultKinds(row) : []
+    return reply.page('import', {
+      title: nameOfImport(row),
+      breadcrumbs: [LIST_PAGE],
+      row,
+      ...summaryOf(row),
+      isActive,
+      progress: isActive || row.gestartOp ? (await readProgress(row.uuid))?.values : null,
+      stopped: stoppedText(row),
+      canContinue: canContinue(row),
+      hasReport: hasReport(row),
+      notImported: row.totaal - row.geslaagd,
+      kinds: kinds.slice(0, MAX_KINDS),
+      moreKinds: kinds.length > MAX_KINDS,
+    })
+  })
+
+  app.get(
+    '/imports/:uuid/stroom',
+    { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
+    async (request, reply) => {
+      const { uuid } = await importOfRequest(request)
+      return watch(request, reply, t`import ${uuid}`, () => readProgress(uuid))
+    },
+  )
+
+  app.get('/imports/:uuid/rijen', { config: viewer }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    const kind = await chosenKind(row, queryText(request, 'reden'))
+    const onlyFailed = queryText(request, 'resultaat') === 'mislukt' && !kind
+    const kop = row.kop as string[]
+    const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
+    const list = await keysetPage<ReportRow>(request, {
+      key: ({ nummer }) => String(nummer),
+      rows: (limit, { na, voor }) => {
+        const from = isRow(na)
+          ? sql`and u.nummer > ${Number(na)}`
+          : isRow(voor)
+            ? sql`and u.nummer < ${Number(voor)}`
+            : sql``
+        const which = kind
+          ? sql`and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = ${kind.sleutel}::bigint`
+          : onlyFailed
+            ? sql`and not u.geslaagd`
+            : sql``
+        return listRows(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
+      },
+    })
+    return reply.page('import-rows', {
+      title: kind ? t('Rijen met dezelfde fout') : t('Rijen'),
+      breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],
+      row,
+      kind,
+      choice: onlyFailed ? 'mislukt' : '',
+      list: {
+        ...list,
+        rows: list.rows.map(({ titel, ...rij }) => ({
+          ...rij,
+          bestandspad: shortened(rij.bestandspad),
+          documentTitel: shortened(titel),
+        })),
+      },
+    })
+  })
+
+  app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
+    sendReport(request, reply, await app.reportReader(), await importOfRequest(request), {
+      toegekend: true,
+      neutraliseer: queryText(request, 'formules') === 'neutraliseren',
+    }),
+  )
+
+  // Streamed: it may be all rows of the file.
+  app.get('/imports/:uuid/niet-geimporteerd', { config: viewer }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    if (!hasReport(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
+    countStream(request, reply)
+    async function* records() {
+      yield row.kop as string[]
+      yield* failedRows(reader, row)
+    }
+    return reply
+      .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
+      .type('text/csv; charset=utf-8')
+      .send(csvStream(records()))
+  })
+
+  app.post('/imports/:uuid/pauzeren', { config: operator }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    const done = t('De import is gepauzeerd. De rijen waar hij mee bezig was, worden nog afgemaakt.')
+    return change(request, reply, row, `/imports/${row.uuid}`, done, async () => {
+      await mutateFromPage(request, async (m) => {
+        const { verwerkt } = await pauseImport(m, row.uuid)
+        m.audit({ handeling: 'import-pauzeren', ...object(row), nieuw: { verwerkt } })
+      })
+    })
+  })
+
+  app.post('/imports/:uuid/verder', { config: operator }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    return change(request, reply, row, `/imports/${row.uuid}`, t('De import gaat verder.'), async () => {
+      await mutateFromPage(request, async (m) => {
+        const { status, verwerkt } = await continueImport(m, row.uuid)
+        m.audit({
+          handeling: 'import-verder',
+          ...object(row),
+          oud: { status: row.status },
+          nieuw: { status, verwerkt },
+        })
+      })
+    })
+  })
+
+  // The rows that failed, as a file of their own: it goes through the same steps.
+  app.post('/imports/:uuid/opnieuw', { config: operator }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    if (!hasReport(row)) throw notFound(t('Dit kan pas als de import is gestopt.'))
+    const uuid = await mutateFromPage(request, async (m) => {
+      const made = await createDraftOfRest(m, row, signedIn(request).gebruikersnaam)
+      await requestDryRun(m, made.uuid)
+      m.audit({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.totaal } })
+      return made.uuid
+    })
+    const text = t('De rijen die niet zijn geïmporteerd, staan klaar en worden nu gecontroleerd.')
+    return redirectWith(request, reply, `/imports/concept/${uuid}`, text)
+  })
+
+  app.get('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    return confirmation(reply, row, {
+      title: t('Import annuleren'),
+      lines: [
+        t('De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.'),
+        t('Een geannuleerde import kan niet verder gaan. De rijen die overblijven kunt u daarna downloaden.'),
+      ],
+      button: t('Import annuleren'),
+      back: t('Niet annuleren'),
+    })
+  })
+
+  app.post('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    return change(request, reply, row, `/imports/${row.uuid}`, t('De import is geannuleerd.'), async () => {
+      await mutateFromPage(request, async (m) => {
+        const { status, verwerkt } = await cancelImport(m, row.uuid)
+        m.audit({
+          handeling: 'import-annuleren',
+          ...object(row),
+          oud: { status: row.status },
+          nieuw: { status, verwerkt },
+        })
+      })
+    })
+  })
+
+  app.get('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    return confirmation(reply, row, {
+      title: t('Import verwijderen'),
+      lines: [
+        t('U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.'),
+        t('De documenten die zijn geïmporteerd, blijven bestaan.'),
+      ],
+      button: t('Import verwijderen'),
+      back: t('Niet verwijderen'),
+    })
+  })
+
+  app.post('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    return change(
+      request,
+      reply,
+      row,
+      '/imports',
+      t('De import is verwijderd. De documenten zijn er nog.'),
+      async () => {
+        await mutateFromPage(request, async (m) => {
+          const { status, totaal, geslaagd } = await deleteImport(m, row.uuid)
+          m.audit({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
+        })
+      },
+    )
+  })
+
+  /** Does it, or says on the page of the import why not. */
+  async function change(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    row: ImportRow,
+    path: string,
+    done: string,
+    work: () => Promise<void>,
+  ): Promise<FastifyReply> {
+    try {
+      await work()
+    } catch (error) {
+      formFaultsOf(error)
+      const now = await requireImport(app.read, row.uuid)
+      return redirectWith(
+        request,
+        reply,
+        `/imports/${row.uuid}`,
+        t`Dat kan nu niet: de import staat op “${importStatus(now).text}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
+        'fout',
+      )
+    }
+    return redirectWith(request, reply, path, done)
+  }
+
+  function confirmation(
+    reply: FastifyReply,
+    row: ImportRow,
+    text: { title: string; lines: string[]; button: string; back: string },
+  ): Promise<FastifyReply> {
+    return reply.page('import-confirm', {
+      breadcrumbs: [LIST_PAGE, { path: `/imports/${row.uuid}`, name: nameOfImport(row) }],
+      row,
+      ...summaryOf(row),
+      ...text,
+    })
+  }
+
+  async function importOfRequest(request: FastifyRequest): Promise<ImportRow> {
+    return requireImport(app.read, uuidParam(request))
+  }
+
+  async function readProgress(uuid: string): Promise<StreamState | undefined> {
+    const [row] = await reader.sql<Progress[]>`
+      select status, reden, totaal, verwerkt, verwerkt - geslaagd as mislukt,
+        extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
+        extract(epoch from now() - bijgewerkt_op)::float8 as stil,
+        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers,
+        gepauzeerd_op is not null as gepauzeerd
+      from import where uuid = ${uuid} and verwijderd_op is null`
+    return row && importState(row)
+  }
+
+  async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {
+    return reader.sql<FaultKind[]>`
+      select s.sleutel::text, s.reden, s.aantal, array(
+        select u.nummer from import_resultaat u
+        where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = s.sleutel
+        order by u.nummer limit 5) as voorbeelden
+      from import_foutsoort s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${MAX_KINDS + 1}`
+  }
+
+  async function chosenKind({ id }: ImportRow, sleutel: string): Promise<FaultKind | undefined> {
+    if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
+    const [kind] = await reader.sql<FaultKind[]>`
+      select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_foutsoort
+      where import_id = ${id} and sleutel = ${sleutel}::bigint`
+    return kind
+  }
+
+  async function listRows(
+    id: number,
+    [pad, titel]: [number, number],
+    where: ReturnType<typeof sql>,
+    limit: number,
+    back: boolean,
+  ): Promise<ReportRow[]> {
+    const order = back ? sql`desc` : sql`asc`
+    const { rows } = await sql<ReportRow>`
+      select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid",
+        ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
+      from (select u.* from import_resultaat u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
+      left join import_regel r on r.import_id = u.import_id and r.nummer = u.nummer
+      order by u.nummer ${order}`.execute(app.read)
+    return rows
+  }
+}
+
+type FaultKind = { sleutel: string; reden: string; aantal: number; voorbeelden: number[] }
+type ReportRow = {
+  nummer: number
+  geslaagd: boolean
+  opmerking: string
+  documentUuid: string | null
+  bestandspad: string
+  titel: string
+}
+
+const isRunning = ({ status, gepauzeerdOp }: ImportRow) => status === 'active' && gepauzeerdOp === null
+
+function summaryOf(row: ImportRow) {
+  const end = row.beeindigdOp ? Date.parse(row.beeindigdOp) : Date.now()
+  const seconden = row.gestartOp ? Math.max(0.1, (end - Date.parse(row.gestartOp)) / 1000) : 0
+  return {
+    staat: importStatus(row),
+    door: row.gestartDoor || row.clientId || t('onbekend'),
+    startedVia: row.gestartDoor ? t('via deze pagina’s') : t('via de API'),
+    seconden,
+    snelheid: speedText(row.verwerkt, seconden),
+    perSeconde: row.verwerkt > 0 && seconden > 0 ? perSecond(row.verwerkt, seconden) : '–',
+  }
+}
+
+/** The import for people. */
+function nameOfImport({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
+  return bestandsnaam ? t`Import van ${bestandsnaam}` : t`Import van ${moment(gemaaktOp)}`
+}
+
+const object = (row: ImportRow) => ({ soort: 'import', id: row.uuid, weergave: nameOfImport(row) })
+const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
+const isRow = (text: string | undefined): text is string => isNumber(text) && Number(text) < 2 ** 31
+const shortened = (text = '') => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -1,0 +1,326 @@
+// zaken: looking up cases, with what belongs to them. What is above the level of the one who looks does not exist for him.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import { notFound } from '../../core/problem.ts'
+import { expected } from '../../database/rows.ts'
+import { historyOf, isAboutPeople } from '../frame/history.ts'
+import {
+  keysetByNumber,
+  queryDay,
+  queryText,
+  requireVisible,
+  type Sorts,
+  uuidIn,
+  uuidParam,
+  visible,
+} from '../frame/lookup.ts'
+import { t, words } from '../language/language.ts'
+import { isSearchable, zaakContains } from './search.ts'
+import { chosenTypes, typeChoices } from './type-choices.ts'
+
+type Line = {
+  id: number
+  uuid: string
+  identificatie: string
+  omschrijving: string
+  zaaktype: string
+  startdatum: string
+  einddatum: string | null
+  vertrouwelijkheidaanduiding: string
+}
+
+const LINE = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
+  coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype,
+  z.vertrouwelijkheidaanduiding from zaak z left join zaaktype t on t.id = z.zaaktype_id`
+
+/** A row of a list below a case: what the page reads of it by name. */
+type PartLine = { id: number; at: string; naam: string; toelichting: string; document?: string; zaak?: string }
+
+/** The lists below a case: a name, what is shown of a row, and where the rows are. */
+const PARTS: Record<
+  string,
+  {
+    name: string
+    /** The columns on the page of the case, where there is less room. */
+    short?: string[]
+    columns: [string, string][]
+    select: RawBuilder<unknown>
+    id: RawBuilder<unknown>
+    zaak: RawBuilder<unknown>
+  }
+> = words(
+  {
+    documenten: {
+      name: 'Documenten',
+      short: ['titel', 'soort', 'at'],
+      columns: [
+        ['titel', 'Titel'],
+        ['identificatie', 'Identificatie'],
+        ['soort', 'Documenttype'],
+        ['at', 'Gekoppeld op'],
+      ],
+      select: sql`select r.id, e.uuid as document, e.vertrouwelijkheidaanduiding, v.titel, e.identificatie, t.omschrijving as soort,
+      r.registratiedatum as at
+      from zaakinformatieobject r join enkelvoudiginformatieobject e on e.id = r.enkelvoudiginformatieobject_id
+      join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
+      left join informatieobjecttype t on t.id = e.informatieobjecttype_id`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    statussen: {
+      name: 'Statussen',
+      columns: [
+        ['naam', 'Status'],
+        ['toelichting', 'Toelichting'],
+        ['at', 'Gezet op'],
+      ],
+      select: sql`select r.id, coalesce(t.omschrijving, r.statustype_omschrijving) as naam, r.statustoelichting as toelichting, r.datum_status_gezet as at
+      from status r left join statustype t on t.id = r.statustype_id`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    rollen: {
+      name: 'Betrokkenen',
+      short: ['rol', 'who', 'soort'],
+      columns: [
+        ['rol', 'Rol'],
+        ['soort', 'Soort betrokkene'],
+        ['who', 'Betrokkene'],
+        ['at', 'Geregistreerd op'],
+      ],
+      // Of a BSN the last three digits: enough to recognise somebody by.
+      select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as at,
+      coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
+        nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
+          r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
+          r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam')), ''),
+        'BSN ••••••' || right(nullif(r.betrokkene_identificatie ->> 'inpBsn', ''), 3),
+        nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '') as who
+      from rol r`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    eigenschappen: {
+      name: 'Eigenschappen',
+      columns: [
+        ['naam', 'Eigenschap'],
+        ['waarde', 'Waarde'],
+      ],
+      select: sql`select r.id, coalesce(e.naam, r.naam) as naam, r.waarde from zaakeigenschap r left join eigenschap e on e.id = r.eigenschap_id`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    objecten: {
+      name: 'Objecten',
+      columns: [
+        ['soort', 'Soort'],
+        ['object', 'Object'],
+        ['relatie', 'Relatie'],
+      ],
+      select: sql`select r.id, replace(coalesce(nullif(r.object_type_overige, ''), r.object_type), '_', ' ') as soort, r.object,
+      r.relatieomschrijving as relatie from zaakobject r`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    besluiten: {
+      name: 'Besluiten',
+      columns: [
+        ['identificatie', 'Identificatie'],
+        ['soort', 'Besluittype'],
+        ['datum', 'Datum'],
+        ['ingangsdatum', 'Ingangsdatum'],
+      ],
+      select: sql`select r.id, r.identificatie, t.omschrijving as soort, r.datum, r.ingangsdatum
+      from besluit r left join besluittype t on t.id = r.besluittype_id`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    deelzaken: {
+      name: 'Deelzaken',
+      columns: [
+        ['identificatie', 'Identificatie'],
+        ['omschrijving', 'Omschrijving'],
+        ['startdatum', 'Startdatum'],
+      ],
+      select: sql`select r.id, r.uuid as zaak, r.vertrouwelijkheidaanduiding, r.identificatie, r.omschrijving, r.startdatum from zaak r`,
+      id: sql`r.id`,
+      zaak: sql`r.hoofdzaak_id`,
+    },
+  },
+  'name',
+)
+for (const { columns } of Object.values(PARTS)) words(columns, '1')
+
+/** What the page of a case shows the newest of, each with a page of its own for the rest. */
+const ON_THE_PAGE = ['rollen', 'documenten', 'besluiten', 'eigenschappen', 'objecten']
+
+export function registerZaken(app: FastifyInstance): void {
+  const config = { access: 'beheer', rol: 'viewer' } as const
+
+  app.get('/zaken', { config }, async (request, reply) => {
+    const list = await keysetByNumber<Line>(request, app.read, {
+      select: LINE,
+      id: sql`z.id`,
+      sorts: SORTS,
+      conditions: [visible(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
+    })
+    return reply.page('zaken', {
+      title: t('Zaken'),
+      list,
+      filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
+      isShort: isTooShort(queryText(request, 'zoek')),
+      zaaktypen: await typeChoices(app.read, 'zaaktype'),
+    })
+  })
+
+  app.get('/zaken/:uuid', { config }, async (request, reply) => {
+    const zaak = await zaakOfRequest(request)
+    const part = async (path: string, size: number) => ({
+      ...expected(PARTS[path]),
+      ...(await keysetByNumber<PartLine>(request, app.read, partQuery(path, zaak.id, request, size))),
+    })
+    const [counts, statussen, events, related, ...parts] = await Promise.all([
+      countParts(zaak.id),
+      part('statussen', 20),
+      historyOf(app, request, zaak.uuid, 5),
+      relatedTo(request, zaak.id),
+      ...ON_THE_PAGE.map((name) => part(name, 10)),
+    ])
+    if (counts.rollen || isAboutPeople(events.rows)) await recordLook(request, zaak)
+    statussen.rows.sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+    return reply.page('zaak', {
+      title: t`Zaak ${zaak.identificatie}`,
+      breadcrumbs: [{ path: '/zaken', name: t('Zaken') }],
+      zaak,
+      status: statussen.rows[0],
+      statussen: statussen.rows,
+      events: events.rows,
+      related,
+      counts,
+      parts: parts.map((part, place) => ({
+        ...part,
+        path: ON_THE_PAGE[place],
+        columns: part.columns.filter(([name]) => part.short?.includes(name) ?? true),
+      })),
+    })
+  })
+
+  app.get('/zaken/:uuid/geschiedenis', { config }, async (request, reply) => {
+    const zaak = await zaakOfRequest(request)
+    await recordLook(request, zaak)
+    return reply.page('history', {
+      title: t('Geschiedenis'),
+      breadcrumbs: [
+        { path: '/zaken', name: t('Zaken') },
+        { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },
+      ],
+      list: await historyOf(app, request, zaak.uuid),
+    })
+  })
+
+  app.get<{ Params: { part: string } }>('/zaken/:uuid/:part', { config }, async (request, reply) => {
+    const { part: path } = request.params
+    const part = Object.hasOwn(PARTS, path) ? PARTS[path] : undefined
+    if (!part) throw notFound(t('Deze pagina bestaat niet.'))
+    const zaak = await zaakOfRequest(request)
+    if (path === 'rollen') await recordLook(request, zaak)
+    return reply.page('zaak-part', {
+      title: part.name,
+      breadcrumbs: [
+        { path: '/zaken', name: t('Zaken') },
+        { path: `/zaken/${zaak.uuid}`, name: zaak.identificatie },
+      ],
+      columns: part.columns,
+      defaultSort: '-nummer',
+      list: await keysetByNumber<PartLine>(request, app.read, {
+        ...partQuery(path, zaak.id, request, 50),
+        sorts: {},
+      }),
+    })
+  })
+
+  /** Who looked at the people of a case. */
+  async function recordLook(request: FastifyRequest, { uuid, identificatie }: { uuid: string; identificatie: string }) {
+    const entry = { handeling: 'persoonsgegevens-bekijken', soort: 'zaak', id: uuid, weergave: identificatie }
+    if (request.method === 'GET') await app.own.audit(request, [entry])
+  }
+
+  /** Cases that this one names, and that name this one; of those that may not be seen the number is not told. */
+  async function relatedTo(request: FastifyRequest, zaakId: number) {
+    const { rows } = await sql<{ soort: string; uuid: string | null; identificatie: string; omschrijving: string }>`
+      select r.soort, z.uuid, coalesce(z.identificatie, r.url) as identificatie, coalesce(z.omschrijving, '') as omschrijving from (
+        select 'hoofdzaak' as soort, hoofdzaak_id as id, null as url from zaak where id = ${zaakId} and hoofdzaak_id is not null
+        union all (select 'deelzaak', id, null from zaak where hoofdzaak_id = ${zaakId} order by id limit 10)
+        union all select a.aard_relatie, a.andere_zaak_id, a.andere_zaak_url from zaak_andere_zaak a where a.zaak_id = ${zaakId}
+        union all (select 'verwijst hierheen', a.zaak_id, null from zaak_andere_zaak a where a.andere_zaak_id = ${zaakId} limit 10)
+        union all select 'gerelateerd', g.andere_zaak_id, g.andere_zaak_url from zaak_gerelateerde_zaak g where g.zaak_id = ${zaakId}
+      ) r left join zaak z on z.id = r.id
+      where r.id is null or ${visible(request, sql`z.vertrouwelijkheidaanduiding`)} limit 50`.execute(app.read)
+    return rows
+  }
+
+  async function zaakOfRequest(request: FastifyRequest) {
+    const zaak = await app.read
+      .selectFrom('zaak as z')
+      .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
+      .leftJoin('resultaatRegeling as r', 'r.zaakId', 'z.id')
+      .leftJoin('zaak as h', 'h.id', 'z.hoofdzaakId')
+      .where('z.uuid', '=', uuidParam(request))
+      .selectAll('z')
+      .select(['t.omschrijving as zaaktype', 't.uuid as zaaktypeUuid', 'r.omschrijving as resultaat'])
+      .select(['h.uuid as hoofdzaakUuid', 'h.identificatie as hoofdzaakIdentificatie'])
+      .executeTakeFirst()
+    if (!zaak) throw notFound(t('Deze zaak bestaat niet.'))
+    requireVisible(request, zaak.vertrouwelijkheidaanduiding)
+    return zaak
+  }
+
+  function partQuery(path: string, zaakId: number, request: FastifyRequest, size: number) {
+    const { select, id, zaak } = expected(PARTS[path])
+    const table = path === 'documenten' ? sql`e` : sql`r`
+    const hidden = path === 'documenten' || path === 'deelzaken'
+    const conditions = [
+      sql`${zaak} = ${zaakId}`,
+      ...(hidden ? [visible(request, sql`${table}.vertrouwelijkheidaanduiding`)] : []),
+    ]
+    return { select, id, conditions, size }
+  }
+
+  // Up to a thousand: more is said as such.
+  async function countParts(zaakId: number): Promise<Record<string, number>> {
+    const counts = Object.entries(PARTS).map(
+      ([path, { select, zaak }]) =>
+        sql`select ${path}::text as path, (select count(*) from (${select} where ${zaak} = ${zaakId} limit 1000) x)::int as count`,
+    )
+    const { rows } = await sql<{ path: string; count: number }>`${sql.join(counts, sql` union all `)}`.execute(app.read)
+    return Object.fromEntries(rows.map(({ path, count }) => [path, count]))
+  }
+}
+
+const FILTERS = ['zoek', 'zaaktype', 'staat', 'van', 'tot']
+
+const SORTS: Sorts = {
+  identificatie: {
+    column: sql`z.identificatie`,
+    of: (id) => sql`(select identificatie from zaak where id = ${id}::bigint)`,
+  },
+  startdatum: { column: sql`z.startdatum`, of: (id) => sql`(select startdatum from zaak where id = ${id}::bigint)` },
+}
+
+const isTooShort = (zoek: string) => zoek !== '' && !uuidIn(zoek) && !isSearchable(zoek)
+
+// Types are looked up first: the planner then knows how rare they are.
+async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
+  const [zoek, zaaktype, staat] = FILTERS.map((name) => queryText(request, name))
+  const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
+  const uuid = zoek ? uuidIn(zoek) : undefined
+  const zaaktypen = zaaktype ? await chosenTypes(request.server.read, 'zaaktype', zaaktype) : []
+  return [
+    ...(uuid ? [sql`z.uuid = ${uuid}`] : zoek ? [zaakContains(zoek)] : []),
+    ...(zaaktype ? [sql`z.zaaktype_id = any(${zaaktypen}::bigint[])`] : []),
+    ...(staat === 'open' ? [sql`z.einddatum is null`] : staat === 'gesloten' ? [sql`z.einddatum is not null`] : []),
+    ...(van ? [sql`z.startdatum >= ${van}::date`] : []),
+    ...(tot ? [sql`z.startdatum <= ${tot}::date`] : []),
+  ]
+}

@@ -1,0 +1,28 @@
+// abonnementen: who gets our messages: list, one abonnement and how it is doing, changing, testing, pausing, sending again, ending.
+import type { FastifyInstance } from 'fastify'
+import { openDelivery } from '../../../notificaties/deliver.ts'
+import { tryOut } from '../../../nrc/abonnement/try-out.ts'
+import { openAgent } from '../../../services/transport.ts'
+import type { TryOut } from './abonnement.ts'
+import { registerActs } from './acts.ts'
+import { registerAbonnement } from './dashboard.ts'
+import { registerEdit } from './edit.ts'
+import { registerFilters } from './filters.ts'
+import { registerAbonnementenList } from './list.ts'
+import { registerSigning } from './signing.ts'
+
+export function registerAbonnementen(app: FastifyInstance): void {
+  const { config, box } = app.parts
+  const agent = openAgent({ connections: 5, proxies: config.proxies })
+  const delivery = openDelivery(config, box)
+  app.addHook('onClose', async () => {
+    await Promise.all([agent.destroy(), delivery.close()])
+  })
+  const test: TryOut = (abonnement) => tryOut({ agent, delivery, config }, abonnement)
+  registerAbonnementenList(app)
+  registerEdit(app, test)
+  registerAbonnement(app)
+  registerFilters(app)
+  registerSigning(app)
+  registerActs(app, test)
+}

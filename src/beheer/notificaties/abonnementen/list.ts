@@ -1,0 +1,95 @@
+// The list of abonnementen, and when they are blocked.
+
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import Type from 'typebox'
+import { readModus } from '../../../notificaties/settings.ts'
+import { COUNTED, type Figures, readFigures } from '../../../nrc/abonnement/figures.ts'
+import { mutateFromPage } from '../../frame/change.ts'
+import { formFaultsOf, readForm } from '../../frame/form.ts'
+import { formatNumber } from '../../frame/format.ts'
+import { keysetByNumber, type Sorts } from '../../frame/lookup.ts'
+import { redirectWith } from '../../frame/page.ts'
+import { t, words } from '../../language/language.ts'
+import { administering, nameOf, viewing } from './abonnement.ts'
+import { stateOf } from './labels.ts'
+
+const Limits = Type.Object({
+  blokkeerNaUren: Type.Integer({ minimum: 1, maximum: 87_600 }),
+  blokkeerVanafAantal: Type.Integer({ minimum: 1, maximum: 100_000_000 }),
+})
+
+/** A count as it is shown: it ends at a bound. */
+export const capped = (count: number): string =>
+  count > COUNTED ? t`meer dan ${formatNumber(COUNTED)}` : formatNumber(count)
+
+const SORTS: Sorts = {
+  callback: {
+    column: sql`lower(a.callback_url)`,
+    of: (id) => sql`(select lower(callback_url) from abonnement where id = ${id}::bigint)`,
+  },
+  staat: { column: sql`a.status`, of: (id) => sql`(select status from abonnement where id = ${id}::bigint)` },
+}
+
+export function registerAbonnementenList(app: FastifyInstance): void {
+  app.get('/abonnementen', { config: viewing }, async (request, reply) => {
+    const [list, modus] = await Promise.all([
+      keysetByNumber<{ id: number }>(request, app.read, {
+        select: sql`select a.id from abonnement a`,
+        id: sql`a.id`,
+        sorts: SORTS,
+        standard: 'nummer',
+        conditions: [sql`a.verwijderd_op is null`],
+      }),
+      readModus(app.read),
+    ])
+    const ids = list.rows.map(({ id }) => id)
+    const figures = new Map(
+      (await readFigures(app.read, sql`a.id = any(${ids}::bigint[])`)).map((row): [number, Figures] => [row.id, row]),
+    )
+    const rows = ids.flatMap((id) => figures.get(id) ?? []) // one may have gone meanwhile
+    return reply.page('abonnementen', {
+      title: t('Abonnementen'),
+      list,
+      modus,
+      rows: rows.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
+      capped,
+    })
+  })
+
+  app.get('/abonnementen/grenzen', { config: viewing }, async (_request, reply) =>
+    reply.page('abonnement-limits', { ...LIMIT_WORDS, values: await readLimits(), faults: {} }),
+  )
+
+  app.post('/abonnementen/grenzen', { config: administering }, async (request, reply) => {
+    try {
+      const form = readForm(Limits, request.body)
+      await mutateFromPage(request, async (m) => {
+        const oud = await readLimits()
+        await m.trx.updateTable('notificatieInstelling').set(form).execute()
+        m.audit({ handeling: 'abonnementen-grenzen', soort: 'notificatie-instelling', oud, nieuw: form })
+      })
+      return await redirectWith(
+        request,
+        reply,
+        '/abonnementen/grenzen',
+        t('De grenzen zijn opgeslagen. Ze gelden vanaf nu.'),
+      )
+    } catch (error) {
+      const faults = formFaultsOf(error)
+      return reply.code(400).page('abonnement-limits', { ...LIMIT_WORDS, values: request.body ?? {}, faults })
+    }
+  })
+
+  const readLimits = () =>
+    app.read
+      .selectFrom('notificatieInstelling')
+      .select(['blokkeerNaUren', 'blokkeerVanafAantal'])
+      .executeTakeFirstOrThrow()
+}
+
+const LIMIT_WORDS = words(
+  { title: 'Grenzen van abonnementen', breadcrumbs: [{ path: '/abonnementen', name: 'Abonnementen' }] },
+  'title',
+  'name',
+)

@@ -1,0 +1,62 @@
+// Outgoing: the log of requests to other services.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { FAILURES } from '../../services/transport.ts'
+import { keysetByNumber, queryDay, queryText } from '../frame/lookup.ts'
+import { t } from '../language/language.ts'
+
+type Line = {
+  id: number
+  tijdstip: string
+  dienst: string
+  methode: string
+  host: string
+  pad: string
+  status: number | null
+  uitkomst: string
+  ms: number
+  verzoek: string
+}
+
+export function registerOutgoing(app: FastifyInstance): void {
+  app.get('/uitgaand', { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
+    const [list, diensten] = await Promise.all([
+      keysetByNumber<Line>(request, app.read, {
+        select: sql`select u.* from uitgaand_verzoek u`,
+        id: sql`u.id`,
+        sorts: {
+          dienst: {
+            column: sql`u.dienst`,
+            of: (id) => sql`(select dienst from uitgaand_verzoek where id = ${id}::bigint)`,
+          },
+        },
+        conditions: filters(request),
+      }),
+      app.read.selectFrom('dienst').select(['label', 'apiRoot']).orderBy('label').limit(500).execute(),
+    ])
+    return reply.page('outgoing', {
+      title: t('Uitgaande verzoeken'),
+      defaultSort: '-nummer',
+      list,
+      days: app.parts.config.outgoingLogRetentionDays,
+      diensten,
+      failures: FAILURES,
+      filter: Object.fromEntries(['dienst', 'uitkomst', 'van', 'tot'].map((name) => [name, queryText(request, name)])),
+    })
+  })
+}
+
+function filters(request: FastifyRequest) {
+  const [dienst, uitkomst] = [queryText(request, 'dienst'), queryText(request, 'uitkomst')]
+  const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
+  return [
+    ...(dienst ? [sql`u.dienst = ${dienst}`] : []),
+    ...(uitkomst === 'goed' ? [sql`u.status < 400`] : []),
+    ...(uitkomst === 'fout' ? [sql`(u.status >= 400 or u.status is null)`] : []),
+    ...(uitkomst === 'geen' ? [sql`u.status is null`] : []),
+    // The days of the one who reads.
+    ...(van ? [sql`u.tijdstip >= ${van}::timestamp at time zone 'Europe/Amsterdam'`] : []),
+    ...(tot ? [sql`u.tijdstip < (${tot}::timestamp + interval '1 day') at time zone 'Europe/Amsterdam'`] : []),
+  ]
+}

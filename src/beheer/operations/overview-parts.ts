@@ -1,0 +1,306 @@
+// What the overview says of each part of the service: its state, and to `alarms` what is wrong and what to do about it.
+
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { DiskSpace } from '../../documenten/storage/index.ts'
+import type { Figures } from '../../nrc/abonnement/figures.ts'
+import type { readiness } from '../../operations/health.ts'
+import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from '../frame/format.ts'
+import { t, words } from '../language/language.ts'
+import { nameOf } from '../notificaties/abonnementen/abonnement.ts'
+import { stateOf, subscriberOutcome } from '../notificaties/abonnementen/labels.ts'
+import { outcomeOf, type Tone } from '../notificaties/notificatie-labels.ts'
+
+export type Alarm = { tone: 'fout' | 'let-op'; text: string; advice: string; path?: string; link?: string }
+export type Component = { name: string; tone: Tone; state: string; detail: string }
+
+/** What is counted for the overview is counted up to here. */
+export const TOT = 10_000
+/** From so many failures in a row, or when the receiver does not know us, an abonnement asks for attention. */
+const MAX_FAULTS = 5
+const LATE_MS = 15 * 60_000
+/** With less room left than this we warn. */
+const LITTLE_SPACE = 0.1
+
+type Checks = Awaited<ReturnType<typeof readiness>>
+
+/** Whether it answers; a schema of another version and another key are faults as well. */
+export function database({ database, schema, key }: Checks, alarms: Alarm[]): Component {
+  if (database.status !== 'ok') {
+    alarms.push({
+      tone: 'fout',
+      text: t('De database antwoordt niet.'),
+      advice: t('Controleer of PostgreSQL draait en bereikbaar is. De dienst herstelt vanzelf.'),
+    })
+    return { name: t('Database'), tone: 'fout', state: t('Antwoordt niet'), detail: '' }
+  }
+  if (key.status !== 'ok') {
+    alarms.push({
+      tone: 'fout',
+      text: t('Geheimen zijn niet te lezen: SECRET_KEY is een andere sleutel dan waarmee deze database is gevuld.'),
+      advice: t(
+        'Start de dienst met de sleutel waarmee de database is gevuld. Tot die tijd wordt geen applicatie toegelaten.',
+      ),
+    })
+    return { name: t('Database'), tone: 'fout', state: t('Andere sleutel'), detail: '' }
+  }
+  if (schema.status !== 'ok') {
+    alarms.push({
+      tone: 'fout',
+      text: t('De database hoort niet bij deze versie van het programma.'),
+      advice: t('Voer de opdracht migrate uit, of start overal dezelfde versie.'),
+    })
+    return { name: t('Database'), tone: 'fout', state: t('Ander schema'), detail: '' }
+  }
+  return { name: t('Database'), tone: 'goed', state: t('Werkt'), detail: '' }
+}
+
+const BACKENDS: Record<string, string> = words({
+  filesystem: 'map op schijf',
+  s3_storage: 'S3',
+  azure_blob_storage: 'Azure',
+})
+
+/** Where the bytes of documents go, and the virus scanner before it. */
+export function storagePart({ storage, malwareScanner }: Checks, backend: string, alarms: Alarm[]): Component {
+  const detail = BACKENDS[backend] ?? backend
+  if (malwareScanner && malwareScanner.status !== 'ok')
+    alarms.push({
+      tone: 'let-op',
+      text: t('De virusscanner antwoordt niet.'),
+      advice: t(
+        'Start clamd opnieuw en bekijk zijn log. De instelling CLAMD_UNAVAILABLE zegt of uploaden intussen doorgaat.',
+      ),
+    })
+  if (storage.status === 'ok') return { name: t('Documentopslag'), tone: 'goed', state: t('Werkt'), detail }
+  alarms.push({
+    tone: 'fout',
+    text: t`De documentopslag (${detail}) is niet beschikbaar: uploaden en downloaden lukken niet.`,
+    advice:
+      backend === 'filesystem'
+        ? t('Controleer of de schijf is aangekoppeld, beschrijfbaar is en ruimte heeft.')
+        : t('Controleer of de opslagdienst bereikbaar is en of de inloggegevens kloppen.'),
+  })
+  return { name: t('Documentopslag'), tone: 'fout', state: t('Niet beschikbaar'), detail }
+}
+
+export function reportLostContent(count: number, alarms: Alarm[]): void {
+  if (count === 0) return
+  alarms.push({
+    tone: 'fout',
+    text:
+      count === 1
+        ? t('De inhoud van een document is uit de documentopslag verdwenen.')
+        : t`De inhoud van ${formatNumber(count)} documenten is uit de documentopslag verdwenen.`,
+    advice: t(
+      'Zet de bestanden terug uit een back-up; in het log staat welke het zijn. De opdracht storage check zoekt naar meer. Deze melding verdwijnt vanzelf.',
+    ),
+  })
+}
+
+/** A fault for each abonnement that needs somebody. @param troubled those in trouble, the worst first */
+export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
+  for (const abonnement of troubled) {
+    const { uuid, status, reden, fouten, laatsteUitkomst, laatsteHttpStatus, oudsteWachtendeOp } = abonnement
+    const to = { path: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
+    const name = nameOf(abonnement)
+    if (status === 'geblokkeerd' || status === 'opgezegd') {
+      const state = stateOf(abonnement).text.toLowerCase()
+      alarms.push({
+        tone: 'fout',
+        text: t`Het abonnement ${name} is ${state}. ${reden}`,
+        advice: t(
+          'Nieuwe berichten worden niet klaargezet. Los de oorzaak op en hervat het: dan komt ook wat is gemist.',
+        ),
+        ...to,
+      })
+    } else if (fouten >= MAX_FAULTS || (fouten > 0 && (laatsteHttpStatus === 401 || laatsteHttpStatus === 403))) {
+      const { text, advice } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
+      alarms.push({
+        tone: 'let-op',
+        text: t`Het abonnement ${name} neemt geen berichten aan: ${text.toLowerCase()}.`,
+        advice,
+        ...to,
+      })
+    } else if (oudsteWachtendeOp !== null && Date.parse(oudsteWachtendeOp) < Date.now() - LATE_MS) {
+      alarms.push({
+        tone: 'let-op',
+        text: t`Voor het abonnement ${name} wacht een bericht van ${formatAgo(oudsteWachtendeOp)}.`,
+        advice: t('De ontvanger is traag, of krijgt meer dan hij aankan.'),
+        ...to,
+      })
+    }
+  }
+}
+
+export type Receiver = {
+  uit: boolean
+  modus: string
+  apiRoot: string | null
+  unreachable: string | undefined
+  laatste: { uitkomst: string; httpStatus: number | null; begonnenOp: string } | undefined
+}
+
+/** The service that our messages go to: switched off, built in, or another one that is reached or not. */
+export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Receiver, alarms: Alarm[]): Component {
+  const name = t('Notificatiedienst')
+  const settings = { path: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
+  if (uit) return { name, tone: '', state: t('Uitgezet'), detail: t('NOTIFICATIONS_DISABLED staat aan.') }
+  if (modus === 'ingebouwd')
+    return { name, tone: 'goed', state: t('Ingebouwd'), detail: t('Berichten gaan naar de abonnementen hier.') }
+  if (apiRoot === null) {
+    alarms.push({
+      tone: 'let-op',
+      text: t('Er is geen notificatiedienst ingesteld.'),
+      advice: t('Berichten blijven bewaard tot er een is.'),
+      ...settings,
+    })
+    return { name, tone: 'let-op', state: t('Niet ingesteld'), detail: '' }
+  }
+  if (unreachable !== undefined) {
+    alarms.push({
+      tone: 'fout',
+      text: t`De notificatiedienst is niet bereikbaar: ${unreachable}.`,
+      advice: t(
+        'Berichten blijven bewaard en worden herhaald. Verstuur een testbericht om te zien welke stap mislukt.',
+      ),
+      ...settings,
+    })
+    return { name, tone: 'fout', state: t('Niet bereikbaar'), detail: unreachable }
+  }
+  if (!laatste) return { name, tone: 'goed', state: t('Bereikbaar'), detail: t('Er is nog niets verstuurd.') }
+  const { text, advice } = outcomeOf(laatste.uitkomst, laatste.httpStatus)
+  const when = formatAgo(laatste.begonnenOp)
+  if (laatste.uitkomst === 'delivered')
+    return { name, tone: 'goed', state: t('Werkt'), detail: t`Laatste bericht bezorgd: ${when}.` }
+  alarms.push({
+    tone: 'let-op',
+    text: t`De laatste poging om een bericht te bezorgen mislukte (${when}): ${text}.`,
+    advice,
+    ...settings,
+  })
+  return { name, tone: 'let-op', state: t('Laatste poging mislukt'), detail: `${text}, ${when}.` }
+}
+
+export type Worker = {
+  naam: string
+  versie: string
+  host: string
+  pid: number
+  gestartOp: string
+  gezienOp: string
+  stil: boolean
+  stilte: number
+}
+
+/** Workers that are silent are faults, and so is a kind of work that no living worker does. */
+export function workerPart(workers: Worker[], alarms: Alarm[]): Component {
+  for (const { naam: name, host, pid, stilte } of workers.filter(({ stil }) => stil))
+    alarms.push({
+      tone: 'fout',
+      text: t`Worker ${name} (${host}, pid ${pid}) is stil sinds ${formatDuration(Math.abs(stilte))}.`,
+      advice: t('Controleer of het proces nog draait. Een andere worker neemt zijn werk binnen 20 seconden over.'),
+      path: '/taken',
+      link: t('Naar de taken'),
+    })
+  const alive = workers.filter(({ stil }) => !stil)
+  for (const [name, work] of [
+    ['worker', t('imports en opruimen')],
+    ['notificaties', t('het versturen van notificaties')],
+  ] as const) {
+    if (alive.some((worker) => worker.naam === name)) continue
+    alarms.push({
+      tone: 'fout',
+      text: t`Er draait geen worker voor ${work}.`,
+      advice: t('Start het programma met de opdracht worker (of start). Wat wacht blijft bewaard.'),
+      path: '/taken',
+      link: t('Naar de taken'),
+    })
+  }
+  const older = alive.filter(({ versie }) => versie !== packageJson.version)
+  if (older.length > 0)
+    alarms.push({
+      tone: 'let-op',
+      text: t`${older.length === 1 ? t('Een worker heeft') : t`${older.length} workers hebben`} een andere versie dan deze pagina's.`,
+      advice: t('Rond de uitrol van de nieuwe versie af.'),
+    })
+  const detail = alive.length === workers.length ? '' : t`${workers.length - alive.length} stil`
+  const complete = new Set(alive.map(({ naam }) => naam)).size >= 2
+  return {
+    name: t('Workers'),
+    tone: !complete || detail ? 'fout' : 'goed',
+    state: alive.length === 0 ? t('Geen') : t`${alive.length} actief`,
+    detail,
+  }
+}
+
+export type JobCounts = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oldest: number; total: number }
+
+/** Whether jobs wait for too long, or failed. */
+export function jobsPart({ queue }: Checks, { wacht, mislukt, oldest }: JobCounts, alarms: Alarm[]): Component {
+  const laat = queue.status !== 'ok'
+  if (laat)
+    alarms.push({
+      tone: 'let-op',
+      text: t`Taken blijven liggen: de oudste wacht al ${formatDuration(oldest)}.`,
+      advice: t('Controleer of er workers actief zijn. Bij grote drukte loopt dit vanzelf weer in.'),
+      path: '/taken?staat=wacht',
+      link: t('Naar de wachtende taken'),
+    })
+  if (mislukt > 0)
+    alarms.push({
+      tone: 'let-op',
+      text: mislukt === 1 ? t('Er is een taak mislukt.') : t`Er zijn ${formatNumber(mislukt)} taken mislukt.`,
+      advice: t('Bekijk waarom, neem de oorzaak weg en laat ze opnieuw uitvoeren.'),
+      path: '/taken?staat=mislukt',
+      link: t('Naar de mislukte taken'),
+    })
+  const detail =
+    wacht > 0 ? t`${formatNumber(wacht)} wachten, de oudste ${formatDuration(oldest)}` : t('er wacht niets')
+  return {
+    name: t('Taken'),
+    tone: laat || mislukt > 0 ? 'let-op' : 'goed',
+    state: laat ? t('Achter') : t('Bij'),
+    detail,
+  }
+}
+
+export type Notificaties = {
+  gepland: number
+  oldest: number | null
+  mislukt: number
+  misluktVandaag: number
+  bezorgdVandaag: number
+  vandaag: string
+}
+
+/** That messages of today failed. */
+export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, alarms: Alarm[]): void {
+  if (misluktVandaag === 0) return
+  alarms.push({
+    tone: 'let-op',
+    text:
+      misluktVandaag === 1
+        ? t('Vandaag is één notificatie mislukt.')
+        : t`Vandaag zijn ${misluktVandaag > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} notificaties mislukt.`,
+    advice: t`Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${formatDate(vandaag)}.`,
+    path: `/notificaties?status=mislukt&van=${vandaag}`,
+    link: t('Naar wat vandaag is mislukt'),
+  })
+}
+
+/** @param disk undefined where the store has no disk that we see, such as S3 */
+export function diskPart(disk: DiskSpace | undefined, alarms: Alarm[]): Component {
+  const name = t('Schijfruimte')
+  if (!disk) return { name, tone: '', state: t('Onbekend'), detail: t('Zie de opslag zelf.') }
+  const { free, total } = disk
+  const detail = t`${formatBytes(free)} vrij van ${formatBytes(total)}`
+  if (free / total >= LITTLE_SPACE) return { name, tone: 'goed', state: t('Genoeg'), detail }
+  alarms.push({
+    tone: 'let-op',
+    text: t`Op de schijf van de documenten is nog ${formatBytes(free)} vrij.`,
+    advice: t('Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.'),
+    path: '/bewaartermijnen',
+    link: t('Naar de bewaartermijnen'),
+  })
+  return { name, tone: 'let-op', state: t('Weinig'), detail }
+}

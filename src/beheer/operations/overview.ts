@@ -1,0 +1,196 @@
+// Overview: the state of the service on one page: what is wrong, where to do something about it, and what is going on.
+
+import type { FastifyInstance } from 'fastify'
+import packageJson from '../../../package.json' with { type: 'json' }
+import { EXTERNAL } from '../../core/outbox.ts'
+import type { Reader } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
+import type { DiskSpace } from '../../documenten/storage/index.ts'
+import { unreachable } from '../../notificaties/kanalen.ts'
+import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
+import { readAlarms } from '../../nrc/abonnement/figures.ts'
+import { formatNumber } from '../frame/format.ts'
+import { t } from '../language/language.ts'
+import { COUNT_JOBS_TO, SILENT_AFTER } from './jobs.ts'
+import {
+  type Alarm,
+  type Component,
+  database,
+  diskPart,
+  type JobCounts,
+  jobsPart,
+  type Notificaties,
+  type Receiver,
+  receiverPart,
+  reportAbonnementen,
+  reportLostContent,
+  reportNotificaties,
+  storagePart,
+  TOT,
+  type Worker,
+  workerPart,
+} from './overview-parts.ts'
+
+type Parts = FastifyInstance['parts']
+
+/** Abonnementen that are named one by one. */
+const MAX_ALARMS = 10
+
+export function registerOverview(app: FastifyInstance): void {
+  const reach = remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies))
+  const databaseGrootte = remembered(60_000, async () => {
+    const [row] = await app.reader.sql<[{ size: number }]>`
+      select pg_database_size(current_database()) as size`
+    return row.size
+  })
+  const lostContent = remembered(10_000, () => app.own.countLost())
+  app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
+    const { parts } = app
+    const [checks, workers, jobs, notificaties, receiver, running, disk, size, versions, pause, lost, troubled] =
+      await Promise.all([
+        app.own.readiness(),
+        readWorkers(app.reader),
+        countJobs(app.reader),
+        countNotificaties(app.reader),
+        readReceiver(parts, app.reader, reach),
+        readImport(app.reader),
+        readDisk(parts),
+        databaseGrootte(''),
+        readVersions(app.reader),
+        pausedAt(app.read),
+        lostContent(''),
+        readAlarms(app.read, MAX_ALARMS),
+      ])
+    const alarms: Alarm[] = []
+    const components: Component[] = [
+      database(checks, alarms),
+      storagePart(checks, parts.store.backend, alarms),
+      receiverPart(receiver, alarms),
+      workerPart(workers, alarms),
+      jobsPart(checks, jobs, alarms),
+      diskPart(disk, alarms),
+    ]
+    reportNotificaties(notificaties, alarms)
+    reportAbonnementen(troubled, alarms)
+    reportLostContent(lost, alarms)
+    return reply.page('overview', {
+      title: t('Overzicht'),
+      now: new Date().toISOString(),
+      alarms,
+      components,
+      workers,
+      jobs,
+      notificaties,
+      running,
+      disk,
+      size,
+      versions,
+      pause,
+      capped: (count: number, tot = TOT) => (count > tot ? t`meer dan ${formatNumber(tot)}` : formatNumber(count)),
+    })
+  })
+}
+
+/** What was asked a moment ago is not asked again: pages that refresh themselves may be open anywhere. */
+function remembered<Rest extends unknown[], T>(ms: number, ask: (key: string, ...rest: Rest) => Promise<T>) {
+  let kept: { key: string; until: number; answer: Promise<T> } | undefined
+  return (key: string, ...rest: Rest): Promise<T> => {
+    if (kept?.key === key && performance.now() < kept.until) return kept.answer
+    const answer = ask(key, ...rest)
+    const mine = { key, until: performance.now() + ms, answer }
+    kept = mine
+    answer.catch(() => {
+      if (kept === mine) kept = undefined
+    })
+    return answer
+  }
+}
+
+async function readReceiver(
+  parts: Parts,
+  { db, sql }: Reader,
+  reach: (apiRoot: string, ms: number) => Promise<string | undefined>,
+): Promise<Receiver> {
+  const [{ dienst }, modus] = await Promise.all([readSettings(db), readModus(db)])
+  const [service] =
+    dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from dienst where slug = ${dienst}`
+  const [laatste] = await sql<NonNullable<Receiver['laatste']>[]>`
+    select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging
+    where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begonnen_op desc limit 1`
+  const apiRoot = service?.api_root ?? null
+  const uit = parts.config.notificationsDisabled
+  return {
+    uit,
+    modus,
+    apiRoot,
+    laatste,
+    unreachable: apiRoot && !uit && modus !== 'ingebouwd' ? await reach(apiRoot, 2_000) : undefined,
+  }
+}
+
+async function readWorkers({ sql }: Reader): Promise<Worker[]> {
+  const rows = await sql<Omit<Worker, 'stil'>[]>`
+    select naam, versie, host, pid, gestart_op as "gestartOp", gezien_op as "gezienOp",
+      extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte
+    from worker order by naam, id`
+  return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > SILENT_AFTER }))
+}
+
+async function countJobs({ sql }: Reader): Promise<JobCounts> {
+  const rows = await sql<{ staat: keyof JobCounts; count: number; oldest: number }[]>`
+    select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as count,
+      coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oldest
+    from (select * from graphile_worker.jobs limit ${COUNT_JOBS_TO + 1}) j group by 1`
+  const per = Object.fromEntries(rows.map(({ staat, count }) => [staat, count]))
+  const oldest = Math.max(0, rows.find(({ staat }) => staat === 'wacht')?.oldest ?? 0)
+  const total = rows.reduce((sum, { count }) => sum + count, 0)
+  return { wacht: 0, gepland: 0, bezig: 0, mislukt: 0, ...per, oldest, total }
+}
+
+async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
+  // In each place, and not once before: the planner then knows how few messages are of today.
+  const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
+  return one(
+    await sql<Notificaties[]>`
+    select
+      (select count(*)::int from (select from levering where status = 'gepland' limit ${TOT + 1}) n) as gepland,
+      (select extract(epoch from now() - n.aanmaakdatum)::float8 from notificatie n
+        where n.id = (select min(notificatie_id) from levering where status = 'gepland')) as oldest,
+      (select count(*)::int from (select from levering where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
+      (select count(*)::int from (select from levering l join notificatie n on n.id = l.notificatie_id
+        where l.status = 'mislukt' and n.aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
+      (select count(*)::int from (select from notificatie n where aanmaakdatum >= ${begin}
+        and not exists (select from levering l where l.notificatie_id = n.id) limit ${TOT + 1}) n) as "bezorgdVandaag",
+      (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`,
+  )
+}
+
+async function readImport({ sql }: Reader) {
+  const [row] = await sql<
+    {
+      uuid: string
+      status: string
+      totaal: number
+      verwerkt: number
+      geslaagd: number
+      mislukt: number
+      procent: number | null
+      snelheid: number | null
+      reden: string | null
+    }[]
+  >`
+    select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rijen_per_seconde::float8 as snelheid, reden
+    from import_overzicht where status in ('pending', 'active') limit 1`
+  return row
+}
+
+/** Undefined when documents are elsewhere, or the directory cannot be read now. */
+async function readDisk({ store }: Parts): Promise<DiskSpace | undefined> {
+  return store.space?.().catch(() => undefined)
+}
+
+async function readVersions({ sql }: Reader) {
+  const [row] = await sql<[{ postgresql: string; schema: string }]>`
+    select current_setting('server_version') as postgresql, (select max(naam) from migratie) as schema`
+  return { programma: packageJson.version, ...row }
+}

@@ -1,0 +1,326 @@
+// Services: the services elsewhere that this one may call, how we identify ourselves there, and whether that works.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { invalid, notFound } from '../../core/problem.ts'
+import type { ReadDb } from '../../database/database.ts'
+import { expected } from '../../database/rows.ts'
+import { isUuid } from '../../lib/uuid.ts'
+import { type Probe, probeService } from '../../services/probe.ts'
+import { deleteService, KINDS, saveService } from '../../services/register.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import {
+  type FormFaults,
+  type FormValues,
+  formFaultsOf,
+  PasswordField,
+  readForm,
+  throwFormFaults,
+} from '../frame/form.ts'
+import { redirectWith } from '../frame/page.ts'
+import { t, words } from '../language/language.ts'
+
+const viewing = { access: 'beheer', rol: 'viewer' } as const
+const operating = { access: 'beheer', rol: 'operator' } as const
+const administering = { access: 'beheer', rol: 'administrator' } as const
+type Params = { Params: { uuid: string } }
+
+const PATH = '/diensten'
+const MAX = 500
+
+const KIND_WORDS: Record<(typeof KINDS)[number], string> = words({
+  zrc: 'Zaken API',
+  drc: 'Documenten API',
+  ztc: 'Catalogi API',
+  brc: 'Besluiten API',
+  ac: 'Autorisaties API',
+  nrc: 'Notificaties API',
+  orc: 'andere API',
+})
+const AUTHENTICATIES = words({
+  geen: 'Geen',
+  zgw: 'Token van de standaard (client-ID en secret)',
+  api_key: 'Vaste sleutel in een header',
+  oauth2: 'OAuth2 (client credentials)',
+} as const)
+
+const FormFields = Type.Object({
+  label: Type.String({ minLength: 1, maxLength: 100 }),
+  slug: Type.Optional(Type.String({ maxLength: 100 })),
+  soort: Type.Enum(KINDS),
+  apiRoot: Type.String({ maxLength: 1000 }),
+  authenticatie: Type.Enum(['geen', 'zgw', 'api_key', 'oauth2']),
+  clientId: Type.Optional(Type.String({ maxLength: 255 })),
+  header: Type.Optional(Type.String({ maxLength: 100 })),
+  secret: Type.Optional(PasswordField),
+  tokenUrl: Type.Optional(Type.String({ maxLength: 1000 })),
+  tokenScope: Type.Optional(Type.String({ maxLength: 1000 })),
+  clientCertificate: Type.Optional(Type.String({ maxLength: 65_536 })),
+  clientKey: Type.Optional(Type.String({ maxLength: 65_536 })),
+  ca: Type.Optional(Type.String({ maxLength: 1_000_000 })),
+  gebruikersId: Type.Optional(Type.String({ maxLength: 255 })),
+  gebruikersWeergave: Type.Optional(Type.String({ maxLength: 255 })),
+  termijn: Type.Number({ minimum: 0.1, maximum: 300 }),
+})
+type FormFields = Static<typeof FormFields>
+
+type ServiceRow = NonNullable<Awaited<ReturnType<typeof readService>>>
+
+export function registerServicePages(app: FastifyInstance): void {
+  const { box, services } = app.parts
+
+  app.get(PATH, { config: viewing }, async (_request, reply) => {
+    const { rows } = await sql<{
+      uuid: string
+      label: string
+      soort: keyof typeof KIND_WORDS
+      apiRoot: string
+      authenticatie: keyof typeof AUTHENTICATIES
+      certificaat: boolean
+      ca: boolean
+      notificaties: boolean
+      laatste: { tijdstip: string; status: number | null; uitkomst: string } | null
+    }>`
+      select d.uuid, d.label, d.soort, d.api_root, d.authenticatie, d.certificaat <> '' as certificaat, d.ca <> '' as ca,
+        exists (select from notificatie_instelling i where i.ingestelde_dienst_id = d.id) as notificaties,
+        (select jsonb_build_object('tijdstip', u.tijdstip, 'status', u.status, 'uitkomst', u.uitkomst)
+          from uitgaand_verzoek u where u.dienst = d.api_root order by u.id desc limit 1) as laatste
+      from dienst d order by lower(d.label), d.id limit ${MAX}`.execute(app.read)
+    return reply.page('services', {
+      title: t('Andere diensten'),
+      selectielijst: app.parts.config.selectielijstApiRoot,
+      services: rows.map((row) => ({
+        ...row,
+        soort: KIND_WORDS[row.soort],
+        authenticatie: inWords(row),
+        isGood: row.laatste !== null && row.laatste.status !== null && row.laatste.status < 400,
+      })),
+    })
+  })
+
+  app.get(`${PATH}/nieuw`, { config: administering }, async (_request, reply) =>
+    reply.page('service-edit', page(undefined, { soort: 'zrc', authenticatie: 'zgw', termijn: '10' })),
+  )
+
+  app.post(`${PATH}/nieuw`, { config: administering }, async (request, reply) => {
+    try {
+      const form = readForm(FormFields, request.body)
+      const { slug = '' } = form
+      if (!/^[-a-zA-Z0-9_]{1,100}$/.test(slug))
+        throwFormFaults({ slug: t('Vul letters, cijfers, streepjes of lage streepjes in.') })
+      const uuid = await mutateFromPage(request, async (m) => {
+        const known = await m.trx.selectFrom('dienst').where('slug', '=', slug).select('id').executeTakeFirst()
+        if (known) throw invalid('slug', 'unique', t('Een andere dienst heeft deze naam al.'))
+        await saveService(m, box, toInput(form, slug))
+        const made = expected(await readService(m.read, { slug }))
+        m.audit({
+          handeling: 'dienst-maken',
+          soort: 'dienst',
+          id: made.uuid,
+          weergave: made.label,
+          nieuw: toAudit(made),
+        })
+        return made.uuid
+      })
+      return await redirectWith(
+        request,
+        reply,
+        `${PATH}/${uuid}`,
+        t('De dienst is opgeslagen. Test nu of zij ons kent.'),
+      )
+    } catch (error) {
+      const form = (request.body ?? {}) as FormValues
+      return reply.code(400).page('service-edit', page(undefined, form, formFaultsOf(error)))
+    }
+  })
+
+  app.get<Params>(`${PATH}/:uuid`, { config: viewing }, async (request, reply) => {
+    const service = await requireService(request)
+    return reply.page('service', {
+      title: service.label,
+      breadcrumbs: [{ path: PATH, name: t('Andere diensten') }],
+      service,
+      soort: KIND_WORDS[service.soort as keyof typeof KIND_WORDS],
+      authenticatie: AUTHENTICATIES[service.authenticatie as keyof typeof AUTHENTICATIES],
+      test: await lastProbe(service.uuid),
+    })
+  })
+
+  app.post<Params>(`${PATH}/:uuid/testen`, { config: operating }, async (request, reply) => {
+    const service = await requireService(request)
+    const probe = await probeService(services, service)
+    await mutateFromPage(request, async (m) =>
+      m.audit({
+        handeling: 'dienst-testen',
+        soort: 'dienst',
+        id: service.uuid,
+        weergave: service.label,
+        nieuw: { ...probe, apiRoot: service.apiRoot },
+      }),
+    )
+    const tones = { goed: 'goed', 'let-op': 'info', fout: 'fout' } as const
+    return redirectWith(request, reply, `${PATH}/${service.uuid}#test`, probe.tekst, tones[probe.soort])
+  })
+
+  app.get<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
+    const service = await requireService(request)
+    return reply.page('service-edit', page(service, toFields(service)))
+  })
+
+  app.post<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
+    const service = await requireService(request)
+    try {
+      const form = readForm(FormFields, request.body)
+      throwFormFaults(secretFaults(form, service))
+      const isChanged = await mutateFromPage(request, async (m) => {
+        const changed = await saveService(m, box, toInput(form, service.slug))
+        m.audit({
+          handeling: 'dienst-wijzigen',
+          soort: 'dienst',
+          id: service.uuid,
+          weergave: form.label,
+          oud: toAudit(service),
+          nieuw: {
+            ...toAudit(expected(await readService(m.read, { uuid: service.uuid }))),
+            ...(form.secret !== undefined && { secret: 'gewijzigd' }),
+            ...(form.clientKey !== undefined && { clientKey: 'gewijzigd' }),
+          },
+        })
+        return changed
+      })
+      const text = isChanged ? t('De dienst is opgeslagen.') : t('Er was niets gewijzigd.')
+      return await redirectWith(request, reply, `${PATH}/${service.uuid}`, text, isChanged ? 'goed' : 'info')
+    } catch (error) {
+      const form = (request.body ?? {}) as FormValues
+      return reply.code(400).page('service-edit', page(service, form, formFaultsOf(error)))
+    }
+  })
+
+  app.get<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
+    const service = await requireService(request)
+    return reply.page('service-delete', { title: t('Dienst verwijderen'), breadcrumbs: crumbs(service), service })
+  })
+
+  app.post<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
+    const service = await requireService(request)
+    const gone = await mutateFromPage(request, async (m) => {
+      const removed = await deleteService(m, service.uuid)
+      m.audit({
+        handeling: removed ? 'dienst-verwijderen' : 'dienst-verwijderen-geweigerd',
+        soort: 'dienst',
+        id: service.uuid,
+        weergave: service.label,
+        oud: toAudit(service),
+      })
+      return removed
+    })
+    if (gone) return redirectWith(request, reply, PATH, t`De dienst ‘${service.label}’ is verwijderd.`)
+    const why = t('Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.')
+    return redirectWith(request, reply, `${PATH}/${service.uuid}`, why, 'fout')
+  })
+
+  async function requireService({ params }: FastifyRequest): Promise<ServiceRow> {
+    const { uuid } = params as { uuid: string }
+    const service = isUuid(uuid) ? await readService(app.read, { uuid }) : undefined
+    if (!service) throw notFound(t('Deze dienst bestaat niet (meer).'))
+    return service
+  }
+
+  /** What the last test came to: its audit record tells. */
+  async function lastProbe(uuid: string) {
+    const row = await app.read
+      .selectFrom('beheerAudit')
+      .where('handeling', '=', 'dienst-testen')
+      .where('objectId', '=', uuid)
+      .orderBy('id', 'desc')
+      .select(['tijdstip', 'gebruiker', 'nieuw'])
+      .executeTakeFirst()
+    return row && { ...row, ...(row.nieuw as Probe & { apiRoot: string }) }
+  }
+}
+
+function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string }) {
+  return db
+    .selectFrom('dienst as d')
+    .leftJoin('notificatieInstelling as i', 'i.ingesteldeDienstId', 'd.id')
+    .where('d.uuid', uuid === undefined ? 'is not' : '=', uuid ?? null)
+    .where('d.slug', slug === undefined ? 'is not' : '=', slug ?? null)
+    .selectAll('d')
+    .select((is) => is('i.enig', 'is not', null).as('notificaties'))
+    .executeTakeFirst()
+}
+
+const crumbs = ({ uuid, label }: ServiceRow) => [
+  { path: PATH, name: t('Andere diensten') },
+  { path: `${PATH}/${uuid}`, name: label.slice(0, 60) },
+]
+
+const page = (service: ServiceRow | undefined, values: Record<string, unknown>, faults: FormFaults = {}) => ({
+  title: service ? t('Dienst wijzigen') : t('Nieuwe dienst'),
+  breadcrumbs: service ? crumbs(service) : [{ path: PATH, name: t('Andere diensten') }],
+  service,
+  values,
+  faults,
+  soorten: Object.entries(KIND_WORDS),
+  authenticaties: Object.entries(AUTHENTICATIES),
+  hasSecret: service?.geheim != null,
+  hasKey: service?.certificaatSleutel != null,
+})
+
+function toFields(service: ServiceRow) {
+  const { certificaat: clientCertificate, termijnMs, ...others } = service
+  return { ...others, clientCertificate, termijn: String(termijnMs / 1000) }
+}
+
+function toInput(form: FormFields, slug: string) {
+  const { termijn, slug: _, ...given } = form
+  const { ca = '', clientCertificate = '', gebruikersId = '', gebruikersWeergave = '' } = given
+  return {
+    ...given,
+    slug,
+    ca,
+    clientCertificate,
+    gebruikersId,
+    gebruikersWeergave,
+    termijnMs: Math.round(termijn * 1000),
+  }
+}
+
+/** A secret that is known goes nowhere else than where it was given for, and means nothing for another way. */
+function secretFaults(form: FormFields, service: ServiceRow): FormFaults {
+  if (form.authenticatie === 'geen' || form.secret !== undefined) return {}
+  const originOf = (url: string | undefined) => (url && URL.canParse(url) ? new URL(url).origin : '')
+  const elsewhere =
+    form.authenticatie === 'oauth2'
+      ? originOf(form.tokenUrl) !== originOf(service.tokenUrl)
+      : form.authenticatie === 'api_key' && originOf(form.apiRoot) !== originOf(service.apiRoot)
+  if (form.authenticatie === service.authenticatie && !elsewhere) return {}
+  return { secret: t('Vul het geheim opnieuw in: de manier van bekendmaken of de server is gewijzigd.') }
+}
+
+/** For the audit log: never a secret. */
+const toAudit = (service: ServiceRow) => ({
+  label: service.label,
+  slug: service.slug,
+  soort: service.soort,
+  apiRoot: service.apiRoot,
+  authenticatie: service.authenticatie,
+  clientId: service.clientId,
+  header: service.header,
+  tokenUrl: service.tokenUrl,
+  tokenScope: service.tokenScope,
+  certificaat: service.certificaat !== '',
+  ca: service.ca !== '',
+  gebruikersId: service.gebruikersId,
+  gebruikersWeergave: service.gebruikersWeergave,
+  termijnMs: service.termijnMs,
+})
+
+function inWords(row: { authenticatie: keyof typeof AUTHENTICATIES; certificaat: boolean; ca: boolean }): string {
+  return [
+    AUTHENTICATIES[row.authenticatie].replace(/ \(.*/, ''),
+    ...(row.certificaat ? ['client-certificaat'] : []),
+    ...(row.ca ? [t('eigen CA')] : []),
+  ].join(', ')
+}

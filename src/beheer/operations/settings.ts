@@ -1,0 +1,171 @@
+// Settings: the whole configuration, with where each value comes from, and a form for what may change while the service runs.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { CHANGEABLE } from '../../config/environment.ts'
+import { SETTING_GROUPS } from '../../config/in-pages.ts'
+import { withStored } from '../../config.ts'
+import type { ReadDb } from '../../database/database.ts'
+import { expected } from '../../database/rows.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from '../frame/form.ts'
+import { redirectWith } from '../frame/page.ts'
+import { localeOf, t, words } from '../language/language.ts'
+
+/** What is set in the pages elsewhere, and where. */
+const ELSEWHERE = words(
+  [
+    { name: 'Notificaties: dienst, herhalingen en bewaren', path: '/configuratie/notificaties' },
+    { name: 'Andere diensten', path: '/diensten' },
+    { name: 'Applicaties, geheimen en rechten', path: '/applicaties' },
+    { name: 'Accounts', path: '/accounts' },
+  ],
+  'name',
+)
+const PATH = '/configuratie'
+
+type Changeable = (typeof CHANGEABLE)[number]
+
+export function registerSettings(app: FastifyInstance): void {
+  const { parts } = app
+  const access = { access: 'beheer', rol: 'administrator' } as const
+
+  app.get(PATH, { config: access }, async (_request, reply) => reply.page('settings', await page()))
+
+  app.post(PATH, { config: access }, async (request, reply) => {
+    const form = (request.body ?? {}) as FormValues
+    try {
+      const changed = await save(request, form)
+      if (changed === 0) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
+      const what = changed === 1 ? t('Een instelling is') : t`${changed} instellingen zijn`
+      return redirectWith(request, reply, PATH, t`${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
+    } catch (error) {
+      const faults = formFaultsOf(error)
+      return reply.code(400).page('settings', await page(form, faults))
+    }
+  })
+
+  async function page(form: FormValues = {}, faults: FormFaults = {}) {
+    const { listed } = parts.config
+    const stored = await readRows(app.read)
+    const fields = CHANGEABLE.map((setting) => {
+      const now = stored.get(setting.env) ?? ''
+      const { value, from } = expected(listed.find(({ env }) => env === setting.env))
+      return {
+        setting,
+        value: textOf(form, setting.env) ?? now,
+        was: textOf(form, `was.${setting.env}`) ?? now,
+        /** Not of the stored one when that is wrong: what counts. */
+        effective: inWords(setting, value),
+        byDefault: inWords(setting, setting.default?.toString()),
+        origin: from,
+        choices: choicesOf(setting),
+      }
+    })
+    return {
+      title: t('Configuratie'),
+      faults,
+      groups: SETTING_GROUPS.map(
+        (group) => [group, fields.filter(({ setting }) => setting.pages.group === group)] as const,
+      ),
+      fixed: listed
+        .filter(({ changeable }) => !changeable)
+        .sort((one, other) => Number(other.from === 'environment') - Number(one.from === 'environment')),
+      elsewhere: ELSEWHERE,
+    }
+  }
+
+  /** @returns how many settings were changed */
+  async function save(request: FastifyRequest, form: FormValues): Promise<number> {
+    const given = new Set(parts.config.listed.flatMap(({ env, from }) => (from === 'environment' ? env : [])))
+    const asked = CHANGEABLE.flatMap((setting) => {
+      const [to, was] = [textOf(form, setting.env), textOf(form, `was.${setting.env}`)]
+      return given.has(setting.env) || to === undefined || to === was ? [] : [{ setting, to, was }]
+    })
+    if (asked.length === 0) return 0
+    const { faults } = withStored(
+      parts.config,
+      new Map(asked.filter(({ to }) => to !== '').map(({ setting, to }) => [setting.env, to])),
+    )
+    throwFormFaults(
+      Object.fromEntries(
+        asked.flatMap(({ setting }) => (faults.has(setting.env) ? [[setting.env, mustBe(setting)]] : [])),
+      ),
+    )
+    await mutateFromPage(request, async (m) => {
+      await m.sql`lock table instelling in share row exclusive mode`
+      const stored = await readRows(m.read)
+      const changedSince = asked.filter(({ setting, was }) => (stored.get(setting.env) ?? '') !== (was ?? ''))
+      throwFormFaults(
+        Object.fromEntries(
+          changedSince.map(({ setting }) => {
+            const now = inWords(setting, stored.get(setting.env) ?? setting.default?.toString())
+            return [
+              setting.env,
+              t`Iemand anders heeft dit intussen gewijzigd: het is nu “${now}”. Open de pagina opnieuw.`,
+            ]
+          }),
+        ),
+      )
+      for (const { setting, to } of asked) {
+        const before = stored.get(setting.env)
+        if (to === '') await m.trx.deleteFrom('instelling').where('naam', '=', setting.env).execute()
+        else
+          await m.sql`
+          insert into instelling (naam, waarde) values (${setting.env}, ${to})
+          on conflict (naam) do update set waarde = excluded.waarde, gewijzigd_op = now()`
+        const [from, now] = [before, to || undefined].map((text) =>
+          inWords(setting, text ?? setting.default?.toString()),
+        )
+        m.audit({
+          handeling: 'instelling-wijzigen',
+          soort: 'instelling',
+          id: setting.env,
+          weergave: `${setting.pages.label}: van “${from}” naar “${now}”`,
+          oud: { waarde: from },
+          nieuw: { waarde: now },
+        })
+      }
+    })
+    await parts.settings.refresh() // the signal comes too, but it may come after the next page
+    return asked.length
+  }
+}
+
+async function readRows(db: ReadDb): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('instelling').select(['naam', 'waarde']).execute()
+  return new Map(rows.map(({ naam, waarde }) => [naam, waarde]))
+}
+
+/** What a form says of a field; undefined when it has no such field. */
+function textOf(form: FormValues, name: string): string | undefined {
+  const value = [form[name]].flat().at(-1)
+  return value?.replaceAll('\0', '').toWellFormed().trim().slice(0, 2000)
+}
+
+/** A value, written as in the environment, as people read it. */
+function inWords({ type, pages }: Changeable, text: string | undefined): string {
+  if (text === undefined || text === '') return t('leeg')
+  if (type === 'boolean') return text === 'true' || text === 'yes' || text === '1' ? t('ja') : t('nee')
+  return pages.choices?.[text] ? t(pages.choices[text]) : text
+}
+
+function choicesOf(setting: Changeable): [string, string][] | undefined {
+  const values = setting.type === 'boolean' ? ['true', 'false'] : setting.enum
+  if (!values) return undefined
+  const standard = inWords(setting, setting.default?.toString())
+  return [
+    ['', t`Standaard (${standard})`],
+    ...values.map((value): [string, string] => [value, inWords(setting, value)]),
+  ]
+}
+
+/** What a value has to be, by the bounds of the setting. */
+function mustBe({ type, minimum, maximum, pages }: Changeable): string {
+  if (type !== 'integer') return pages.must ? t`Vul ${t(pages.must)} in.` : t('Kies een van de mogelijkheden.')
+  const format = new Intl.NumberFormat(localeOf()).format
+  const bounds =
+    maximum === undefined
+      ? t`van ten minste ${format(minimum!)}`
+      : t`van ${format(minimum!)} tot en met ${format(maximum)}`
+  return t`Vul een geheel getal in ${bounds}, of laat het leeg voor de standaard.`
+}

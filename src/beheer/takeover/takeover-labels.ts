@@ -1,0 +1,185 @@
+// What takeovers look like on the pages: states, kinds of objects, and how far a round is.
+
+import type { Progress } from '../../overnemen/round.ts'
+import type { Takeover } from '../../overnemen/takeover.ts'
+import type { StreamState } from '../frame/event-stream.ts'
+import { formatDuration, formatNumber, moment } from '../frame/format.ts'
+import { t, words } from '../language/language.ts'
+import type { Tone } from '../notificaties/notificatie-labels.ts'
+
+type Words = { tone: Tone; text: string }
+
+export const OUTCOMES = words(
+  {
+    geweigerd: { tone: 'fout', text: 'Niet overgenomen' },
+    gemarkeerd: { tone: 'let-op', text: 'Overgenomen, met opmerking' },
+    verschil: { tone: 'fout', text: 'Verschil bij de controle' },
+  } as const,
+  'text',
+) satisfies Record<string, Words>
+export type Outcome = keyof typeof OUTCOMES
+
+/** The state of a takeover in words; a dry run is told as such. */
+export function takeoverStatus({ status, proef }: Pick<Takeover, 'status' | 'proef'>): Words {
+  if (status === 'loopt') return { tone: 'bezig', text: proef ? t('Proef loopt') : t('Ronde loopt') }
+  if (status === 'omgeschakeld') return { tone: 'goed', text: t('Omgeschakeld') }
+  if (status === 'gestopt') return { tone: 'fout', text: t('Gestopt') }
+  return { tone: 'goed', text: proef ? t('Proef klaar') : t('Ronde klaar') }
+}
+
+const KINDS: Record<string, string> = words({
+  catalogus: 'Catalogussen',
+  informatieobjecttype: 'Informatieobjecttypen',
+  besluittype: 'Besluittypen',
+  zaaktype: 'Zaaktypen',
+  zaaktyperelatie: 'Relaties van zaaktypen',
+  statustype: 'Statustypen',
+  resultaattype: 'Resultaattypen',
+  roltype: 'Roltypen',
+  eigenschap: 'Eigenschappen',
+  zaaktype_informatieobjecttype: 'Zaaktype-informatieobjecttypen',
+  zaakobjecttype: 'Zaakobjecttypen',
+  document: 'Documenten',
+  gebruiksrecht: 'Gebruiksrechten',
+  verzending: 'Verzendingen',
+  zaak: 'Zaken',
+  zaakrelatie: 'Relaties van zaken',
+  rol: 'Rollen',
+  status: 'Statussen',
+  substatus: 'Substatussen',
+  resultaat: 'Resultaten',
+  zaakeigenschap: 'Zaakeigenschappen',
+  zaakobject: 'Zaakobjecten',
+  klantcontact: 'Klantcontacten',
+  zaakcontactmoment: 'Zaakcontactmomenten',
+  zaakverzoek: 'Zaakverzoeken',
+  zaaknotitie: 'Zaaknotities',
+  besluit: 'Besluiten',
+  zaakinformatieobject: 'Zaakinformatieobjecten',
+  besluitinformatieobject: 'Besluitinformatieobjecten',
+  objectinformatieobject: 'Objectinformatieobjecten',
+  zaakbesluit: 'Zaakbesluiten',
+  applicatie: 'Applicaties',
+  geheim: 'Geheimen van clients',
+  audit: 'Audittrail',
+  bestand: 'Bestanden',
+  overneming: 'De hele installatie',
+})
+const STEPS: Record<string, string> = words({
+  ...KINDS,
+  reservering: 'Gereserveerde nummers',
+  zaakdelen: 'Wat onder zaken hangt',
+  besluitdelen: 'Wat onder besluiten hangt',
+  documentdelen: 'Wat onder documenten hangt',
+  uitstel: 'Verwijzingen naar wat later kwam',
+  verdwenen: 'Wat in de bron is verwijderd',
+  bestanden: 'Inhoud van documenten',
+  afronden: 'Afronden',
+})
+
+const CODES: Record<string, string> = words({
+  'identificatie-dubbel': 'identificatie komt vaker voor',
+  elfproef: 'haalt de elfproef niet',
+  'gearchiveerd-open': 'gearchiveerd en niet afgesloten',
+  'concept-in-gebruik': 'niet gepubliceerd en wel in gebruik',
+  'type-elders': 'type staat bij een andere dienst',
+  'zonder-inhoud': 'geen inhoud in de bron',
+  'bestand-ontbreekt': 'bestand ontbreekt in de bron',
+  'bestand-malware': 'virusscanner laat het bestand niet toe',
+  'bestand-onleesbaar': 'bestand kan niet worden gelezen',
+  'bestand-naam': 'bestand kan hier niet zo heten',
+  'omvang-anders': 'bestand heeft een andere grootte',
+  'lijst-ontbreekt': 'de bron heeft deze lijst niet',
+  geometrie: 'geometrie kan niet worden gelezen',
+  'client-id': 'client-id kan hier niet',
+  'client-id-dubbel': 'client-id bij meer dan een applicatie',
+  'geheim-leeg': 'geen geheim in de bron',
+  'geheim-kort': 'geheim is makkelijk te raden',
+  'geheim-onbekend': 'de bron toont geen geheim',
+  'geheim-zonder-applicatie': 'geheim zonder applicatie',
+  'slot-onbekend': 'op slot, en het slot is onbekend',
+  'verwijzing-ontbreekt': 'verwijst naar iets dat er niet is',
+  'uuid-dubbel': 'uuid komt vaker voor',
+  'zonder-versie': 'document zonder versies',
+  'bron-fout': 'de bron kan het niet tonen',
+  hoofdobject: 'regel zonder hoofdobject',
+  waarde: 'waarde past niet bij het veld',
+  verplicht: 'verplicht veld is leeg',
+  regel: 'waarde is niet toegestaan',
+  'bestaat-al': 'bestaat hier al',
+  ontbreekt: 'ontbreekt hier',
+  'te-veel': 'niet meer in de bron',
+  verschilt: 'verschilt van de bron',
+  antwoord: 'API antwoordt anders',
+})
+/** What a code of the report says, in words. Behind a colon it names the rule of the database. */
+export const codeLabel = (code: string): string => CODES[code.replace(/:.*/s, '')] ?? code
+
+/** Kinds as people call them; one that is new shows as it is. */
+export const kindLabel = (kind: string): string => KINDS[kind] ?? kind
+const stepLabel = (naam: string): string => STEPS[naam] ?? naam
+
+/** Silence after which the page asks whether anything runs. */
+const SILENT_SECONDS = 120
+
+/**
+ * The steps for a table: those with something to tell, and the columns that hold anything. Most of some forty steps have nothing to
+ * do in a round, or not yet.
+ */
+export function stepsToShow(steps: Progress[]) {
+  const hasBegun = ({ seconden, fout }: Progress) => seconden !== null || fout !== null
+  const told = steps.filter(
+    (step) => hasBegun(step) && (step.gelezen > 0 || step.verwijderd > 0 || step.fout !== null || !step.klaar),
+  )
+  const waiting = steps.filter((step) => !hasBegun(step) && !step.klaar)
+  const any = (name: 'ongewijzigd' | 'geweigerd' | 'verwijderd') => told.some((step) => step[name] > 0)
+  return {
+    steps: told.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
+    columns: { ongewijzigd: any('ongewijzigd'), geweigerd: any('geweigerd'), verwijderd: any('verwijderd') },
+    waiting: waiting.map(({ naam, verwacht }) => ({ naam: stepLabel(naam), verwacht })),
+  }
+}
+
+/** How far the round is, for the page and for the stream that keeps it up to date. */
+export function takeoverState(
+  row: Takeover & { seconden: number; stil: number },
+  steps: Progress[],
+  now = Date.now(),
+): StreamState {
+  const read = steps.reduce((sum, { gelezen }) => sum + gelezen, 0)
+  // What cannot be counted before it is read counts as it comes.
+  const expected = steps.reduce(
+    (sum, { verwacht, gelezen, klaar }) => sum + (klaar ? gelezen : Math.max(verwacht, gelezen)),
+    0,
+  )
+  const refused = steps.reduce((sum, { geweigerd }) => sum + geweigerd, 0)
+  const percent = expected === 0 ? 0 : Math.min(99, Math.floor((100 * read) / expected))
+  const rate = row.seconden > 0 ? read / row.seconden : 0
+  const left = rate > 0 ? Math.max(1, (expected - read) / rate) : undefined
+  const busy = steps.filter(({ klaar, seconden }) => !klaar && seconden !== null).map(({ naam }) => stepLabel(naam))
+  const fault = steps.find(({ fout }) => fout)
+  return {
+    values: {
+      percent,
+      procent: `${percent}%`,
+      verwerkt: formatNumber(read),
+      totaal: formatNumber(expected),
+      bezig: busy.join(', ') || t('begint'),
+      snelheid: rate > 0 ? t`${formatNumber(Math.round(rate))} rijen per seconde` : t('nog niet bekend'),
+      einde:
+        left === undefined
+          ? t('nog niet bekend')
+          : t`over ongeveer ${formatDuration(left)} (${moment(new Date(now + left * 1000).toISOString())})`,
+      geweigerd: formatNumber(refused),
+      wacht: fault
+        ? t`De laatste poging bij “${stepLabel(fault.naam)}” mislukte (${fault.fout}). Er volgt vanzelf een nieuwe poging.`
+        : row.stil > SILENT_SECONDS
+          ? t(
+              'Er is al meer dan twee minuten geen voortgang. Draait het commando “zaakstroom overnemen” nog, of een worker?',
+            )
+          : '',
+    },
+    spoken: t`${formatNumber(read)} van ongeveer ${formatNumber(expected)} rijen gelezen, ${formatNumber(refused)} niet overgenomen.`,
+    done: row.status !== 'loopt',
+  }
+}

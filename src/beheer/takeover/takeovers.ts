@@ -1,0 +1,316 @@
+// The pages of takeovers: how far they are, what did not fit, and the switch at the end.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { notFound } from '../../core/problem.ts'
+import { portions } from '../../database/list.ts'
+import { csvStream, neutralizeCell } from '../../documenten/import/report.ts'
+import { countStream } from '../../http/stream.ts'
+import { faultsOf, progressOf } from '../../overnemen/round.ts'
+import { isSwitchable, switchOver, type Takeover } from '../../overnemen/takeover.ts'
+import { mutateFromPage } from '../frame/change.ts'
+import { openEventStreams, type StreamState } from '../frame/event-stream.ts'
+import { keysetPage } from '../frame/keyset-list.ts'
+import { queryText, sortRows, uuidParam } from '../frame/lookup.ts'
+import { redirectWith } from '../frame/page.ts'
+import { t, words } from '../language/language.ts'
+import {
+  codeLabel,
+  kindLabel,
+  OUTCOMES,
+  type Outcome,
+  stepsToShow,
+  takeoverState,
+  takeoverStatus,
+} from './takeover-labels.ts'
+
+const viewer = { access: 'beheer', rol: 'viewer' } as const
+const administrator = { access: 'beheer', rol: 'administrator' } as const
+const LIST = words({ path: '/overnemen', name: 'Overnemen' }, 'name')
+
+type TakeoverRow = Takeover & {
+  gemaakt_op: string
+  ronde_begonnen_op: string
+  ronde_klaar_op: string | null
+  omgeschakeld_op: string | null
+}
+type ReportRow = {
+  id: number
+  soort: string
+  sleutel: string
+  uitkomst: Outcome
+  code: string
+  veld: string
+  tekst: string
+  ronde: number
+}
+
+export function registerTakeovers(app: FastifyInstance): void {
+  const { reader } = app
+  const { sql } = reader
+  const stream = openEventStreams(app)
+
+  app.get(LIST.path, { config: viewer }, async (request, reply) => {
+    const found = await sql<TakeoverRow[]>`select * from overneming order by id desc limit 50`
+    const rows = sortRows(request, found, {
+      bron: ({ bron }) => bron,
+      begonnen: ({ ronde_begonnen_op }) => ronde_begonnen_op,
+    })
+    return reply.page('takeovers', {
+      title: t('Overnemen'),
+      rows: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
+      isActive: rows.some(({ status }) => status === 'loopt'),
+    })
+  })
+
+  app.get(`${LIST.path}/:uuid`, { config: viewer }, async (request, reply) => {
+    const row = await find(request)
+    const [steps, faults, rounds, state] = await Promise.all([
+      progressOf(reader, row),
+      faultsOf(reader, row),
+      sql<
+        {
+          ronde: number
+          begonnen_op: string
+          klaar_op: string | null
+          gelezen: number
+          geschreven: number
+          verwijderd: number
+          geweigerd: number
+        }[]
+      >`
+        select ronde, min(begonnen_op) as begonnen_op, max(klaar_op) as klaar_op, sum(gelezen)::bigint as gelezen,
+          sum(geschreven)::bigint as geschreven, sum(verwijderd)::bigint as verwijderd, sum(geweigerd)::bigint as geweigerd
+        from overneming_stap where overneming_id = ${row.id} group by ronde order by ronde desc limit 20`,
+      readState(row.uuid),
+    ])
+    const runs = row.status === 'loopt'
+    return reply.page('takeover', {
+      title: t`Overnemen uit ${row.bron}`,
+      breadcrumbs: [LIST],
+      row: shown(row),
+      staat: takeoverStatus(row),
+      isActive: runs,
+      progress: runs ? state?.values : null,
+      ...stepsToShow(steps),
+      isStopped: row.status === 'gestopt',
+      faults: faults.map((fault) => ({
+        ...fault,
+        naam: kindLabel(fault.soort),
+        reden: codeLabel(fault.code),
+        words: OUTCOMES[fault.uitkomst as Outcome],
+      })),
+      rounds,
+      canSwitch: isSwitchable(row),
+    })
+  })
+
+  app.get(
+    `${LIST.path}/:uuid/stroom`,
+    { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
+    async (request, reply) => {
+      const { uuid } = await find(request)
+      return stream(request, reply, t`overneming ${uuid}`, () => readState(uuid))
+    },
+  )
+
+  app.get(`${LIST.path}/:uuid/regels`, { config: viewer }, async (request, reply) => {
+    const row = await find(request)
+    const filter = filterOf(request)
+    const [list, kinds] = await Promise.all([
+      keysetPage<ReportRow>(request, {
+        key: ({ id }) => String(id),
+        rows: (limit, { na, voor }) => {
+          const back = voor !== undefined
+          const edge = isNumber(na) ? sql`and id > ${na}` : isNumber(voor) ? sql`and id < ${voor}` : sql``
+          return sql<ReportRow[]>`
+            select id, soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
+            where overneming_id = ${row.id} ${matching(filter)} ${edge}
+            order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
+        },
+      }),
+      faultsOf(reader, row),
+    ])
+    const choices = (name: 'soort' | 'code', label: (value: string) => string) => [
+      ['', t('Alle')],
+      ...[...new Set(kinds.map((kind) => kind[name]))].sort().map((value) => [value, label(value)]),
+    ]
+    return reply.page('takeover-lines', {
+      title: t('Rapport'),
+      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
+      row: shown(row),
+      filter,
+      isFiltered: Object.values(filter).some(Boolean),
+      outcomes: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { text }]) => [value, text])],
+      kinds: choices('soort', kindLabel),
+      codes: choices('code', (code) => (code.includes(':') ? `${codeLabel(code)} (${code})` : codeLabel(code))),
+      list: {
+        ...list,
+        rows: list.rows.map((one) => ({
+          ...one,
+          naam: kindLabel(one.soort),
+          reden: codeLabel(one.code),
+          words: OUTCOMES[one.uitkomst],
+          page: one.uitkomst === 'geweigerd' ? null : pageOf(one),
+        })),
+      },
+    })
+  })
+
+  // Streamed: it may be a row for every object.
+  app.get(`${LIST.path}/:uuid/rapport`, { config: viewer }, async (request, reply) => {
+    const row = await find(request)
+    countStream(request, reply)
+    const filter = filterOf(request)
+    async function* records() {
+      yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
+      const rows = portions(
+        1000,
+        (after) => sql<(Omit<ReportRow, 'id'> & { nummer: number })[]>`
+          select id as nummer, soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
+          where overneming_id = ${row.id} ${matching(filter)} and id > ${after} order by id limit 1000`,
+      )
+      for await (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of rows)
+        yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
+    }
+    return reply
+      .headers({ 'content-disposition': `attachment; filename="overnemen-${row.uuid}.csv"` })
+      .type('text/csv; charset=utf-8')
+      .send(csvStream(records(), neutralizeCell))
+  })
+
+  app.get(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    return confirm(reply, row, {
+      title: t('Omschakelen'),
+      lines: [
+        t(
+          'Vanaf de omschakeling is deze installatie de baas: wat is overgenomen mag hier worden gewijzigd, en wijzigingen worden gemeld aan abonnees.',
+        ),
+        t(
+          'Meldingen die nog klaarstaan vervallen, zodat abonnees geen oude berichten krijgen. Uit deze bron kan daarna niet meer worden overgenomen.',
+        ),
+        t(
+          'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
+        ),
+      ],
+      button: t('Nu omschakelen'),
+      back: t('Nog niet omschakelen'),
+    })
+  })
+
+  app.post(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    const path = `${LIST.path}/${row.uuid}`
+    const removed = await mutateFromPage(request, async (m) => {
+      const gone = await switchOver(m.sql, row)
+      m.audit({
+        handeling: 'overneming-omschakelen',
+        ...object(row),
+        oud: { status: row.status },
+        nieuw: { status: gone === undefined ? row.status : 'omgeschakeld', vervallenMeldingen: gone ?? 0 },
+      })
+      return gone
+    })
+    if (removed === undefined)
+      return redirectWith(
+        request,
+        reply,
+        path,
+        t('Er is niet omgeschakeld: er loopt een ronde, of het was al gedaan.'),
+        'fout',
+      )
+    return redirectWith(request, reply, path, t`Omgeschakeld. Er zijn ${removed} meldingen vervallen.`)
+  })
+
+  app.get(`${LIST.path}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    const closed = row.alleen_lezen
+    return confirm(reply, row, {
+      title: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
+      lines: closed
+        ? [
+            t(
+              'Wat is overgenomen kan dan hier al worden gewijzigd, bijvoorbeeld om te oefenen. Er gaan geen meldingen over uit.',
+            ),
+            t('Een volgende ronde overschrijft een wijziging alleen als hetzelfde object in de bron ook is gewijzigd.'),
+          ]
+        : [t('De API’s weigeren dan weer elke wijziging van wat is overgenomen, tot de omschakeling.')],
+      button: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
+      back: t('Niets veranderen'),
+    })
+  })
+
+  app.post(`${LIST.path}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    await mutateFromPage(request, async (m) => {
+      await m.sql`update overneming set alleen_lezen = ${!row.alleen_lezen} where id = ${row.id}`
+      m.audit({
+        handeling: 'overneming-wijzigbaar',
+        ...object(row),
+        oud: { alleenLezen: row.alleen_lezen },
+        nieuw: { alleenLezen: !row.alleen_lezen },
+      })
+    })
+    const done = row.alleen_lezen ? t('Wijzigen is toegestaan.') : t('Wijzigen wordt geweigerd tot de omschakeling.')
+    return redirectWith(request, reply, `${LIST.path}/${row.uuid}`, done)
+  })
+
+  function confirm(
+    reply: FastifyReply,
+    row: TakeoverRow,
+    words: { title: string; lines: string[]; button: string; back: string },
+  ): Promise<FastifyReply> {
+    return reply.page('takeover-confirm', {
+      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
+      row: shown(row),
+      staat: takeoverStatus(row),
+      ...words,
+    })
+  }
+
+  async function find(request: FastifyRequest): Promise<TakeoverRow> {
+    const [row] = await sql<TakeoverRow[]>`select * from overneming where uuid = ${uuidParam(request)}`
+    if (!row) throw notFound(t('Deze overneming bestaat niet.'))
+    return row
+  }
+
+  async function readState(uuid: string): Promise<StreamState | undefined> {
+    const [row] = await sql<(TakeoverRow & { seconden: number; stil: number })[]>`
+      select o.*, extract(epoch from now() - o.ronde_begonnen_op)::float8 as seconden,
+        extract(epoch from now() - coalesce(max(s.bijgewerkt_op), o.ronde_begonnen_op))::float8 as stil
+      from overneming o left join overneming_stap s on s.overneming_id = o.id and s.ronde = o.ronde
+      where o.uuid = ${uuid} group by o.id`
+    return row && takeoverState(row, await progressOf(reader, row))
+  }
+
+  function matching({ uitkomst, soort, code }: Filter) {
+    return sql`
+      ${uitkomst === '' ? sql`` : sql`and uitkomst = ${uitkomst}`}
+      ${soort === '' ? sql`` : sql`and soort = ${soort}`}
+      ${code === '' ? sql`` : sql`and code = ${code}`}`
+  }
+}
+
+type Filter = { uitkomst: string; soort: string; code: string }
+
+const filterOf = (request: FastifyRequest): Filter => ({
+  uitkomst: queryText(request, 'uitkomst'),
+  soort: queryText(request, 'soort'),
+  code: queryText(request, 'code'),
+})
+
+/** Where the pages show the object of a row. */
+function pageOf({ soort, sleutel }: ReportRow): string | null {
+  if (soort === 'zaak') return `/zaken/${sleutel}`
+  if (soort === 'document' || soort === 'bestand') return `/documenten/${sleutel}`
+  if (soort === 'applicatie') return `/applicaties/${sleutel}`
+  return null
+}
+
+/** Without its secret. */
+function shown({ geheim: _, ...row }: TakeoverRow): Omit<TakeoverRow, 'geheim'> {
+  return row
+}
+
+const object = ({ uuid, bron }: Takeover) => ({ soort: 'overneming', id: uuid, weergave: bron })
+const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)

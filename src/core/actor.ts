@@ -1,0 +1,30 @@
+import type { Vertrouwelijkheidaanduiding } from './vertrouwelijkheidaanduiding.ts'
+
+/** The last three are of other services: rights in them are kept for whoever asks, and mean nothing here. */
+export type Component = 'ac' | 'nrc' | 'zrc' | 'ztc' | 'drc' | 'brc' | 'kc' | 'cmc' | 'vrc'
+
+/** A right: scopes within a component, for one type (`typeId` when it is ours) and up to one confidentiality. */
+export type Autorisatie = {
+  component: Component
+  scopes: ReadonlySet<string>
+  typeUrl: string
+  typeUuid: string | null
+  typeId: number | null
+  max: Vertrouwelijkheidaanduiding | null
+}
+
+/** Who acts, as audit records name him, and with which rights. */
+export type Actor = {
+  clientId: string
+  userId: string
+  userRepresentation: string
+  applicatieUuid: string
+  applicatieLabel: string
+  alleAutorisaties: boolean
+  alleenGereedVoorPublicatie: boolean
+  autorisaties: readonly Autorisatie[]
+  /** Our address as the caller knows it: links in answers, audit records and notifications begin with it. */
+  base: string
+  toelichting: string
+  logrecordId: string
+}

@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type postgres from 'postgres'
+import {
+  type Database,
+  type Db,
+  isConflict,
+  isStalePlan,
+  isUnavailable,
+  kyselyOn,
+  OutcomeUnknown,
+  type ReadDb,
+} from '../database/database.ts'
+import { expected, one } from '../database/rows.ts'
+import { openTransaction } from '../database/transaction.ts'
+import { enqueue, type JobOptions } from '../jobs/queue.ts'
+import type { Actor, Component } from './actor.ts'
+import { type CloudEvent, eventType } from './cloud-event.ts'
+import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
+
+export type { Actie, Change } from './records.ts'
+
+export type Mutation = {
+  trx: Db
+  /** The same transaction for functions that only read. */
+  read: ReadDb
+  /** The same transaction at the driver, for COPY and savepoints. */
+  sql: postgres.TransactionSql
+  actor: Actor
+  /** 1, and one more each time the work runs again. From the second time on nothing is taken from memory. */
+  attempt: number
+  /** Makes a row and records that, when more follows in this transaction. */
+  make<T>(row: NewRow<T>): Promise<T>
+  /** Every change is recorded, or all is rolled back. */
+  record(change: Change): void
+  /** A cloud event beside the records; nothing when they are off (ENABLE_CLOUD_EVENTS). The same one twice is sent once. */
+  announce(event: CloudEvent): void
+  /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
+  unrecorded(reason: string): void
+  enqueue<Name extends keyof GraphileWorker.Tasks & string>(
+    name: Name,
+    payload: GraphileWorker.Tasks[Name],
+    options?: JobOptions,
+  ): Promise<void>
+}
+/**
+ * What work returns that ends with making a row, and with nothing after it: its insert, the records and the commit then are one
+ * statement, if nothing else had to be read or written. `mutate` gives the answer.
+ */
+export class Last<T> {
+  readonly row: NewRow<T>
+  constructor(row: NewRow<T>) {
+    this.row = row
+  }
+}
+
+type Options = {
+  announces?(): boolean
+  cloudEvents?: boolean
+  committed?(components: ReadonlySet<Component> | undefined): void
+}
+export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>) => Promise<T>
+/** The same for who wraps it, with work that does not end in `Last`. */
+export type MutateWhole = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
+
+/** More than the statements of a change on all connections: each of them may be stale once. */
+const STALE_PLANS = 100
+
+/**
+ * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
+ * transaction; work that records nothing is rolled back. BEGIN leaves with the first statement, the records with the commit. A
+ * deadlock, a serialization failure, a row that was judged by what is outdated or a migration meanwhile runs the work again, so
+ * work does nothing outside the transaction that may not happen twice. When the connection breaks during the commit, the record
+ * of the change tells whether it was committed.
+ * @throws OutcomeUnknown when that cannot be asked either
+ * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
+ * @param options.cloudEvents true: cloud events are written too, unless nothing is announced
+ * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
+ *   what was recorded; undefined when something else was changed too.
+ */
+export function mutator(
+  database: Database,
+  { announces = () => true, cloudEvents = false, committed = () => {} }: Options = {},
+): Mutate {
+  return async <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>): Promise<T> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await once(database, actor, work, attempt, { announces, cloudEvents, committed })
+      } catch (error) {
+        if (!isConflict(error) || attempt >= (isStalePlan(error) ? STALE_PLANS : 3)) throw error
+        if (!isStalePlan(error)) await sleep(10 * attempt * (1 + Math.random())) // lets the other change finish first
+      }
+    }
+  }
+}
+
+async function once<T>(
+  database: Database,
+  actor: Actor,
+  work: (m: Mutation) => Promise<T | Last<T>>,
+  attempt: number,
+  { announces, cloudEvents, committed }: Required<Options>,
+): Promise<T> {
+  const mark = randomUUID()
+  const changes: Change[] = []
+  const events = new Map<string, CloudEvent>()
+  let accounted = false
+  const transaction = await openTransaction(database)
+  let builder: Db | undefined // made when it is asked for: much is written without
+  const trx = () => {
+    builder ??= kyselyOn(transaction.sql)
+    return builder
+  }
+  const m: Mutation = {
+    get trx() {
+      return trx()
+    },
+    get read() {
+      return trx() as unknown as ReadDb
+    },
+    get sql() {
+      return transaction.sql
+    },
+    actor,
+    attempt,
+    async make(row) {
+      const { id, weergave, nieuw } = await madeOf(row, insertRow(transaction.sql, row))
+      await row.after?.(id)
+      const answer = { ...row.change.nieuw, ...nieuw }
+      this.record({ ...row.change, weergave, nieuw: answer }) // of `this`: some work is given a record of its own
+      return answer
+    },
+    record: (change) => changes.push(change),
+    announce: (event) => {
+      if (cloudEvents) events.set(`${eventType(event)} ${event.uuid}`, event)
+    },
+    unrecorded: () => {
+      accounted = true
+    },
+    enqueue: (name, payload, options) => enqueue(trx(), name, payload, options),
+  }
+  /** When the change is one statement: the row that it makes. */
+  let alone: NewRow<T> | undefined
+  let isEnding = false // what ends the change is on its way, so that it may be committed from here on
+  let answer: T | Last<T> | undefined
+  try {
+    answer = await work(m)
+    if (answer instanceof Last) {
+      const { row } = answer
+      const isMore = row.after || accounted || transaction.isBegun() || changes.length + events.size > 0
+      if (isMore) answer = await m.make(row)
+      else alone = announces() ? row : { ...row, change: { ...row.change, kanaal: null } }
+    }
+    if (alone) {
+      isEnding = true
+      const { nieuw } = await madeOf(alone, insertAndRecord(transaction.connection, actor, mark, alone))
+      answer = { ...alone.change.nieuw, ...nieuw }
+    } else {
+      if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
+      isEnding = true
+      // The commit follows the records without waiting. When they fail, that commit is a rollback.
+      const announced = announces() ? changes : changes.map((change) => ({ ...change, kanaal: null }))
+      const records = writeRecords(transaction, actor, mark, announced, announces() ? [...events.values()] : [])
+      await transaction.commit(records)
+    }
+    transaction.release()
+  } catch (error) {
+    await transaction.undo()
+    if (!isEnding || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error
+    if (alone) answer = await recordedAnswer(database, mark)
+  }
+  const made = alone ? [alone.change] : changes
+  committed(accounted ? undefined : new Set(made.map(({ component }) => component)))
+  return answer as T
+}
+
+/** What a row was judged by is not true any more: a conflict as one of concurrent transactions. */
+class Outdated extends Error {
+  readonly code = '40001'
+}
+
+async function madeOf(row: NewRow<unknown>, statement: Promise<Made[]>): Promise<Made> {
+  try {
+    const [made] = await statement
+    if (made) return made
+  } catch (error) {
+    const violated = (error as { constraint_name?: unknown }).constraint_name
+    if (row.taken === undefined || violated !== row.taken) throw error
+  }
+  throw new Outdated('a new row was judged by what is outdated')
+}
+
+/** The answer to a change that was committed while its own answer was lost. */
+async function recordedAnswer<T>({ sql }: Database, mark: string): Promise<T> {
+  const [row] = await sql<{ nieuw: T | null }[]>`select nieuw from audit where uuid = ${mark}`
+  return expected(row?.nieuw)
+}
+
+const ASK_MS = 3_000
+/** What the server was sent but has not begun gets this long to begin. */
+const BEGIN_MS = 100
+
+/**
+ * Whether the records of a change with this mark are there. Its transaction may still be at its commit: that they are not there
+ * counts when no transaction of this program goes on that had begun when this was first asked. A database that restarts is
+ * waited for.
+ */
+async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new OutcomeUnknown()), ASK_MS)
+  let isOver = false
+  const ask = async (): Promise<boolean> => {
+    await sleep(BEGIN_MS)
+    let first: string | null = null
+    while (!isOver) {
+      try {
+        // Apart from the question for the records, and before it: what ends in between is seen by that.
+        const going: { first: string; busy: boolean }[] = await sql<{ first: string; busy: boolean }[]>`
+          select first::text, exists (
+            select from pg_stat_activity
+            where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start <= first
+          ) as busy
+          from (select coalesce(${first}::text::timestamptz, clock_timestamp()) as first) now`
+        const { first: since, busy } = one(going)
+        first = since
+        const found = await sql<{ committed: boolean }[]>`
+          select exists (select from audit where uuid = ${mark})
+              or exists (select from notificatie where uuid = ${mark}) as committed`
+        const { committed } = one(found)
+        if (committed || !busy) return committed
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+      }
+      await sleep(20)
+    }
+    throw new OutcomeUnknown()
+  }
+  const asking = ask()
+  asking.catch(() => {}) // when it is too late, nobody listens
+  try {
+    return await Promise.race([asking, late.promise])
+  } finally {
+    isOver = true
+    clearTimeout(timer)
+  }
+}
+
+/** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */
+export function json(value: unknown) {
+  return sql<never>`${value === null || value === undefined ? null : JSON.stringify(value)}::text::jsonb`
+}

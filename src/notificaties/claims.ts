@@ -1,0 +1,285 @@
+// outbox: what has to be delivered, as rows of table `levering`: writing them, claiming them, and recording what became of
+// each. Who sends is in sender.ts, how in deliver.ts.
+//
+// The states of a delivery. There is one row per message and receiver (an abonnement, or 0: the external notifications
+// service), written in the transaction of the change.
+// - Due: status `gepland` and `volgende_poging_op` is over. It may be claimed, when its receiver may get anything now.
+// - Claimed: `genomen_door` is a worker, `poging` the number of the attempt that it makes. Only that worker records that
+//   attempt. When the worker is gone from table `worker`, or holds the claim without knowing it (the answer to the claim was
+//   lost), the row is due again: the attempt becomes `lost` in the log, and the next one gets a number of its own. Whoever
+//   then still records the lost one is told that it is not his any more.
+// - Planned: `gepland` with a moment in the future, after an attempt that failed.
+// - Parked: `gepland` without a moment. An earlier message of the same main object to the same receiver is not done. The
+//   claim that finds this parks the row, under a share lock on the earlier one: so the earlier one is still there when the
+//   parking commits. When the earlier one ends, whoever records that gives the first row of that main object its moment back, in
+//   the same transaction: the recording had to wait for that lock, so it sees the parked row. What is parked although nothing
+//   holds it up, because somebody removed the earlier one by hand, `releaseStuck` looks for.
+// - Failed: status `mislukt`, all attempts used. Sending it again makes it due.
+// - Delivered: the row is gone; the attempt is in `notificatie_poging`.
+//
+// The statements are in the functions `claim_deliveries` and `record_attempts` (sql/0410-cheaper-claims.sql). Their plans are
+// kept, but for a second only (`renewPlans`): the table may go from empty to a million rows within minutes, and the plan for an
+// empty table is not the one for a full one.
+
+import type postgres from 'postgres'
+import { EXTERNAL } from '../core/outbox.ts'
+import { type Database, openDatabase } from '../database/database.ts'
+import { one } from '../database/rows.ts'
+import type { RemoteService } from '../services/services.ts'
+import type { FailureKind } from '../services/transport.ts'
+import type { Retry } from './backoff.ts'
+
+export type Outcome = 'delivered' | 'http' | FailureKind
+
+/** A claimed delivery, with all that sending takes. */
+export type Claimed = Retry & {
+  notificatieId: number
+  abonnementId: number
+  hoofdObjectUuid: string
+  /** Number of this attempt, over all that were ever made for this message and receiver. */
+  poging: number
+  herhalingen: number
+  replay: boolean
+  message: Message
+  /** Where to, when the receiver is the external service. */
+  dienst: RemoteService | null
+  /** Where to, when it is an abonnement. */
+  abonnement: Subscriber | null
+}
+
+/** A message as it was recorded. */
+export type Message = {
+  uuid: string
+  kanaal: string
+  bron: string
+  hoofdObject: string
+  resource: string
+  resourceUrl: string
+  actie: string
+  aanmaakdatum: string
+  kenmerken: Record<string, unknown>
+  /** Its type, when it is a cloud event and no notification of the standard. */
+  cloudevent: string | null
+  /** Of the request that it came from; empty: of none, or one of before ids were kept. */
+  verzoekId: string
+  /** Trace context of that request. */
+  traceparent?: string | null
+}
+
+/** What sending to an abonnement takes. Secrets are still encrypted. */
+export type Subscriber = {
+  uuid: string
+  callbackUrl: string
+  authenticatie: 'header' | 'jwt' | 'oauth2'
+  auth: Buffer
+  uitgaandClientId: string
+  tokenUrl: string
+  tokenScope: string
+  certificaat: string
+  certificaatSleutel: Buffer | null
+  ondertekening: Buffer[]
+  cloudevents: boolean
+  termijnMs: number
+}
+
+/** What an attempt came to. */
+export type Attempt = {
+  outcome: Outcome
+  httpStatus: number | null
+  /** Start of the body of the answer. */
+  answer: string | null
+  ms: number
+  /** Seconds that the receiver asked to be left alone. */
+  retryAfter?: number
+}
+
+/** `wait`: seconds until the next attempt; null: there is none. */
+export type Ended = Attempt & {
+  notificatieId: number
+  abonnementId: number
+  poging: number
+  wait: number | null
+}
+
+export type ClaimOptions = {
+  /** Id of the worker in table `worker`; 0: none, for whoever sends without being registered. */
+  worker: number
+  /** How many of the external service, and how many in all. */
+  external: number
+  total: number
+  /** Everything that this process has in hand: per delivery its message and receiver. */
+  busy: { notificatieId: number; abonnementId: number }[]
+  /** What of that counts against what its receiver gets at once: the rest was accepted, and only waits to be recorded. */
+  open: { abonnementId: number }[]
+}
+
+/**
+ * Opens a connection of a sender. What a crash of the database undoes of its writes is done again: nobody waits for the disk.
+ * Plans are made once for all calls: PostgreSQL takes a list of one message for cheaper than one of unknown length, and would
+ * plan every call anew, which costs more than the work itself.
+ */
+export function openSenderDatabase(url: string): Database {
+  return openDatabase(url, {
+    max: 1,
+    name: 'notificaties',
+    settings: { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' },
+  })
+}
+
+/** Has the statements of this connection planned anew when they are next used. */
+export async function renewPlans({ sql }: Database): Promise<void> {
+  await sql`discard plans`.simple()
+}
+
+/**
+ * Claims deliveries that are due, fairly between the receivers: of each the one that is due longest, then of each the next.
+ * @returns what to send, and how many rows were looked at: more may follow when there were any
+ */
+export async function claim({ sql }: Database, options: ClaimOptions): Promise<{ found: number; claimed: Claimed[] }> {
+  const { worker, external, total, busy, open } = options
+  type Row = Retry & {
+    notificatieId: number
+    abonnementId: number
+    hoofdObjectUuid: string
+    poging: number | null
+    herhalingen: number
+    replay: boolean
+    message: Message
+    dienst: (Omit<RemoteService, 'geheim' | 'certificaatSleutel'> & Sealed) | null
+    abonnement: SealedAsText | null
+  }
+  const rows = await sql<Row[]>`
+    select notificatie_id as "notificatieId", abonnement_id as "abonnementId", hoofd_object_uuid as "hoofdObjectUuid",
+      poging, herhalingen, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
+      base_factor as "baseFactor", abonnement, dienst
+    from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
+      ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[])`
+  rows.sort((a, b) => a.notificatieId - b.notificatieId)
+  return {
+    found: rows.length,
+    claimed: rows.flatMap(({ poging, dienst, abonnement, ...row }) =>
+      poging === null
+        ? []
+        : [
+            {
+              ...row,
+              poging,
+              dienst: dienst && {
+                ...dienst,
+                geheim: bytesOrNull(dienst.geheim),
+                certificaatSleutel: bytesOrNull(dienst.certificaatSleutel),
+              },
+              abonnement: abonnement && opened(abonnement),
+            },
+          ],
+    ),
+  }
+}
+
+type SealedAsText = Omit<Subscriber, 'auth' | 'certificaatSleutel' | 'ondertekening'> & {
+  auth: string
+  certificaatSleutel: string | null
+  ondertekening: string[]
+}
+
+type Sealed = { geheim: string | null; certificaatSleutel: string | null }
+const bytes = (text: string) => Buffer.from(text, 'base64')
+const bytesOrNull = (text: string | null) => (text === null ? null : bytes(text))
+
+function opened({ auth, certificaatSleutel, ondertekening, ...others }: SealedAsText): Subscriber {
+  return {
+    ...others,
+    auth: bytes(auth),
+    certificaatSleutel: bytesOrNull(certificaatSleutel),
+    ondertekening: ondertekening.map(bytes),
+  }
+}
+
+/**
+ * Records attempts that ended: the delivery goes, is planned again or has failed, the abonnement is known to be well or not, and
+ * the next message of the same main object may go.
+ * @returns for each whether it was still the caller's; otherwise another worker found it lost and has made its own. And whether
+ *   something became due.
+ */
+export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours: boolean[]; released: boolean }> {
+  const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name] ?? null)
+  const rows = await sql<{ places: number[]; released: boolean }[]>`
+    select places, released from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
+      ${column('poging')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
+      ${column('answer')}::text[], ${column('ms')}::integer[], ${column('wait')}::float8[],
+      ${column('retryAfter')}::float8[])`
+  const { places, released } = one(rows)
+  const ours = new Set(places)
+  return { ours: ended.map((_, index) => ours.has(index + 1)), released }
+}
+
+const PORTION = 1000
+
+/**
+ * Makes due what is parked although nothing holds it up: the first message of a main object, left by a process that died, and
+ * everything for a receiver that no longer wants messages in order.
+ * @returns how many; call it again when it was not 0
+ */
+export async function releaseStuck({ sql }: Database): Promise<number> {
+  const rows = await sql<{ notificatie_id: number }[]>`
+    update levering l set volgende_poging_op = now()
+    from (
+      select notificatie_id, abonnement_id from (
+        select distinct on (abonnement_id, hoofd_object_uuid) notificatie_id, abonnement_id, volgende_poging_op
+        from levering where status = 'gepland' order by abonnement_id, hoofd_object_uuid, notificatie_id
+      ) eerste where volgende_poging_op is null
+      union
+      (select l.notificatie_id, l.abonnement_id from levering l
+        where l.status = 'gepland' and l.volgende_poging_op is null and not case l.abonnement_id
+          when ${EXTERNAL} then (select op_volgorde from notificatie_instelling)
+          else coalesce((select op_volgorde from abonnement a where a.id = l.abonnement_id), true) end
+        limit ${PORTION})
+      limit ${PORTION}
+    ) los
+    where l.notificatie_id = los.notificatie_id and l.abonnement_id = los.abonnement_id
+      and l.status = 'gepland' and l.volgende_poging_op is null
+    returning l.notificatie_id`
+  return rows.length
+}
+
+/** The condition on `levering l` that its receiver may get something, and from when: in the future after a failure. */
+const receiverMoment = (sql: postgres.Sql) => sql`
+  case when l.abonnement_id = ${EXTERNAL} then (select case when i.dienst_id is not null then '-infinity'::timestamptz end
+      from notificatie_instelling i)
+    else (select coalesce(a.niet_voor, '-infinity') from abonnement a
+      where a.id = l.abonnement_id and a.status = 'actief' and a.verwijderd_op is null) end`
+
+/** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
+export async function planNextLook({ sql }: Database): Promise<void> {
+  await sql`
+    select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties:later', run_at => straks)
+    from (
+      select min(greatest(l.volgende_poging_op, ${receiverMoment(sql)})) as straks
+      from (select distinct abonnement_id from levering where status = 'gepland') o
+      cross join lateral (
+        select * from levering l
+        where l.abonnement_id = o.abonnement_id and l.status = 'gepland' and l.genomen_door is null
+          and l.volgende_poging_op is not null
+        order by l.volgende_poging_op, l.notificatie_id limit 1) l
+      where ${receiverMoment(sql)} is not null
+    ) x where straks is not null`
+}
+
+const OVERDUE_S = 3
+
+/**
+ * Wakes a sender when something is due for a while and nobody has it: the sender that should look is frozen, or its job
+ * vanished. Every worker does this every few seconds.
+ */
+export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
+  await sql`
+    select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties')
+    where exists (
+      select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
+      cross join lateral (
+        select * from levering l
+        where l.abonnement_id = o.id and l.status = 'gepland' and l.volgende_poging_op < now() - ${OVERDUE_S} * interval '1 second'
+          and (l.genomen_door is null or not exists (select from worker w where w.id = l.genomen_door))
+        order by l.volgende_poging_op limit 1) l
+      where ${receiverMoment(sql)} < now() - ${OVERDUE_S} * interval '1 second')`
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { requireKey } from '../autorisaties/secret-key.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { Database } from '../database/database.ts'
+import { requireKnownSchema } from '../database/migrate.ts'
+import type { Replica } from '../database/replica.ts'
+import { one } from '../database/rows.ts'
+import type { Store } from '../documenten/storage/index.ts'
+import { LIVEZ } from '../http/liveness.ts'
+
+type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
+/** A scanner of documents and a replica only where the program was given one. */
+type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check> &
+  Partial<Record<'malwareScanner' | 'replica', Check>>
+
+/**
+ * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
+ * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
+ * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read, or a malware
+ * scanner that is away. The names that Open Zaak uses work too.
+ */
+export function registerHealth(
+  app: FastifyInstance,
+  parts: { database: Database; replica?: Replica | undefined; store: Store; box: SecretBox; stopping: () => boolean },
+): void {
+  const config = { access: 'public' as const }
+  const ready = rememberedReadiness(parts)
+  let warned: string | undefined
+  for (const path of LIVEZ) app.get(path, { config, logLevel: 'warn' }, async () => ({ status: 'ok' }))
+  for (const path of ['/readyz', '/_healthz/readyz/', '/_healthz/']) {
+    app.get(path, { config, logLevel: 'warn' }, async (_request, reply) => {
+      const checks = await ready()
+      const newer = checks.schema.status === 'ok' ? checks.schema.detail : undefined
+      if (newer && newer !== warned) app.log.warn(`the schema of the database is ${newer}: upgrade soon`)
+      warned = newer
+      const failed = parts.stopping() || Object.values(checks).some(({ status }) => status === 'failed')
+      return reply
+        .code(failed ? 503 : 200)
+        .send({ status: parts.stopping() ? 'stopping' : failed ? 'failed' : 'ok', checks })
+    })
+  }
+}
+
+const LATE_AFTER_SECONDS = 60
+const REMEMBER_MS = 1000
+
+/** `readiness`, asked at most once a second however many want to know: whoever reaches the port may ask, without a token. */
+export function rememberedReadiness(parts: Parameters<typeof readiness>[0]): () => ReturnType<typeof readiness> {
+  let kept: ReturnType<typeof readiness> | undefined
+  return () => {
+    if (!kept) {
+      const forget = sleep(REMEMBER_MS, undefined, { ref: false })
+      kept = readiness(parts)
+      void Promise.all([kept, forget]).finally(() => {
+        kept = undefined
+      })
+    }
+    return kept
+  }
+}
+
+/** The state of everything that this process depends on, without texts from inside (paths, addresses). */
+export async function readiness(parts: {
+  database: Database
+  replica?: Replica | undefined
+  store: Store
+  box: SecretBox
+}): Promise<Checks> {
+  const { sql } = parts.database
+  const { scanner } = parts.store
+  const [database, schema, key, storage, queue, malwareScanner] = await Promise.all([
+    check('not reachable', async () => {
+      const rows = await sql<{ writable: boolean }[]>`
+        select current_setting('transaction_read_only') = 'off' as writable`
+      if (!one(rows).writable) return { status: 'failed', detail: 'read-only' } // a standby, or a server that was told so
+    }),
+    check('not the schema of this version', async () => {
+      const newer = await requireKnownSchema(sql)
+      // An upgrade is rolling out: this process goes on until it is replaced.
+      if (newer.length > 0) return { status: 'ok', detail: `newer than this version: ${newer.join(', ')}` }
+    }),
+    check('SECRET_KEY is not the key with which this database was written', () => requireKey(sql, parts.box)),
+    check('not writable', () => parts.store.check()),
+    check('not readable', async () => {
+      const rows = await sql<{ seconds: number }[]>`
+        select coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as seconds
+        from graphile_worker.jobs where locked_at is null and attempts < max_attempts and run_at < now()`
+      const seconds = Math.round(one(rows).seconds)
+      return { status: seconds > LATE_AFTER_SECONDS ? 'late' : 'ok', detail: `oldest waiting job: ${seconds} s` }
+    }),
+    scanner && check('no answer', () => scanner.check()),
+  ])
+  const replica = parts.replica?.state()
+  return {
+    ...{ database, schema, key, storage, queue },
+    // Documents are still read without it, and all else works.
+    ...(malwareScanner && {
+      malwareScanner: { ...malwareScanner, status: malwareScanner.status === 'ok' ? 'ok' : 'late' } as const,
+    }),
+    ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason } }),
+  }
+}
+
+async function check(fault: string, work: () => Promise<unknown>): Promise<Check> {
+  const { promise: late, resolve } = Promise.withResolvers<Check>()
+  const timer = setTimeout(resolve, 2000, { status: 'failed', detail: 'no answer within 2 s' })
+  try {
+    return await Promise.race([
+      work().then((result) => (result as Check | undefined) ?? { status: 'ok' as const }),
+      late,
+    ])
+  } catch {
+    return { status: 'failed', detail: fault }
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,45 @@
+// retention: what is kept for how long, and what a clean-up removes. The task does it, the pages show it.
+
+import { type RawBuilder, sql } from 'kysely'
+import type { Config } from '../config.ts'
+import type { ReadDb } from '../database/database.ts'
+import { one } from '../database/rows.ts'
+import { isOld } from '../notificaties/resend.ts'
+
+/** When the clean-up runs by the clock (UTC). */
+export const CRON = '17 2 * * *'
+
+type Terms = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
+
+/** Imports that ended, or that were made and never got a file, more than IMPORT_RETENTION_DAYS ago. On table `import`. */
+export function isOldImport({ importRetentionDays }: Terms): RawBuilder<boolean> {
+  return sql`import.status <> 'active' and import.verwijderd_op is null
+    and coalesce(import.beeindigd_op, import.gemaakt_op) < now() - make_interval(days => ${importRetentionDays}::int)`
+}
+
+/** What a run would remove now. */
+export async function toRemove(db: ReadDb, config: Terms): Promise<{ imports: number; notificaties: number }> {
+  const { rows } = await sql<{ imports: number; notificaties: number }>`select
+    (select count(*)::int from import where ${isOldImport(config)}) as imports,
+    (select count(*)::int from notificatie where ${isOld(config.notificationDaysRetained)}) as notificaties`.execute(db)
+  return one(rows)
+}
+
+/** The next moment at which the clock starts a run. */
+export async function nextRun(now = new Date()): Promise<Date> {
+  const { parseCrontab } = await import('graphile-worker') // here: an api needs nothing else of it
+  const items = parseCrontab(`${CRON} retention`)
+  const moment = new Date(now)
+  moment.setUTCSeconds(0, 0)
+  for (;;) {
+    moment.setUTCMinutes(moment.getUTCMinutes() + 1)
+    const digest = {
+      min: moment.getUTCMinutes(),
+      hour: moment.getUTCHours(),
+      date: moment.getUTCDate(),
+      month: moment.getUTCMonth() + 1,
+      dow: moment.getUTCDay(),
+    }
+    if (items.some((item) => item.match(digest))) return moment
+  }
+}

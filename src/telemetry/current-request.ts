@@ -1,0 +1,37 @@
+// What is known of the request that is being answered wherever its work leads, and how often it may ask others.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+export type CurrentRequest = {
+  id: string
+  /** Its trace context, when it is traced. */
+  traceparent?: string
+  /** Questions to other services so far, and when the last may be asked. */
+  questions: number
+  until: number | undefined
+  /** Does what waits for others: meanwhile the request does not take the place of another request of its client. */
+  away<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** The request that is being answered; jobs and commands are none. */
+export const currentRequest = new AsyncLocalStorage<CurrentRequest>()
+
+const requests = new WeakMap<object, CurrentRequest>()
+
+/** What is kept of a request while it is answered. @throws Error before `followRequests` has seen it */
+export function currentOf({ raw }: FastifyRequest): CurrentRequest {
+  const current = requests.get(raw)
+  if (!current) throw new Error('a request that nothing follows')
+  return current
+}
+
+/** Makes `currentRequest` hold in all hooks and handlers. */
+export function followRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const current: CurrentRequest = { id: request.id, questions: 0, until: undefined, away: (work) => work() }
+    requests.set(request.raw, current)
+    currentRequest.run(current, done)
+  })
+  // The parts of a body come by events of the connection, which know nothing of it.
+  app.addHook('preValidation', (request, _reply, done) => currentRequest.run(currentOf(request), done))
+}
