@@ -95,7 +95,10 @@ create table zaaktype (
   begin_geldigheid date not null,
   einde_geldigheid date,
   versiedatum date not null,
-  concept boolean not null default true
+  concept boolean not null default true,
+  constraint zaaktype_doorlooptijd_is_termijn check (is_term(doorlooptijd, 100)),
+  constraint zaaktype_servicenorm_is_termijn check (is_term(servicenorm, 100)),
+  constraint zaaktype_verlengingstermijn_is_termijn check (is_term(verlengingstermijn, 100))
 );
 create index zaaktype_catalogus_id_identificatie_idx on zaaktype (catalogus_id, identificatie);
 comment on table zaaktype is 'A version of a case type (Catalogi API, ZaakType).';
@@ -141,12 +144,14 @@ comment on column zaaktype.concept is 'True until it is published; only publishe
 create table zaaktype_deelzaaktype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
   deelzaaktype_id bigint not null references zaaktype on delete cascade,
+  by_url boolean not null default true,
   primary key (zaaktype_id, deelzaaktype_id)
 );
 create index zaaktype_deelzaaktype_deelzaaktype_id_idx on zaaktype_deelzaaktype (deelzaaktype_id);
 comment on table zaaktype_deelzaaktype is 'Case types of which a case can be part of a case of this type.';
 comment on column zaaktype_deelzaaktype.zaaktype_id is 'The type of the whole.';
 comment on column zaaktype_deelzaaktype.deelzaaktype_id is 'The type of the part.';
+comment on column zaaktype_deelzaaktype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table zaaktype_gerelateerd_zaaktype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
@@ -183,7 +188,9 @@ create table besluittype (
   toelichting text not null default '',
   begin_geldigheid date not null,
   einde_geldigheid date,
-  concept boolean not null default true
+  concept boolean not null default true,
+  constraint besluittype_reactietermijn_is_termijn check (is_term(reactietermijn, 100)),
+  constraint besluittype_publicatietermijn_is_termijn check (is_term(publicatietermijn, 100))
 );
 create index besluittype_catalogus_id_omschrijving_idx on besluittype (catalogus_id, omschrijving);
 comment on table besluittype is 'A version of a decision type (Catalogi API, BesluitType).';
@@ -205,16 +212,19 @@ comment on column besluittype.concept is 'True until it is published; only publi
 create table zaaktype_besluittype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
   besluittype_id bigint not null references besluittype on delete cascade,
+  by_url boolean not null default true,
   primary key (zaaktype_id, besluittype_id)
 );
 create index zaaktype_besluittype_besluittype_id_idx on zaaktype_besluittype (besluittype_id);
 comment on table zaaktype_besluittype is 'Decisions that can be taken in cases of a type; written on the case type.';
 comment on column zaaktype_besluittype.zaaktype_id is 'The case type.';
 comment on column zaaktype_besluittype.besluittype_id is 'The decision type.';
+comment on column zaaktype_besluittype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table besluittype_informatieobjecttype (
   besluittype_id bigint not null references besluittype on delete cascade,
   informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
+  by_url boolean not null default true,
   primary key (besluittype_id, informatieobjecttype_id)
 );
 create index besluittype_informatieobjecttype_informatieobjecttype_id_idx
@@ -222,6 +232,7 @@ create index besluittype_informatieobjecttype_informatieobjecttype_id_idx
 comment on table besluittype_informatieobjecttype is 'Documents in which decisions of a type are laid down.';
 comment on column besluittype_informatieobjecttype.besluittype_id is 'The decision type.';
 comment on column besluittype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
+comment on column besluittype_informatieobjecttype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table statustype (
   id bigint generated always as identity primary key,
@@ -237,7 +248,8 @@ create table statustype (
   checklistitem_statustype jsonb not null default '[]',
   begin_geldigheid date,
   einde_geldigheid date,
-  constraint statustype_volgnummer_uniek unique (zaaktype_id, volgnummer)
+  constraint statustype_volgnummer_uniek unique (zaaktype_id, volgnummer),
+  constraint statustype_doorlooptijd_is_termijn check (is_term(doorlooptijd, 100))
 );
 comment on table statustype is 'A stage of cases of a type; the one with the highest volgnummer closes the case.';
 comment on column statustype.id is 'Internal key.';
@@ -277,7 +289,10 @@ create table resultaattype (
   procestermijn text,
   begin_geldigheid date,
   einde_geldigheid date,
-  constraint resultaattype_omschrijving_uniek unique (zaaktype_id, omschrijving)
+  constraint resultaattype_omschrijving_uniek unique (zaaktype_id, omschrijving),
+  constraint resultaattype_archiefactietermijn_is_termijn check (is_term(archiefactietermijn)),
+  constraint resultaattype_brondatum_procestermijn_is_termijn check (is_term(brondatum_procestermijn)),
+  constraint resultaattype_procestermijn_is_termijn check (is_term(procestermijn))
 );
 comment on table resultaattype is 'An outcome of cases of a type, and how they are archived then.';
 comment on column resultaattype.id is 'Internal key.';
@@ -305,16 +320,19 @@ comment on column resultaattype.einde_geldigheid is 'Last day of validity; empty
 create table resultaattype_besluittype (
   resultaattype_id bigint not null references resultaattype on delete cascade,
   besluittype_id bigint not null references besluittype on delete cascade,
+  by_url boolean not null default true,
   primary key (resultaattype_id, besluittype_id)
 );
 create index resultaattype_besluittype_besluittype_id_idx on resultaattype_besluittype (besluittype_id);
 comment on table resultaattype_besluittype is 'Decisions that lead to an outcome.';
 comment on column resultaattype_besluittype.resultaattype_id is 'The outcome.';
 comment on column resultaattype_besluittype.besluittype_id is 'The decision type.';
+comment on column resultaattype_besluittype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table resultaattype_informatieobjecttype (
   resultaattype_id bigint not null references resultaattype on delete cascade,
   informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
+  by_url boolean not null default true,
   primary key (resultaattype_id, informatieobjecttype_id)
 );
 create index resultaattype_informatieobjecttype_informatieobjecttype_id_idx
@@ -322,6 +340,7 @@ create index resultaattype_informatieobjecttype_informatieobjecttype_id_idx
 comment on table resultaattype_informatieobjecttype is 'Documents that belong to an outcome.';
 comment on column resultaattype_informatieobjecttype.resultaattype_id is 'The outcome.';
 comment on column resultaattype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
+comment on column resultaattype_informatieobjecttype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table roltype (
   id bigint generated always as identity primary key,
@@ -386,6 +405,7 @@ create table zaaktype_informatieobjecttype (
   richting text not null
     constraint zaaktype_informatieobjecttype_richting_check check (richting in ('inkomend', 'intern', 'uitgaand')),
   statustype_id bigint references statustype on delete set null,
+  by_url boolean not null default true,
   constraint zaaktype_informatieobjecttype_volgnummer_uniek unique (zaaktype_id, volgnummer)
 );
 create index zaaktype_informatieobjecttype_informatieobjecttype_id_idx
@@ -399,6 +419,7 @@ comment on column zaaktype_informatieobjecttype.informatieobjecttype_id is 'The 
 comment on column zaaktype_informatieobjecttype.volgnummer is 'Position within the case type.';
 comment on column zaaktype_informatieobjecttype.richting is 'inkomend, intern or uitgaand.';
 comment on column zaaktype_informatieobjecttype.statustype_id is 'The stage at which the document must be there.';
+comment on column zaaktype_informatieobjecttype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table zaakobjecttype (
   id bigint generated always as identity primary key,
@@ -423,3 +444,57 @@ comment on column zaakobjecttype.objecttype is 'URL of the type of object.';
 comment on column zaakobjecttype.relatie_omschrijving is 'What the object is to the case.';
 comment on column zaakobjecttype.begin_geldigheid is 'First day of validity; empty: as the case type.';
 comment on column zaakobjecttype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
+
+-- A catalogue and a zaaktype hold no more than an answer that names all of it: 25,000 versions of types of a kind, and 1,000 parts of
+-- a kind.
+create function heeft_ruimte() returns trigger language plpgsql as $$
+declare
+  vol boolean;
+begin
+  execute format('select exists (select from %I b where b.%I = ($1).%I offset %s)', tg_table_name, tg_argv[0], tg_argv[0],
+    tg_argv[1]::integer - 1) into vol using new;
+  if vol then
+    raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'heeft_ruimte';
+  end if;
+  return new;
+end $$;
+
+create trigger statustype_heeft_ruimte before insert on statustype for each row execute function heeft_ruimte('zaaktype_id', '1000');
+create trigger resultaattype_heeft_ruimte before insert on resultaattype for each row execute function heeft_ruimte('zaaktype_id', '1000');
+create trigger eigenschap_heeft_ruimte before insert on eigenschap for each row execute function heeft_ruimte('zaaktype_id', '1000');
+create trigger roltype_heeft_ruimte before insert on roltype for each row execute function heeft_ruimte('zaaktype_id', '1000');
+create trigger zaakobjecttype_heeft_ruimte before insert on zaakobjecttype for each row execute function heeft_ruimte('zaaktype_id', '1000');
+create trigger zaaktype_informatieobjecttype_heeft_ruimte before insert on zaaktype_informatieobjecttype
+  for each row execute function heeft_ruimte('zaaktype_id', '1000');
+create trigger zaaktype_heeft_ruimte before insert on zaaktype for each row execute function heeft_ruimte('catalogus_id', '25000');
+create trigger informatieobjecttype_heeft_ruimte before insert on informatieobjecttype
+  for each row execute function heeft_ruimte('catalogus_id', '25000');
+create trigger besluittype_heeft_ruimte before insert on besluittype for each row execute function heeft_ruimte('catalogus_id', '25000');
+
+-- The selectielijst as `zaakstroom selectielijst import` read it from files: every process of the service looks in it, and none has
+-- to reach another server for it.
+create table selectielijst_regel (
+  url text primary key,
+  soort text not null
+    constraint selectielijst_regel_soort_check check (soort in ('ProcesType', 'Resultaat', 'ResultaattypeOmschrijvingGeneriek')),
+  procestype text,
+  inhoud jsonb not null
+);
+create index selectielijst_regel_soort_idx on selectielijst_regel (soort, procestype);
+comment on table selectielijst_regel is 'What was imported of the selectielijst: procestypen, resultaten and generic descriptions.';
+comment on column selectielijst_regel.url is 'Its URL at the selectielijst, without a slash at the end.';
+comment on column selectielijst_regel.soort is 'Kind of resource.';
+comment on column selectielijst_regel.procestype is 'URL of the procestype that a Resultaat belongs to.';
+comment on column selectielijst_regel.inhoud is 'The resource as the selectielijst serves it.';
+
+create table selectielijst_import (
+  id boolean primary key default true constraint selectielijst_import_een check (id),
+  datum date not null,
+  bestanden text[] not null,
+  ingelezen timestamptz not null default now()
+);
+comment on table selectielijst_import is 'The last import of the selectielijst; one row at most.';
+comment on column selectielijst_import.id is 'Always true: there is one selectielijst.';
+comment on column selectielijst_import.datum is 'The day of the files.';
+comment on column selectielijst_import.bestanden is 'Names of the files.';
+comment on column selectielijst_import.ingelezen is 'When it was imported.';

@@ -29,6 +29,25 @@ comment on column applicatie_client.client_id is 'The client_id claim of its tok
 comment on column applicatie_client.applicatie_id is 'The application.';
 comment on column applicatie_client.volgorde is 'Position in clientIds.';
 
+-- Elsewhere a client id may stand in two applications, and then has the rights of both.
+create table applicatie_client_ook (
+  client_id text not null references applicatie_client on delete cascade on update cascade,
+  applicatie_id bigint not null references applicatie on delete cascade,
+  volgorde integer not null default 0,
+  primary key (client_id, applicatie_id)
+);
+create index applicatie_client_ook_applicatie on applicatie_client_ook (applicatie_id);
+comment on table applicatie_client_ook is 'Further applications of a client id, as they were taken over: the client has their rights too.';
+comment on column applicatie_client_ook.client_id is 'The client id, with its secrets at its first application.';
+comment on column applicatie_client_ook.applicatie_id is 'A further application.';
+comment on column applicatie_client_ook.volgorde is 'Position in clientIds of that application.';
+
+create view applicatie_client_alle as
+  select client_id, applicatie_id, volgorde from applicatie_client
+  union all
+  select client_id, applicatie_id, volgorde from applicatie_client_ook;
+comment on view applicatie_client_alle is 'The client ids of an application, those included that have another application too.';
+
 create table applicatie_geheim (
   id bigint generated always as identity primary key,
   client_id text not null references applicatie_client on delete cascade on update cascade,
@@ -47,7 +66,8 @@ comment on column applicatie_geheim.verloopt_op is 'From this moment on it is no
 create table autorisatie (
   id bigint generated always as identity primary key,
   applicatie_id bigint not null references applicatie on delete cascade,
-  component text not null constraint autorisatie_component_check check (component in ('ac', 'nrc', 'zrc', 'ztc', 'drc', 'brc')),
+  component text not null
+    constraint autorisatie_component_check check (component in ('ac', 'nrc', 'zrc', 'ztc', 'drc', 'brc', 'kc', 'cmc', 'vrc')),
   scopes text[] not null,
   type_url text not null default '',
   type_uuid uuid,
@@ -58,7 +78,7 @@ create index autorisatie_type_uuid_idx on autorisatie (type_uuid);
 comment on table autorisatie is 'A right of an application: scopes in one component, for one type and up to one confidentiality.';
 comment on column autorisatie.id is 'Internal key; also the order in the API.';
 comment on column autorisatie.applicatie_id is 'The application.';
-comment on column autorisatie.component is 'ac, nrc, zrc, ztc, drc or brc.';
+comment on column autorisatie.component is 'ac, nrc, zrc, ztc, drc, brc, kc, cmc or vrc.';
 comment on column autorisatie.scopes is 'Scopes, such as documenten.lezen.';
 comment on column autorisatie.type_url is 'zaaktype, informatieobjecttype or besluittype as the client wrote it; empty where the component has none.';
 comment on column autorisatie.type_uuid is 'The uuid of that type when it is one of ours: rights compare this, not the text of the URL.';
@@ -101,6 +121,8 @@ end $$;
 create trigger applicatie_gewijzigd after insert or update or delete or truncate on applicatie
   for each statement execute function meld_autorisatie_wijziging();
 create trigger applicatie_client_gewijzigd after insert or update or delete or truncate on applicatie_client
+  for each statement execute function meld_autorisatie_wijziging();
+create trigger applicatie_client_ook_gewijzigd after insert or update or delete or truncate on applicatie_client_ook
   for each statement execute function meld_autorisatie_wijziging();
 create trigger applicatie_geheim_gewijzigd after insert or update or delete or truncate on applicatie_geheim
   for each statement execute function meld_autorisatie_wijziging();

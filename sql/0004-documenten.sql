@@ -7,17 +7,20 @@ create table bestand (
   backend text not null,
   sleutel text not null,
   omvang bigint not null,
-  sha256 bytea not null,
+  sha256 bytea,
   gemaakt_op timestamptz not null default now(),
+  vermist_sinds timestamptz,
   constraint bestand_sleutel_uniek unique (sleutel, backend)
 );
+create index bestand_vermist on bestand (vermist_sinds) where vermist_sinds is not null;
 comment on table bestand is 'Stored bytes. Written before the row exists; without a row they are swept away.';
 comment on column bestand.id is 'Internal key.';
 comment on column bestand.backend is 'Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.';
 comment on column bestand.sleutel is 'Key in that storage, made by us.';
 comment on column bestand.omvang is 'Size in bytes.';
-comment on column bestand.sha256 is 'SHA-256 of the bytes.';
+comment on column bestand.sha256 is 'SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.';
 comment on column bestand.gemaakt_op is 'When it was stored.';
+comment on column bestand.vermist_sinds is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
 
 create table enkelvoudiginformatieobject (
   id bigint generated always as identity primary key,
@@ -30,7 +33,8 @@ create table enkelvoudiginformatieobject (
   is_gereed_voor_publicatie boolean,
   versie integer not null default 1,
   lock text,
-  constraint enkelvoudiginformatieobject_identificatie_uniek unique (identificatie, bronorganisatie),
+  dubbel integer not null default 0,
+  constraint enkelvoudiginformatieobject_identificatie_uniek unique (identificatie, bronorganisatie, dubbel),
   constraint enkelvoudiginformatieobject_een_type check (num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1)
 );
 create index enkelvoudiginformatieobject_informatieobjecttype_id_idx
@@ -39,6 +43,11 @@ create index enkelvoudiginformatieobject_informatieobjecttype_id_idx
 create index enkelvoudiginformatieobject_lijst on enkelvoudiginformatieobject (id)
   include (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
 create index enkelvoudiginformatieobject_met_lock_idx on enkelvoudiginformatieobject (id) where lock is not null;
+-- A list that is filtered by versions alone counts all versions that fit, less those that were replaced.
+create index enkelvoudiginformatieobject_meer_versies_idx on enkelvoudiginformatieobject (id) where versie > 1;
+-- By the name of the confidentiality: the name itself is no part of an index, because PostgreSQL lets names be changed.
+create index enkelvoudiginformatieobject_plaats_in_alfabet_id_idx
+  on enkelvoudiginformatieobject (plaats_in_alfabet(vertrouwelijkheidaanduiding), id);
 comment on table enkelvoudiginformatieobject is 'A document: what stays the same over its versions, and of the latest version what rights and lists need.';
 comment on column enkelvoudiginformatieobject.id is 'Internal key; order of lists.';
 comment on column enkelvoudiginformatieobject.uuid is 'Last part of its URL.';
@@ -50,6 +59,7 @@ comment on column enkelvoudiginformatieobject.vertrouwelijkheidaanduiding is 'Co
 comment on column enkelvoudiginformatieobject.is_gereed_voor_publicatie is 'Whether it may be published (latest version): some applications read nothing else.';
 comment on column enkelvoudiginformatieobject.versie is 'Number of the latest version.';
 comment on column enkelvoudiginformatieobject.lock is 'Id of the lock that a client holds, empty when unlocked (drc-009).';
+comment on column enkelvoudiginformatieobject.dubbel is '0, or the place among documents that were taken over with the same number.';
 
 create table enkelvoudiginformatieobject_versie (
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
@@ -92,6 +102,15 @@ create index enkelvoudiginformatieobject_versie_creatiedatum
   on enkelvoudiginformatieobject_versie (creatiedatum, enkelvoudiginformatieobject_id);
 create index enkelvoudiginformatieobject_versie_titel
   on enkelvoudiginformatieobject_versie (titel, enkelvoudiginformatieobject_id);
+-- Documents by what a list can be ordered by.
+create index enkelvoudiginformatieobject_versie_auteur_idx
+  on enkelvoudiginformatieobject_versie (auteur, enkelvoudiginformatieobject_id);
+create index enkelvoudiginformatieobject_versie_bestandsomvang_idx
+  on enkelvoudiginformatieobject_versie (bestandsomvang, enkelvoudiginformatieobject_id);
+create index enkelvoudiginformatieobject_versie_formaat_idx
+  on enkelvoudiginformatieobject_versie (formaat, enkelvoudiginformatieobject_id);
+create index enkelvoudiginformatieobject_versie_status_idx
+  on enkelvoudiginformatieobject_versie (status, enkelvoudiginformatieobject_id);
 -- A part of a title is found by an index where the extension pg_trgm may be created: it comes with PostgreSQL and needs no
 -- superuser, but some installations leave it out. Without it such a filter reads all titles. Who adds it later makes the
 -- index by hand, as it stands here.
@@ -110,6 +129,8 @@ begin
   if plaats is not null then
     execute format('create index enkelvoudiginformatieobject_versie_deel_van_titel
       on enkelvoudiginformatieobject_versie using gin (lower(titel) %I.gin_trgm_ops)', plaats);
+    execute format('create index enkelvoudiginformatieobject_versie_deel_van_tekst
+      on enkelvoudiginformatieobject_versie using gin (lower(auteur) %1$I.gin_trgm_ops, lower(beschrijving) %1$I.gin_trgm_ops)', plaats);
   end if;
 end $$;
 comment on table enkelvoudiginformatieobject_versie is 'A version of a document; only added to, by every PUT and PATCH.';
@@ -194,6 +215,9 @@ create table objectinformatieobject (
 );
 create index objectinformatieobject_object_uuid_idx on objectinformatieobject (object_uuid) where object_uuid is not null;
 create index objectinformatieobject_object_url_idx on objectinformatieobject (object_url) where object_url is not null;
+-- Documents that belong to something else than a case.
+create index objectinformatieobject_object_type_idx on objectinformatieobject
+  (object_type, enkelvoudiginformatieobject_id) where object_type <> 'zaak';
 comment on table objectinformatieobject is 'That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.';
 comment on column objectinformatieobject.id is 'Internal key.';
 comment on column objectinformatieobject.uuid is 'Last part of its URL.';

@@ -24,7 +24,8 @@ create table import (
   gestart_op timestamptz,
   bijgewerkt_op timestamptz not null default now(),
   beeindigd_op timestamptz,
-  verwijderd_op timestamptz
+  verwijderd_op timestamptz,
+  gepauzeerd_op timestamptz
 );
 -- The rule "one open import", kept by the database: a second create, however simultaneous, meets this index.
 create unique index import_een_open on import (soort) where status in ('pending', 'active');
@@ -50,6 +51,7 @@ comment on column import.gestart_op is 'When its CSV was accepted.';
 comment on column import.bijgewerkt_op is 'When its last batch was committed.';
 comment on column import.beeindigd_op is 'When it became finished or error.';
 comment on column import.verwijderd_op is 'When it was deleted; a job then removes its rows bit by bit.';
+comment on column import.gepauzeerd_op is 'Since when it is paused (status active): no batch is begun until it goes on.';
 
 create table import_regel (
   import_id bigint not null references import on delete cascade,
@@ -118,6 +120,27 @@ comment on function import_foutsoort_tellen is 'Adds the failed rows of a batch 
 create trigger import_foutsoort_tellen after insert on import_resultaat
   referencing new table as nieuw for each statement execute function import_foutsoort_tellen();
 
+-- Several workers prepare batches of one import before it is their turn: a second worker makes an import faster where its files take
+-- long, as with a blob store. Unlogged, because what a crash loses of it is prepared again.
+create unlogged table import_vooruit (
+  import_id bigint not null references import on delete cascade,
+  vanaf integer not null,
+  rijen integer not null,
+  claim uuid not null,
+  gezien_op timestamptz not null default now(),
+  inhoud json,
+  primary key (import_id, vanaf)
+);
+-- It lives for seconds: packing it would cost more than its place.
+alter table import_vooruit alter column inhoud set storage external;
+comment on table import_vooruit is 'Batches of the active import that a worker prepares, or has prepared, before they are written.';
+comment on column import_vooruit.import_id is 'The import.';
+comment on column import_vooruit.vanaf is 'How many rows lie before its first one.';
+comment on column import_vooruit.rijen is 'How many rows it has.';
+comment on column import_vooruit.claim is 'Id of the claim: who prepares it, and whose files these are.';
+comment on column import_vooruit.gezien_op is 'Last sign of life of who prepares it; when it was ready.';
+comment on column import_vooruit.inhoud is 'What was prepared: rows that failed, and rows with their copied file; empty: not ready.';
+
 create table import_concept (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint import_concept_uuid_uniek unique,
@@ -166,6 +189,17 @@ comment on table import_concept_regel is 'Rows of an uploaded CSV, as they came;
 comment on column import_concept_regel.concept_id is 'The upload.';
 comment on column import_concept_regel.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
 comment on column import_concept_regel.cellen is 'The cells in their order.';
+
+create table import_concept_fout (
+  concept_id bigint not null references import_concept on delete cascade,
+  nummer integer not null,
+  opmerking text not null,
+  primary key (concept_id, nummer)
+);
+comment on table import_concept_fout is 'Rows of an uploaded CSV that would not be imported, as the dry run found.';
+comment on column import_concept_fout.concept_id is 'The upload.';
+comment on column import_concept_fout.nummer is 'The row.';
+comment on column import_concept_fout.opmerking is 'Why not, naming the column.';
 
 create table import_concept_foutsoort (
   concept_id bigint not null references import_concept on delete cascade,

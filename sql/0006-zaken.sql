@@ -56,21 +56,45 @@ create table zaak (
   processobject_identificatie text not null default '',
   processobject_objecttype text not null default '',
   processobject_registratie text not null default '',
-  constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie),
+  dubbel integer not null default 0,
+  constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie, dubbel),
   constraint zaak_niet_eigen_hoofdzaak check (hoofdzaak_id <> id),
   constraint zaak_een_zaaktype check (num_nonnulls(zaaktype_id, zaaktype_url) = 1),
   constraint zaak_gegevens_van_type_elders check (
     num_nonnulls(zaaktype_catalogus_url, zaaktype_identificatie, zaaktype_omschrijving)
-      = case when zaaktype_url is null then 0 else 3 end)
+      = case when zaaktype_url is null then 0 else 3 end),
+  constraint zaak_verlenging_duur_is_termijn check (is_term(verlenging_duur, 100))
 );
-create index zaak_zaaktype_id_vertrouwelijkheidaanduiding_id_idx on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id);
 create index zaak_hoofdzaak_id_idx on zaak (hoofdzaak_id) where hoofdzaak_id is not null;
-create index zaak_archiefactiedatum_idx on zaak (archiefactiedatum) where archiefactiedatum is not null;
-create index zaak_startdatum_idx on zaak (startdatum);
 create index zaak_kenmerken_idx on zaak using gin (kenmerken jsonb_path_ops) where kenmerken <> '[]';
 create index zaak_zaakgeometrie_grenzen_idx on zaak using gist (zaakgeometrie_grenzen) where zaakgeometrie_grenzen is not null;
 create index zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx on zaak (zaaktype_url, vertrouwelijkheidaanduiding, id)
   where zaaktype_url is not null;
+-- Orders by date; equal dates by age, as the list does.
+create index zaak_einddatum_id_idx on zaak (einddatum, id);
+create index zaak_publicatiedatum_id_idx on zaak (publicatiedatum, id);
+create index zaak_registratiedatum_id_idx on zaak (registratiedatum, id);
+create index zaak_archiefactiedatum_id_idx on zaak (archiefactiedatum, id);
+create index zaak_startdatum_id_idx on zaak (startdatum, id);
+create index zaak_einddatum_gepland_idx on zaak (einddatum_gepland) where einddatum_gepland is not null;
+create index zaak_uiterlijke_einddatum_afdoening_idx on zaak (uiterlijke_einddatum_afdoening)
+  where uiterlijke_einddatum_afdoening is not null;
+create index zaak_archiefstatus_id_idx on zaak (archiefstatus, id) where archiefstatus <> 'nog_te_archiveren';
+-- For whoever may see some types: what lists count and order by is in the index by which rights find it.
+create index zaak_rechten_idx on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id)
+  include (startdatum, registratiedatum, einddatum, einddatum_gepland, uiterlijke_einddatum_afdoening, publicatiedatum,
+    archiefactiedatum);
+-- A case is found by any part of its number or of its description, where pg_trgm is available (0004-documenten.sql).
+do $$
+declare
+  plaats text;
+begin
+  select n.nspname into plaats from pg_extension x join pg_namespace n on n.oid = x.extnamespace where x.extname = 'pg_trgm';
+  if plaats is not null then
+    execute format($index$create index zaak_zoeken
+      on zaak using gin (lower(identificatie || ' ' || omschrijving) %I.gin_trgm_ops)$index$, plaats);
+  end if;
+end $$;
 comment on table zaak is 'A case (Zaken API, Zaak).';
 comment on column zaak.id is 'Internal key; order of lists, newest first.';
 comment on column zaak.uuid is 'Last part of its URL.';
@@ -118,6 +142,7 @@ comment on column zaak.processobject_datumkenmerk is 'Attribute of the process o
 comment on column zaak.processobject_identificatie is 'Number of the process object.';
 comment on column zaak.processobject_objecttype is 'Type of the process object.';
 comment on column zaak.processobject_registratie is 'Register of the process object.';
+comment on column zaak.dubbel is '0, or the place among cases that were taken over with the same number.';
 
 create table zaak_andere_zaak (
   zaak_id bigint not null references zaak on delete cascade,
@@ -180,7 +205,6 @@ create table rol (
   constraint rol_een_type check (num_nonnulls(roltype_id, roltype_url) = 1)
 );
 create index rol_zaak_id_idx on rol (zaak_id);
-create index rol_roltype_id_idx on rol (roltype_id);
 create index rol_betrokkene_idx on rol (betrokkene) where betrokkene <> '';
 create index rol_inp_bsn_idx on rol ((betrokkene_identificatie ->> 'inpBsn')) where betrokkene_identificatie ->> 'inpBsn' <> '';
 create index rol_inn_nnp_id_idx on rol ((betrokkene_identificatie ->> 'innNnpId'))
@@ -192,6 +216,26 @@ create index rol_vestigings_nummer_idx on rol ((betrokkene_identificatie ->> 've
 create index rol_identificatie_idx on rol ((betrokkene_identificatie ->> 'identificatie'))
   where betrokkene_identificatie ->> 'identificatie' <> '';
 create index rol_roltype_url_idx on rol (roltype_url) where roltype_url is not null;
+-- Cases by who is involved are counted in the index alone. Where the case is not in it such an index is small, because equal
+-- values are kept once.
+create index rol_betrokkene_type_zaak_id_idx on rol (betrokkene_type, zaak_id);
+create index rol_omschrijving_generiek_zaak_id_idx on rol (omschrijving_generiek, zaak_id);
+create index rol_omschrijving_idx on rol (omschrijving);
+create index rol_indicatie_machtiging_idx on rol (indicatie_machtiging) where indicatie_machtiging <> '';
+create index rol_level_of_assurance_idx on rol ((authenticatie_context ->> 'levelOfAssurance'))
+  where authenticatie_context is not null;
+create index rol_anp_identificatie_idx on rol ((betrokkene_identificatie ->> 'anpIdentificatie'))
+  where betrokkene_identificatie ->> 'anpIdentificatie' <> '';
+create index rol_ann_identificatie_idx on rol ((betrokkene_identificatie ->> 'annIdentificatie'))
+  where betrokkene_identificatie ->> 'annIdentificatie' <> '';
+create index rol_inp_a_nummer_idx on rol ((betrokkene_identificatie ->> 'inpA_nummer'))
+  where betrokkene_identificatie ->> 'inpA_nummer' <> '';
+-- What PostgreSQL does not know of a value within JSON: how many different there are. It expected thousands of rows for one BSN.
+create statistics rol_identificaties on (betrokkene_identificatie ->> 'inpBsn'), (betrokkene_identificatie ->> 'innNnpId'),
+  (betrokkene_identificatie ->> 'kvkNummer'), (betrokkene_identificatie ->> 'vestigingsNummer'),
+  (betrokkene_identificatie ->> 'identificatie') from rol;
+-- Of a type, in the order of the list and with the case that rights look at.
+create index rol_roltype_idx on rol (roltype_id, id) include (zaak_id);
 comment on table rol is 'Who is involved in a case, and as what (Zaken API, Rol).';
 comment on column rol.id is 'Internal key; order of lists, newest first.';
 comment on column rol.uuid is 'Last part of its URL.';
@@ -223,14 +267,19 @@ create table status (
   datum_status_gezet timestamptz not null,
   statustoelichting text not null default '',
   gezetdoor_id bigint references rol on delete set null,
+  laatst boolean not null default true,
   constraint status_moment_uniek unique (zaak_id, datum_status_gezet),
   constraint status_een_type check (num_nonnulls(statustype_id, statustype_url) = 1),
   constraint status_gegevens_van_type_elders check (
     num_nonnulls(statustype_omschrijving, is_eindstatus) = case when statustype_url is null then 0 else 2 end)
 );
-create index status_statustype_id_idx on status (statustype_id);
 create index status_gezetdoor_id_idx on status (gezetdoor_id) where gezetdoor_id is not null;
 create index status_statustype_url_idx on status (statustype_url) where statustype_url is not null;
+-- Statuses by moment, and the cases whose last status is of a statustype.
+create index status_datum_status_gezet_id_idx on status (datum_status_gezet, id);
+create index status_laatst_idx on status (statustype_id, zaak_id) where laatst;
+-- Of a type, in the order of the list and with the case that rights look at.
+create index status_statustype_idx on status (statustype_id, datum_status_gezet, id) include (zaak_id);
 comment on table status is 'Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.';
 comment on column status.id is 'Internal key.';
 comment on column status.uuid is 'Last part of its URL.';
@@ -242,6 +291,7 @@ comment on column status.is_eindstatus is 'Whether a stage elsewhere is the last
 comment on column status.datum_status_gezet is 'When it was reached.';
 comment on column status.statustoelichting is 'Explanation.';
 comment on column status.gezetdoor_id is 'The rol that set it; empty again when that goes, since a status is a fact of its own.';
+comment on column status.laatst is 'Whether its case has no later status. Kept by triggers.';
 
 create table substatus (
   id bigint generated always as identity primary key,
@@ -274,8 +324,9 @@ create table resultaat (
   constraint resultaat_een_type check (num_nonnulls(resultaattype_id, resultaattype_url) = 1),
   constraint resultaat_gegevens_van_type_elders check ((resultaattype_url is null) = (resultaattype_elders is null))
 );
-create index resultaat_resultaattype_id_idx on resultaat (resultaattype_id);
 create index resultaat_resultaattype_url_idx on resultaat (resultaattype_url) where resultaattype_url is not null;
+-- Of a type, in the order of the list and with the case that rights look at: a page is found by walking the index.
+create index resultaat_resultaattype_idx on resultaat (resultaattype_id, id) include (zaak_id);
 comment on table resultaat is 'Outcome of a case (Zaken API, Resultaat); a case has one at most.';
 comment on column resultaat.id is 'Internal key.';
 comment on column resultaat.uuid is 'Last part of its URL.';
@@ -367,6 +418,7 @@ create table zaakobject (
 create index zaakobject_zaak_id_idx on zaakobject (zaak_id);
 create index zaakobject_zaakobjecttype_id_idx on zaakobject (zaakobjecttype_id) where zaakobjecttype_id is not null;
 create index zaakobject_object_idx on zaakobject (object) where object <> '';
+create index zaakobject_object_type_idx on zaakobject (object_type);
 comment on table zaakobject is 'What a case is about (Zaken API, ZaakObject).';
 comment on column zaakobject.id is 'Internal key; order of lists, newest first.';
 comment on column zaakobject.uuid is 'Last part of its URL.';

@@ -22,7 +22,8 @@ create table besluit (
   publicatiedatum date,
   verzenddatum date,
   uiterlijke_reactiedatum date,
-  constraint besluit_identificatie_uniek unique (identificatie, verantwoordelijke_organisatie),
+  dubbel integer not null default 0,
+  constraint besluit_identificatie_uniek unique (identificatie, verantwoordelijke_organisatie, dubbel),
   constraint besluit_een_type check (num_nonnulls(besluittype_id, besluittype_url) = 1),
   constraint besluit_een_zaak check (num_nonnulls(zaak_id, zaak_url) <= 1)
 );
@@ -49,6 +50,7 @@ comment on column besluit.vervalreden is 'Why it lapses.';
 comment on column besluit.publicatiedatum is 'Day of publication.';
 comment on column besluit.verzenddatum is 'Day on which it was sent.';
 comment on column besluit.uiterlijke_reactiedatum is 'Last day on which objections can be made.';
+comment on column besluit.dubbel is '0, or the place among decisions that were taken over with the same number.';
 
 create table besluitinformatieobject (
   id bigint generated always as identity primary key,

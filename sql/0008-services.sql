@@ -9,7 +9,7 @@ create table dienst (
   api_root text not null
     constraint dienst_api_root_uniek unique constraint dienst_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
   authenticatie text not null default 'geen'
-    constraint dienst_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key')),
+    constraint dienst_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key', 'oauth2')),
   client_id text not null default '',
   header text not null default '',
   geheim bytea,
@@ -17,10 +17,17 @@ create table dienst (
   gebruikers_weergave text not null default '',
   termijn_ms integer not null default 10000 constraint dienst_termijn_ms_check check (termijn_ms between 100 and 300000),
   gemaakt_op timestamptz not null default now(),
+  token_url text not null default '',
+  token_scope text not null default '',
+  certificaat text not null default '',
+  certificaat_sleutel bytea,
+  ca text not null default '',
   constraint dienst_authenticatie_volledig check (case authenticatie
     when 'zgw' then client_id <> '' and geheim is not null
     when 'api_key' then header <> '' and geheim is not null
-    else geheim is null end)
+    when 'oauth2' then client_id <> '' and token_url <> '' and geheim is not null
+    else geheim is null end),
+  constraint dienst_certificaat_volledig check ((certificaat <> '') = (certificaat_sleutel is not null))
 );
 comment on table dienst is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
 comment on column dienst.id is 'Internal key.';
@@ -29,14 +36,19 @@ comment on column dienst.label is 'Name for people.';
 comment on column dienst.slug is 'Name for configuration files.';
 comment on column dienst.soort is 'Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).';
 comment on column dienst.api_root is 'Where its API begins, with a slash at the end. URLs below it belong to this service.';
-comment on column dienst.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own) or api_key (a header).';
-comment on column dienst.client_id is 'Our client id there (zgw).';
+comment on column dienst.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).';
+comment on column dienst.client_id is 'Our client id there (zgw, oauth2).';
 comment on column dienst.header is 'Name of the header that carries the key (api_key).';
-comment on column dienst.geheim is 'Secret (zgw) or key (api_key), encrypted with SECRET_KEY.';
+comment on column dienst.geheim is 'Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.';
 comment on column dienst.gebruikers_id is 'Claim user_id of our tokens.';
 comment on column dienst.gebruikers_weergave is 'Claim user_representation of our tokens.';
 comment on column dienst.termijn_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
 comment on column dienst.gemaakt_op is 'When it was made.';
+comment on column dienst.token_url is 'Where a token is asked (oauth2).';
+comment on column dienst.token_scope is 'Scope that is asked for (oauth2).';
+comment on column dienst.certificaat is 'Client certificate that we show (PEM); empty: none.';
+comment on column dienst.certificaat_sleutel is 'Private key of that certificate (PEM); encrypted with SECRET_KEY.';
+comment on column dienst.ca is 'Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.';
 
 -- A change that needs another server is committed first, since that server looks here whether it is true, and recorded
 -- (audit trail, notification) when that server has done its part. In between stands a row here, for a job to end what a
@@ -81,3 +93,30 @@ comment on column spiegel.inhoud is 'What is posted: it also tells ours from oth
 comment on column spiegel.url is 'Its URL; empty until the other side said it.';
 comment on column spiegel.spiegeling_id is 'The change that waits for it; empty: none.';
 comment on column spiegel.weg is 'Whether our side is gone for good: a job removes it there, then here.';
+
+-- A log of requests to other services: what was asked, and what came of it. Never a body or a secret.
+create table uitgaand_verzoek (
+  id bigint generated always as identity primary key,
+  tijdstip timestamptz not null,
+  dienst text not null,
+  methode text not null,
+  host text not null,
+  pad text not null,
+  status integer,
+  uitkomst text not null,
+  ms integer not null,
+  verzoek text not null default ''
+);
+create index uitgaand_verzoek_tijdstip_idx on uitgaand_verzoek (tijdstip);
+create index uitgaand_verzoek_dienst_idx on uitgaand_verzoek (dienst, id);
+comment on table uitgaand_verzoek is 'Requests to other services, for a while. Deliveries of notifications are in levering_poging.';
+comment on column uitgaand_verzoek.id is 'Number, about in the order of their ends.';
+comment on column uitgaand_verzoek.tijdstip is 'When it began.';
+comment on column uitgaand_verzoek.dienst is 'Root of the service.';
+comment on column uitgaand_verzoek.methode is 'Method.';
+comment on column uitgaand_verzoek.host is 'Host and port.';
+comment on column uitgaand_verzoek.pad is 'Path and query; numbers of nine digits and the values of secrets are covered.';
+comment on column uitgaand_verzoek.status is 'Status of the answer; empty when none came.';
+comment on column uitgaand_verzoek.uitkomst is 'answered, or why no answer came.';
+comment on column uitgaand_verzoek.ms is 'Milliseconds that it took.';
+comment on column uitgaand_verzoek.verzoek is 'Id of the request to us that it was done for; empty when there is none.';

@@ -18,9 +18,11 @@ create table beheer_account (
   oidc_subject text,
   actief boolean not null default true,
   mislukte_pogingen integer not null default 0,
-  geblokkeerd_tot timestamptz,
   laatste_login_op timestamptz,
   gemaakt_op timestamptz not null default now(),
+  mislukt_sinds timestamptz,
+  mislukt_laatst timestamptz,
+  wachtwoord_gegeven boolean not null default false,
   constraint beheer_account_oidc_volledig check ((oidc_issuer is null) = (oidc_subject is null))
 );
 create unique index beheer_account_gebruikersnaam_uniek on beheer_account (lower(gebruikersnaam));
@@ -40,10 +42,12 @@ comment on column beheer_account.totp_sinds is 'When one-time codes were confirm
 comment on column beheer_account.oidc_issuer is 'OpenID Connect provider that the account belongs to.';
 comment on column beheer_account.oidc_subject is 'Who it is there (claim sub).';
 comment on column beheer_account.actief is 'False: cannot sign in.';
-comment on column beheer_account.mislukte_pogingen is 'Wrong passwords and codes since the last time it went well.';
-comment on column beheer_account.geblokkeerd_tot is 'No attempt is looked at before this moment.';
+comment on column beheer_account.mislukte_pogingen is 'Wrong passwords and codes since it last signed in, told to whoever signs in.';
 comment on column beheer_account.laatste_login_op is 'When it last signed in.';
 comment on column beheer_account.gemaakt_op is 'When it was made.';
+comment on column beheer_account.mislukt_sinds is 'When the first of them was; empty: none.';
+comment on column beheer_account.mislukt_laatst is 'When the last of them was; empty: none.';
+comment on column beheer_account.wachtwoord_gegeven is 'The password was given by somebody else: the next sign-in asks for another.';
 
 create table beheer_sessie (
   id bigint generated always as identity primary key,
@@ -70,7 +74,39 @@ comment on column beheer_sessie.gezien_op is 'Last request, to the minute.';
 comment on column beheer_sessie.vervalt_op is 'When it ends at the latest.';
 comment on column beheer_sessie.adres is 'Network address that it began from.';
 comment on column beheer_sessie.browser is 'What the browser called itself.';
-comment on column beheer_sessie.melding is 'What the next page is to say.';
+comment on column beheer_sessie.melding is 'What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.';
+
+-- Wrong passwords and codes slow down whoever enters them, in place of locking the account, which would let anybody keep an
+-- administrator out. Attempts are counted by name and address; a browser that signed in before has a count of its own.
+create table beheer_inlogpoging (
+  sleutel bytea constraint beheer_inlogpoging_pkey primary key,
+  account_id bigint references beheer_account on delete cascade,
+  aantal integer not null,
+  open_op timestamptz not null,
+  vergeet_op timestamptz not null
+);
+create index beheer_inlogpoging_account on beheer_inlogpoging (account_id);
+create index beheer_inlogpoging_vergeet_op on beheer_inlogpoging (vergeet_op);
+comment on table beheer_inlogpoging is 'Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.';
+comment on column beheer_inlogpoging.sleutel is 'SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.';
+comment on column beheer_inlogpoging.account_id is 'Whose account; empty: a name that nobody has.';
+comment on column beheer_inlogpoging.aantal is 'Attempts, also one that is being looked at.';
+comment on column beheer_inlogpoging.open_op is 'No attempt is looked at before this moment.';
+comment on column beheer_inlogpoging.vergeet_op is 'After this moment the count starts anew.';
+
+create table beheer_browser (
+  id bigint generated always as identity primary key,
+  sleutel bytea not null,
+  account_id bigint not null references beheer_account on delete cascade,
+  gezien_op timestamptz not null default now(),
+  constraint beheer_browser_uniek unique (sleutel, account_id)
+);
+create index beheer_browser_account on beheer_browser (account_id);
+comment on table beheer_browser is 'Browsers that signed in to an account before. They get nothing but a count of failed attempts of their own.';
+comment on column beheer_browser.id is 'Number; stays when the cookie gets another value.';
+comment on column beheer_browser.sleutel is 'SHA-256 of the value in the cookie.';
+comment on column beheer_browser.account_id is 'The account.';
+comment on column beheer_browser.gezien_op is 'When it last signed in.';
 
 create table beheer_audit (
   id bigint generated always as identity primary key,

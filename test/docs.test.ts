@@ -108,7 +108,7 @@ async function helpOf(words: string[]): Promise<string> {
 t.test('every migration that a document names is there', async (t) => {
   const files = await Array.fromAsync(glob('sql/*.sql', { cwd: ROOT }))
   const named = documents.flatMap(({ name, text }) => [...text.matchAll(/\bsql\/\d{4}/g)].map(([file]) => [file, name]))
-  t.ok(named.length > 1)
+  t.ok(named.length > 0)
   for (const [file, name] of named)
     t.ok(
       files.some((one) => one.startsWith(`${file}-`)),

@@ -4,6 +4,7 @@ import { ClientExists } from '../autorisaties/clients.ts'
 import { ConfigError } from '../config.ts'
 import { WrongKey } from '../core/wrong-key.ts'
 import { DriverUnpatched } from '../database/driver.ts'
+import { SchemaOutdated } from '../database/migrate.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { SetupError } from './setup.ts'
@@ -20,6 +21,7 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [ConfigError, EXIT.config],
   [SetupError, EXIT.config],
   [DriverUnpatched, EXIT.config],
+  [SchemaOutdated, EXIT.config],
   [WrongKey, EXIT.config],
 ]
 

@@ -26,6 +26,9 @@ type Options = {
 /** The database has another schema than this program was made for. */
 export class SchemaError extends Error {}
 
+/** A development version made it: until 1.0.0 the files change in place, and no database is brought along. */
+export class SchemaOutdated extends SchemaError {}
+
 /** It misses files that `migrate` brings. */
 class SchemaMissing extends SchemaError {}
 
@@ -42,8 +45,8 @@ class SchemaMissing extends SchemaError {}
  * A file that needs a lock which others hold makes all that come after it wait as well. So it waits shortly, gives way,
  * and tries again.
  * @returns the names of the files that were applied now
- * @throws SchemaError when an applied file has changed since, when the database has a file that breaks this program, or
- *   when a file found its tables in use at every attempt
+ * @throws SchemaOutdated when an applied file has changed since
+ * @throws SchemaError when the database has a file that breaks this program, or when a file found its tables in use at every attempt
  */
 export async function migrate(databaseUrl: string, options: Options = {}): Promise<string[]> {
   const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000 } = options
@@ -65,7 +68,7 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
     await sql`comment on table migratie is 'Schema files that were applied, with their checksums and whether programs of before them stop.'`
     const files = await readMigrations(directory)
     const known = await appliedMigrations(sql)
-    const newer = refuseOthers(files, known)
+    const newer = await refuseOthers(sql, files, known)
     const missing = files.filter(({ name }) => !known.has(name))
     if (newer.length > 0) {
       if (missing.length > 0)
@@ -114,7 +117,7 @@ export async function requireKnownSchema(sql: postgres.Sql, directory = DIRECTOR
   const files = await readMigrations(directory)
   const [table] = await sql<{ name: string }[]>`select to_regclass('migratie') as name`
   const known: Map<string, Applied> = table?.name ? await appliedMigrations(sql) : new Map()
-  const newer = refuseOthers(files, known)
+  const newer = await refuseOthers(sql, files, known)
   const missing = files.filter(({ name }) => !known.has(name))
   if (missing.length > 0) {
     throw new SchemaMissing(
@@ -210,15 +213,20 @@ async function appliedMigrations(sql: postgres.Sql): Promise<Map<string, Applied
 }
 
 /** @returns the names that only the database knows */
-function refuseOthers(files: Migration[], known: Map<string, Applied>): string[] {
-  const ours = new Map(files.map(({ name, checksum }) => [name, checksum]))
+async function refuseOthers(sql: postgres.Sql, files: Migration[], known: Map<string, Applied>): Promise<string[]> {
+  const changed = files.filter(({ name, checksum }) => known.has(name) && known.get(name)?.checksum !== checksum)
+  if (changed.length > 0) {
+    const { database } = one(await sql<{ database: string }[]>`select current_database() as database`)
+    throw new SchemaOutdated(
+      `${changed[0]?.name} differs from what was applied to database ${database}: a development version made it, and until 1.0.0 the files of the schema change in place; start anew with an empty database (with \`start\`: an empty DATA_DIR)`,
+    )
+  }
+  const ours = new Set(files.map(({ name }) => name))
   const newer: string[] = []
-  for (const { naam, checksum, breektOuder } of known.values()) {
-    if (ours.has(naam)) {
-      if (ours.get(naam) !== checksum) throw new SchemaError(`${naam} differs from what was applied to this database`)
-    } else if (breektOuder) {
-      throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
-    } else newer.push(naam)
+  for (const { naam, breektOuder } of known.values()) {
+    if (ours.has(naam)) continue
+    if (breektOuder) throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
+    newer.push(naam)
   }
   return newer
 }

@@ -17,7 +17,7 @@
 // - Failed: status `mislukt`, all attempts used. Sending it again makes it due.
 // - Delivered: the row is gone; the attempt is in `notificatie_poging`.
 //
-// The statements are in the functions `claim_deliveries` and `record_attempts` (sql/0410-cheaper-claims.sql). Their plans are
+// The statements are in the functions `claim_deliveries` and `record_attempts` (sql/0010-notificaties.sql). Their plans are
 // kept, but for a second only (`renewPlans`): the table may go from empty to a million rows within minutes, and the plan for an
 // empty table is not the one for a full one.
 

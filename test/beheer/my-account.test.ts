@@ -251,12 +251,3 @@ t.test('two tabs of one session each show their own message, once', async (t) =>
   t.match(await page(first), /Het account eerste is gemaakt/)
   t.notMatch(await page(first), /is gemaakt/)
 })
-
-t.test('the one message that a program of before 0333 left in a session does no harm', async (t) => {
-  const test = await setUpPages(t, {}, false)
-  const page = await test.signedIn('viewer')
-  await test.database.sql`update beheer_sessie set melding = '{"soort":"goed","tekst":"Bewaard."}'::jsonb`
-  const { statusCode, body } = await page('/beheer/')
-  t.equal(statusCode, 200)
-  t.notMatch(body, /Bewaard/)
-})

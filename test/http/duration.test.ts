@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import postgres from 'postgres'
 import t from 'tap'
@@ -94,31 +93,6 @@ t.test('the constraint of the tables reads durations as the service does', async
       { accepted: string[] | null },
     ]
   t.equal(accepted, null)
-})
-
-t.test('a column that holds a longer term keeps its bound of five hundred years', async (t) => {
-  const { url } = await testDatabase(t)
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
-  t.teardown(() => sql.end())
-  // As an older program left it.
-  await sql`alter table zaak drop constraint zaak_verlenging_duur_is_termijn,
-    add constraint zaak_verlenging_duur_is_termijn check (is_term(verlenging_duur))`
-  await sql`alter table statustype drop constraint statustype_doorlooptijd_is_termijn,
-    add constraint statustype_doorlooptijd_is_termijn check (is_term(doorlooptijd))`
-  await sql`insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_url,
-      zaaktype_catalogus_url, zaaktype_identificatie, zaaktype_omschrijving, startdatum,
-      vertrouwelijkheidaanduiding, verlenging_duur)
-    values ('1', '517439943', '517439943', 'https://elders.example/types/1', 'https://elders.example/catalogussen/1', 'M', 'Melding', '2026-03-02', 'openbaar', 'P200Y')`
-  const migration = await readFile(new URL('../../sql/0560-hundred-years.sql', import.meta.url), 'utf8')
-  await sql.unsafe(migration.slice(migration.indexOf('do $$')))
-  const rules = await sql<{ name: string; rule: string }[]>`
-    select conname as name, pg_get_constraintdef(oid) as rule from pg_constraint
-    where conname in ('zaak_verlenging_duur_is_termijn', 'statustype_doorlooptijd_is_termijn') order by 1`
-  t.same(
-    rules.map(({ rule }) => rule),
-    ['CHECK (is_term(doorlooptijd, 100))', 'CHECK (is_term(verlenging_duur))'],
-  )
-  await t.resolves(sql`update zaak set toelichting = 'x'`, 'the row can still be changed')
 })
 
 t.test('a day after a term is the day that PostgreSQL computes', async (t) => {

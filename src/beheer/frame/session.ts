@@ -94,7 +94,7 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
       id: number
       uuid: string
       stap: Session['step']
-      melding: KeptNotice[] | Notice | null
+      melding: KeptNotice[] | null
       account_id: number
       account_uuid: string
       gebruikersnaam: string
@@ -124,8 +124,8 @@ const NOTICE_MS = 5 * 60_000
 const NOTICES = 20
 
 /** The oldest notice for this page. What a script fetches to refresh a part shows none, so it takes none. */
-function noticeFor(request: FastifyRequest, notices: KeptNotice[] | Notice | null): KeptNotice | null {
-  if (!Array.isArray(notices)) return null // none, or the one that an older program wrote, which knows no list
+function noticeFor(request: FastifyRequest, notices: KeptNotice[] | null): KeptNotice | null {
+  if (notices === null) return null
   if (!['document', undefined].includes(request.headers['sec-fetch-dest'] as string | undefined)) return null
   const path = noticePath(request.originalUrl.replace(/^\/beheer/, ''))
   const counts = (one: KeptNotice) => (one.path === path || one.path === '*') && Date.now() - one.at < NOTICE_MS

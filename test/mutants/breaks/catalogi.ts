@@ -234,7 +234,7 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'a zaaktype has room for so many parts',
-    file: 'sql/0200-room-of-types.sql',
+    file: 'sql/0002-catalogi.sql',
     search: '  if vol then',
     replace: '  if false then',
     tests: ['test/zaken/long-lists.test.ts'],

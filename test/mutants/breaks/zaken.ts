@@ -4,14 +4,14 @@ import type { Mutant } from '../mutant.ts'
 export const ZAKEN: Mutant[] = [
   {
     what: 'a zaakobject of another kind is counted there',
-    file: 'sql/0540-counts-by-type.sql',
+    file: 'sql/0013-counts.sql',
     search: '(new.zaak_id, new.object_type, 1)',
     replace: '(new.zaak_id, old.object_type, 1)',
     tests: ['test/zaken/counts.test.ts'],
   },
   {
     what: 'a rol of another type is counted there',
-    file: 'sql/0540-counts-by-type.sql',
+    file: 'sql/0013-counts.sql',
     search: 'is distinct from (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url,',
     replace: 'is distinct from (new.zaak_id, new.omschrijving_generiek, new.roltype_id, old.roltype_url,',
     tests: ['test/zaken/counts.test.ts'],
@@ -151,9 +151,9 @@ export const ZAKEN: Mutant[] = [
   },
   {
     what: 'zrc-002 the database keeps the number of a case unique',
-    file: 'sql/0150-overnemen.sql',
-    search: '  add constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie, dubbel);',
-    replace: '  add constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie, dubbel, id);',
+    file: 'sql/0006-zaken.sql',
+    search: '  constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie, dubbel),',
+    replace: '  constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie, dubbel, id),',
     tests: ['test/zaken/zaken.test.ts'],
   },
   {
