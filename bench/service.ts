@@ -67,6 +67,7 @@ export async function startService(
           BOOTSTRAP_CLIENT_ID: CLIENT,
           BOOTSTRAP_CLIENT_SECRET: secret,
           LOG_LEVEL: 'error',
+          ALLOWED_PRIVATE_HOSTS: 'localhost,127.0.0.0/8,::1', // its receivers
           ...env,
         },
         stdio: ['ignore', 'inherit', 'inherit'],

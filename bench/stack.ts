@@ -53,6 +53,7 @@ export async function startStack(receiverRoot: string, env: Record<string, strin
   const shared = {
     ...process.env,
     DATABASE_URL: embedded.url,
+    ALLOWED_PRIVATE_HOSTS: 'localhost,127.0.0.0/8,::1', // its receivers
     DATA_DIR: join(directory, 'data'),
     PORT: String(port),
     SECRET_KEY: randomBytes(32).toString('hex'),

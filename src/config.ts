@@ -1,6 +1,7 @@
 // The settings: read from the environment, checked once, and passed on as one object. src/config/settings/ has each of them.
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { type AllowedHosts, readAllowedHosts } from './config/allowed-hosts.ts'
 import {
   CHANGEABLE,
   type ListedSetting,
@@ -30,6 +31,8 @@ type Composed = {
   notifications: { apiRoot: string; clientId: string; secret: string } | undefined
   /** Hosts of callbacks that may be called without TLS; `*`: all. */
   notificatiesHttpHosts: string[]
+  /** Where a callback may be although its address is not public. */
+  allowedPrivateHosts: AllowedHosts
   uploadChunkSize: number
   /** All settings as text and without the secrets, for the page that shows them. */
   listed: readonly ListedSetting[]
@@ -102,11 +105,21 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   }
 }
 
+const LOOPBACK = 'localhost,127.0.0.0/8,::1'
+
 /** Lists that are written with commas, and that may change while the program runs. */
-function readLists({ corsOrigins, notificatiesHttpHosts }: SettingValues, faults: string[]) {
+function readLists(values: SettingValues, faults: string[]) {
+  const { corsOrigins, notificatiesHttpHosts, databaseUrl, allowedPrivateHosts } = values
   const origins = readOrigins(corsOrigins ?? '')
   if (!origins) faults.push('CORS_ALLOWED_ORIGINS must be origins (https://example.nl), with commas, or *')
-  return { corsOrigins: origins ?? [], notificatiesHttpHosts: list(notificatiesHttpHosts) }
+  // Without a database of its own nobody runs it for others.
+  const allowed = readAllowedHosts(list(allowedPrivateHosts ?? (databaseUrl === undefined ? LOOPBACK : '')))
+  if (!allowed) faults.push('ALLOWED_PRIVATE_HOSTS must be hosts, addresses or CIDR ranges, with commas')
+  return {
+    corsOrigins: origins ?? [],
+    notificatiesHttpHosts: list(notificatiesHttpHosts),
+    allowedPrivateHosts: allowed ?? { names: [], ranges: [] },
+  }
 }
 
 /**

@@ -23,6 +23,7 @@ import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { taskList } from '../tasks/index.ts'
 import { startPooler } from './database/pooler.ts'
+import { LOOPBACK_ALLOWED } from './program-env.ts'
 import { testDatabase } from './setup.ts'
 
 export const SECRET = 'a secret that only the tests know, 32+'
@@ -75,6 +76,7 @@ export async function testApp(
     SECRET_KEY: 'key of the tests, long enough',
     IMPORT_DOCUMENTEN_BASE_DIR: importDir,
     LOG_LEVEL: lines ? 'info' : 'silent',
+    ...LOOPBACK_ALLOWED,
     ...env,
   })
   const log = openLog(given.logLevel, lines && { write: lines })

@@ -4,6 +4,7 @@ import { createSigner } from 'fast-jwt'
 import type { Config } from '../config.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { expected } from '../database/rows.ts'
+import { FOR_SERVICES, forClients } from '../services/addresses.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
 import { openCaller, type RemoteService, TOKEN_LIFE_MS } from '../services/services.ts'
 import { type Agent, type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
@@ -42,7 +43,8 @@ export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`
 /** Opens the connections to receivers. A subscriber has connections of its own, so that none waits for those of another. */
 export function openDelivery(config: Config, box: SecretBox): Deliver {
   const caller = openCaller(box, config.notificationsConcurrency, config.proxies)
-  const agents = openAgents(50, config.proxies)
+  const agents = openAgents(forClients(config), 50, config.proxies)
+  const tokenAgents = openAgents(FOR_SERVICES, 50, config.proxies) // where tokens are asked, an administrator wrote down
   const tokens = openTokens()
 
   return {
@@ -69,7 +71,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       }
     },
     close: async () => {
-      await Promise.all([caller.close(), agents.close()])
+      await Promise.all([caller.close(), agents.close(), tokenAgents.close()])
     },
   }
 
@@ -131,7 +133,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       const sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
       return `Bearer ${sign({ iss: id, client_id: id, user_id: '', user_representation: '' })}`
     }
-    return `Bearer ${await tokens.get(agents.agentFor(to.uuid, new URL(to.tokenUrl).origin, {}), tokenRequest(to))}`
+    return `Bearer ${await tokens.get(tokenAgents.agentFor(to.uuid, new URL(to.tokenUrl).origin, {}), tokenRequest(to))}`
   }
 
   function tokenRequest({

@@ -7,16 +7,9 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { ownAddress, PATHS } from '../http/links.ts'
+import { allowedAddress, FOR_SERVICES } from '../services/addresses.ts'
 import { isBelow, openCaller, outgoingUrl, type RemoteService, SERVICE_COLUMNS } from '../services/services.ts'
-import {
-  allowedAddress,
-  type CallAnswer,
-  FAILURES,
-  failureKind,
-  lookupAllowed,
-  type Proxies,
-  usesProxy,
-} from '../services/transport.ts'
+import { type CallAnswer, FAILURES, failureKind, type Proxies, usesProxy } from '../services/transport.ts'
 
 export type Kanaal = {
   naam: string
@@ -166,10 +159,10 @@ export async function testNotificatie(parts: Parts): Promise<Stage[]> {
       }
     }
     let answer: CallAnswer | undefined
-    const at = { host, port, lookup: lookupAllowed }
+    const at = { host, port, lookup: FOR_SERVICES.lookup }
     if (usesProxy(parts.config.proxies)) stages.push(...THROUGH_PROXY)
     else {
-      await step('DNS', () => allowedAddress(host))
+      await step('DNS', () => allowedAddress(FOR_SERVICES, host))
       await step('TCP', () => opened(connect(at), 'connect', dienst.termijnMs))
       if (url.protocol !== 'https:') stages.push({ stage: 'TLS', outcome: 'skipped', detail: 'http' })
       else
@@ -215,8 +208,8 @@ export async function unreachable(apiRoot: string, ms: number, proxies: Proxies)
   const { hostname, port, protocol } = new URL(apiRoot)
   const host = hostname.replace(/^\[|\]$/g, '')
   try {
-    await allowedAddress(host)
-    const at = { host, port: Number(port || (protocol === 'https:' ? 443 : 80)), lookup: lookupAllowed }
+    await allowedAddress(FOR_SERVICES, host)
+    const at = { host, port: Number(port || (protocol === 'https:' ? 443 : 80)), lookup: FOR_SERVICES.lookup }
     await opened(connect(at), 'connect', ms)
     return undefined
   } catch (error) {

@@ -2,6 +2,7 @@
 // with a CA of the receiver's own. For services and abonnementen alike.
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { AddressPolicy } from './addresses.ts'
 import { type Agent, openAgent, type Proxies, sendWithin, type Tls } from './transport.ts'
 
 const MAX = 500 // receivers, with connections and tokens of their own
@@ -15,14 +16,14 @@ export type Agents = {
 }
 
 /** Connections per receiver, so that none waits for those of another. */
-export function openAgents(connections: number, proxies: Proxies): Agents {
+export function openAgents(policy: AddressPolicy, connections: number, proxies: Proxies): Agents {
   const agents = new LRUCache<string, Agent>({ max: MAX, dispose: (old) => void old.close().catch(() => {}) })
   return {
     agentFor(owner, origin, tls) {
       const key = `${owner} ${origin} ${digest(tls.cert, tls.key, tls.ca)}`
       let found = agents.get(key)
       if (!found) {
-        found = openAgent({ connections, tls, proxies })
+        found = openAgent({ policy, connections, tls, proxies })
         agents.set(key, found)
       }
       return found

@@ -8,6 +8,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { currentRequest } from '../telemetry/current-request.ts'
+import { FOR_SERVICES } from './addresses.ts'
 import { openAgents, openTokens, type TokenRequest } from './credentials.ts'
 import { askOther } from './questions.ts'
 import { openRequestLog, type RequestLog } from './request-log.ts'
@@ -259,7 +260,7 @@ export type Caller = {
 
 /** Opens the connections to services. @param connections at most, to one origin */
 export function openCaller(box: SecretBox, connections: number, proxies: Proxies): Caller {
-  const agents = openAgents(connections, proxies)
+  const agents = openAgents(FOR_SERVICES, connections, proxies)
   const tokens = openTokens()
   return {
     async send(dienst, call) {

@@ -1,7 +1,6 @@
-// The way out: calls over HTTP with a bound on time and bytes, never to an address at which a machine talks to itself.
-import { type LookupAddress, lookup } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+// The way out: calls over HTTP with a bound on time and bytes, to addresses that addresses.ts allows.
 import type { Dispatcher } from 'undici'
+import { type AddressPolicy, blocked } from './addresses.ts'
 
 /** What connections show and trust. PEM; left out: no certificate, the usual authorities. */
 export type Tls = { cert?: string; key?: string; ca?: string }
@@ -28,8 +27,7 @@ export type CallAnswer = { status: number; body: Buffer; truncated: boolean; hea
  */
 export async function sendWithin(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
   const { url, method, body, limit } = call
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (isIP(host) && isForbidden(host)) throw blocked()
+  if (agent.policy.refuses(url)) throw blocked()
   const dispatcher = await agent.dispatcher() // loading it, once, is no part of the term
   const answer = Promise.withResolvers<CallAnswer>()
   let request: Dispatcher.DispatchController | undefined
@@ -102,9 +100,14 @@ function withoutCredentials(body: Buffer, { headers = {} }: Call): Buffer {
 }
 
 /** Connections. The library for them is loaded, and they are opened, when something is called: many a process never does. */
-export type Agent = { dispatcher(): Promise<Dispatcher>; close(): Promise<void>; destroy(): Promise<void> }
+export type Agent = {
+  policy: AddressPolicy
+  dispatcher(): Promise<Dispatcher>
+  close(): Promise<void>
+  destroy(): Promise<void>
+}
 
-export type Outgoing = { connections: number; tls?: Tls; proxies: Proxies }
+export type Outgoing = { policy: AddressPolicy; connections: number; tls?: Tls; proxies: Proxies }
 
 /**
  * Connections that are kept a short while for the next call, to addresses that may be called. A proxy resolves names itself, and
@@ -113,6 +116,7 @@ export type Outgoing = { connections: number; tls?: Tls; proxies: Proxies }
 export function openAgent(outgoing: Outgoing): Agent {
   let opened: Promise<Dispatcher> | undefined
   return {
+    policy: outgoing.policy,
     dispatcher: () => {
       opened ??= openDispatcher(outgoing)
       return opened
@@ -122,7 +126,7 @@ export function openAgent(outgoing: Outgoing): Agent {
   }
 }
 
-async function openDispatcher({ connections, tls = {}, proxies }: Outgoing): Promise<Dispatcher> {
+async function openDispatcher({ policy, connections, tls = {}, proxies }: Outgoing): Promise<Dispatcher> {
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   const options = {
     connections,
@@ -132,7 +136,7 @@ async function openDispatcher({ connections, tls = {}, proxies }: Outgoing): Pro
     keepAliveMaxTimeout: 1_000,
     headersTimeout: 0, // the term of the service covers it
     bodyTimeout: 0,
-    connect: { lookup: lookupAllowed, timeout: 300_000, ...tls },
+    connect: { lookup: policy.lookup, timeout: 300_000, ...tls },
   }
   if (!usesProxy(proxies)) return new Agent(options)
   const { http = '', https = '', except } = proxies // an empty text: not that of the environment either
@@ -143,52 +147,6 @@ async function openDispatcher({ connections, tls = {}, proxies }: Outgoing): Pro
     httpsProxy: https,
     noProxy: except,
   })
-}
-
-// The address that was judged is the one that is connected to: there is no second resolving in between.
-export const lookupAllowed: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    if (error) return callback(error, '', 0)
-    const allowed = addresses.filter(({ address }) => !isForbidden(address))
-    const [first] = allowed
-    if (!first) callback(blocked(), '', 0)
-    else if (options.all) callback(null, allowed)
-    else callback(null, first.address, first.family)
-  })
-}
-
-/** The first address at which a host is called. @throws what `failureKind` understands, also when it may not be called */
-export async function allowedAddress(host: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  lookupAllowed(host, {}, (error, address) => (error ? reject(error) : resolve(address as string)))
-  return promise
-}
-
-/*
- * Every host that is called was registered by an administrator, and in a private network it has a private address. What no
- * service has is an address at which a machine talks to its own host or hypervisor (link-local, cloud metadata), or one
- * that is no address of a single machine.
- */
-const forbidden = new BlockList()
-forbidden.addSubnet('0.0.0.0', 8)
-forbidden.addSubnet('169.254.0.0', 16)
-forbidden.addAddress('100.100.100.200')
-forbidden.addSubnet('192.0.0.0', 24)
-forbidden.addSubnet('224.0.0.0', 3)
-forbidden.addAddress('::', 'ipv6')
-forbidden.addSubnet('fe80::', 10, 'ipv6')
-forbidden.addSubnet('ff00::', 8, 'ipv6')
-forbidden.addAddress('fd00:ec2::254', 'ipv6')
-forbidden.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6') // the same through NAT64 and 6to4
-forbidden.addSubnet('64:ff9b:1::', 48, 'ipv6')
-forbidden.addSubnet('2002:a9fe::', 32, 'ipv6')
-
-function isForbidden(address: string): boolean {
-  return forbidden.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-function blocked(): Error {
-  return Object.assign(new Error('this address may not be called'), { code: 'BLOCKED_ADDRESS' })
 }
 
 // ---- failing ----

@@ -7,6 +7,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { FOR_SERVICES } from '../../src/services/addresses.ts'
 import { failureKind, openAgent, sendWithin } from '../../src/services/transport.ts'
 
 t.test('of an answer no more than the limit is read, and then the connection is closed', async (t) => {
@@ -88,7 +89,7 @@ t.test('calls go through the proxy of the settings, but for the hosts that are e
   t.teardown(() => proxy.close())
   const call = async (url: string | URL, except = 'localhost,127.0.0.1') => {
     const http = `http://ons:geheim@127.0.0.1:${(proxy.address() as AddressInfo).port}`
-    const agent = openAgent({ connections: 1, tls: { ca: cert! }, proxies: { http, except } })
+    const agent = openAgent({ policy: FOR_SERVICES, connections: 1, tls: { ca: cert! }, proxies: { http, except } })
     t.teardown(() => agent.destroy())
     return (await sendWithin(10_000, agent, { url: new URL(url), method: 'GET', limit: 100 })).body.toString()
   }
@@ -113,7 +114,7 @@ async function givenServer(t: Test, listener: RequestListener): Promise<URL> {
 }
 
 function givenAgent(t: Test) {
-  const agent = openAgent({ connections: 1, proxies: { except: '' } })
+  const agent = openAgent({ policy: FOR_SERVICES, connections: 1, proxies: { except: '' } })
   t.teardown(() => agent.destroy())
   return agent
 }

@@ -12,6 +12,7 @@ import { openAgent, type Proxies, usesProxy } from '../../services/transport.ts'
 import { writeAudit } from '../frame/change.ts'
 import { cookieOptions, ROLLEN, type Rol } from '../frame/session.ts'
 import { t } from '../language/language.ts'
+import { FOR_SERVICES } from '../../services/addresses.ts'
 import { afterFirstStep, everyone, ownPath } from './sign-in-steps.ts'
 
 const SECONDS = 600
@@ -128,7 +129,7 @@ const KNOWN_MS = 3_600_000
 const AWAY_MS = 5000
 
 function fetchThrough(proxies: Proxies): openid.CustomFetch {
-  const agent = openAgent({ connections: 5, proxies })
+  const agent = openAgent({ policy: FOR_SERVICES, connections: 5, proxies })
   const ask = fetch as unknown as (url: string, options: object) => Promise<Response> // undici's types of the same classes
   return async (url, options) => ask(url, { ...options, dispatcher: await agent.dispatcher() })
 }

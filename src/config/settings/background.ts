@@ -109,6 +109,19 @@ export const BACKGROUND = {
       must: 'namen van hosts',
     }),
   }),
+  allowedPrivateHosts: Type.Optional(
+    Type.String({
+      env: 'ALLOWED_PRIVATE_HOSTS',
+      description:
+        'hosts (*.domain for all below one), addresses and ranges (CIDR), with commas, that a callback may be at although they are private or loopback; unset: none, but loopback with the embedded database',
+      ...pages({
+        group: 'Notificaties',
+        label: 'Private hosts voor callbacks',
+        help: 'Hosts (*.domein voor alles daaronder), adressen en reeksen (CIDR), met komma’s ertussen, in het eigen netwerk waar een callback mag staan. Alle andere private adressen worden geweigerd.',
+        must: 'namen van hosts, adressen of reeksen',
+      }),
+    }),
+  ),
   notificatiesTestCallbackAuth: Type.Boolean({
     env: 'TEST_CALLBACK_AUTH',
     default: true,

@@ -1,9 +1,12 @@
 // The probe of a callback, before an abonnement is stored: without credentials it has to refuse (401 or 403), with them it has to
-// accept. It is made outside any transaction, through the guard that keeps us away from forbidden addresses.
+// accept. It is made outside any transaction, to addresses that services/addresses.ts allows. Who asks for it learns whether the
+// callback behaves, and nothing of what came back: that is for those who may read the log and the pages.
+import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../config.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
-import { type Agent, FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
+import { type Agent, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
+import { forClients } from '../../services/addresses.ts'
 
 const TERM_MS = 10_000
 const SHOWN = 200
@@ -20,7 +23,20 @@ export const TEST_MESSAGE = {
   kenmerken: {},
 }
 
-/** What is wrong with a callback before anybody is asked: https is needed, and no credentials in the address. */
+const REFUSED = {
+  address:
+    'Dit adres is niet voor iedereen bereikbaar, en mag daarom geen callback zijn; de beheerder kan het toestaan (ALLOWED_PRIVATE_HOSTS).',
+  own: 'Dit is een adres van deze dienst zelf.',
+}
+
+/** What is wrong with a callback before anybody is asked. */
+export function callbackFaults(config: Config, callbackUrl: string): InvalidParam[] {
+  const faults = addressFaults(config, callbackUrl)
+  const refused = faults.length === 0 && forClients(config).refuses(new URL(callbackUrl))
+  return refused ? [{ name: 'callbackUrl', code: 'invalid', reason: REFUSED[refused] }] : faults
+}
+
+/** What is wrong with an address that gets credentials of ours: https is needed, and no credentials in the address. */
 export function addressFaults(config: Config, callbackUrl: string): InvalidParam[] {
   const fault = (reason: string) => [{ name: 'callbackUrl', code: 'invalid', reason }]
   const url = URL.parse(callbackUrl)
@@ -48,47 +64,36 @@ export async function withinLimit<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Asks the callback twice whether it behaves as a subscriber.
+ * Asks the callback twice whether it behaves as a subscriber. What it answered is a line in the log.
  * @param auth value of the header Authorization
- * @returns its faults, each with what was answered
  * @throws Problem 503 when too many callbacks are being asked already
  */
 export function probeCallback(
-  agent: Agent,
-  config: Config,
+  { agent, config, log }: { agent: Agent; config: Config; log: FastifyBaseLogger },
   callbackUrl: string,
   auth: string,
 ): Promise<InvalidParam[]> {
+  const fault = (name: string, code: string, should: string, { status, kind }: Asked): InvalidParam[] => {
+    const { host } = new URL(callbackUrl)
+    log.info({ host, code, ...(kind ? { kind } : { status }) }, 'a callback does not behave: no abonnement')
+    return [{ name, code, reason: `${should}: mislukt.` }]
+  }
   return withinLimit(async () => {
     if (config.notificatiesTestCallbackAuth) {
       const open = await askWithoutAuth(agent, callbackUrl)
-      if (open.status !== 401 && open.status !== 403) {
-        return [
-          {
-            name: 'callbackUrl',
-            code: 'no-auth-on-callback-url',
-            reason: `Zonder Authorization moet de callback 401 of 403 antwoorden; ${told(open)}`,
-          },
-        ]
-      }
+      const should = 'Zonder Authorization moet de callback 401 of 403 antwoorden'
+      if (open.status !== 401 && open.status !== 403)
+        return fault('callbackUrl', 'no-auth-on-callback-url', should, open)
     }
     const accepted = await ask(agent, callbackUrl, { authorization: auth })
     if (accepted.status >= 200 && accepted.status < 300) return []
-    return [
-      {
-        name: 'nonFieldErrors',
-        code: 'invalid-callback-url',
-        reason: `Met de opgegeven auth moet de callback een testbericht (kanaal test) aannemen met 2xx; ${told(accepted)}`,
-      },
-    ]
+    const should = 'Met de opgegeven auth moet de callback een testbericht (kanaal test) aannemen met 2xx'
+    return fault('nonFieldErrors', 'invalid-callback-url', should, accepted)
   })
 }
 
 /** `status` 0: there was no answer, `kind` says why. */
 type Asked = { status: number; kind?: FailureKind; body: string }
-
-const told = ({ status, kind, body }: Asked) =>
-  kind === undefined ? `het antwoord was ${status}${body ? `: ${body}` : ''}.` : `${FAILURES[kind]}.`
 
 /** Posts a test message. Does not throw: status 0, with the kind of failure, says that there was no answer. */
 export const askWithoutAuth = (agent: Agent, url: string): Promise<Asked> => ask(agent, url, {})

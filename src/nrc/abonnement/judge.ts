@@ -4,7 +4,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { OF_THE_MESSAGE, unknownFilters } from '../kenmerken.ts'
-import { addressFaults } from './callback.ts'
+import { callbackFaults } from './callback.ts'
 
 export const MAX_KANALEN = 100
 const MAX_FILTERS = 50
@@ -32,7 +32,7 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
     : []
   const byName = new Map(known.map((kanaal) => [kanaal.naam, kanaal]))
   const faults: InvalidParam[] = [
-    ...(given.callbackUrl === undefined ? [] : addressFaults(config, given.callbackUrl)),
+    ...(given.callbackUrl === undefined ? [] : callbackFaults(config, given.callbackUrl)),
     // A header takes what latin-1 has, and no line break: that would be a second header.
     ...(given.auth !== undefined && !/^[\t\x20-\x7e\xa0-\xff]*$/.test(given.auth)
       ? [{ name: 'auth', code: 'invalid', reason: 'Deze waarde kan niet in een header staan.' }]

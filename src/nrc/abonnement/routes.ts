@@ -9,6 +9,7 @@ import { documentedAs } from '../../http/documented.ts'
 import { Patch, Text, Url, Uuid } from '../../http/input.ts'
 import { sendAllById } from '../../http/stream.ts'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
+import { forClients } from '../../services/addresses.ts'
 import { openAgent } from '../../services/transport.ts'
 import { readAccess, requireOwner, subscribeAccess } from '../rights.ts'
 import { probeCallback } from './callback.ts'
@@ -42,8 +43,15 @@ const Params = Type.Object({ uuid: Uuid })
 
 export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
   const { config, box } = app.parts
-  const agent = openAgent({ connections: 20, proxies: config.proxies })
+  const agent = openAgent({ policy: forClients(config), connections: 20, proxies: config.proxies })
+  const probe = { agent, config, log: app.log }
   app.addHook('onClose', () => agent.destroy())
+
+  /** Else nothing is ever sent to an abonnement here, and so nobody is asked anything. */
+  async function isBuiltIn(): Promise<boolean> {
+    const { modus } = await app.read.selectFrom('notificatieInstelling').select('modus').executeTakeFirstOrThrow()
+    return modus !== 'extern'
+  }
 
   app.get(
     '/abonnement',
@@ -67,7 +75,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
       const kanalen = await judge(app.read, config, body)
       if (kanalen.length === 0)
         throwFaults([{ name: 'kanalen', code: 'required', reason: 'Noem ten minste een kanaal.' }])
-      throwFaults(await probeCallback(agent, config, body.callbackUrl, body.auth))
+      if (await isBuiltIn()) throwFaults(await probeCallback(probe, body.callbackUrl, body.auth))
       const abonnement = await app.mutate(request.actor, async (m) => {
         const { callbackUrl, auth, sendCloudevents: cloudevents = false } = body
         const uuid = crypto.randomUUID()
@@ -117,8 +125,9 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     const stored = row.authenticatie === 'header' ? box.open(row.auth, subscriberOwner(row.uuid)) : undefined
     const callbackUrl = given.callbackUrl ?? row.callbackUrl
     const auth = given.auth ?? stored
-    const asked = auth !== undefined && (callbackUrl !== row.callbackUrl || auth !== stored || isStopped(row.status))
-    if (asked) throwFaults(await probeCallback(agent, config, callbackUrl, auth))
+    const isOther = callbackUrl !== row.callbackUrl || auth !== stored || isStopped(row.status)
+    const asked = auth !== undefined && isOther && (await isBuiltIn())
+    if (asked) throwFaults(await probeCallback(probe, callbackUrl, auth))
     return app.mutate(actor, async (m) => {
       const settings = {
         ...(given.callbackUrl !== undefined && { callbackUrl: given.callbackUrl }),

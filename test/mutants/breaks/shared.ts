@@ -353,6 +353,27 @@ export const SHARED: Mutant[] = [
     tests: ['test/canaries.test.ts'],
   },
   {
+    what: 'an address of a client is judged within one of IPv6 too',
+    file: 'src/services/addresses.ts',
+    search: "if (range === 'rfc6052' || range === 'rfc6145') return v4(12)",
+    replace: "if (range === 'rfc6145') return v4(12)",
+    tests: ['test/services/addresses.test.ts'],
+  },
+  {
+    what: 'a name is judged by the addresses that it has',
+    file: 'src/services/addresses.ts',
+    search: 'const allowed = addresses.filter(({ address }) => judge(address, name))',
+    replace: 'const allowed = addresses',
+    tests: ['test/services/addresses.test.ts'],
+  },
+  {
+    what: 'in mode extern no callback is asked',
+    file: 'src/nrc/abonnement/routes.ts',
+    search: "return modus !== 'extern'",
+    replace: 'return true',
+    tests: ['test/services/addresses.test.ts'],
+  },
+  {
     what: 'a process starts without the library for calls',
     file: 'src/services/transport.ts',
     search: "import type { Dispatcher } from 'undici'",

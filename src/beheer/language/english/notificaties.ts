@@ -274,8 +274,8 @@ export const notificaties: Record<string, string> = {
     'Check the network and the logs of the receiver. Often another attempt helps.',
   'Op dit adres antwoordt iets anders dan een webdienst. Controleer het adres.':
     'Something other than a web service answers at this address. Check the address.',
-  'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de ontvanger.':
-    'The host name points to an address that is always blocked. Use the ordinary address of the receiver.',
+  'Het adres ligt in een eigen of privaat netwerk, of is van deze dienst zelf. Noem de host in ALLOWED_PRIVATE_HOSTS als dat de bedoeling is.':
+    'The address is in a private network, or is that of this service itself. Name the host in ALLOWED_PRIVATE_HOSTS if that is intended.',
   'Kijk in het logboek van de worker rond dit moment. Bij OAuth2: controleer adres en geheim van het token.':
     'Look in the log of the worker around this moment. With OAuth2: check address and secret of the token.',
   'de berichten die zijn mislukt': 'the messages that failed',

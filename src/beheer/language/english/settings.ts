@@ -147,6 +147,10 @@ export const settings: Record<string, string> = {
   'Wat in source van elke notificatie staat. Leeg: het adres van deze dienst.':
     'What the source of every notification says. Empty: the address of this service.',
   'ten hoogste 100 tekens': 'at most 100 characters',
+  'Private hosts voor callbacks': 'Private hosts for callbacks',
+  'Hosts (*.domein voor alles daaronder), adressen en reeksen (CIDR), met komma’s ertussen, in het eigen netwerk waar een callback mag staan. Alle andere private adressen worden geweigerd.':
+    'Hosts (*.domain for all below one), addresses and ranges (CIDR), separated by commas, within our own network at which a callback may be. All other private addresses are refused.',
+  'namen van hosts, adressen of reeksen': 'names of hosts, addresses or ranges',
   'Hosts zonder https': 'Hosts without https',
   'Hosts, met komma’s ertussen, waarvan een callback met http:// mag beginnen; * voor alle.':
     'Hosts, separated by commas, of which a callback may begin with http://; * for all.',

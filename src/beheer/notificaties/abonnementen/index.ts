@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { openDelivery } from '../../../notificaties/deliver.ts'
 import { tryOut } from '../../../nrc/abonnement/try-out.ts'
 import { openAgent } from '../../../services/transport.ts'
+import { forClients } from '../../../services/addresses.ts'
 import type { TryOut } from './abonnement.ts'
 import { registerActs } from './acts.ts'
 import { registerAbonnement } from './dashboard.ts'
@@ -13,7 +14,7 @@ import { registerSigning } from './signing.ts'
 
 export function registerAbonnementen(app: FastifyInstance): void {
   const { config, box } = app.parts
-  const agent = openAgent({ connections: 5, proxies: config.proxies })
+  const agent = openAgent({ policy: forClients(config), connections: 5, proxies: config.proxies })
   const delivery = openDelivery(config, box)
   app.addHook('onClose', async () => {
     await Promise.all([agent.destroy(), delivery.close()])

@@ -34,7 +34,8 @@ const ADVICE: Record<string, string> = words({
   timeout: 'De ontvanger is traag of onbereikbaar. Controleer de ontvanger en de firewall, of geef meer tijd.',
   connection: 'Controleer het netwerk en de logboeken van de ontvanger. Vaak helpt een nieuwe poging.',
   protocol: 'Op dit adres antwoordt iets anders dan een webdienst. Controleer het adres.',
-  blocked: 'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de ontvanger.',
+  blocked:
+    'Het adres ligt in een eigen of privaat netwerk, of is van deze dienst zelf. Noem de host in ALLOWED_PRIVATE_HOSTS als dat de bedoeling is.',
   unknown: 'Kijk in het logboek van de worker rond dit moment. Bij OAuth2: controleer adres en geheim van het token.',
 })
 
