@@ -8,11 +8,11 @@ import { countAttempts } from '../../autorisaties/attempts.ts'
 import type { OidcSettings } from '../../config.ts'
 import { Problem } from '../../core/problem.ts'
 import { networkOf } from '../../http/network.ts'
+import { FOR_SERVICES } from '../../services/addresses.ts'
 import { openAgent, type Proxies, usesProxy } from '../../services/transport.ts'
 import { writeAudit } from '../frame/change.ts'
 import { cookieOptions, ROLLEN, type Rol } from '../frame/session.ts'
 import { t } from '../language/language.ts'
-import { FOR_SERVICES } from '../../services/addresses.ts'
 import { afterFirstStep, everyone, ownPath } from './sign-in-steps.ts'
 
 const SECONDS = 600

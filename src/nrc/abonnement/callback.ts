@@ -5,8 +5,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../config.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
-import { type Agent, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
 import { forClients } from '../../services/addresses.ts'
+import { type Agent, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
 
 const TERM_MS = 10_000
 const SHOWN = 200
