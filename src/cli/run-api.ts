@@ -10,6 +10,7 @@ import { openLiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
 import { isShort, type SecretBox } from '../core/secret-box.ts'
 import { type Database, openDatabase } from '../database/database.ts'
+import { tellOfHosts } from '../database/primary.ts'
 import { openReplica, type Replica } from '../database/replica.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { fillSettings } from '../notificaties/settings.ts'
@@ -30,6 +31,7 @@ export async function runApi(
   { alone = false } = {},
 ): Promise<Running & { address: string }> {
   const opened = new AsyncDisposableStack()
+  tellOfHosts(log)
   try {
     const database = openDatabase(url, { max: given.databasePoolSize, name: 'api', pooler: given.databasePoolerUrl })
     opened.defer(database.close)

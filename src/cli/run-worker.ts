@@ -8,6 +8,7 @@ import { openLiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
+import { tellOfHosts } from '../database/primary.ts'
 import { openAhead } from '../documenten/import/ahead.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
@@ -16,7 +17,7 @@ import type { Store } from '../documenten/storage/index.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/claims.ts'
 import { openSender } from '../notificaties/sender.ts'
-import { rememberedReadiness } from '../operations/health.ts'
+import { overall, rememberedReadiness } from '../operations/health.ts'
 import { SIDE_SERVER } from '../operations/metrics-server.ts'
 import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
@@ -56,6 +57,7 @@ export async function runWorker(
   log: Logger,
 ): Promise<Running & { database: Database; store: Store; box: SecretBox; healthy(): boolean }> {
   const opened = new AsyncDisposableStack()
+  tellOfHosts(log)
   try {
     const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker' })
     opened.defer(database.close)
@@ -141,14 +143,12 @@ export async function runWorkerHealth(
 ): Promise<Running> {
   const readiness = rememberedReadiness(worker)
   const server = createServer(SIDE_SERVER, async (request, response) => {
-    const ready = request.url === '/readyz'
-    const checks: Record<string, unknown> = ready ? await readiness() : {}
-    const failed =
-      ready &&
-      (!worker.healthy() || Object.values(checks).some((check) => (check as { status: string }).status === 'failed'))
-    const status = request.url === '/livez' || ready ? (failed ? 503 : 200) : 404
+    const isKnown = request.url === '/livez' || request.url === '/readyz'
+    const checks = request.url === '/readyz' ? await readiness() : undefined
+    const told = checks ? (worker.healthy() ? overall(checks) : 'failed') : isKnown ? 'ok' : 'failed'
+    const status = !isKnown ? 404 : told === 'failed' ? 503 : 200
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    response.end(JSON.stringify({ status: status === 200 ? 'ok' : 'failed', ...(ready && { checks }) }))
+    response.end(JSON.stringify({ status: told, ...(checks && { checks }) }))
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   return {

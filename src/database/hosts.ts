@@ -1,7 +1,8 @@
 // DATABASE_URL may name several hosts, as libpq takes them: `postgres://a:5432,b:5432/name`. The driver of our queries knows
-// such addresses, `pg` does not. Whichever host takes writes is the one: after a failover it is another.
+// such addresses, `pg` does not. `primary.ts` finds the one to use.
+import type { Socket } from 'node:net'
 import pg from 'pg'
-import { one } from './rows.ts'
+import { primaryOf, primarySocket, streamOf } from './primary.ts'
 
 /** @returns one URL per host, in the order in which they are tried */
 export function hostUrls(url: string): string[] {
@@ -10,24 +11,25 @@ export function hostUrls(url: string): string[] {
   return hosts.split(',').map((host) => `${before}${host}${after}`)
 }
 
-/** What the driver of our queries is told, beside the address: of several hosts it is to keep the one that takes writes. */
-export function hostOptions(url: string): { target_session_attrs?: 'primary' } {
-  return hostUrls(url).length > 1 ? { target_session_attrs: 'primary' } : {}
+/** What the driver of our queries is told, beside the address: of several hosts it connects to the primary. */
+export function hostOptions(url: string): { socket?: () => Promise<Socket> } {
+  const urls = hostUrls(url)
+  return urls.length > 1 ? { socket: () => primarySocket(primaryOf(urls)) } : {}
 }
 
 type ClientClass = new (config?: pg.ClientConfig) => pg.Client
 const classes = new Map<string, ClientClass>()
 
 /**
- * The class of clients for an address, to be used by itself or as `Client` of a pool. With several hosts each new client tries
- * the one that last took writes; when that does not answer, or is a standby, connecting fails as an outage does, and the next
- * client tries the host after it. Who connects tries again anyway.
+ * The class of clients for an address, to be used by itself or as `Client` of a pool. With several hosts a client connects to the
+ * primary that was known when it was made; when it is another by then, connecting fails as an outage does. Who connects tries
+ * again anyway.
  */
 export function clientClass(url: string): ClientClass {
   const known = classes.get(url)
   if (known) return known
   const urls = hostUrls(url)
-  const made = urls.length === 1 ? oneHost(url) : firstWritable(urls)
+  const made = urls.length === 1 ? oneHost(url) : ofPrimary(urls)
   classes.set(url, made)
   return made
 }
@@ -40,36 +42,32 @@ function oneHost(connectionString: string): ClientClass {
   }
 }
 
-function firstWritable(urls: string[]): ClientClass {
-  let current = 0
+function ofPrimary(urls: string[]): ClientClass {
+  const primary = primaryOf(urls)
   return class extends pg.Client {
-    readonly #host = current
+    readonly #url: string | undefined
 
     constructor(config?: pg.ClientConfig) {
-      super({ ...config, connectionString: urls[current] })
+      const url = primary.url()
+      super({ ...config, connectionString: url ?? urls[0] })
+      this.#url = url
     }
 
     // In both styles: a pool gives a callback.
     override connect(): Promise<this>
     override connect(callback: (error: Error) => void): void
     override connect(callback?: (error: Error) => void): unknown {
-      const connected = this.#connectToWritable()
+      const connected = this.#connectToPrimary()
       return callback ? void connected.then(() => (callback as () => void)(), callback) : connected
     }
 
-    async #connectToWritable(): Promise<this> {
-      try {
-        await super.connect()
-        const { rows } = await this.query<{ readOnly: boolean }>(
-          `select current_setting('transaction_read_only') = 'on' as "readOnly"`,
-        )
-        if (!one(rows).readOnly) return this
-        await this.end()
-        throw Object.assign(new Error('this host takes no writes'), { code: '25006' })
-      } catch (error) {
-        if (current === this.#host) current = (current + 1) % urls.length
-        throw error
-      }
+    async #connectToPrimary(): Promise<this> {
+      const url = await primary.found()
+      if (url !== (this.#url ?? urls[0])) throw Object.assign(new Error('this host takes no writes'), { code: '25006' })
+      await super.connect()
+      const leave = primary.follow(url, () => streamOf(this)?.destroy())
+      this.once('end', leave)
+      return this
     }
   }
 }

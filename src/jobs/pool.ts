@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../database/database.ts'
 import { clientClass } from '../database/hosts.ts'
+import { streamOf } from '../database/primary.ts'
 
 /**
  * Connections for graphile-worker that hide an outage of the database from it: graphile-worker gives up on most of them,
@@ -145,9 +146,4 @@ function makeFaultsRetryable(client: pg.PoolClient, completeLater?: (query: pg.Q
       throw Object.assign(new Error(error.message, { cause: error }), { code: '57P03' })
     })
   }) as typeof client.query
-}
-
-// pg-pool itself reaches for the socket like this; the types leave it out.
-function streamOf(client: pg.PoolClient): { destroy(): void } | undefined {
-  return (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream
 }

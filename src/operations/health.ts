@@ -4,21 +4,23 @@ import { requireKey } from '../autorisaties/secret-key.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
+import { refusedHosts } from '../database/primary.ts'
 import type { Replica } from '../database/replica.ts'
 import { one } from '../database/rows.ts'
-import type { Store } from '../documenten/storage/index.ts'
+import { newKey, type Store } from '../documenten/storage/index.ts'
 import { LIVEZ } from '../http/liveness.ts'
 
-type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
-/** A scanner of documents and a replica only where the program was given one. */
+type Check = { status: 'ok' | 'late' | 'degraded' | 'failed'; detail?: string }
+/** A scanner of documents, several hosts and a replica only where the program was given one. */
 type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check> &
-  Partial<Record<'malwareScanner' | 'replica', Check>>
+  Partial<Record<'malwareScanner' | 'hosts' | 'replica', Check>>
 
 /**
  * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
  * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
  * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read, or a malware
- * scanner that is away. The names that Open Zaak uses work too.
+ * scanner that is away. It is `degraded`, with 200, when documents can be read and not be written, or another host takes writes:
+ * everything else works, at every process alike. The names that Open Zaak uses work too.
  */
 export function registerHealth(
   app: FastifyInstance,
@@ -34,12 +36,16 @@ export function registerHealth(
       const newer = checks.schema.status === 'ok' ? checks.schema.detail : undefined
       if (newer && newer !== warned) app.log.warn(`the schema of the database is ${newer}: upgrade soon`)
       warned = newer
-      const failed = parts.stopping() || Object.values(checks).some(({ status }) => status === 'failed')
-      return reply
-        .code(failed ? 503 : 200)
-        .send({ status: parts.stopping() ? 'stopping' : failed ? 'failed' : 'ok', checks })
+      const status = parts.stopping() ? 'stopping' : overall(checks)
+      return reply.code(status === 'stopping' || status === 'failed' ? 503 : 200).send({ status, checks })
     })
   }
+}
+
+/** What the checks say together. Only `failed` takes a process out of service. */
+export function overall(checks: Checks): 'ok' | 'degraded' | 'failed' {
+  const all = Object.values(checks).map(({ status }) => status)
+  return all.includes('failed') ? 'failed' : all.includes('degraded') ? 'degraded' : 'ok'
 }
 
 const LATE_AFTER_SECONDS = 60
@@ -81,7 +87,7 @@ export async function readiness(parts: {
       if (newer.length > 0) return { status: 'ok', detail: `newer than this version: ${newer.join(', ')}` }
     }),
     check('SECRET_KEY is not the key with which this database was written', () => requireKey(sql, parts.box)),
-    check('not writable', () => parts.store.check()),
+    check('not writable', () => checkStore(parts.store)),
     check('not readable', async () => {
       const rows = await sql<{ seconds: number }[]>`
         select coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as seconds
@@ -92,13 +98,28 @@ export async function readiness(parts: {
     scanner && check('no answer', () => scanner.check()),
   ])
   const replica = parts.replica?.state()
+  const isRefused = refusedHosts().length > 0
   return {
     ...{ database, schema, key, storage, queue },
     // Documents are still read without it, and all else works.
     ...(malwareScanner && {
       malwareScanner: { ...malwareScanner, status: malwareScanner.status === 'ok' ? 'ok' : 'late' } as const,
     }),
+    ...(isRefused && {
+      hosts: { status: 'degraded', detail: 'another host takes writes on an older timeline: it is refused' } as const,
+    }),
     ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason } }),
+  }
+}
+
+/** A store that cannot be written to, as a full one, still gives what is in it: then no process is better than another. */
+async function checkStore(store: Store): Promise<Check | undefined> {
+  try {
+    await store.check()
+    return undefined
+  } catch {
+    await store.read(newKey()) // nothing is there, and it says so as long as it can be read
+    return { status: 'degraded', detail: 'not writable: documents are read, and new ones refused' }
   }
 }
 

@@ -57,3 +57,10 @@ export const replicaLag = new Gauge({
   labelNames: ['host'],
   registers: [register],
 })
+
+export const hostRefused = new Gauge({
+  name: 'zaakstroom_database_host_refused',
+  help: 'Whether a host of DATABASE_URL takes writes on an older timeline and is refused; absent with one host.',
+  labelNames: ['host'],
+  registers: [register],
+})

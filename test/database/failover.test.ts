@@ -9,6 +9,7 @@ import { secretBox } from '../../src/core/secret-box.ts'
 import { hostUrls } from '../../src/database/hosts.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openLog } from '../../src/telemetry/log.ts'
+import { playTwoPrimaries } from '../faults/two-primaries.ts'
 import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 import { letters } from './letters.ts'
@@ -88,3 +89,5 @@ t.test('after a failover writes go on at the promoted standby, and so do jobs', 
   const ready = await fetch(`${api.address}/readyz`, { headers: { connection: 'close' } })
   t.equal(ready.status, 200)
 })
+
+t.test('the old primary that comes back by itself gets no write', { skip: noPrograms }, (t) => playTwoPrimaries(t, t))

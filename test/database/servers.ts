@@ -44,7 +44,7 @@ export async function startPrimary(t: TestLike, data: string) {
   ])
   await start(data, port, '')
   t.teardown(() => stop(data))
-  return { port, kill: () => stop(data) }
+  return { port, kill: () => stop(data), start: () => start(data, port, '') }
 }
 
 /** Follows the primary; what that acknowledges has reached it, unless it is to follow later. */

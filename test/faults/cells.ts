@@ -6,9 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
 import { type Answer, accept } from '../../bench/receiver.ts'
+import { noPrograms } from '../database/servers.ts'
 import { RACES } from './races.ts'
 import type { Cell, Scene } from './scene.ts'
 import { startTogether } from './together.ts'
+import { playTwoPrimaries } from './two-primaries.ts'
 
 const sh = promisify(execFile)
 
@@ -209,6 +211,16 @@ export const CELLS: Cell[] = [
       }
     },
   },
+  {
+    name: 'the old primary comes back after a failover',
+    lasts: 0,
+    allowed: {},
+    without: noPrograms,
+    strike: async ({ stage }, judge) => {
+      await playTwoPrimaries(stage, judge)
+      return NOTHING
+    },
+  },
   // ---- the documents ----
   {
     name: 'the storage is gone',
@@ -225,7 +237,8 @@ export const CELLS: Cell[] = [
   {
     name: 'the storage is read-only',
     lasts: 4_000,
-    allowed: { refused: ['document', 'ready'] },
+    allowed: { refused: ['document'] },
+    shows: 'degraded',
     mounted: true,
     strike: async ({ store }) => {
       const remount = async (mode: string) => {
@@ -246,7 +259,8 @@ export const CELLS: Cell[] = [
   {
     name: 'the storage is full',
     lasts: 4_000,
-    allowed: { refused: ['document', 'ready'] },
+    allowed: { refused: ['document'] },
+    shows: 'degraded',
     mounted: true,
     strike: async ({ store }) => fill(store),
   },
@@ -308,10 +322,28 @@ function receiverCell(name: string, answer: Answer): Cell {
   }
 }
 
-async function freeze(pids: number[]): Promise<() => Promise<void>> {
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
-  return async () => {
-    for (const pid of pids.toReversed()) process.kill(pid, 'SIGCONT')
+/** Stops processes, also when some end meanwhile: of these there is nothing left to stop. */
+export async function freeze(pids: number[]): Promise<() => Promise<void>> {
+  const frozen: number[] = []
+  const thaw = async () => {
+    for (const pid of frozen.splice(0).toReversed()) signal(pid, 'SIGCONT')
+  }
+  try {
+    for (const pid of pids) if (signal(pid, 'SIGSTOP')) frozen.push(pid)
+  } catch (error) {
+    await thaw()
+    throw error
+  }
+  return thaw
+}
+
+/** Whether the process was there to get it. */
+function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    return false
   }
 }
 

@@ -29,17 +29,23 @@ export async function runCell(
   })
   await sleep(random() * 1_000) // in the middle of something
   const struck = performance.now()
-  const mend = await cell.strike(scene, judge).catch((error) => {
+  const undo = await cell.strike(scene, judge).catch((error) => {
     judge.violations.push(`the fault could not be made: ${error}`)
     return async () => {}
   })
-  if (cell.shows) {
-    const shown = () =>
-      load.answers.some(({ kind, began, status }) => kind === 'ready' && began > struck && status === 503)
-    await until('readyz says so', shown, SHOWN_MS).catch(({ message }) => judge.violations.push(`I7: ${message}`))
+  // Whatever fails here, and also when the run is interrupted: nothing stays frozen, full or locked.
+  let mending: Promise<unknown> | undefined
+  const mend = () => {
+    mending ??= undo()
+    return mending
   }
-  await sleep(cell.lasts * (0.6 + 0.4 * random()))
-  await mend()
+  scene.stage.teardown(() => mend().catch(() => {}))
+  try {
+    if (cell.shows) await shown(scene, cell, struck).catch(({ message }) => judge.violations.push(`I7: ${message}`))
+    await sleep(cell.lasts * (0.6 + 0.4 * random()))
+  } finally {
+    await mend().catch((error) => judge.violations.push(`the fault could not be undone: ${error}`))
+  }
   // A fault that is over at once is recovered from when what it hit is back.
   const mended = cell.lasts === 0 ? struck : performance.now()
   let seconds = Number.NaN
@@ -60,6 +66,15 @@ export async function runCell(
   }
   for (const proces of [...scene.apis, ...scene.workers]) judge.violations.push(...proces.faults.splice(0))
   return { cell: cell.name, seconds, requests: answers.length, violations: judge.violations }
+}
+
+/** Until `/readyz` tells of the fault (I7). */
+async function shown({ load }: Scene, { shows }: Cell, struck: number): Promise<void> {
+  const tells = ({ kind, began, status, body }: Answered) =>
+    kind === 'ready' &&
+    began > struck &&
+    (shows === 'degraded' ? status === 200 && body.status === shows : status === 503)
+  await until('readyz says so', () => load.answers.some(tells), SHOWN_MS)
 }
 
 /** The last answers, to tell what was wrong. */

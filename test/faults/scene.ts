@@ -43,8 +43,10 @@ export type Cell = {
   name: string
   /** What clients may be told meanwhile. */
   allowed: Allowed
-  /** /readyz has to say so within 15 s, for a fault that lasts (I7). */
-  shows?: true
+  /** /readyz has to say so within 15 s, for a fault that lasts (I7): with 503, or with 200 where most goes on. */
+  shows?: true | 'degraded'
+  /** Why it cannot be played on this machine; false: it can. */
+  without?: string | false
   /** It needs file systems of its own. */
   mounted?: true
   /** Milliseconds that the fault lasts at most; the seed chooses. 0 for one that is over at once. */
@@ -411,3 +413,7 @@ export async function recover(scene: Scene, moment: number, limit: number): Prom
     last = still
   }
 }
+
+/** Why a cell cannot be played here; false: it can. */
+export const whyNot = ({ mounted, without = false }: Cell, scene: Pick<Scene, 'mounted'>): string | false =>
+  mounted && !scene.mounted ? 'mounting a file system is not allowed here' : without

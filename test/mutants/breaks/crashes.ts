@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const CRASHES: Mutant[] = [
   {
+    what: 'an old primary that came back after a failover is not used',
+    file: 'src/database/primary.ts',
+    search: "one.seen.kind === 'primary' && one.seen.timeline === newest",
+    replace: "one.seen.kind === 'primary'",
+    tests: ['test/database/failover.test.ts'],
+  },
+  {
     what: 'bytes lie in the file system of the marker before a document is said to be there',
     file: 'src/documenten/storage/filesystem.ts',
     search: '      })\n      await requireMarker()\n',
