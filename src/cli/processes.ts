@@ -3,13 +3,14 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { awaitSchema } from '../database/migrate.ts'
-import { openStores, prepareNewStore, type Stores } from '../documenten/storage/choose.ts'
+import { openStores, prepareNewStore, requirePackages, type Stores } from '../documenten/storage/choose.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { startMetrics } from '../operations/metrics-server.ts'
 import { NEVER, type Running } from './server.ts'
 
-/** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. */
+/** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. @throws PackageMissing */
 export async function openStore(config: Config, database: Database, log: Logger): Promise<Stores> {
+  await requirePackages(config.documentenBackend)
   try {
     await prepareNewStore(config, database, config.documentenBackend)
   } catch (error) {

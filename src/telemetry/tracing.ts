@@ -1,11 +1,13 @@
 // Traces (OpenTelemetry): a span for each request, each job and each delivery, of which each has the one that led to it as its
 // parent. Off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; the packages are loaded then, and not before. A span says the pattern of
 // the route, never the address, parameters, headers or bodies: these may hold a BSN or a token.
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Context, Span, SpanKind, Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import packageJson from '../../package.json' with { type: 'json' }
+import { loadOptional } from '../lib/optional-package.ts'
 import { currentOf, currentRequest } from './current-request.ts'
 
 export const TRACEPARENT = 'traceparent'
@@ -37,12 +39,16 @@ export async function openTracing(
   log: Logger,
 ): Promise<{ close(): Promise<void> }> {
   if (otelEndpoint === undefined) return { close: async () => {} }
-  const [api, sdk, { resourceFromAttributes }, { OTLPTraceExporter }] = await Promise.all([
-    import('@opentelemetry/api'),
-    import('@opentelemetry/sdk-trace'),
-    import('@opentelemetry/resources'),
-    import('@opentelemetry/exporter-trace-otlp-http'),
-  ])
+  const [api, sdk, { resourceFromAttributes }, { OTLPTraceExporter }] = await loadOptional(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    () =>
+      Promise.all([
+        import('@opentelemetry/api'),
+        import('@opentelemetry/sdk-trace'),
+        import('@opentelemetry/resources'),
+        import('@opentelemetry/exporter-trace-otlp-http'),
+      ]),
+  )
   const exporter = new OTLPTraceExporter({
     url: `${otelEndpoint.replace(/\/$/, '')}/v1/traces`,
     headers: readHeaders(otelHeaders),

@@ -1,9 +1,11 @@
 // Servers that speak the protocols of the blob stores, as child processes with a directory of their own.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ownPackages } from '../own-packages.ts'
 
 type TestLike = { teardown(work: () => unknown): unknown }
 
@@ -49,7 +51,7 @@ const ACCOUNT_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I
 
 /** Azure Storage, with a container. It keeps all in memory: after a stop it is empty. */
 export async function givenAzure(t: TestLike): Promise<Opslagserver> {
-  const bin = require.resolve('azurite/dist/src/blob/main.js')
+  const bin = (await ownPackages('azurite')).resolve('azurite/dist/src/blob/main.js')
   const { port, start, ...server } = await givenServer(
     t,
     (_directory, port) => [

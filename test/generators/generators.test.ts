@@ -1,20 +1,24 @@
 // The documents as generators of clients meet them: code is made with two generators and compiled. What was seen to break
 // those that run elsewhere (openapi-generator for Java, C# and TypeScript) is judged by its pattern. The generators stand in
 // a package of their own, since they want another TypeScript than the project has.
+
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { generateSource } from 'oazapfts'
-import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import { testApp } from '../app.ts'
+import { ownPackages } from '../own-packages.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document can hold anything
 type Json = { [key: string]: any }
 
 const COMPONENTS = ['zaken', 'documenten', 'catalogi', 'besluiten', 'autorisaties']
 const ROOT = join(import.meta.dirname, '../..')
+
+const packages = await ownPackages('generators')
+type OpenapiTypescript = { default(document: string): Promise<unknown>; astToString(ast: unknown): string }
+const { default: openapiTS, astToString }: OpenapiTypescript = packages('openapi-typescript')
+const { generateSource }: { generateSource(file: string): Promise<string> } = packages('oazapfts')
 
 const test = await testApp(t)
 const documentOf = async (component: string, query = ''): Promise<Json> => {
@@ -36,7 +40,7 @@ t.test('code that openapi-typescript and oazapfts make of the documents compiles
     await writeFile(`${file}-types.ts`, astToString(await openapiTS(JSON.stringify(document))))
     await writeFile(`${file}-client.ts`, await generateSource(`${file}.json`))
   }
-  const runtime = fileURLToPath(import.meta.resolve('@oazapfts/runtime')).replace(/\.js$/, '.d.ts')
+  const runtime = packages.resolve('@oazapfts/runtime').replace(/\.c?js$/, '.d.ts')
   await writeFile(
     join(directory, 'tsconfig.json'),
     JSON.stringify({
@@ -49,7 +53,7 @@ t.test('code that openapi-typescript and oazapfts make of the documents compiles
         strict: true,
         noEmit: true,
         skipLibCheck: true,
-        paths: { '@oazapfts/runtime': [runtime] },
+        paths: { '@oazapfts/runtime': [runtime], '@oazapfts/runtime/*': [join(runtime, '../*')] },
       },
       include: ['src/*.ts'],
     }),

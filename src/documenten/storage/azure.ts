@@ -11,6 +11,7 @@ import { Readable } from 'node:stream'
 import type { BlockBlobClient, ContainerClient, RequestPolicyFactory } from '@azure/storage-blob'
 import type { Logger } from 'pino'
 import type { AzureSettings } from '../../config/storage.ts'
+import { loadOptional } from '../../lib/optional-package.ts'
 import {
   asPrefix,
   codeOf,
@@ -187,9 +188,13 @@ async function upload(blob: BlockBlobClient, bytes: AsyncIterable<Uint8Array>, m
   )
 }
 
+/** @throws PackageMissing when this installation was made without it */
+export const azurePackage = () =>
+  loadOptional('DOCUMENTEN_BACKEND=azure_blob_storage', () => import('@azure/storage-blob'))
+
 async function openContainer(settings: AzureSettings): Promise<ContainerClient> {
   const { account, container } = settings
-  const { BlobServiceClient, StorageSharedKeyCredential, newPipeline } = await import('@azure/storage-blob')
+  const { BlobServiceClient, StorageSharedKeyCredential, newPipeline } = await azurePackage()
   const retryOptions = { maxTries: TRIES, retryDelayInMs: 200, maxRetryDelayInMs: 2000 }
   const pipelineFor = (credential: Parameters<typeof newPipeline>[0]) => {
     const pipeline = newPipeline(credential, { retryOptions })
@@ -203,7 +208,10 @@ async function openContainer(settings: AzureSettings): Promise<ContainerClient> 
     if (!(service.credential instanceof StorageSharedKeyCredential)) return service.getContainerClient(container)
     return new BlobServiceClient(service.url, pipelineFor(service.credential)).getContainerClient(container)
   }
-  const { ClientSecretCredential, DefaultAzureCredential } = await import('@azure/identity')
+  const { ClientSecretCredential, DefaultAzureCredential } = await loadOptional(
+    'Azure with an identity',
+    () => import('@azure/identity'),
+  )
   const { client } = account
   const credential = client
     ? new ClientSecretCredential(client.tenant, client.id, client.secret)

@@ -4,10 +4,10 @@ import type { Logger } from 'pino'
 import { BACKENDS, type Backend } from '../../config/storage.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
-import { azureStore } from './azure.ts'
+import { azurePackage, azureStore } from './azure.ts'
 import { filesystemStore, prepareFilesystemStore } from './filesystem.ts'
 import { type Store, StoreUnavailable } from './index.ts'
-import { s3Store } from './s3.ts'
+import { s3Packages, s3Store } from './s3.ts'
 import { openScanner, scannedStore } from './scan.ts'
 
 export type Stores = {
@@ -49,6 +49,12 @@ export async function prepareNewStore(config: Config, database: Database, backen
   if (backend !== 'filesystem') return
   const [row] = await database.sql`select from bestand where backend = 'filesystem' limit 1`
   if (!row) await prepareFilesystemStore(config.documentenDir)
+}
+
+/** @throws PackageMissing when this installation lacks what the backend needs */
+export async function requirePackages(backend: Backend): Promise<void> {
+  if (backend === 's3_storage') await s3Packages()
+  if (backend === 'azure_blob_storage') await azurePackage()
 }
 
 /** Whether a text of the settings or the database names a backend that this program has. */

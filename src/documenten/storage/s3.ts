@@ -9,6 +9,7 @@ import type * as Sdk from '@aws-sdk/client-s3'
 import type { Logger } from 'pino'
 import type { S3Settings } from '../../config/storage.ts'
 import { expected } from '../../database/rows.ts'
+import { loadOptional } from '../../lib/optional-package.ts'
 import {
   asPrefix,
   codeOf,
@@ -188,8 +189,14 @@ async function* chain(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerato
   yield* rest
 }
 
+/** @throws PackageMissing when this installation was made without them */
+export const s3Packages = () =>
+  loadOptional('DOCUMENTEN_BACKEND=s3_storage', () =>
+    Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]),
+  )
+
 async function openS3({ key, region, endpoint }: S3Settings) {
-  const [sdk, { Upload }] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')])
+  const [sdk, { Upload }] = await s3Packages()
   const client = new sdk.S3Client({
     region: region ?? 'us-east-1',
     followRegionRedirects: region === undefined,
