@@ -77,7 +77,7 @@ async function fill(service: Service, { sql }: Database, documents: number): Pro
   }
   await sql`vacuum analyze enkelvoudiginformatieobject`
   await sql`vacuum analyze enkelvoudiginformatieobject_versie`
-  await sql`select vouw_documentaantallen()`
+  await sql`select fold_counts('enkelvoudiginformatieobject_aantal')`
 }
 
 // ---- lists ----

@@ -29,10 +29,7 @@ export async function givenMillion(url: string, { zaken, documenten }: Sizes): P
     await makeIndexes()
     await makeForeignKeys()
     await setTriggers(sql, 'enable')
-    await sql`select tel_aantallen_opnieuw()`
-    await sql`insert into enkelvoudiginformatieobject_aantal (informatieobjecttype_id, vertrouwelijkheidaanduiding, bronorganisatie, aantal)
-      select informatieobjecttype_id, vertrouwelijkheidaanduiding, bronorganisatie, count(*)
-      from enkelvoudiginformatieobject group by 1, 2, 3`
+    await sql`select count_anew()`
     await sql`vacuum analyze`
   } finally {
     await sql.end()

@@ -1,7 +1,6 @@
--- Counts of cases, of what hangs on them and of besluiten are kept, as those of documents are: triggers add what a statement changed, a
--- job folds it, and the sum is exact at every moment for whoever may see all types or some. Filters that fit most of all cases (open
--- or closed, archive, organisation) are columns of the count, because no index counts a million rows quickly. What hangs on cases is
--- counted by type as well, so that lists that are filtered by these are counted by adding up some rows.
+-- Counts of cases, of what hangs on them, of besluiten and of documents are kept: triggers add what a statement changed, a job folds
+-- it, and the sum is exact at every moment for whoever may see all types or some. Filters that fit most of all rows (open or closed,
+-- archive, organisation) are columns of the counts, because no index counts a million rows quickly. docs/database.md shows it.
 
 create table zaak_aantal (
   id bigint generated always as identity primary key,
@@ -11,9 +10,8 @@ create table zaak_aantal (
   bronorganisatie text not null,
   archiefnominatie text,
   archiefstatus text not null,
-  einddatum date,
-  aantal bigint not null,
-  constraint zaak_aantal_einddatum_check check (einddatum is null or einddatum = 'infinity')
+  einddatum date constraint zaak_aantal_einddatum_check check (einddatum is null or einddatum = 'infinity'),
+  aantal bigint not null
 );
 comment on table zaak_aantal is 'How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.';
 comment on column zaak_aantal.id is 'Internal key.';
@@ -54,225 +52,6 @@ comment on column zaakdeel_aantal.omschrijving is 'Of a rol; so are the next two
 comment on column zaakdeel_aantal.betrokkene_type is 'Kind of who is involved.';
 comment on column zaakdeel_aantal.indicatie_machtiging is 'gemachtigde, machtiginggever or empty.';
 
-
--- ---- cases ----
-
--- Once a statement, however many rows it touches.
-create function tel_zaken() returns trigger language plpgsql as $$
-begin
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus,
-    case when einddatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from rijen group by 1, 2, 3, 4, 5, 6, 7;
-  return null;
-end $$;
-
-create view zaakdeel as
-  select 'status' as soort, zaak_id, case when laatst then 'laatst' else 'eerder' end as groep,
-    statustype_id as type_id, statustype_url as type_url, '' as omschrijving, '' as betrokkene_type, '' as indicatie_machtiging
-  from status
-  union all
-  select 'rol', zaak_id, omschrijving_generiek, roltype_id, roltype_url, omschrijving, betrokkene_type, indicatie_machtiging
-  from rol
-  union all select 'resultaat', zaak_id, '', resultaattype_id, resultaattype_url, '', '', '' from resultaat
-  union all select 'zaakobject', zaak_id, object_type, null, null, '', '', '' from zaakobject
-  union all select 'substatus', zaak_id, '', null, null, '', '', '' from substatus
-  union all select 'klantcontact', zaak_id, '', null, null, '', '', '' from klantcontact
-  union all select 'zaaknotitie', zaak_id, '', null, null, '', '', '' from zaaknotitie;
-comment on view zaakdeel is 'What hangs on cases, as zaakdeel_aantal counts it.';
-
-create function deelaantallen(zaak bigint) returns table (soort text, groep text, type_id bigint, type_url text,
-  omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint) language sql stable as $$
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
-  from zaakdeel where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
-$$;
-comment on function deelaantallen is 'What hangs on one case, as zaakdeel_aantal counts it.';
-
-create function tel_zaak_anders() returns trigger language plpgsql as $$
-begin
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  values
-    (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie,
-      old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1),
-    (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie,
-      new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
-  if (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding)
-    is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding) then
-    insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-      zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-    select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
-      k.zaaktype_id, k.zaaktype_url, k.niveau, d.aantal * k.teken
-    from deelaantallen(new.id) d, (values
-      (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
-      (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
-    ) as k (zaaktype_id, zaaktype_url, niveau, teken);
-  end if;
-  return null;
-end $$;
-
--- Before the case goes, because what hangs on it goes after it, and then nothing says any more of which type it was.
-create function tel_delen_van_zaak_eraf() returns trigger language plpgsql as $$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
-  from deelaantallen(old.id);
-  return old;
-end $$;
-
--- ---- what hangs on cases ----
-
--- The case is held, so that it does not change its type or level while this adds to the count of the old one. Whoever comes by
--- the API holds it already.
-create function tel_zaakdelen() returns trigger language plpgsql as $$
-begin
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select tg_table_name, '', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) zaak
-  group by 3, 4, 5;
-  return null;
-end $$;
-
-create function tel_rollen() returns trigger language plpgsql as $$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'rol', omschrijving_generiek, roltype_id, roltype_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select r.omschrijving_generiek, r.roltype_id, r.roltype_url, r.omschrijving, r.betrokkene_type, r.indicatie_machtiging,
-      z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) rol
-  group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
-  return null;
-end $$;
-
--- Held more strictly, so that of two statuses that come at once each sees the other, and one remains the last.
-create function tel_statussen() returns trigger language plpgsql as $$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'status', groep, statustype_id, statustype_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select case when r.laatst then 'laatst' else 'eerder' end as groep, r.statustype_id, r.statustype_url,
-      z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for no key update of z
-  ) status
-  group by 2, 3, 4, 5, 6, 7;
-  if tg_op = 'INSERT' then
-    update status s set laatst = false
-    where s.zaak_id in (select zaak_id from rijen) and s.laatst
-      and exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
-  else
-    update status s set laatst = true
-    where s.zaak_id in (select zaak_id from rijen) and not s.laatst
-      and not exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
-  end if;
-  return null;
-end $$;
-
-create function tel_resultaten() returns trigger language plpgsql as $$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'resultaat', '', resultaattype_id, resultaattype_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select r.resultaattype_id, r.resultaattype_url, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) resultaat
-  group by 3, 4, 5, 6, 7;
-  return null;
-end $$;
-
-create function tel_zaakobjecten() returns trigger language plpgsql as $$
-begin
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'zaakobject', object_type, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select r.object_type, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) zaakobject
-  group by 2, 3, 4, 5;
-  return null;
-end $$;
-
--- Rows change what they are counted by, or their case, one by one.
-create function tel_zaakdeel_anders() returns trigger language plpgsql as $$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select tg_table_name, '', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values (old.zaak_id, -1), (new.zaak_id, 1)) as k (zaak_id, teken) join zaak z on z.id = k.zaak_id;
-  return null;
-end $$;
-create function tel_status_anders() returns trigger language plpgsql as $$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'status', case when k.laatst then 'laatst' else 'eerder' end, k.type_id, k.type_url,
-    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values
-    (old.zaak_id, old.laatst, old.statustype_id, old.statustype_url, -1),
-    (new.zaak_id, new.laatst, new.statustype_id, new.statustype_url, 1)
-  ) as k (zaak_id, laatst, type_id, type_url, teken) join zaak z on z.id = k.zaak_id;
-  return null;
-end $$;
-create function tel_rol_anders() returns trigger language plpgsql as $$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'rol', k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging,
-    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values
-    (old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type,
-      old.indicatie_machtiging, -1),
-    (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving, new.betrokkene_type,
-      new.indicatie_machtiging, 1)
-  ) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, teken)
-  join zaak z on z.id = k.zaak_id;
-  return null;
-end $$;
-create function tel_resultaat_anders() returns trigger language plpgsql as $$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'resultaat', '', k.type_id, k.type_url, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values
-    (old.zaak_id, old.resultaattype_id, old.resultaattype_url, -1), (new.zaak_id, new.resultaattype_id, new.resultaattype_url, 1)
-  ) as k (zaak_id, type_id, type_url, teken) join zaak z on z.id = k.zaak_id;
-  return null;
-end $$;
-create function tel_zaakobject_anders() returns trigger language plpgsql as $$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'zaakobject', k.object_type, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values (old.zaak_id, old.object_type, -1), (new.zaak_id, new.object_type, 1)) as k (zaak_id, object_type, teken)
-  join zaak z on z.id = k.zaak_id;
-  return null;
-end $$;
-
-create function bepaal_laatste_status() returns trigger language plpgsql as $$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for no key update;
-  update status s set laatst = not s.laatst
-  where s.zaak_id in (old.zaak_id, new.zaak_id) and s.laatst <> not exists (
-    select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
-  return null;
-end $$;
-
--- ---- besluiten ----
-
 create table besluit_aantal (
   id bigint generated always as identity primary key,
   besluittype_id bigint,
@@ -287,182 +66,268 @@ comment on column besluit_aantal.besluittype_url is 'Besluittype elsewhere.';
 comment on column besluit_aantal.verantwoordelijke_organisatie is 'RSIN.';
 comment on column besluit_aantal.aantal is 'What to add to the count; negative after a delete.';
 
-create function tel_besluiten() returns trigger language plpgsql as $$
-begin
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from rijen group by 1, 2, 3;
-  return null;
-end $$;
+create table enkelvoudiginformatieobject_aantal (
+  id bigint generated always as identity primary key,
+  informatieobjecttype_id bigint,
+  informatieobjecttype_url text,
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
+  bronorganisatie text not null,
+  is_gereed_voor_publicatie boolean,
+  aantal bigint not null
+);
+comment on table enkelvoudiginformatieobject_aantal is 'How many documents there are, as additions and subtractions (see zaak_aantal).';
+comment on column enkelvoudiginformatieobject_aantal.id is 'Internal key.';
+comment on column enkelvoudiginformatieobject_aantal.informatieobjecttype_id is 'As on the documents that are counted; so are the next four.';
+comment on column enkelvoudiginformatieobject_aantal.informatieobjecttype_url is 'Type elsewhere.';
+comment on column enkelvoudiginformatieobject_aantal.vertrouwelijkheidaanduiding is 'Confidentiality.';
+comment on column enkelvoudiginformatieobject_aantal.bronorganisatie is 'RSIN.';
+comment on column enkelvoudiginformatieobject_aantal.is_gereed_voor_publicatie is 'Whether they may be published.';
+comment on column enkelvoudiginformatieobject_aantal.aantal is 'What to add to the count; negative after a delete.';
 
-create function tel_besluit_anders() returns trigger language plpgsql as $$
-begin
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  values
-    (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1),
-    (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
-  return null;
-end $$;
+-- ---- setting up ----
 
--- ---- all ----
-
-create function vergeet_aantallen() returns trigger language plpgsql as $$
+create function forget_counts() returns trigger language plpgsql as $$
 begin
-  if tg_table_name = 'zaak' then
-    delete from zaak_aantal;
-  elsif tg_table_name = 'besluit' then
-    delete from besluit_aantal;
-  else
+  if tg_argv[0] = 'zaakdeel' then
     delete from zaakdeel_aantal where soort = tg_table_name;
+  else
+    execute format('delete from %I', tg_table_name || '_aantal');
   end if;
   return null;
 end $$;
+comment on function forget_counts is 'A table was emptied: so are its counts.';
 
-create function vouw_aantallen() returns void language sql as $$
-  select vouw_documentaantallen();
-  with gone as (delete from zaak_aantal returning *)
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum,
-    sum(aantal)
-  from gone group by 1, 2, 3, 4, 5, 6, 7 having sum(aantal) <> 0;
-  with gone as (delete from zaakdeel_aantal returning *)
+-- What both kinds have in common. Rows that come or go are counted once a statement, however many they are; those that change what they
+-- are counted by, one by one.
+create function add_count_triggers(counted text, changes text, kind text) returns void language plpgsql as $$
+begin
+  execute format('create trigger count_added after insert on %1$I
+    referencing new table as changed for each statement execute function count_%1$s()', counted);
+  execute format('create trigger count_removed after delete on %1$I
+    referencing old table as changed for each statement execute function count_%1$s()', counted);
+  execute format('create trigger count_changed after update on %1$I for each row when ((%2$s) is distinct from (%3$s))
+    execute function recount_%1$s()', counted, replace(changes, 'r.', 'old.'), replace(changes, 'r.', 'new.'));
+  execute format('create trigger count_emptied after truncate on %I
+    for each statement execute function forget_counts(%L)', counted, kind);
+end $$;
+comment on function add_count_triggers is 'Part of count_rows_of and count_parts_of.';
+
+create function columns_of_counts(counts regclass, row_of text default '') returns text language sql stable as $$
+  select string_agg(case when row_of <> '' and attname = 'einddatum'
+    then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
+  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'aantal')
+$$;
+comment on function columns_of_counts is 'What a table of counts counts by; with row_of the values of that row (r., old., new.) for it.';
+
+create function count_rows_of(counted text) returns void language plpgsql as $$
+declare
+  counts text := counted || '_aantal';
+  columns text := columns_of_counts(counts::regclass);
+begin
+  execute format($function$
+    create function count_%1$s() returns trigger language plpgsql as $body$
+    begin
+      insert into %2$I (%3$s, aantal)
+      select %4$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
+      return null;
+    end $body$;
+    create function recount_%1$s() returns trigger language plpgsql as $body$
+    begin
+      insert into %2$I (%3$s, aantal) values (%6$s, -1), (%7$s, 1);
+      return null;
+    end $body$;
+  $function$, counted, counts, columns, columns_of_counts(counts::regclass, 'r.'),
+    (select string_agg(n::text, ', ') from generate_series(1, cardinality(string_to_array(columns, ', '))) n),
+    columns_of_counts(counts::regclass, 'old.'), columns_of_counts(counts::regclass, 'new.'));
+  perform add_count_triggers(counted, columns_of_counts(counts::regclass, 'r.'), '');
+end $$;
+comment on function count_rows_of is 'Makes the triggers that keep how many rows a table has, in the table …_aantal of its name, by the columns of that.';
+
+-- The case is held, so that it does not change its type or level while this adds to the count of the old one. Whoever comes by the API
+-- holds it already.
+create function count_parts_of(part text, groep text default '''''', type text default null, also text[] default '{}',
+  held text default 'share') returns void language plpgsql as $$
+declare
+  columns text := 'groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging';
+  counted text := concat_ws(', ', groep, case when type is null then 'null::bigint, null::text' else format('r.%1$s_id, r.%1$s_url', type) end,
+    (select string_agg(case when name = any(also) then 'r.' || name else '''''' end, ', ' order by place)
+      from unnest(array['omschrijving', 'betrokkene_type', 'indicatie_machtiging']) with ordinality as o(name, place)));
+  parts text := format('select %L::text as soort, zaak_id, %s from %I r', part, counted, part);
+begin
+  execute format('create or replace view zaakdeel (soort, zaak_id, %s) as %s %s', columns,
+    rtrim(pg_get_viewdef(to_regclass('zaakdeel')), ';') || ' union all', parts);
+  execute format($function$
+    create function count_%1$s() returns trigger language plpgsql as $body$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      select %1$L, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %3$s
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for %6$s of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $body$;
+    create function recount_%1$s() returns trigger language plpgsql as $body$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
+      from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $body$;
+  $function$, part, columns, counted, replace(counted, 'r.', 'old.'), replace(counted, 'r.', 'new.'), held,
+    'k.' || replace(columns, ', ', ', k.'));
+  perform add_count_triggers(part, 'r.zaak_id, ' || counted, 'zaakdeel');
+end $$;
+comment on function count_parts_of is 'Makes the triggers that keep how many rows of a table hang on cases, and their line in the view zaakdeel. groep, type, also: what they are counted by besides; held: how strictly their case is held.';
+
+-- ---- what is counted ----
+
+select count_rows_of('zaak');
+select count_rows_of('besluit');
+select count_rows_of('enkelvoudiginformatieobject');
+
+-- Lines are added to it by count_parts_of.
+create view zaakdeel (soort, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
+  select ''::text, 0::bigint, ''::text, 0::bigint, ''::text, ''::text, ''::text, ''::text where false;
+comment on view zaakdeel is 'What hangs on cases, as zaakdeel_aantal counts it.';
+
+-- Of two statuses that come at once each sees the other, so that one remains the last.
+select count_parts_of('status', $$case when r.laatst then 'laatst' else 'eerder' end$$, type => 'statustype', held => 'no key update');
+select count_parts_of('rol', 'r.omschrijving_generiek', type => 'roltype',
+  also => '{omschrijving, betrokkene_type, indicatie_machtiging}');
+select count_parts_of('resultaat', type => 'resultaattype');
+select count_parts_of('zaakobject', 'r.object_type');
+select count_parts_of('substatus');
+select count_parts_of('klantcontact');
+select count_parts_of('zaaknotitie');
+
+-- ---- what a case takes along ----
+
+create function counts_of_parts(zaak bigint) returns table (soort text, groep text, type_id bigint, type_url text,
+  omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint) language sql stable as $$
+  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
+  from zaakdeel where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
+$$;
+comment on function counts_of_parts is 'What hangs on one case, as zaakdeel_aantal counts it.';
+
+create function move_counts_of_parts() returns trigger language plpgsql as $$
+begin
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+    k.zaaktype_id, k.zaaktype_url, k.level, d.aantal * k.sign
+  from counts_of_parts(new.id) d, (values
+    (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
+    (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
+  ) as k (zaaktype_id, zaaktype_url, level, sign);
+  return null;
+end $$;
+create trigger count_parts_moved after update on zaak for each row
+  when ((old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding)
+    is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding))
+  execute function move_counts_of_parts();
+
+-- Before the case goes, because what hangs on it goes after it, and then nothing says any more of which type it was.
+create function remove_counts_of_parts() returns trigger language plpgsql as $$
+begin
   insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, sum(aantal)
-  from gone group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 having sum(aantal) <> 0;
-  with gone as (delete from besluit_aantal returning *)
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, sum(aantal)
-  from gone group by 1, 2, 3 having sum(aantal) <> 0;
-$$;
-comment on function vouw_aantallen is 'Replaces all counts by one row a combination. What others add meanwhile stays; two at once do no harm.';
+    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
+  from counts_of_parts(old.id);
+  return old;
+end $$;
+create trigger count_parts_removed before delete on zaak for each row execute function remove_counts_of_parts();
 
-create trigger zaken_erbij after insert on zaak
-  referencing new table as rijen for each statement execute function tel_zaken();
-create trigger zaken_eraf after delete on zaak
-  referencing old table as rijen for each statement execute function tel_zaken();
-create trigger zaak_anders after update on zaak for each row
-  when ((old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie,
-      old.archiefstatus, old.einddatum is null)
-    is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie,
-      new.archiefnominatie, new.archiefstatus, new.einddatum is null))
-  execute function tel_zaak_anders();
-create trigger zaak_eraf before delete on zaak for each row execute function tel_delen_van_zaak_eraf();
-create trigger zaken_weg after truncate on zaak for each statement execute function vergeet_aantallen();
+-- ---- the last status of a case ----
 
-create trigger statussen_erbij after insert on status
-  referencing new table as rijen for each statement execute function tel_statussen();
-create trigger statussen_eraf after delete on status
-  referencing old table as rijen for each statement execute function tel_statussen();
-create trigger status_anders after update on status for each row
-  when ((old.zaak_id, old.laatst, old.statustype_id, old.statustype_url)
-    is distinct from (new.zaak_id, new.laatst, new.statustype_id, new.statustype_url))
-  execute function tel_status_anders();
-create trigger status_verplaatst after update on status for each row
-  when ((old.zaak_id, old.datum_status_gezet) is distinct from (new.zaak_id, new.datum_status_gezet))
-  execute function bepaal_laatste_status();
-create trigger statussen_weg after truncate on status for each statement execute function vergeet_aantallen();
-
-create trigger rollen_erbij after insert on rol
-  referencing new table as rijen for each statement execute function tel_rollen();
-create trigger rollen_eraf after delete on rol
-  referencing old table as rijen for each statement execute function tel_rollen();
-create trigger rol_anders after update on rol for each row
-  when ((old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type,
-      old.indicatie_machtiging)
-    is distinct from (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving,
-      new.betrokkene_type, new.indicatie_machtiging))
-  execute function tel_rol_anders();
-create trigger rollen_weg after truncate on rol for each statement execute function vergeet_aantallen();
-
-create trigger resultaat_erbij after insert on resultaat
-  referencing new table as rijen for each statement execute function tel_resultaten();
-create trigger resultaat_eraf after delete on resultaat
-  referencing old table as rijen for each statement execute function tel_resultaten();
-create trigger resultaat_anders after update on resultaat for each row
-  when ((old.zaak_id, old.resultaattype_id, old.resultaattype_url)
-    is distinct from (new.zaak_id, new.resultaattype_id, new.resultaattype_url))
-  execute function tel_resultaat_anders();
-create trigger resultaat_weg after truncate on resultaat for each statement execute function vergeet_aantallen();
-
-create trigger zaakobject_erbij after insert on zaakobject
-  referencing new table as rijen for each statement execute function tel_zaakobjecten();
-create trigger zaakobject_eraf after delete on zaakobject
-  referencing old table as rijen for each statement execute function tel_zaakobjecten();
-create trigger zaakobject_anders after update on zaakobject for each row
-  when ((old.zaak_id, old.object_type) is distinct from (new.zaak_id, new.object_type))
-  execute function tel_zaakobject_anders();
-create trigger zaakobject_weg after truncate on zaakobject for each statement execute function vergeet_aantallen();
-
-do $$
-declare
-  deel text;
+-- count_added and count_removed, which come first by their names, hold the case.
+create function mark_last_status() returns trigger language plpgsql as $$
 begin
-  foreach deel in array array['substatus', 'klantcontact', 'zaaknotitie'] loop
-    execute format('create trigger %I after insert on %I
-      referencing new table as rijen for each statement execute function tel_zaakdelen()', deel || '_erbij', deel);
-    execute format('create trigger %I after delete on %I
-      referencing old table as rijen for each statement execute function tel_zaakdelen()', deel || '_eraf', deel);
-    execute format('create trigger %I after update on %I for each row
-      when (old.zaak_id is distinct from new.zaak_id) execute function tel_zaakdeel_anders()', deel || '_anders', deel);
-    execute format('create trigger %I after truncate on %I
-      for each statement execute function vergeet_aantallen()', deel || '_weg', deel);
+  if tg_op = 'INSERT' then
+    update status s set laatst = false
+    where s.zaak_id in (select zaak_id from changed) and s.laatst
+      and exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  else
+    update status s set laatst = true
+    where s.zaak_id in (select zaak_id from changed) and not s.laatst
+      and not exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  end if;
+  return null;
+end $$;
+create trigger last_added after insert on status
+  referencing new table as changed for each statement execute function mark_last_status();
+create trigger last_removed after delete on status
+  referencing old table as changed for each statement execute function mark_last_status();
+
+create function mark_last_status_anew() returns trigger language plpgsql as $$
+begin
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for no key update;
+  update status s set laatst = not s.laatst
+  where s.zaak_id in (old.zaak_id, new.zaak_id) and s.laatst <> not exists (
+    select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  return null;
+end $$;
+create trigger last_changed after update on status for each row
+  when ((old.zaak_id, old.datum_status_gezet) is distinct from (new.zaak_id, new.datum_status_gezet))
+  execute function mark_last_status_anew();
+
+-- ---- all ----
+
+create function fold_counts(of_table text default null) returns void language plpgsql as $$
+declare
+  counts text;
+begin
+  foreach counts in array array['zaak_aantal', 'zaakdeel_aantal', 'besluit_aantal', 'enkelvoudiginformatieobject_aantal'] loop
+    continue when of_table <> counts;
+    execute format('with gone as (delete from %1$I returning *)
+      insert into %1$I (%2$s, aantal) select %2$s, sum(aantal) from gone group by %2$s having sum(aantal) <> 0',
+      counts, columns_of_counts(counts::regclass));
   end loop;
 end $$;
+comment on function fold_counts is 'Replaces all counts, or those of one table, by one row a combination. What others add meanwhile stays; two at once do no harm.';
 
-create trigger besluiten_erbij after insert on besluit
-  referencing new table as rijen for each statement execute function tel_besluiten();
-create trigger besluiten_eraf after delete on besluit
-  referencing old table as rijen for each statement execute function tel_besluiten();
-create trigger besluit_anders after update on besluit for each row
-  when ((old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie)
-    is distinct from (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie))
-  execute function tel_besluit_anders();
-create trigger besluiten_weg after truncate on besluit for each statement execute function vergeet_aantallen();
-
--- ---- what is there ----
-
-create function tel_aantallen_opnieuw() returns void language plpgsql as $$
+create function count_anew() returns void language plpgsql as $$
+declare
+  counted text;
 begin
-  lock table zaak, status, rol, resultaat, zaakobject, substatus, klantcontact, zaaknotitie, besluit in share row exclusive mode;
-  delete from zaak_aantal;
+  lock table zaak, zaakdeel, besluit, enkelvoudiginformatieobject in share row exclusive mode;
+  foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
+    execute format('delete from %I', counted || '_aantal');
+    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_aantal',
+      columns_of_counts((counted || '_aantal')::regclass), columns_of_counts((counted || '_aantal')::regclass, 'r.'), counted,
+      (select string_agg(n::text, ', ')
+        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_aantal')::regclass), ', '))) n));
+  end loop;
   delete from zaakdeel_aantal;
-  delete from besluit_aantal;
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus,
-    case when einddatum is not null then 'infinity'::date end, count(*)
-  from zaak group by 1, 2, 3, 4, 5, 6, 7;
   insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
     z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
   from zaakdeel d join zaak z on z.id = d.zaak_id
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, count(*) from besluit group by 1, 2, 3;
 end $$;
-comment on function tel_aantallen_opnieuw is 'Counts all anew, while writing waits: for who wrote rows with the triggers switched off.';
+comment on function count_anew is 'Counts all anew, while writing waits: for who wrote rows with the triggers switched off.';
 
--- Counts are folded every minute: what the folding leaves behind has to go as often.
-alter table zaak_aantal set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-alter table zaakdeel_aantal set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-alter table besluit_aantal set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-alter table enkelvoudiginformatieobject_aantal set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+-- ---- vacuum ----
 
--- Tables that mostly grow: the default waits for a fifth of a table, which at a million rows is days, and until then a count
--- by index has to look at every row. By a hundredth and ten thousand rows, and analyzed as often.
+-- Counts are folded every minute: what the folding leaves behind has to go as often. Of tables that mostly grow the default waits for a
+-- fifth, which at a million rows is days, and until then a count by index has to look at every row. By a hundredth and ten thousand rows,
+-- and analyzed as often.
 do $$
 declare
-  naam text;
+  name text;
 begin
-  foreach naam in array array['zaak', 'status', 'rol', 'resultaat', 'zaakobject', 'zaakinformatieobject', 'besluit',
+  foreach name in array array['zaak_aantal', 'zaakdeel_aantal', 'besluit_aantal', 'enkelvoudiginformatieobject_aantal'] loop
+    execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)', name);
+  end loop;
+  foreach name in array array['zaak', 'status', 'rol', 'resultaat', 'zaakobject', 'zaakinformatieobject', 'besluit',
     'enkelvoudiginformatieobject', 'enkelvoudiginformatieobject_versie', 'objectinformatieobject', 'notificatie', 'audit'] loop
     execute format('alter table %I set (
       autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_vacuum_insert_threshold = 10000,
       autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000,
-      autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 10000)', naam);
+      autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 10000)', name);
   end loop;
 end $$;

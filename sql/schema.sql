@@ -306,10 +306,10 @@ CREATE INDEX besluit_besluittype_id_id_idx ON besluit USING btree (besluittype_i
 CREATE INDEX besluit_verantwoordelijke_organisatie_id_idx ON besluit USING btree (verantwoordelijke_organisatie, id);
 CREATE INDEX besluit_zaak_id_idx ON besluit USING btree (zaak_id) WHERE (zaak_id IS NOT NULL);
 CREATE INDEX besluit_zaak_url_idx ON besluit USING btree (zaak_url) WHERE (zaak_url IS NOT NULL);
-CREATE TRIGGER besluit_anders AFTER UPDATE ON besluit FOR EACH ROW WHEN ((((old.besluittype_id IS DISTINCT FROM new.besluittype_id) OR (old.besluittype_url IS DISTINCT FROM new.besluittype_url)) OR (old.verantwoordelijke_organisatie IS DISTINCT FROM new.verantwoordelijke_organisatie))) EXECUTE FUNCTION tel_besluit_anders();
-CREATE TRIGGER besluiten_eraf AFTER DELETE ON besluit REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_besluiten();
-CREATE TRIGGER besluiten_erbij AFTER INSERT ON besluit REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_besluiten();
-CREATE TRIGGER besluiten_weg AFTER TRUNCATE ON besluit FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON besluit REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_besluit();
+CREATE TRIGGER count_changed AFTER UPDATE ON besluit FOR EACH ROW WHEN ((((old.besluittype_id IS DISTINCT FROM new.besluittype_id) OR (old.besluittype_url IS DISTINCT FROM new.besluittype_url)) OR (old.verantwoordelijke_organisatie IS DISTINCT FROM new.verantwoordelijke_organisatie))) EXECUTE FUNCTION recount_besluit();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON besluit FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
+CREATE TRIGGER count_removed AFTER DELETE ON besluit REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_besluit();
 
 -- How many besluiten there are, as additions and subtractions (see zaak_aantal).
 create table besluit_aantal (
@@ -556,12 +556,12 @@ CREATE INDEX enkelvoudiginformatieobject_lijst ON enkelvoudiginformatieobject US
 CREATE INDEX enkelvoudiginformatieobject_meer_versies_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (versie > 1);
 CREATE INDEX enkelvoudiginformatieobject_met_lock_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (lock IS NOT NULL);
 CREATE INDEX enkelvoudiginformatieobject_plaats_in_alfabet_id_idx ON enkelvoudiginformatieobject USING btree (plaats_in_alfabet(vertrouwelijkheidaanduiding), id);
-CREATE TRIGGER documenten_anders AFTER UPDATE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS oud NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_anders();
-CREATE TRIGGER documenten_eraf AFTER DELETE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS oud FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_eraf();
-CREATE TRIGGER documenten_erbij AFTER INSERT ON enkelvoudiginformatieobject REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_erbij();
-CREATE TRIGGER documenten_weg AFTER TRUNCATE ON enkelvoudiginformatieobject FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_opnieuw();
+CREATE TRIGGER count_added AFTER INSERT ON enkelvoudiginformatieobject REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_enkelvoudiginformatieobject();
+CREATE TRIGGER count_changed AFTER UPDATE ON enkelvoudiginformatieobject FOR EACH ROW WHEN ((((((old.informatieobjecttype_id IS DISTINCT FROM new.informatieobjecttype_id) OR (old.informatieobjecttype_url IS DISTINCT FROM new.informatieobjecttype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.is_gereed_voor_publicatie IS DISTINCT FROM new.is_gereed_voor_publicatie))) EXECUTE FUNCTION recount_enkelvoudiginformatieobject();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON enkelvoudiginformatieobject FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
+CREATE TRIGGER count_removed AFTER DELETE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_enkelvoudiginformatieobject();
 
--- How many documents there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
+-- How many documents there are, as additions and subtractions (see zaak_aantal).
 create table enkelvoudiginformatieobject_aantal (
   aantal bigint not null, -- What to add to the count; negative after a delete.
   bronorganisatie text not null, -- RSIN.
@@ -865,10 +865,10 @@ create table klantcontact (
   constraint klantcontact_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX klantcontact_zaak_id_idx ON klantcontact USING btree (zaak_id);
-CREATE TRIGGER klantcontact_anders AFTER UPDATE ON klantcontact FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
-CREATE TRIGGER klantcontact_eraf AFTER DELETE ON klantcontact REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER klantcontact_erbij AFTER INSERT ON klantcontact REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER klantcontact_weg AFTER TRUNCATE ON klantcontact FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON klantcontact REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_klantcontact();
+CREATE TRIGGER count_changed AFTER UPDATE ON klantcontact FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_klantcontact();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON klantcontact FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_removed AFTER DELETE ON klantcontact REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_klantcontact();
 
 -- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
 create table levering (
@@ -1150,10 +1150,10 @@ create table resultaat (
 );
 CREATE INDEX resultaat_resultaattype_idx ON resultaat USING btree (resultaattype_id, id) INCLUDE (zaak_id);
 CREATE INDEX resultaat_resultaattype_url_idx ON resultaat USING btree (resultaattype_url) WHERE (resultaattype_url IS NOT NULL);
-CREATE TRIGGER resultaat_anders AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.resultaattype_id IS DISTINCT FROM new.resultaattype_id)) OR (old.resultaattype_url IS DISTINCT FROM new.resultaattype_url))) EXECUTE FUNCTION tel_resultaat_anders();
-CREATE TRIGGER resultaat_eraf AFTER DELETE ON resultaat REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_resultaten();
-CREATE TRIGGER resultaat_erbij AFTER INSERT ON resultaat REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_resultaten();
-CREATE TRIGGER resultaat_weg AFTER TRUNCATE ON resultaat FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON resultaat REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_resultaat();
+CREATE TRIGGER count_changed AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (old.resultaattype_id IS DISTINCT FROM new.resultaattype_id)) OR (old.resultaattype_url IS DISTINCT FROM new.resultaattype_url)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_resultaat();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON resultaat FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_removed AFTER DELETE ON resultaat REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_resultaat();
 
 -- An outcome of cases of a type, and how they are archived then.
 create table resultaattype (
@@ -1255,10 +1255,10 @@ CREATE INDEX rol_roltype_idx ON rol USING btree (roltype_id, id) INCLUDE (zaak_i
 CREATE INDEX rol_roltype_url_idx ON rol USING btree (roltype_url) WHERE (roltype_url IS NOT NULL);
 CREATE INDEX rol_vestigings_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'vestigingsNummer'::text))) WHERE ((betrokkene_identificatie ->> 'vestigingsNummer'::text) <> ''::text);
 CREATE INDEX rol_zaak_id_idx ON rol USING btree (zaak_id);
-CREATE TRIGGER rol_anders AFTER UPDATE ON rol FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek)) OR (old.roltype_id IS DISTINCT FROM new.roltype_id)) OR (old.roltype_url IS DISTINCT FROM new.roltype_url)) OR (old.omschrijving IS DISTINCT FROM new.omschrijving)) OR (old.betrokkene_type IS DISTINCT FROM new.betrokkene_type)) OR (old.indicatie_machtiging IS DISTINCT FROM new.indicatie_machtiging))) EXECUTE FUNCTION tel_rol_anders();
-CREATE TRIGGER rollen_eraf AFTER DELETE ON rol REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_rollen();
-CREATE TRIGGER rollen_erbij AFTER INSERT ON rol REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_rollen();
-CREATE TRIGGER rollen_weg AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON rol REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rol();
+CREATE TRIGGER count_changed AFTER UPDATE ON rol FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek)) OR (old.roltype_id IS DISTINCT FROM new.roltype_id)) OR (old.roltype_url IS DISTINCT FROM new.roltype_url)) OR (old.omschrijving IS DISTINCT FROM new.omschrijving)) OR (old.betrokkene_type IS DISTINCT FROM new.betrokkene_type)) OR (old.indicatie_machtiging IS DISTINCT FROM new.indicatie_machtiging))) EXECUTE FUNCTION recount_rol();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_removed AFTER DELETE ON rol REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rol();
 
 -- A part that someone can have in cases of a type.
 create table roltype (
@@ -1366,11 +1366,21 @@ CREATE INDEX status_gezetdoor_id_idx ON status USING btree (gezetdoor_id) WHERE 
 CREATE INDEX status_laatst_idx ON status USING btree (statustype_id, zaak_id) WHERE laatst;
 CREATE INDEX status_statustype_idx ON status USING btree (statustype_id, datum_status_gezet, id) INCLUDE (zaak_id);
 CREATE INDEX status_statustype_url_idx ON status USING btree (statustype_url) WHERE (statustype_url IS NOT NULL);
-CREATE TRIGGER status_anders AFTER UPDATE ON status FOR EACH ROW WHEN (((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.laatst IS DISTINCT FROM new.laatst)) OR (old.statustype_id IS DISTINCT FROM new.statustype_id)) OR (old.statustype_url IS DISTINCT FROM new.statustype_url))) EXECUTE FUNCTION tel_status_anders();
-CREATE TRIGGER status_verplaatst AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION bepaal_laatste_status();
-CREATE TRIGGER statussen_eraf AFTER DELETE ON status REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_statussen();
-CREATE TRIGGER statussen_erbij AFTER INSERT ON status REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_statussen();
-CREATE TRIGGER statussen_weg AFTER TRUNCATE ON status FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON status REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_status();
+CREATE TRIGGER count_changed AFTER UPDATE ON status FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (
+        CASE
+            WHEN old.laatst THEN 'laatst'::text
+            ELSE 'eerder'::text
+        END IS DISTINCT FROM
+        CASE
+            WHEN new.laatst THEN 'laatst'::text
+            ELSE 'eerder'::text
+        END)) OR (old.statustype_id IS DISTINCT FROM new.statustype_id)) OR (old.statustype_url IS DISTINCT FROM new.statustype_url)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_status();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON status FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_removed AFTER DELETE ON status REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_status();
+CREATE TRIGGER last_added AFTER INSERT ON status REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mark_last_status();
+CREATE TRIGGER last_changed AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION mark_last_status_anew();
+CREATE TRIGGER last_removed AFTER DELETE ON status REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mark_last_status();
 
 -- A stage of cases of a type; the one with the highest volgnummer closes the case.
 create table statustype (
@@ -1412,10 +1422,10 @@ create table substatus (
 );
 CREATE INDEX substatus_status_id_idx ON substatus USING btree (status_id);
 CREATE INDEX substatus_zaak_id_idx ON substatus USING btree (zaak_id);
-CREATE TRIGGER substatus_anders AFTER UPDATE ON substatus FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
-CREATE TRIGGER substatus_eraf AFTER DELETE ON substatus REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER substatus_erbij AFTER INSERT ON substatus REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER substatus_weg AFTER TRUNCATE ON substatus FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON substatus REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_substatus();
+CREATE TRIGGER count_changed AFTER UPDATE ON substatus FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_substatus();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON substatus FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_removed AFTER DELETE ON substatus REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_substatus();
 
 -- Requests to other services, for a while. Deliveries of notifications are in levering_poging.
 create table uitgaand_verzoek (
@@ -1563,11 +1573,20 @@ CREATE INDEX zaak_uiterlijke_einddatum_afdoening_idx ON zaak USING btree (uiterl
 CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
 CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
 CREATE INDEX zaak_zoeken ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
-CREATE TRIGGER zaak_anders AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR ((old.einddatum IS NULL) IS DISTINCT FROM (new.einddatum IS NULL)))) EXECUTE FUNCTION tel_zaak_anders();
-CREATE TRIGGER zaak_eraf BEFORE DELETE ON zaak FOR EACH ROW EXECUTE FUNCTION tel_delen_van_zaak_eraf();
-CREATE TRIGGER zaken_eraf AFTER DELETE ON zaak REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaken();
-CREATE TRIGGER zaken_erbij AFTER INSERT ON zaak REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaken();
-CREATE TRIGGER zaken_weg AFTER TRUNCATE ON zaak FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON zaak REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaak();
+CREATE TRIGGER count_changed AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR (
+        CASE
+            WHEN (old.einddatum IS NOT NULL) THEN 'infinity'::date
+            ELSE NULL::date
+        END IS DISTINCT FROM
+        CASE
+            WHEN (new.einddatum IS NOT NULL) THEN 'infinity'::date
+            ELSE NULL::date
+        END))) EXECUTE FUNCTION recount_zaak();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaak FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
+CREATE TRIGGER count_parts_moved AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding))) EXECUTE FUNCTION move_counts_of_parts();
+CREATE TRIGGER count_parts_removed BEFORE DELETE ON zaak FOR EACH ROW EXECUTE FUNCTION remove_counts_of_parts();
+CREATE TRIGGER count_removed AFTER DELETE ON zaak REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaak();
 
 -- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
 create table zaak_aantal (
@@ -1724,10 +1743,10 @@ create table zaaknotitie (
   constraint zaaknotitie_status_check CHECK ((status = ANY (ARRAY['concept'::text, 'definitief'::text])))
 );
 CREATE INDEX zaaknotitie_zaak_id_idx ON zaaknotitie USING btree (zaak_id);
-CREATE TRIGGER zaaknotitie_anders AFTER UPDATE ON zaaknotitie FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
-CREATE TRIGGER zaaknotitie_eraf AFTER DELETE ON zaaknotitie REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER zaaknotitie_erbij AFTER INSERT ON zaaknotitie REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER zaaknotitie_weg AFTER TRUNCATE ON zaaknotitie FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON zaaknotitie REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaaknotitie();
+CREATE TRIGGER count_changed AFTER UPDATE ON zaaknotitie FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_zaaknotitie();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaaknotitie FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_removed AFTER DELETE ON zaaknotitie REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaaknotitie();
 
 -- Numbers handed out beforehand; the row goes when a zaak takes the number.
 create table zaaknummer_reservering (
@@ -1760,10 +1779,10 @@ CREATE INDEX zaakobject_object_idx ON zaakobject USING btree (object) WHERE (obj
 CREATE INDEX zaakobject_object_type_idx ON zaakobject USING btree (object_type);
 CREATE INDEX zaakobject_zaak_id_idx ON zaakobject USING btree (zaak_id);
 CREATE INDEX zaakobject_zaakobjecttype_id_idx ON zaakobject USING btree (zaakobjecttype_id) WHERE (zaakobjecttype_id IS NOT NULL);
-CREATE TRIGGER zaakobject_anders AFTER UPDATE ON zaakobject FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.object_type IS DISTINCT FROM new.object_type))) EXECUTE FUNCTION tel_zaakobject_anders();
-CREATE TRIGGER zaakobject_eraf AFTER DELETE ON zaakobject REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakobjecten();
-CREATE TRIGGER zaakobject_erbij AFTER INSERT ON zaakobject REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakobjecten();
-CREATE TRIGGER zaakobject_weg AFTER TRUNCATE ON zaakobject FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+CREATE TRIGGER count_added AFTER INSERT ON zaakobject REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaakobject();
+CREATE TRIGGER count_changed AFTER UPDATE ON zaakobject FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.object_type IS DISTINCT FROM new.object_type)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_zaakobject();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaakobject FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_removed AFTER DELETE ON zaakobject REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaakobject();
 
 -- Objects that cases of a type can be about.
 create table zaakobjecttype (
@@ -2020,78 +2039,104 @@ create view taak_overzicht as
 
 -- What hangs on cases, as zaakdeel_aantal counts it.
 create view zaakdeel as
+ SELECT ''::text AS soort,
+    (0)::bigint AS zaak_id,
+    ''::text AS groep,
+    (0)::bigint AS type_id,
+    ''::text AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+  WHERE false
+UNION ALL
  SELECT 'status'::text AS soort,
-    status.zaak_id,
+    r.zaak_id,
         CASE
-            WHEN status.laatst THEN 'laatst'::text
+            WHEN r.laatst THEN 'laatst'::text
             ELSE 'eerder'::text
         END AS groep,
-    status.statustype_id AS type_id,
-    status.statustype_url AS type_url,
+    r.statustype_id AS type_id,
+    r.statustype_url AS type_url,
     ''::text AS omschrijving,
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
-   FROM status
+   FROM status r
 UNION ALL
  SELECT 'rol'::text AS soort,
-    rol.zaak_id,
-    rol.omschrijving_generiek AS groep,
-    rol.roltype_id AS type_id,
-    rol.roltype_url AS type_url,
-    rol.omschrijving,
-    rol.betrokkene_type,
-    rol.indicatie_machtiging
-   FROM rol
+    r.zaak_id,
+    r.omschrijving_generiek AS groep,
+    r.roltype_id AS type_id,
+    r.roltype_url AS type_url,
+    r.omschrijving,
+    r.betrokkene_type,
+    r.indicatie_machtiging
+   FROM rol r
 UNION ALL
  SELECT 'resultaat'::text AS soort,
-    resultaat.zaak_id,
+    r.zaak_id,
     ''::text AS groep,
-    resultaat.resultaattype_id AS type_id,
-    resultaat.resultaattype_url AS type_url,
+    r.resultaattype_id AS type_id,
+    r.resultaattype_url AS type_url,
     ''::text AS omschrijving,
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
-   FROM resultaat
+   FROM resultaat r
 UNION ALL
  SELECT 'zaakobject'::text AS soort,
-    zaakobject.zaak_id,
-    zaakobject.object_type AS groep,
+    r.zaak_id,
+    r.object_type AS groep,
     NULL::bigint AS type_id,
     NULL::text AS type_url,
     ''::text AS omschrijving,
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
-   FROM zaakobject
+   FROM zaakobject r
 UNION ALL
  SELECT 'substatus'::text AS soort,
-    substatus.zaak_id,
+    r.zaak_id,
     ''::text AS groep,
     NULL::bigint AS type_id,
     NULL::text AS type_url,
     ''::text AS omschrijving,
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
-   FROM substatus
+   FROM substatus r
 UNION ALL
  SELECT 'klantcontact'::text AS soort,
-    klantcontact.zaak_id,
+    r.zaak_id,
     ''::text AS groep,
     NULL::bigint AS type_id,
     NULL::text AS type_url,
     ''::text AS omschrijving,
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
-   FROM klantcontact
+   FROM klantcontact r
 UNION ALL
  SELECT 'zaaknotitie'::text AS soort,
-    zaaknotitie.zaak_id,
+    r.zaak_id,
     ''::text AS groep,
     NULL::bigint AS type_id,
     NULL::text AS type_url,
     ''::text AS omschrijving,
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
-   FROM zaaknotitie;
+   FROM zaaknotitie r;
+
+-- Part of count_rows_of and count_parts_of.
+CREATE OR REPLACE FUNCTION add_count_triggers(counted text, changes text, kind text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('create trigger count_added after insert on %1$I
+    referencing new table as changed for each statement execute function count_%1$s()', counted);
+  execute format('create trigger count_removed after delete on %1$I
+    referencing old table as changed for each statement execute function count_%1$s()', counted);
+  execute format('create trigger count_changed after update on %1$I for each row when ((%2$s) is distinct from (%3$s))
+    execute function recount_%1$s()', counted, replace(changes, 'r.', 'old.'), replace(changes, 'r.', 'new.'));
+  execute format('create trigger count_emptied after truncate on %I
+    for each statement execute function forget_counts(%L)', counted, kind);
+end $function$;
 
 -- Refuses to change or remove records of changes.
 CREATE OR REPLACE FUNCTION beheer_audit_blijft()
@@ -2100,18 +2145,6 @@ CREATE OR REPLACE FUNCTION beheer_audit_blijft()
 AS $function$
 begin
   raise exception 'beheer_audit only grows' using errcode = 'restrict_violation';
-end $function$;
-
-CREATE OR REPLACE FUNCTION bepaal_laatste_status()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for no key update;
-  update status s set laatst = not s.laatst
-  where s.zaak_id in (old.zaak_id, new.zaak_id) and s.laatst <> not exists (
-    select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
-  return null;
 end $function$;
 
 -- The next generated identificatie, for a besluit of this day.
@@ -2252,8 +2285,245 @@ begin
   end if;
 end $function$;
 
+-- What a table of counts counts by; with row_of the values of that row (r., old., new.) for it.
+CREATE OR REPLACE FUNCTION columns_of_counts(counts regclass, row_of text DEFAULT ''::text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select string_agg(case when row_of <> '' and attname = 'einddatum'
+    then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
+  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'aantal')
+$function$;
+
+-- Counts all anew, while writing waits: for who wrote rows with the triggers switched off.
+CREATE OR REPLACE FUNCTION count_anew()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  counted text;
+begin
+  lock table zaak, zaakdeel, besluit, enkelvoudiginformatieobject in share row exclusive mode;
+  foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
+    execute format('delete from %I', counted || '_aantal');
+    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_aantal',
+      columns_of_counts((counted || '_aantal')::regclass), columns_of_counts((counted || '_aantal')::regclass, 'r.'), counted,
+      (select string_agg(n::text, ', ')
+        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_aantal')::regclass), ', '))) n));
+  end loop;
+  delete from zaakdeel_aantal;
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
+  from zaakdeel d join zaak z on z.id = d.zaak_id
+  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
+end $function$;
+
+CREATE OR REPLACE FUNCTION count_besluit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
+      select r.besluittype_id, r.besluittype_url, r.verantwoordelijke_organisatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_enkelvoudiginformatieobject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into enkelvoudiginformatieobject_aantal (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+      select r.informatieobjecttype_id, r.informatieobjecttype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.is_gereed_voor_publicatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_klantcontact()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'klantcontact', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for share of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $function$;
+
+-- Makes the triggers that keep how many rows of a table hang on cases, and their line in the view zaakdeel. groep, type, also: what they are counted by besides; held: how strictly their case is held.
+CREATE OR REPLACE FUNCTION count_parts_of(part text, groep text DEFAULT ''''''::text, type text DEFAULT NULL::text, also text[] DEFAULT '{}'::text[], held text DEFAULT 'share'::text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $functionx$
+declare
+  columns text := 'groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging';
+  counted text := concat_ws(', ', groep, case when type is null then 'null::bigint, null::text' else format('r.%1$s_id, r.%1$s_url', type) end,
+    (select string_agg(case when name = any(also) then 'r.' || name else '''''' end, ', ' order by place)
+      from unnest(array['omschrijving', 'betrokkene_type', 'indicatie_machtiging']) with ordinality as o(name, place)));
+  parts text := format('select %L::text as soort, zaak_id, %s from %I r', part, counted, part);
+begin
+  execute format('create or replace view zaakdeel (soort, zaak_id, %s) as %s %s', columns,
+    rtrim(pg_get_viewdef(to_regclass('zaakdeel')), ';') || ' union all', parts);
+  execute format($function$
+    create function count_%1$s() returns trigger language plpgsql as $body$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      select %1$L, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %3$s
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for %6$s of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $body$;
+    create function recount_%1$s() returns trigger language plpgsql as $body$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
+      from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $body$;
+  $function$, part, columns, counted, replace(counted, 'r.', 'old.'), replace(counted, 'r.', 'new.'), held,
+    'k.' || replace(columns, ', ', ', k.'));
+  perform add_count_triggers(part, 'r.zaak_id, ' || counted, 'zaakdeel');
+end $functionx$;
+
+CREATE OR REPLACE FUNCTION count_resultaat()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'resultaat', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', r.resultaattype_id, r.resultaattype_url, '', '', ''
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for share of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_rol()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'rol', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, r.omschrijving_generiek, r.roltype_id, r.roltype_url, r.omschrijving, r.betrokkene_type, r.indicatie_machtiging
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for share of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $function$;
+
+-- Makes the triggers that keep how many rows a table has, in the table …_aantal of its name, by the columns of that.
+CREATE OR REPLACE FUNCTION count_rows_of(counted text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $functionx$
+declare
+  counts text := counted || '_aantal';
+  columns text := columns_of_counts(counts::regclass);
+begin
+  execute format($function$
+    create function count_%1$s() returns trigger language plpgsql as $body$
+    begin
+      insert into %2$I (%3$s, aantal)
+      select %4$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
+      return null;
+    end $body$;
+    create function recount_%1$s() returns trigger language plpgsql as $body$
+    begin
+      insert into %2$I (%3$s, aantal) values (%6$s, -1), (%7$s, 1);
+      return null;
+    end $body$;
+  $function$, counted, counts, columns, columns_of_counts(counts::regclass, 'r.'),
+    (select string_agg(n::text, ', ') from generate_series(1, cardinality(string_to_array(columns, ', '))) n),
+    columns_of_counts(counts::regclass, 'old.'), columns_of_counts(counts::regclass, 'new.'));
+  perform add_count_triggers(counted, columns_of_counts(counts::regclass, 'r.'), '');
+end $functionx$;
+
+CREATE OR REPLACE FUNCTION count_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'status', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, case when r.laatst then 'laatst' else 'eerder' end, r.statustype_id, r.statustype_url, '', '', ''
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for no key update of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_substatus()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'substatus', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for share of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_zaak()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaak_aantal (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
+      select r.zaaktype_id, r.zaaktype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.archiefnominatie, r.archiefstatus, case when r.einddatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5, 6, 7;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_zaaknotitie()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'zaaknotitie', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for share of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_zaakobject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'zaakobject', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+      from (
+        select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, r.object_type, null::bigint, null::text, '', '', ''
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for share of z
+      ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
+      group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+      return null;
+    end $function$;
+
 -- What hangs on one case, as zaakdeel_aantal counts it.
-CREATE OR REPLACE FUNCTION deelaantallen(zaak bigint)
+CREATE OR REPLACE FUNCTION counts_of_parts(zaak bigint)
  RETURNS TABLE(soort text, groep text, type_id bigint, type_url text, omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint)
  LANGUAGE sql
  STABLE
@@ -2306,6 +2576,36 @@ AS $function$
     where f.waarde <> '*' and f.naam not in ('#resource', '#actie')
     group by 1) f
 $function$;
+
+-- Replaces all counts, or those of one table, by one row a combination. What others add meanwhile stays; two at once do no harm.
+CREATE OR REPLACE FUNCTION fold_counts(of_table text DEFAULT NULL::text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  counts text;
+begin
+  foreach counts in array array['zaak_aantal', 'zaakdeel_aantal', 'besluit_aantal', 'enkelvoudiginformatieobject_aantal'] loop
+    continue when of_table <> counts;
+    execute format('with gone as (delete from %1$I returning *)
+      insert into %1$I (%2$s, aantal) select %2$s, sum(aantal) from gone group by %2$s having sum(aantal) <> 0',
+      counts, columns_of_counts(counts::regclass));
+  end loop;
+end $function$;
+
+-- A table was emptied: so are its counts.
+CREATE OR REPLACE FUNCTION forget_counts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_argv[0] = 'zaakdeel' then
+    delete from zaakdeel_aantal where soort = tg_table_name;
+  else
+    execute format('delete from %I', tg_table_name || '_aantal');
+  end if;
+  return null;
+end $function$;
 
 -- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
 CREATE OR REPLACE FUNCTION haal_besluitnummers_in(dag date)
@@ -2489,6 +2789,35 @@ begin
     group by 1) k);
 end $function$;
 
+CREATE OR REPLACE FUNCTION mark_last_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    update status s set laatst = false
+    where s.zaak_id in (select zaak_id from changed) and s.laatst
+      and exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  else
+    update status s set laatst = true
+    where s.zaak_id in (select zaak_id from changed) and not s.laatst
+      and not exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION mark_last_status_anew()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for no key update;
+  update status s set laatst = not s.laatst
+  where s.zaak_id in (old.zaak_id, new.zaak_id) and s.laatst <> not exists (
+    select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION meld_autorisatie_wijziging()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2507,6 +2836,22 @@ begin
   return null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION move_counts_of_parts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+    k.zaaktype_id, k.zaaktype_url, k.level, d.aantal * k.sign
+  from counts_of_parts(new.id) d, (values
+    (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
+    (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
+  ) as k (zaaktype_id, zaaktype_url, level, sign);
+  return null;
+end $function$;
 
 -- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
 CREATE OR REPLACE FUNCTION overgenomen(object uuid)
@@ -2634,6 +2979,130 @@ begin
     where a.id = f.receiver;
 end $function$;
 
+CREATE OR REPLACE FUNCTION recount_besluit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal) values (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1), (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_enkelvoudiginformatieobject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into enkelvoudiginformatieobject_aantal (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal) values (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.is_gereed_voor_publicatie, -1), (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.is_gereed_voor_publicatie, 1);
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_klantcontact()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'klantcontact', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
+      from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_resultaat()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'resultaat', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
+      from (values (old.zaak_id, '', old.resultaattype_id, old.resultaattype_url, '', '', '', -1), (new.zaak_id, '', new.resultaattype_id, new.resultaattype_url, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_rol()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'rol', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
+      from (values (old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type, old.indicatie_machtiging, -1), (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving, new.betrokkene_type, new.indicatie_machtiging, 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'status', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
+      from (values (old.zaak_id, case when old.laatst then 'laatst' else 'eerder' end, old.statustype_id, old.statustype_url, '', '', '', -1), (new.zaak_id, case when new.laatst then 'laatst' else 'eerder' end, new.statustype_id, new.statustype_url, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_substatus()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'substatus', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
+      from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_zaak()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into zaak_aantal (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal) values (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie, old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1), (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie, new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_zaaknotitie()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'zaaknotitie', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
+      from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_zaakobject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      select 'zaakobject', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
+      from (values (old.zaak_id, old.object_type, null::bigint, null::text, '', '', '', -1), (new.zaak_id, new.object_type, null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION remove_counts_of_parts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
+  from counts_of_parts(old.id);
+  return old;
+end $function$;
+
 -- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
 CREATE OR REPLACE FUNCTION taak_staat(bezig_sinds timestamp with time zone, pogingen integer, max_pogingen integer, vanaf timestamp with time zone)
  RETURNS text
@@ -2679,323 +3148,6 @@ begin
   where p_ids is null or j.id = any(p_ids);
 end $function$;
 
--- Counts all anew, while writing waits: for who wrote rows with the triggers switched off.
-CREATE OR REPLACE FUNCTION tel_aantallen_opnieuw()
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-  lock table zaak, status, rol, resultaat, zaakobject, substatus, klantcontact, zaaknotitie, besluit in share row exclusive mode;
-  delete from zaak_aantal;
-  delete from zaakdeel_aantal;
-  delete from besluit_aantal;
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus,
-    case when einddatum is not null then 'infinity'::date end, count(*)
-  from zaak group by 1, 2, 3, 4, 5, 6, 7;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
-    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
-  from zaakdeel d join zaak z on z.id = d.zaak_id
-  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, count(*) from besluit group by 1, 2, 3;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_besluit_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  values
-    (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1),
-    (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_besluiten()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from rijen group by 1, 2, 3;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_delen_van_zaak_eraf()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
-  from deelaantallen(old.id);
-  return old;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_documenten_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into enkelvoudiginformatieobject_aantal
-    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
-  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, sum(n)
-  from (
-    select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, 1 as n from nieuw
-    union all
-    select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, -1 from oud
-  ) verschil
-  group by 1, 2, 3, 4, 5 having sum(n) <> 0;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_documenten_eraf()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into enkelvoudiginformatieobject_aantal
-    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
-  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, -count(*)
-  from oud group by 1, 2, 3, 4, 5;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_documenten_erbij()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into enkelvoudiginformatieobject_aantal
-    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
-  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, count(*)
-  from nieuw group by 1, 2, 3, 4, 5;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_documenten_opnieuw()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  delete from enkelvoudiginformatieobject_aantal;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_resultaat_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'resultaat', '', k.type_id, k.type_url, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values
-    (old.zaak_id, old.resultaattype_id, old.resultaattype_url, -1), (new.zaak_id, new.resultaattype_id, new.resultaattype_url, 1)
-  ) as k (zaak_id, type_id, type_url, teken) join zaak z on z.id = k.zaak_id;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_resultaten()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'resultaat', '', resultaattype_id, resultaattype_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select r.resultaattype_id, r.resultaattype_url, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) resultaat
-  group by 3, 4, 5, 6, 7;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_rol_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'rol', k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging,
-    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values
-    (old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type,
-      old.indicatie_machtiging, -1),
-    (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving, new.betrokkene_type,
-      new.indicatie_machtiging, 1)
-  ) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, teken)
-  join zaak z on z.id = k.zaak_id;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_rollen()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'rol', omschrijving_generiek, roltype_id, roltype_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select r.omschrijving_generiek, r.roltype_id, r.roltype_url, r.omschrijving, r.betrokkene_type, r.indicatie_machtiging,
-      z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) rol
-  group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_status_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'status', case when k.laatst then 'laatst' else 'eerder' end, k.type_id, k.type_url,
-    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values
-    (old.zaak_id, old.laatst, old.statustype_id, old.statustype_url, -1),
-    (new.zaak_id, new.laatst, new.statustype_id, new.statustype_url, 1)
-  ) as k (zaak_id, laatst, type_id, type_url, teken) join zaak z on z.id = k.zaak_id;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_statussen()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'status', groep, statustype_id, statustype_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select case when r.laatst then 'laatst' else 'eerder' end as groep, r.statustype_id, r.statustype_url,
-      z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for no key update of z
-  ) status
-  group by 2, 3, 4, 5, 6, 7;
-  if tg_op = 'INSERT' then
-    update status s set laatst = false
-    where s.zaak_id in (select zaak_id from rijen) and s.laatst
-      and exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
-  else
-    update status s set laatst = true
-    where s.zaak_id in (select zaak_id from rijen) and not s.laatst
-      and not exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_zaak_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  values
-    (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie,
-      old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1),
-    (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie,
-      new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
-  if (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding)
-    is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding) then
-    insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-      zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-    select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
-      k.zaaktype_id, k.zaaktype_url, k.niveau, d.aantal * k.teken
-    from deelaantallen(new.id) d, (values
-      (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
-      (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
-    ) as k (zaaktype_id, zaaktype_url, niveau, teken);
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_zaakdeel_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select tg_table_name, '', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values (old.zaak_id, -1), (new.zaak_id, 1)) as k (zaak_id, teken) join zaak z on z.id = k.zaak_id;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_zaakdelen()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select tg_table_name, '', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) zaak
-  group by 3, 4, 5;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_zaakobject_anders()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'zaakobject', k.object_type, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values (old.zaak_id, old.object_type, -1), (new.zaak_id, new.object_type, 1)) as k (zaak_id, object_type, teken)
-  join zaak z on z.id = k.zaak_id;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_zaakobjecten()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'zaakobject', object_type, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from (
-    select r.object_type, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
-    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) zaakobject
-  group by 2, 3, 4, 5;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tel_zaken()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus,
-    case when einddatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end
-  from rijen group by 1, 2, 3, 4, 5, 6, 7;
-  return null;
-end $function$;
-
 -- Whether a message fits filters, both in the shape to compare (kenmerken_toets, filters_toets).
 CREATE OR REPLACE FUNCTION toets_past(p_toets jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
  RETURNS boolean
@@ -3007,21 +3159,6 @@ AS $function$
       or p_actie = 'partial_update' and p_toets -> 'ACTIE' ? 'update')
     and (p_toets || p_kenmerken) @> p_toets
 $function$;
-
-CREATE OR REPLACE FUNCTION vergeet_aantallen()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_table_name = 'zaak' then
-    delete from zaak_aantal;
-  elsif tg_table_name = 'besluit' then
-    delete from besluit_aantal;
-  else
-    delete from zaakdeel_aantal where soort = tg_table_name;
-  end if;
-  return null;
-end $function$;
 
 -- Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.
 CREATE OR REPLACE FUNCTION volg_abonnement()
@@ -3041,42 +3178,6 @@ begin
   end if;
   return new;
 end $function$;
-
--- Replaces all counts by one row a combination. What others add meanwhile stays; two at once do no harm.
-CREATE OR REPLACE FUNCTION vouw_aantallen()
- RETURNS void
- LANGUAGE sql
-AS $function$
-  select vouw_documentaantallen();
-  with gone as (delete from zaak_aantal returning *)
-  insert into zaak_aantal
-    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
-  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum,
-    sum(aantal)
-  from gone group by 1, 2, 3, 4, 5, 6, 7 having sum(aantal) <> 0;
-  with gone as (delete from zaakdeel_aantal returning *)
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, sum(aantal)
-  from gone group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 having sum(aantal) <> 0;
-  with gone as (delete from besluit_aantal returning *)
-  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
-  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, sum(aantal)
-  from gone group by 1, 2, 3 having sum(aantal) <> 0;
-$function$;
-
--- Replaces the counts by one row a combination. What others add meanwhile stays; two at once do no harm.
-CREATE OR REPLACE FUNCTION vouw_documentaantallen()
- RETURNS void
- LANGUAGE sql
-AS $function$
-  with gone as (delete from enkelvoudiginformatieobject_aantal returning *)
-  insert into enkelvoudiginformatieobject_aantal
-    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
-  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, sum(aantal)
-  from gone group by 1, 2, 3, 4, 5 having sum(aantal) <> 0
-$function$;
 
 -- Wakes a sender, unless one looks by itself. To be called after the rows in levering were written.
 CREATE OR REPLACE FUNCTION wek_zender()

@@ -13,6 +13,6 @@ declare global {
 
 export function foldCounts({ database }: { database: Database }): Task {
   return async () => {
-    await database.sql`select vouw_aantallen()`
+    await database.sql`select fold_counts()`
   }
 }

@@ -180,7 +180,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
     delete from documentnummer_reservering r using enkelvoudiginformatieobject e
     where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
   await raiseSequences(sql)
-  await sql`select vouw_aantallen()`
+  await sql`select fold_counts()`
   return { meldingen, next: null }
 }
 

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import postgres from 'postgres'
 import { type Answer, accept } from '../../bench/receiver.ts'
 import { noPrograms } from '../database/servers.ts'
+import { strikeCounts } from './counts.ts'
 import { RACES } from './races.ts'
 import type { Cell, Scene } from './scene.ts'
 import { startTogether } from './together.ts'
@@ -87,6 +88,15 @@ export const CELLS: Cell[] = [
     },
   },
   // ---- the database ----
+  {
+    name: 'transactions fail, much is loaded at once, and all is restored elsewhere',
+    lasts: 0,
+    allowed: { refused: 'all' },
+    strike: async (scene, judge) => {
+      await strikeCounts(scene, judge)
+      return NOTHING
+    },
+  },
   ...(['immediate', 'fast'] as const).map(
     (how): Cell => ({
       name: how === 'immediate' ? 'PostgreSQL is killed' : 'PostgreSQL is stopped',
