@@ -3,6 +3,7 @@ import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
 import { hostOptions } from './hosts.ts'
+import { type Look, lookAt, type Silence } from './look.ts'
 import type { DB } from './types.ts'
 
 /**
@@ -32,6 +33,10 @@ export type Database = {
   db: Db
   /** A connection of its own, until it is given back. @throws CONNECTION_ENDED once this is closed */
   reserve(): Promise<postgres.ReservedSql>
+  /** Whether the database answers, as everything in this process sees it. */
+  answers(): Promise<boolean>
+  /** Throws all connections away: whoever waits for an answer gets CONNECTION_SILENT. */
+  cut(): void
   close(): Promise<void>
 }
 
@@ -56,10 +61,19 @@ export function openDatabase(
   options: { max: number; name: string; settings?: Record<string, string>; pooler?: string | undefined },
 ): Database {
   const { pooler } = options
+  const look = lookAt(url) // without the pooler: who waits in it for a connection is not without an answer
+  const judge = async (silence: Silence) => {
+    const isLost = await isLostIn(silence, { look, pooled: pooler !== undefined, limit: limitOf(options.settings) })
+    if (isLost) cut(pooler === undefined) // the idle ones may have gone the same way; all of them, where the pooler went silent
+    return isLost
+  }
   const sql = postgres(pooler ?? url, {
     ...hostOptions(pooler ?? url),
     max: options.max,
+    silence: { seconds: LOOK_AFTER_SECONDS, ask: judge },
     prepare: pooler === undefined, // each transaction may have another server
+    // One at a time: PgBouncer 1.18 loses answers of a client that sends more before it was answered.
+    ...(pooler !== undefined && { max_pipeline: 0 }),
     idle_timeout: 300,
     connect_timeout: 5,
     backoff: () => 0.2, // a database that is back is used at once; the default waits up to 20 s
@@ -75,7 +89,14 @@ export function openDatabase(
       timestamptz: { to: 1184, from: [1184], serialize: moment, parse: isoMoment },
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
-  })
+  } as postgres.Options<{
+    date: postgres.PostgresType
+    timestamptz: postgres.PostgresType
+    bigint: postgres.PostgresType
+  }>)
+  const { cut } = sql as unknown as { cut(idle?: boolean): void }
+  const cutAll = () => cut()
+  const forget = look.onAway(cutAll)
   countWaiting(sql, options.name)
   let isClosed = false
   return {
@@ -87,11 +108,34 @@ export function openDatabase(
       if (isClosed) throw Object.assign(new Error('the database is closed'), { code: 'CONNECTION_ENDED' })
       return sql.reserve()
     },
+    answers: look.answers,
+    cut: cutAll,
     close: () => {
       isClosed = true
+      forget()
       return sql.end({ timeout: 5 })
     },
   }
+}
+
+const LOOK_AFTER_SECONDS = 2
+/** What the server does not work on and does not answer is lost on its way. */
+const LOST_MS = 8_000
+/** What is late by so much, its server would have ended. */
+const OVERDUE_MS = 5_000
+
+/** How long the server lets a statement of these sessions run. */
+function limitOf({ statement_timeout = String(SESSION.statement_timeout) }: Record<string, string> = {}): number {
+  return Number(statement_timeout) || Number.POSITIVE_INFINITY
+}
+
+/** Whether nobody will answer on a connection any more: its server is not at work for it, or has been for longer than it may. */
+async function isLostIn(silence: Silence, at: { look: Look; pooled: boolean; limit: number }): Promise<boolean> {
+  const isOverdue = silence.ms > at.limit + OVERDUE_MS
+  const isAtWork = await at.look.isAtWork(silence, at.pooled)
+  if (isAtWork) return isOverdue && !silence.patient
+  // What waits in a pooler is not at work either.
+  return isOverdue || (isAtWork === false && !at.pooled && silence.ms > LOST_MS)
 }
 
 // Statements by themselves share the connections; who needs one for itself, for a transaction or the query builder, waits for it.
@@ -206,6 +250,7 @@ const DISCONNECTED = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
+  'CONNECTION_SILENT',
   'CONNECT_TIMEOUT',
   'ECONNREFUSED',
   'ECONNRESET',

@@ -3,6 +3,8 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { clientClass } from './hosts.ts'
 
+const ASK_MS = 5_000
+
 /**
  * Calls `onSignal` at every NOTIFY on a channel, and each time after it connected: what was announced before that, or while
  * the connection was gone, may have been missed. It connects again for as long as it takes. The driver of our queries can
@@ -26,6 +28,7 @@ export async function listen(
         application_name: 'zaakstroom listen',
         keepAlive: true,
         connectionTimeoutMillis: 5000,
+        query_timeout: 5000,
       })
       client.on('error', () => ended.resolve())
       client.on('end', () => ended.resolve())
@@ -36,11 +39,13 @@ export async function listen(
         await client.query(`listen "${channel}"`)
         onSignal()
         first.resolve()
-        await ended.promise
+        // A connection that hears nothing may be one that nobody hears.
+        while (await Promise.race([ended.promise, sleep(ASK_MS, true, { ref: false })])) await client.query('select')
       } catch (error) {
         log.debug({ code: (error as { code?: string }).code }, 'cannot listen: trying again')
       }
-      await client.end().catch(() => {})
+      void client.end().catch(() => {})
+      client.connection.stream.destroy() // its end would wait for the other side
       await sleep(500, undefined, { signal: stop.signal }).catch(() => {})
     }
   })()

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../database/database.ts'
 import { clientClass } from '../database/hosts.ts'
+import { lookAt } from '../database/look.ts'
 import { streamOf } from '../database/primary.ts'
 
 /**
@@ -28,6 +29,7 @@ export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.Po
   const options: pg.PoolConfig = {
     Client: clientClass(databaseUrl),
     connectionTimeoutMillis: 10_000,
+    query_timeout: 35_000, // of graphile-worker's own statements, which are short
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     idle_in_transaction_session_timeout: 30_000,
@@ -103,11 +105,13 @@ export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.Po
   const cut = () => {
     for (const client of clients) streamOf(client)?.destroy()
   }
+  const forget = lookAt(databaseUrl).onAway(cut)
   return {
     pool,
     cut,
     async close() {
       closed = true
+      forget()
       // A connection that is still in use, or hangs, is not waited for.
       await Promise.race([Promise.all([pool.end(), spare.end()]), sleep(2_000, undefined, { ref: false }).then(cut)])
     },

@@ -19,6 +19,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import packageJson from '../../package.json' with { type: 'json' }
 import { openDatabase } from '../database/database.ts'
+import { lookAt } from '../database/look.ts'
 import { originOfJob, underOrigin } from '../telemetry/request-id.ts'
 import { freeStrayJobs, type Lease, lockedJobs, openLease, reapDeadWorkers, releaseWorker } from './leases.ts'
 import { isConnectionFault, openWorkerPool, type WorkerPool } from './pool.ts'
@@ -248,6 +249,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
       })
     const lease = await openLease(databaseUrl, { naam: name, versie: packageJson.version, poolId }, log, () => {
       connections.cut()
+      void lookAt(databaseUrl).answers()
       onHang?.()
     })
     faults = lease.faults

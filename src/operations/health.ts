@@ -77,6 +77,7 @@ export async function readiness(parts: {
   const { scanner } = parts.store
   const [database, schema, key, storage, queue, malwareScanner] = await Promise.all([
     check('not reachable', async () => {
+      if (!(await parts.database.answers())) throw new Error('no answer')
       const rows = await sql<{ writable: boolean }[]>`
         select current_setting('transaction_read_only') = 'off' as writable`
       if (!one(rows).writable) return { status: 'failed', detail: 'read-only' } // a standby, or a server that was told so

@@ -8,6 +8,7 @@ import { runApi } from '../../src/cli/run-api.ts'
 import { readConfig } from '../../src/config.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { openDatabase } from '../../src/database/database.ts'
+import { openTransaction } from '../../src/database/transaction.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { testDatabase } from '../setup.ts'
 import { until } from '../until.ts'
@@ -73,6 +74,26 @@ t.test(
     const lists = await Promise.all(Array.from({ length: 100 }, () => ask('/catalogi/api/v1/catalogussen')))
     for (const list of lists) t.equal(((await list.json()) as { count: number }).count, 300)
 
+    // Clients beside each other for a while.
+    const statuses = new Map<number, number>()
+    const load = Array.from({ length: 20 }, async (_, client) => {
+      for (let n = 0; n < 30; n++) {
+        const body = { domein: `L${letters(client * 30 + n)}`, rsin: '000000000', contactpersoonBeheerNaam: 'Jan' }
+        const { status } = await (n % 3 === 2
+          ? ask('/catalogi/api/v1/catalogussen')
+          : ask('/catalogi/api/v1/catalogussen', { method: 'POST', body: JSON.stringify(body) }))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    })
+    await Promise.all(load)
+    t.same(
+      statuses,
+      new Map([
+        [201, 400],
+        [200, 200],
+      ]),
+    )
+
     // Rights are announced over a session of their own.
     const direct = openDatabase(url, { max: 1, name: 'test' })
     t.teardown(() => direct.close())
@@ -88,6 +109,35 @@ t.test(
     const status = async () => (await ask('/catalogi/api/v1/catalogussen', {}, 'tweede')).status
     await until('a refusal', async () => (await status()) === 403)
     t.ok(performance.now() - since < 10_000, 'rights that were withdrawn do not live as long as they are kept')
+  },
+)
+
+t.test(
+  'behind a pooler a connection asks one thing at a time: PgBouncer 1.18 loses answers to more',
+  { skip: !hasPooler && 'no pgbouncer here' },
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const pooler = await startPooler(url, 3)
+    t.teardown(pooler.stop)
+    const database = openDatabase(url, { max: 10, name: 'test', pooler: pooler.url })
+    t.teardown(database.close)
+    const { sql } = database
+    await sql`create table proef (client integer)`
+    const client = async (_: unknown, client: number) => {
+      for (let n = 0; n < 10; n++) {
+        await Promise.all([
+          sql`select ${n}::int`,
+          sql`select count(*) from proef where client = ${client}`,
+          sql`select`,
+        ])
+        const transaction = await openTransaction(database)
+        await transaction.commit(transaction.sql`insert into proef values (${client})`)
+        transaction.release()
+        await sql.begin((trx) => Promise.all([trx`insert into proef values (${client})`, trx`select ${n}::int`]))
+      }
+    }
+    await Promise.all(Array.from({ length: 20 }, client))
+    t.same(await sql`select count(*)::int as count from proef`, [{ count: 400 }])
   },
 )
 
