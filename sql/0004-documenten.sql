@@ -22,6 +22,21 @@ comment on column bestand.sha256 is 'SHA-256 of the bytes; empty for bytes that 
 comment on column bestand.gemaakt_op is 'When it was stored.';
 comment on column bestand.vermist_sinds is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
 
+create table bestand_zonder_rij (
+  backend text not null,
+  naam text not null,
+  onafgemaakt boolean not null,
+  gezien_op timestamptz not null default now(),
+  laatst_gezien_op timestamptz not null default now(),
+  primary key (backend, naam, onafgemaakt)
+);
+comment on table bestand_zonder_rij is 'Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.';
+comment on column bestand_zonder_rij.backend is 'Storage that holds them, as in bestand.';
+comment on column bestand_zonder_rij.naam is 'Key, or what the storage calls an unfinished write.';
+comment on column bestand_zonder_rij.onafgemaakt is 'It is an unfinished write: a temporary file, or an upload in parts.';
+comment on column bestand_zonder_rij.gezien_op is 'When it was first met.';
+comment on column bestand_zonder_rij.laatst_gezien_op is 'When it was last met.';
+
 create table enkelvoudiginformatieobject (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint enkelvoudiginformatieobject_uuid_uniek unique,

@@ -390,6 +390,16 @@ create table bestand (
 );
 CREATE INDEX bestand_vermist ON bestand USING btree (vermist_sinds) WHERE (vermist_sinds IS NOT NULL);
 
+-- Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.
+create table bestand_zonder_rij (
+  backend text not null, -- Storage that holds them, as in bestand.
+  gezien_op timestamp with time zone not null default now(), -- When it was first met.
+  laatst_gezien_op timestamp with time zone not null default now(), -- When it was last met.
+  naam text not null, -- Key, or what the storage calls an unfinished write.
+  onafgemaakt boolean not null, -- It is an unfinished write: a temporary file, or an upload in parts.
+  constraint bestand_zonder_rij_pkey PRIMARY KEY (backend, naam, onafgemaakt)
+);
+
 -- Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.
 create table bestandsdeel (
   bestand_id bigint, -- The bytes, once they have come.

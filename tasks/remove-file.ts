@@ -6,8 +6,9 @@ import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
+import { enqueue } from '../src/jobs/queue.ts'
+import { clockGap } from '../src/operations/retention.ts'
 import { belongsToSource } from '../src/overnemen/bytes.ts'
-import { withOrigin } from '../src/telemetry/request-id.ts'
 
 const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()), kept: Type.Optional(Type.Boolean()) })
 declare global {
@@ -21,15 +22,16 @@ declare global {
 type Parts = { config: Pick<Config, 'documentenKeepDeletedHours'>; database: Database; storeFor: Stores['storeFor'] }
 
 export function removeFile({ config, database, storeFor }: Parts): Task {
-  return async (payload, { addJob }) => {
+  return async (payload) => {
     const { bestanden, kept } = readInput(Payload, payload)
     const hours = config.documentenKeepDeletedHours
     if (hours > 0 && !kept) {
       // A crash after this adds it again: removing twice is harmless.
-      await addJob('remove-file', withOrigin({ bestanden, kept: true }), {
-        runAt: new Date(Date.now() + hours * 3600_000),
-      })
-      return
+      return enqueue(database.db, 'remove-file', { bestanden, kept: true }, { delaySeconds: hours * 3600 })
+    }
+    if (kept && (await clockGap(database.sql))) {
+      // The clock jumped: their time may not have come.
+      return enqueue(database.db, 'remove-file', { bestanden, kept: true }, { delaySeconds: 3600 })
     }
     for (const id of bestanden) {
       // The row goes first, but only for good when the bytes are gone too: the transaction waits for that.

@@ -1,22 +1,23 @@
 // retention: daily. Removes imports and notifications whose term is over, uploads that nobody imported, and stored bytes
-// that nothing refers to.
+// that nothing refers to. When the clock of the database has jumped it removes nothing until a person starts it.
 import type { Task } from 'graphile-worker'
-import type { Updateable } from 'kysely'
+import { sql, type UpdateObject } from 'kysely'
 import type { Logger } from 'pino'
 import Type, { type Static } from 'typebox'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
-import type { BewaartermijnRun } from '../src/database/types.ts'
+import { one } from '../src/database/rows.ts'
+import type { DB } from '../src/database/types.ts'
 import { deleteOldDrafts } from '../src/documenten/import/draft.ts'
 import { deleteImportRow } from '../src/documenten/import/index.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
-import { GRACE_MS, neededKeys, usedBackends } from '../src/documenten/storage/files.ts'
+import { forgetOthers, neededKeys, ripeBytes, usedBackends } from '../src/documenten/storage/files.ts'
 import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { deleteOldEvents, deleteOldMessages } from '../src/notificaties/resend.ts'
 import { deleteEndedAbonnementen } from '../src/nrc/abonnement/write.ts'
-import { isOldImport } from '../src/operations/retention.ts'
+import { clockGap, isOldImport } from '../src/operations/retention.ts'
 import { deleteOldLines } from '../src/services/request-log.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })
@@ -42,8 +43,18 @@ export function retention(parts: Parts): Task {
       .returning('id')
       .executeTakeFirstOrThrow()
     // What was done before a fault stays done, so it is written down part by part.
-    const note = (done: Updateable<BewaartermijnRun>) =>
+    const note = (done: UpdateObject<DB, 'bewaartermijnRun'>) =>
       database.db.updateTable('bewaartermijnRun').set(done).where('id', '=', id).execute()
+    const stopped = door === '' ? await clockGap(database.sql) : undefined
+    if (stopped) {
+      log.error(
+        stopped,
+        'retention stopped: by the clock of the database too long ago was the last; start it from the pages',
+      )
+      const fout = `Gestopt, er is niets verwijderd: de vorige opruiming was volgens de klok van de database ${stopped.days} dagen geleden. Klopt de datum van de server, voer het opruimen dan zelf uit.`
+      await note({ fout, beeindigdOp: sql`clock_timestamp()` })
+      return
+    }
     try {
       const imports = await deleteOldImports(parts)
       await note({ imports })
@@ -58,12 +69,12 @@ export function retention(parts: Parts): Task {
         bestanden: swept.removed,
         onafgemaakt: swept.unfinished,
         overgeslagen,
-        beeindigdOp: new Date().toISOString(),
+        beeindigdOp: sql`clock_timestamp()`,
       })
       log.info({ imports, notificaties, ...swept }, 'retention done')
     } catch (error) {
       const fout = 'De worker kon het opruimen niet afmaken. De oorzaak staat in zijn logboek.'
-      await note({ fout, beeindigdOp: new Date().toISOString() }).catch(() => {}) // the database may be what failed
+      await note({ fout, beeindigdOp: sql`clock_timestamp()` }).catch(() => {}) // the database may be what failed
       throw error
     }
     await database.db
@@ -96,10 +107,13 @@ async function sweepOrphans(parts: Parts) {
     const [known] = await parts.database.sql`select from bestand where backend = ${backend} limit 1`
     if (!known) continue
     try {
+      const { sql } = parts.database
+      const begin = one(await sql<{ op: string }[]>`select now() as op`)
       const swept = await sweep(parts.storeFor(backend), {
-        olderThan: new Date(Date.now() - GRACE_MS),
-        known: (sleutels) => neededKeys(parts.database.sql, backend, sleutels),
+        known: (sleutels) => neededKeys(sql, backend, sleutels),
+        ripe: (names, unfinished) => ripeBytes(sql, backend, names, { unfinished }),
       })
+      await forgetOthers(sql, backend, begin.op)
       for (const name of ['seen', 'removed', 'unfinished'] as const) total[name] += swept[name]
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error

@@ -21,7 +21,7 @@ declare global {
 type Parts = Pick<TakeoverParts, 'database'> & { runner: ReturnType<typeof portionRunner> }
 
 /** When a source that does not answer is asked again: as long as it is away, and soon after it is back. */
-const AGAIN_MS = 15_000
+const AGAIN_SECONDS = 15
 
 export function takeoverStep({ database, runner }: Parts): Task {
   return async (payload, { abortSignal, job }) => {
@@ -37,7 +37,7 @@ export function takeoverStep({ database, runner }: Parts): Task {
       await database.sql`update overneming_stap set fout = ${fault} where id = ${stap} and klaar_op is null`
       if (isConflict(error)) return queueStep(trx, stap, rij)
       if (error instanceof SourceUnavailable || error instanceof StoreUnavailable || isUnavailable(error))
-        return queueStep(trx, stap, rij, new Date(Date.now() + AGAIN_MS))
+        return queueStep(trx, stap, rij, AGAIN_SECONDS)
       if (job.attempts >= job.max_attempts) await stopRound(database, stap)
       throw new StepFailed(fault)
     }

@@ -855,6 +855,29 @@ export interface Bestandsdeel {
   volgnummer: number;
 }
 
+export interface BestandZonderRij {
+  /**
+   * Storage that holds them, as in bestand.
+   */
+  backend: string;
+  /**
+   * When it was first met.
+   */
+  gezienOp: Generated<string>;
+  /**
+   * When it was last met.
+   */
+  laatstGezienOp: Generated<string>;
+  /**
+   * Key, or what the storage calls an unfinished write.
+   */
+  naam: string;
+  /**
+   * It is an unfinished write: a temporary file, or an upload in parts.
+   */
+  onafgemaakt: boolean;
+}
+
 export interface BewaartermijnRun {
   /**
    * When it ended; empty: it runs, or its worker died and it begins anew.
@@ -4090,6 +4113,7 @@ export interface DB {
   besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
   bestand: Bestand;
   bestandsdeel: Bestandsdeel;
+  bestandZonderRij: BestandZonderRij;
   bewaartermijnRun: BewaartermijnRun;
   catalogus: Catalogus;
   catalogusAutorisatie: CatalogusAutorisatie;

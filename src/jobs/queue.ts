@@ -5,7 +5,8 @@ import { withOrigin } from '../telemetry/request-id.ts'
 export type JobOptions = {
   /** A job with a key replaces the waiting one with the same key. */
   jobKey?: string
-  runAt?: Date
+  /** Not before so many seconds have passed, by the clock of the database. */
+  delaySeconds?: number
   maxAttempts?: number
   queueName?: string
   priority?: number
@@ -23,7 +24,7 @@ export async function enqueue<Name extends keyof GraphileWorker.Tasks & string>(
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
     ${name}, payload => ${JSON.stringify(withOrigin(payload))}::text::json, queue_name => ${options.queueName ?? null},
-    run_at => ${options.runAt?.toISOString() ?? null}::timestamptz, max_attempts => ${options.maxAttempts ?? null},
+    run_at => now() + ${options.delaySeconds ?? null}::float8 * interval '1 second', max_attempts => ${options.maxAttempts ?? null},
     job_key => ${options.jobKey ?? null}, priority => ${options.priority ?? null})`.execute(trx)
 }
 

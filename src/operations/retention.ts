@@ -1,6 +1,7 @@
 // retention: what is kept for how long, and what a clean-up removes. The task does it, the pages show it.
 
 import { type RawBuilder, sql } from 'kysely'
+import type { Sql } from 'postgres'
 import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
 import { one } from '../database/rows.ts'
@@ -15,6 +16,23 @@ type Terms = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
 export function isOldImport({ importRetentionDays }: Terms): RawBuilder<boolean> {
   return sql`import.status <> 'active' and import.verwijderd_op is null
     and coalesce(import.beeindigd_op, import.gemaakt_op) < now() - make_interval(days => ${importRetentionDays}::int)`
+}
+
+/** So far may two runs lie apart before a jump of the clock is the likelier reason. */
+const GAP_DAYS = 7
+
+/**
+ * Whether the clock of the database stands suspiciously far behind the last run that was completed, or behind the last change
+ * of the schema before the first run: a host that woke with a wrong date, a back-up that was restored, or a service that was off.
+ */
+export async function clockGap(sql: Sql): Promise<{ last: string; days: number } | undefined> {
+  const [gap] = await sql<{ last: string; days: number }[]>`
+    select last, extract(day from now() - last)::int as days from (
+      select greatest(
+        (select max(begonnen_op) from bewaartermijn_run where begonnen_op <= now() and beeindigd_op is not null and fout is null),
+        (select max(uitgevoerd_op) from migratie where uitgevoerd_op <= now())) as last) known
+    where last < now() - make_interval(days => ${GAP_DAYS})`
+  return gap
 }
 
 /** What a run would remove now. */

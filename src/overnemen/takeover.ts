@@ -170,12 +170,12 @@ export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeove
 const MAX_ATTEMPTS = 7
 
 /** @param queue jobs of one queue run one after another, so that as many run side by side as there are queues */
-export function queueStep(trx: Db, stap: number, queue: string, runAt?: Date): Promise<void> {
+export function queueStep(trx: Db, stap: number, queue: string, delaySeconds = 0): Promise<void> {
   const options = {
     jobKey: `takeover-step ${stap}`,
     queueName: queue,
     maxAttempts: MAX_ATTEMPTS,
-    ...(runAt && { runAt }),
+    delaySeconds,
   }
   return enqueue(trx, 'takeover-step', { stap, rij: queue }, options)
 }

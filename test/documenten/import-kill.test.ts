@@ -159,7 +159,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
     const store = filesystemStore(wild.config.documentenDir)
     const stored = await Array.fromAsync(store.list())
     t.comment(`${stored.length - known.size} files of interrupted batches`)
-    const swept = await sweep(store, { olderThan: new Date(Date.now() + 1000), known: async () => known })
+    const swept = await sweep(store, { known: async () => known, ripe: async (names) => new Set(names) })
     t.equal(swept.removed, stored.length - known.size, 'the sweep removes what interrupted batches left')
     t.equal((await Array.fromAsync(store.list())).length, wanted.length)
     // Those of the clock, which have their own name as key, come at every minute.

@@ -2,7 +2,7 @@
 // documents are made and deleted. Both are restored elsewhere, in either order, and checked.
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { cp, mkdtemp, rm, utimes } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,7 +25,7 @@ t.test(
   { skip: noPrograms },
   async (t) => {
     const backups = await givenBackups(t, { DOCUMENTEN_KEEP_DELETED_HOURS: '1' })
-    const { app, directory } = await restore(t, backups, backups.second)
+    const { app } = await restore(t, backups, backups.second)
     const { outcome, found } = await check(app)
     t.match(outcome, { found: 0, removed: 0, noted: 0 })
     t.strictSame(found, [])
@@ -36,7 +36,7 @@ t.test(
     const later = (await stored(app)).filter((sleutel) => !known.has(sleutel))
     t.ok(later.includes(backups.keys.get(backups.madeAfterDump)!))
     t.match((await check(app, { repair: true })).outcome, { found: 0, removed: 0 }, 'their documents may still come')
-    await makeOld(directory, later)
+    await makeOld(app, later)
     const repaired = await check(app, { repair: true })
     t.strictSame(repaired.found, later.map((sleutel) => `orphan ${sleutel} true`).sort(), 'a day later they go')
     t.strictSame(await stored(app), [...known].sort(), 'and nothing else')
@@ -75,7 +75,7 @@ t.test(
       t.equal(await countLost(app.parts), 0, 'without --repair nothing is changed')
 
       const orphan = backups.keys.get(backups.deletedBeforeDump)!
-      await makeOld(directory, [orphan])
+      await makeOld(app, [orphan])
       const { outcome, found } = await check(app, { repair: true })
       t.match(outcome, { removed: 1, noted: missing.size })
       t.ok(found.includes(`orphan ${orphan} true`), 'bytes of what was deleted go')
@@ -100,7 +100,7 @@ t.test('a store of which most has no document is not emptied unless that is aske
       return key
     }),
   )
-  await makeOld(app.config.documentenDir, keys)
+  await makeOld(app, keys)
   t.match((await check(app, { repair: true })).outcome, { found: 101, removed: 0, refused: ['filesystem'] })
   t.equal((await stored(app)).length, 101)
   await app.database.sql`select graphile_worker.add_job('retention', '{}')`
@@ -224,9 +224,12 @@ async function copyLive(from: string, to: string): Promise<string> {
 const putBack = (copy: string, directory: string) =>
   cp(copy, directory, { recursive: true, force: false, preserveTimestamps: true })
 
-async function makeOld(directory: string, keys: string[]): Promise<void> {
-  const old = new Date(Date.now() - 26 * 3600_000)
-  for (const key of keys) await utimes(join(directory, key), old, old)
+/** As if the clean-up had met them a day ago. */
+async function makeOld({ database: { sql } }: TestApp, keys: string[]): Promise<void> {
+  await sql`
+    insert into bestand_zonder_rij (backend, naam, onafgemaakt, gezien_op)
+    select 'filesystem', naam, false, now() - interval '26 hours' from unnest(${keys}::text[]) naam
+    on conflict (backend, naam, onafgemaakt) do update set gezien_op = excluded.gezien_op`
 }
 
 async function check({ parts }: TestApp, options: CheckOptions = {}) {

@@ -104,7 +104,8 @@ Exit codes: 0 all is well (or was repaired), 1 something is wrong.`,
 function inWords(outcome: CheckResult, repair: boolean): string {
   const { documents, stored, found, repaired, recent, refused, unfinished, removed, relinked, noted, back } = outcome
   const lines = [`${documents} documents, ${stored} files in storage: ${found} wrong, ${repaired} of these repaired.`]
-  if (recent > 0) lines.push(`${recent} files without a document are younger than a day, and were left.`)
+  if (recent > 0)
+    lines.push(`${recent} files without a document were not noted a day ago, or an import runs: they were left.`)
   if (repair) {
     const done = [
       removed > 0 && `removed ${removed} files without a document`,

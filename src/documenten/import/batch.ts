@@ -24,7 +24,7 @@ import { advance, type Batch, enqueueBatch, noteWaiting } from './progress.ts'
 
 type Parts = BatchParts & { caseLinks: CaseLinks }
 
-const WAIT_MS = 10_000
+const WAIT_SECONDS = 10
 // A batch during which workers die again and again goes on row by row, to find the row that kills them. That one is left
 // out when it is alone. More than one crash, because a worker may die for reasons of its own.
 const CRASHES_OF_BATCH = 5
@@ -45,7 +45,7 @@ export async function processBatch(parts: Parts, ahead: Ahead, batch: Batch, cra
     parts.log.warn({ import: batch.import, err: error }, 'import waits')
     await parts.database.db.transaction().execute(async (trx) => {
       await noteWaiting(trx, batch.import, reden)
-      await enqueueBatch(trx, batch, new Date(Date.now() + WAIT_MS))
+      await enqueueBatch(trx, batch, WAIT_SECONDS)
     })
   }
 }

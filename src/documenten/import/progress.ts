@@ -12,11 +12,11 @@ export type Batch = { import: string; vanaf: number; perRijTot?: number }
 const BATCH_ATTEMPTS = 6
 
 /** Queues the job of a batch in place of the one that this import has waiting: no two of them wait at once. */
-export function enqueueBatch(trx: Db, batch: Batch, runAt?: Date): Promise<void> {
+export function enqueueBatch(trx: Db, batch: Batch, delaySeconds = 0): Promise<void> {
   return enqueue(trx, 'import-batch', batch, {
     jobKey: `import:${batch.import}`,
     maxAttempts: BATCH_ATTEMPTS,
-    ...(runAt && { runAt }),
+    delaySeconds,
   })
 }
 

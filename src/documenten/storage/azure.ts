@@ -120,15 +120,15 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
         for (const { name, properties } of page?.segment.blobItems ?? []) {
           const sleutel = name.slice(prefix.length)
           if (sleutel === '' || sleutel.startsWith('.') || sleutel.endsWith('/')) continue
-          yield { sleutel, omvang: properties.contentLength ?? 0, gewijzigd: properties.lastModified }
+          yield { sleutel, omvang: properties.contentLength ?? 0 }
         }
         continuationToken = page?.continuationToken
       } while (continuationToken)
     },
 
-    async removeUnfinished() {
-      return 0
-    },
+    // Blocks that were never put together end by themselves, after a week.
+    async *unfinished() {},
+    async removeUnfinished() {},
 
     // Rights are looked at before the condition, so that after the first time this writes nothing.
     async check() {

@@ -5,8 +5,8 @@ import type { Backend } from '../../config/storage.ts'
 import type { Database } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
 import type { Stores } from './choose.ts'
-import { GRACE_MS, neededKeys, usedBackends } from './files.ts'
-import { isOwnKey, type Store } from './index.ts'
+import { forgetOthers, GRACE, neededKeys, ripeBytes, usedBackends } from './files.ts'
+import { isOwnKey, removeUnfinished, type Store } from './index.ts'
 import { checksumOf, hasChecksum, inParallel } from './migrate.ts'
 
 /**
@@ -23,7 +23,7 @@ export type CheckResult = {
   documents: number
   stored: number
   foreign: number
-  /** Bytes without a document that are younger than a day: their document may still come. */
+  /** Bytes without a document that were first noted less than a day ago, or while an import runs: their document may still come. */
   recent: number
   /** Left over from interrupted writes, and removed. */
   unfinished: number
@@ -54,7 +54,8 @@ const AT_ONCE = 4
 const FEW = 100 // as many orphans are removed whatever else is there
 
 /**
- * Changes nothing unless `repair` is set, but for the checksum of bytes that had none. Repairing never touches a document, never
+ * Changes nothing unless `repair` is set, but for the checksum of bytes that had none. Bytes without a document go a day after a run
+ * that repairs, or the clean-up, first noted them. Repairing never touches a document, never
  * writes bytes and removes none that a row names.
  * @throws StoreUnavailable when a store is away: nothing is said about its documents then
  */
@@ -96,11 +97,10 @@ type Check = Parts & {
 async function checkBackend(check: Check): Promise<void> {
   const { connection, options, so } = check
   const store = check.storeFor(check.backend)
-  const old = new Date(Date.now() - GRACE_MS)
   await connection`set statement_timeout = 0`
   await connection`
     create temporary table aanwezig (
-      sleutel text primary key, omvang bigint not null, gewijzigd timestamptz not null, eigen boolean not null)`
+      sleutel text primary key, omvang bigint not null, eigen boolean not null)`
   const begin = one(await connection<{ op: string }[]>`select now() as op`)
   for await (const page of pages(store.list(), PAGE)) {
     const own = page.map(({ sleutel }) => isOwnKey(sleutel))
@@ -108,25 +108,44 @@ async function checkBackend(check: Check): Promise<void> {
     so.foreign += own.filter((is) => !is).length
     await connection`
       insert into aanwezig select * from unnest(
-        ${page.map(({ sleutel }) => sleutel)}::text[], ${page.map(({ omvang }) => omvang)}::bigint[],
-        ${page.map(({ gewijzigd }) => gewijzigd.toISOString())}::timestamptz[], ${own.map(String)}::text[]::boolean[])
+        ${page.map(({ sleutel }) => sleutel)}::text[], ${page.map(({ omvang }) => omvang)}::bigint[], ${own.map(String)}::text[]::boolean[])
       on conflict do nothing`
     options.progress?.(so)
   }
   await connection`analyze aanwezig`
-  await checkOrphans(check, store, old)
-  if (options.repair) so.unfinished += await store.removeUnfinished(old)
+  await checkOrphans(check, store)
+  if (options.repair) {
+    const { sql } = check.database
+    so.unfinished += await removeUnfinished(store, (names) =>
+      ripeBytes(sql, check.backend, names, { unfinished: true }),
+    )
+    await forgetOthers(sql, check.backend, begin.op)
+  }
   await checkDocuments(check, store, begin.op)
 }
 
-async function checkOrphans(check: Check, store: Store, old: Date): Promise<void> {
+async function checkOrphans(check: Check, store: Store): Promise<void> {
   const { connection, backend, options, so } = check
   const orphan = connection`a.eigen and not exists (select from bestand b where b.backend = ${backend} and b.sleutel = a.sleutel)`
   let removes = options.repair === true
+  if (removes) {
+    for (let after = ''; ; ) {
+      const page = await connection<{ sleutel: string }[]>`
+        select a.sleutel from aanwezig a where a.sleutel > ${after} and ${orphan} order by a.sleutel limit ${PAGE}`
+      if (page.length === 0) break
+      after = lastOf(page).sleutel
+      await ripeBytes(
+        connection,
+        backend,
+        page.map(({ sleutel }) => sleutel),
+      )
+    }
+  }
   if (removes && !options.removeMost) {
     const row = one(
       await connection<{ orphans: number; own: number }[]>`
-      select count(*) filter (where ${orphan} and a.gewijzigd < ${old.toISOString()}) as orphans,
+      select count(*) filter (where ${orphan} and exists (select from bestand_zonder_rij z where z.backend = ${backend}
+          and z.naam = a.sleutel and not z.onafgemaakt and z.gezien_op < now() - ${GRACE}::interval)) as orphans,
         count(*) filter (where a.eigen) as own
       from aanwezig a`,
     )
@@ -134,17 +153,18 @@ async function checkOrphans(check: Check, store: Store, old: Date): Promise<void
     if (!removes) so.refused.push(backend)
   }
   for (let after = ''; ; ) {
-    const page = await connection<{ sleutel: string; gewijzigd: string }[]>`
-      select a.sleutel, a.gewijzigd from aanwezig a
+    const page = await connection<{ sleutel: string }[]>`
+      select a.sleutel from aanwezig a
       where a.sleutel > ${after} and ${orphan} order by a.sleutel limit ${PAGE}`
     if (page.length === 0) return
     after = lastOf(page).sleutel
     // A document may have come, and bytes that a moved document has left are removed by a job of their own.
     const keys = page.map(({ sleutel }) => sleutel)
+    const ripe = await ripeBytes(check.database.sql, backend, keys, { notes: false })
     const needed = await neededKeys(check.database.sql, backend, keys)
-    await inParallel([...page], AT_ONCE, async ({ sleutel, gewijzigd }) => {
+    await inParallel([...page], AT_ONCE, async ({ sleutel }) => {
       if (needed.has(sleutel)) return
-      if (new Date(gewijzigd) >= old) {
+      if (!ripe.has(sleutel)) {
         so.recent++
         return
       }

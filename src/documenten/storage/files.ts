@@ -4,8 +4,8 @@ import { BACKENDS, type Backend } from '../../config/storage.ts'
 import type { Database } from '../../database/database.ts'
 import type { Stores } from './choose.ts'
 
-/** Longer than any upload or batch takes between its bytes and its row. */
-export const GRACE_MS = 24 * 3600 * 1000
+/** Longer than any upload or batch takes between its bytes and its row. By the clock of the database. */
+export const GRACE = '24 hours'
 
 /** The stores that hold documents, and the one where new ones go. */
 export async function usedBackends({ database, store }: Stores & { database: Database }): Promise<Backend[]> {
@@ -17,6 +17,51 @@ export async function usedBackends({ database, store }: Stores & { database: Dat
 
 /** The job that removes the bytes which a document left behind is known by this key. */
 export const removalKey = (backend: string, sleutel: string): string => `bytes:${backend}:${sleutel}`
+
+/** The lock under which documents are moved to another store. */
+export const MOVE_LOCK = 7_319_204 // any number that is no other lock of ours
+
+/**
+ * Notes which bytes have no row, and tells which of them may go: an earlier look noted them, a day ago by the clock of the database,
+ * and nothing is open that may still name bytes (an import, batches prepared for one, a takeover, a move to another store). The
+ * dates of a store and of this process do not count.
+ * @param names keys, or unfinished writes as `Store.unfinished` names them
+ * @param options `notes: false` only tells
+ */
+export async function ripeBytes(
+  sql: postgres.Sql | postgres.ReservedSql,
+  backend: string,
+  names: string[],
+  options: { unfinished?: boolean; notes?: boolean } = {},
+): Promise<Set<string>> {
+  const { unfinished = false, notes = true } = options
+  if (notes) {
+    // A moment of later than now was noted by a clock that has been set back since.
+    await sql`
+      insert into bestand_zonder_rij as z (backend, naam, onafgemaakt)
+      select ${backend}, naam, ${unfinished} from unnest(${names}::text[]) naam
+      on conflict (backend, naam, onafgemaakt) do update set laatst_gezien_op = now(), gezien_op = least(z.gezien_op, now())`
+  }
+  const rows = await sql<{ naam: string }[]>`
+    select naam from bestand_zonder_rij
+    where backend = ${backend} and onafgemaakt = ${unfinished} and naam = any(${names}::text[])
+      and gezien_op < now() - ${GRACE}::interval
+      and not exists (select from import where status = 'active')
+      and not exists (select from import_vooruit)
+      and not exists (select from overneming where status = 'loopt')
+      and not exists (select from pg_locks where locktype = 'advisory' and classid = 0 and objid = ${MOVE_LOCK}
+        and database = (select oid from pg_database where datname = current_database()))`
+  return new Set(rows.map(({ naam }) => naam))
+}
+
+/** Forgets what a whole look at a store, begun at a moment of the database, did not meet again: it is gone, or has a row. */
+export async function forgetOthers(
+  sql: postgres.Sql | postgres.ReservedSql,
+  backend: string,
+  since: string,
+): Promise<void> {
+  await sql`delete from bestand_zonder_rij where backend = ${backend} and laatst_gezien_op < ${since}`
+}
 
 /** Which of these keys are not to be touched: a document is there, or was until a moment ago and may still be read there. */
 export async function neededKeys(

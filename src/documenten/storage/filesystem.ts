@@ -113,27 +113,28 @@ export function filesystemStore(root: string): Store {
       if (from !== '') requireKey(from.slice(0, -1))
       try {
         for await (const { sleutel, stats } of walk(from.slice(0, -1))) {
-          if (sleutel.startsWith(prefix)) yield { sleutel, omvang: stats.size, gewijzigd: stats.mtime }
+          if (sleutel.startsWith(prefix)) yield { sleutel, omvang: stats.size }
         }
       } catch (error) {
         throw storeFault(error)
       }
     },
 
-    async removeUnfinished(olderThan) {
+    async *unfinished() {
       await layout.requireMarker()
-      let removed = 0
-      return store(async () => {
-        const entries = await ifPresent(() => opendir(path.join(root, TEMP)))
-        for await (const entry of entries ?? []) {
-          const temp = path.join(root, TEMP, entry.name)
-          const stats = await ifPresent(() => stat(temp))
-          if (!stats?.isFile() || stats.mtime >= olderThan) continue
-          await ifPresent(() => unlink(temp))
-          removed++
+      try {
+        for await (const entry of (await ifPresent(() => opendir(path.join(root, TEMP)))) ?? []) {
+          if (entry.isFile()) yield entry.name
         }
-        return removed
-      })
+      } catch (error) {
+        throw storeFault(error)
+      }
+    },
+
+    async removeUnfinished(name) {
+      requireKey(name)
+      await layout.requireMarker()
+      await store(() => ifPresent(() => unlink(path.join(root, TEMP, name))))
     },
 
     async check() {

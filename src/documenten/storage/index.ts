@@ -47,9 +47,11 @@ export type Store = {
   /** Removing what is absent is no error. */
   remove(sleutel: string): Promise<void>
   /** In no particular order and in flat memory, for sweeps and checks. */
-  list(prefix?: string): AsyncIterable<{ sleutel: string; omvang: number; gewijzigd: Date }>
-  /** Removes what interrupted writes left behind (temporary files, open multipart uploads) and tells how much. */
-  removeUnfinished(olderThan: Date): Promise<number>
+  list(prefix?: string): AsyncIterable<{ sleutel: string; omvang: number }>
+  /** Names what is being written, or was left by a write that was interrupted (temporary files, open multipart uploads). */
+  unfinished(): AsyncIterable<string>
+  /** Removes what `unfinished` named. */
+  removeUnfinished(name: string): Promise<void>
   /** Throws StoreUnavailable unless a write would succeed now. */
   check(): Promise<void>
   /** Bytes of the disk that it is on; absent for a store that has no disk of ours. @throws StoreUnavailable */
@@ -109,33 +111,46 @@ export function requireKey(sleutel: string): void {
 
 /**
  * Removes bytes that no document knows, and unfinished writes. Only keys made by `newKey` are touched, so a store
- * that also holds other things loses none of them. `olderThan` lies further back than the longest time between writing
- * bytes and committing their row: a key that becomes known after `known` was asked would be lost.
+ * that also holds other things loses none of them. `ripe` tells which of those that nobody knows may go, as `ripeBytes` does.
  */
 export async function sweep(
   store: Store,
-  options: { olderThan: Date; known: (sleutels: string[]) => Promise<Set<string>>; batch?: number },
+  options: {
+    known: (sleutels: string[]) => Promise<Set<string>>
+    ripe: (names: string[], unfinished: boolean) => Promise<Set<string>>
+    batch?: number
+  },
 ): Promise<{ seen: number; removed: number; unfinished: number }> {
-  const { olderThan, known, batch = 1000 } = options
+  const { known, ripe, batch = 1000 } = options
   let seen = 0
   let removed = 0
   let candidates: string[] = []
-  for await (const { sleutel, gewijzigd } of store.list()) {
+  for await (const { sleutel } of store.list()) {
     seen++
-    if (gewijzigd < olderThan && isOwnKey(sleutel)) candidates.push(sleutel)
+    if (isOwnKey(sleutel)) candidates.push(sleutel)
     if (candidates.length >= batch) await deleteUnknown()
   }
   await deleteUnknown()
-  return { seen, removed, unfinished: await store.removeUnfinished(olderThan) }
+  return { seen, removed, unfinished: await removeUnfinished(store, (names) => ripe(names, true)) }
 
   async function deleteUnknown() {
     if (candidates.length === 0) return
     const kept = await known(candidates)
-    for (const sleutel of candidates) {
-      if (kept.has(sleutel)) continue
+    const unknown = candidates.filter((sleutel) => !kept.has(sleutel))
+    candidates = []
+    if (unknown.length === 0) return
+    for (const sleutel of await ripe(unknown, false)) {
       await store.remove(sleutel)
       removed++
     }
-    candidates = []
   }
+}
+
+/** Removes those unfinished writes that are ripe, and tells how many. */
+export async function removeUnfinished(store: Store, ripe: (names: string[]) => Promise<Set<string>>): Promise<number> {
+  const names = await Array.fromAsync(store.unfinished())
+  if (names.length === 0) return 0
+  const old = await ripe(names)
+  for (const name of old) await store.removeUnfinished(name)
+  return old.size
 }

@@ -10,7 +10,7 @@ import { type Database, kyselyOn } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import type { Stores } from './choose.ts'
-import { removalKey } from './files.ts'
+import { MOVE_LOCK, removalKey } from './files.ts'
 import { type Store, StoreUnavailable } from './index.ts'
 
 export type Moved = {
@@ -25,7 +25,7 @@ type Bestand = { id: number; backend: string; sleutel: string; omvang: number; s
 
 const PAGE = 100
 const AT_ONCE = 4
-const KEEP_OLD_MS = 3600 * 1000
+const KEEP_OLD_SECONDS = 3600
 
 /**
  * Moves everything that is not in `to` yet.
@@ -88,9 +88,9 @@ async function move(
     const [row] = await connection<{ id: number }[]>`
       update bestand set backend = ${target.backend}, sleutel = ${copy.sleutel}, sha256 = ${expected}
       where id = ${id} and backend = ${backend} and sleutel = ${sleutel} returning id`
-    const runAt = new Date(Date.now() + KEEP_OLD_MS)
+    const delaySeconds = KEEP_OLD_SECONDS
     const jobKey = removalKey(backend, sleutel)
-    if (row) await enqueue(kyselyOn(connection), 'remove-bytes', { backend, sleutel }, { runAt, jobKey })
+    if (row) await enqueue(kyselyOn(connection), 'remove-bytes', { backend, sleutel }, { delaySeconds, jobKey })
     return row !== undefined
   })
   if (!switched) await target.remove(copy.sleutel) // the document was deleted meanwhile
@@ -143,18 +143,16 @@ export class AlreadyRunning extends Error {
   override name = 'AlreadyRunning'
 }
 
-const LOCK = 7_319_204 // any number that is no other lock of ours
-
 async function withLock<T>({ sql }: Database, work: (held: () => Promise<void>) => Promise<T>): Promise<T> {
   const connection = await sql.reserve()
   try {
-    const row = one(await connection<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as got`)
+    const row = one(await connection<{ got: boolean }[]>`select pg_try_advisory_lock(${MOVE_LOCK}) as got`)
     if (!row.got) throw new AlreadyRunning('documents are being moved already')
     try {
       // The lock lives as long as the connection: when that is gone, so is the right to go on.
       return await work(async () => void (await connection`select 1`))
     } finally {
-      await connection`select pg_advisory_unlock(${LOCK})`.catch(() => {})
+      await connection`select pg_advisory_unlock(${MOVE_LOCK})`.catch(() => {})
     }
   } finally {
     connection.release()

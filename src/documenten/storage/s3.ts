@@ -138,18 +138,17 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         const page = await call(({ client, sdk }, abortSignal) =>
           client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
         )
-        for (const { Key, Size, LastModified } of page.Contents ?? []) {
+        for (const { Key, Size } of page.Contents ?? []) {
           const sleutel = (Key ?? '').slice(prefix.length)
           // What ends in a slash is how some programs show a directory.
           if (sleutel === '' || sleutel.startsWith('.') || sleutel.endsWith('/')) continue
-          yield { sleutel, omvang: Size ?? 0, gewijzigd: LastModified ?? new Date() }
+          yield { sleutel, omvang: Size ?? 0 }
         }
         ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined
       } while (ContinuationToken)
     },
 
-    async removeUnfinished(olderThan) {
-      let removed = 0
+    async *unfinished() {
       let markers: Pick<Sdk.ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'> | undefined = {}
       while (markers) {
         const input: Sdk.ListMultipartUploadsCommandInput = { Bucket, Prefix: prefix, ...markers }
@@ -159,16 +158,16 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
             return undefined // a server that does not tell; its own rules have to end them
           }),
         )
-        for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
-          if (!Initiated || Initiated >= olderThan) continue
-          await abortUpload(expected(Key), expected(UploadId))
-          removed++
-        }
+        for (const { Key, UploadId } of page?.Uploads ?? []) yield `${expected(UploadId)} ${expected(Key)}`
         markers = page?.IsTruncated
           ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
           : undefined
       }
-      return removed
+    },
+
+    async removeUnfinished(name) {
+      const space = name.indexOf(' ')
+      await abortUpload(name.slice(space + 1), name.slice(0, space))
     },
 
     // To begin an upload needs the same rights as to write, and leaves nothing, also where versions are kept.

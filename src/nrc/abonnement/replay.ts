@@ -135,8 +135,7 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
     from herzending h join abonnement a on a.id = h.abonnement_id
     where h.id = ${id} and h.beeindigd_op is null and a.verwijderd_op is null for update of h skip locked`
   if (!row) return false
-  const again = (seconds: number) =>
-    m.enqueue('replay-messages', { id }, { jobKey: jobKey(id), runAt: new Date(Date.now() + seconds * 1000) })
+  const again = (delaySeconds: number) => m.enqueue('replay-messages', { id }, { jobKey: jobKey(id), delaySeconds })
   if (row.tot === null) {
     // Whoever is recording messages now may have seen the abonnement blocked, and they are not there before he has ended.
     // That he is recording shows in his lock, which he took before he looked.

@@ -23,7 +23,8 @@ export const operations: Record<string, string> = {
   'Notificaties die bezorgd of mislukt zijn': 'Notifications that were delivered or failed',
   'Wat nog moet worden verstuurd blijft altijd.': 'What still has to be sent always stays.',
   'Opgeslagen bestanden zonder document': 'Stored files without a document',
-  'Resten van afgebroken uploads.': 'Remains of uploads that broke off.',
+  'Resten van afgebroken uploads. Zolang een import of overname loopt, blijven ze staan.':
+    'Remains of uploads that broke off. They stay while an import or a takeover runs.',
   '1 dag': '1 day',
   'na afloop bekend': 'known afterwards',
   vast: 'fixed',
