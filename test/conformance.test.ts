@@ -71,6 +71,16 @@ async function story(t: Test, test: TestApp, line: Line) {
   const taken = await call('POST', line.at?.(other) ?? line.path, snake, client2)
   t.equal(taken.status, 201, `keys in snake_case are taken ${taken.status === 201 ? '' : taken.text}`)
 
+  const third = await line.given(test)
+  const client3 = await givenClient(test, `client-blanks-${clients}`, line.rights(third))
+  const trimmed = await call('POST', line.at?.(third) ?? line.path, inBlanks(third), client3)
+  t.equal(trimmed.status, 201, `blanks around texts are dropped ${trimmed.status === 201 ? '' : trimmed.text}`)
+  t.strictSame(
+    Object.entries(trimmed.body ?? {}).filter(([, value]) => typeof value === 'string' && value !== value.trim()),
+    [],
+    'and none of them is kept',
+  )
+
   if (line.list.includes('GET')) {
     const query = line.query?.(made.body) ?? ''
     const listed = await call('GET', `${path}${query}`, undefined, client)
@@ -212,6 +222,15 @@ function undeclared(schema: Properties, value: unknown, at = ''): string[] {
     return undeclared(declared, member, `${at}.${name}`)
   })
 }
+
+/** Each text of a body with blanks around it, but for bytes in base64. */
+const inBlanks = (body: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [
+      name,
+      typeof value === 'string' && name !== 'inhoud' ? `\u00a0 ${value}\t\u2003` : value,
+    ]),
+  )
 
 function snakeKeys(value: unknown, except: string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => snakeKeys(item, except))

@@ -14,6 +14,8 @@ export type Plain = {
   properties?: Record<string, Plain>
   required?: string[]
   'x-required'?: string[]
+  /** A text whose blanks belong to it. */
+  'x-verbatim'?: boolean
   items?: Plain
   default?: unknown
   enum?: unknown[]

@@ -25,6 +25,9 @@ export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
 /** Text with the limits of the standard. Optional text that is absent reads as `""`. */
 export const Text = (maxLength?: number, options: { minLength?: number; description?: string } = {}) =>
   Type.String({ ...(maxLength !== undefined && { maxLength }), ...options })
+/** Text as it was sent, with the blanks around it: passwords, secrets, and parts of a text that a filter looks for. */
+export const Verbatim = (options: { minLength?: number; maxLength?: number } = {}) =>
+  Type.String({ ...options, 'x-verbatim': true })
 /** Text that may be left out, which then counts as empty. */
 export const OptionalText = (maxLength?: number, description?: string): TOptional<Type.TString> =>
   Type.Optional(
@@ -61,7 +64,7 @@ const readers = new WeakMap<object, Reader>()
 /**
  * Reads a value by its schema as existing clients send it, and checks it: names in snake_case are taken as camelCase,
  * numbers as text and text as numbers, null for what is optional as absent, a duration of no length as null where null
- * is allowed; unknown and read-only names are left out.
+ * is allowed; blanks around a text are dropped, also those of Unicode; unknown and read-only names are left out.
  * @param options.defaults fill in what is absent (not for PATCH)
  * @returns a new value with only what the schema names
  * @throws Problem 400 with all faults, in the order of the fields in the schema
@@ -111,7 +114,7 @@ function makeReader(schema: Plain): Reader {
           return readItem ? value.slice(0, most + 1).map((item) => readItem(item, defaults)) : value
         return readObject ? readObject(value as Record<string, unknown>, defaults) : value
       case 'string':
-        if (isText) return readText(schema.format, value)
+        if (isText) return readText(schema.format, schema['x-verbatim'] ? value : value.trim())
         if (isNumber && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value)) return Number(value)
         if (types.includes('boolean')) return TRUE.has(value) ? true : FALSE.has(value) ? false : value
         return value
@@ -176,7 +179,7 @@ function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>)
   const values: Record<string, unknown> = {}
   for (const [name, given] of Object.entries(query)) {
     const text = String(Array.isArray(given) ? (given.at(-1) ?? '') : (given ?? ''))
-    if (text !== '') values[name] = properties[name]?.type === 'array' ? text.split(',') : text
+    if (text.trim() !== '') values[name] = properties[name]?.type === 'array' ? text.split(',') : text
   }
   return readInput(schema, values)
 }

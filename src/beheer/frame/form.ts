@@ -1,8 +1,8 @@
 // Form: what a form sends, checked against a schema with the words of the API.
 
-import Type, { type Static, type TObject } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import { type InvalidParam, invalidAll, Problem } from '../../core/problem.ts'
-import { readInput } from '../../http/input.ts'
+import { readInput, Verbatim } from '../../http/input.ts'
 import { reason } from '../language/language.ts'
 
 /** A form as it came: text, and a list where a name came more than once. */
@@ -10,10 +10,10 @@ export type FormValues = Record<string, string | string[] | undefined>
 /** Per field what is wrong with it; '' holds what is about the form as a whole. */
 export type FormFaults = Record<string, string>
 
-type FieldSchema = { type?: unknown; 'x-letterlijk'?: boolean }
+type FieldSchema = { type?: unknown; 'x-verbatim'?: boolean }
 
 /** A password, as it was typed: it may begin or end with a space. */
-export const PasswordField = Type.String({ maxLength: 1000, 'x-letterlijk': true })
+export const PasswordField = Verbatim({ maxLength: 1000 })
 
 /**
  * Reads the fields of the schema from a form: an empty field counts as left out, a checkbox is a boolean, a list field may
@@ -34,7 +34,7 @@ export function readForm<T extends TObject>(
     const last = list.at(-1)
     if (field.type === 'array') values[name] = list.filter((part) => part !== '')
     else if (field.type === 'boolean') values[name] = last !== undefined && last !== '' && last !== 'false'
-    else if (last !== undefined && last.trim() !== '') values[name] = field['x-letterlijk'] ? last : last.trim()
+    else if (last !== undefined && last.trim() !== '') values[name] = last
   }
   const found = others(given)
   if (Object.keys(found).length === 0) return readInput(schema, values)

@@ -1,6 +1,8 @@
 // migrate: the schema of the database.
 import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
+import { type BlankTexts, findBlankTexts } from '../../database/blank-texts.ts'
+import { openDatabase } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { openServer } from '../server.ts'
@@ -16,13 +18,15 @@ export function addTo(program: Command): void {
       const server = await openServer(config, openLog(config.logLevel))
       try {
         const applied = await migrate(server.url)
-        print(
-          options,
-          { applied },
-          applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
-        )
+        const database = openDatabase(server.url, { max: 1, name: 'migrate' })
+        const blankTexts = await findBlankTexts(database.sql).finally(database.close)
+        const said = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`
+        print(options, { applied, blankTexts }, [said, ...blankTexts.map(sayBlanks)].join('\n'))
       } finally {
         await server.stop()
       }
     })
 }
+
+const sayBlanks = ({ table, column, count, examples }: BlankTexts) =>
+  `${count} rows of ${table} have blanks around their ${column}, which no request can name. They are left as they are: ${examples.join(', ')}${count > examples.length ? ', …' : ''}`

@@ -9,7 +9,7 @@ import type { Order } from '../../database/list.ts'
 import { lastOf } from '../../database/rows.ts'
 import { alias, documentedAs } from '../../http/documented.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import { Rsin, Url, Uuid } from '../../http/input.ts'
+import { Rsin, Url, Uuid, Verbatim } from '../../http/input.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
 import { containsPart, PageQuery } from '../../http/page.ts'
 import { resolveObject } from '../object-relations.ts'
@@ -27,9 +27,9 @@ export const Filter = Type.Object({
   identificatie: Type.Optional(Type.String()),
   trefwoorden: Words,
   trefwoorden__overlap: Words,
-  titel: Type.Optional(Type.String()),
-  auteur: Type.Optional(Type.String()),
-  beschrijving: Type.Optional(Type.String()),
+  titel: Type.Optional(Verbatim()),
+  auteur: Type.Optional(Verbatim()),
+  beschrijving: Type.Optional(Verbatim()),
   creatiedatum__gte: DateFilter,
   creatiedatum__lte: DateFilter,
   informatieobjecttype: Type.Optional(Url()),

@@ -77,7 +77,8 @@ const isColumn = new Set<string>(KOLOMMEN)
 
 /**
  * The row as the 27 columns; further columns are left out. A row that does not have exactly as many values as the header
- * is refused: with one comma too many or too few, values stand under the wrong names.
+ * is refused: with one comma too many or too few, values stand under the wrong names. Blanks around a value are dropped, but
+ * for the path of a file, whose name may have them.
  *
  * @param nummer counts records and includes the header: the first row is 2
  */
@@ -88,7 +89,7 @@ export function valuesOf(kop: string[], cellen: string[], nummer: number): { rij
   }
   const rij: Partial<Record<string, string>> = {}
   kop.forEach((naam, i) => {
-    if (isColumn.has(naam)) rij[naam] = cellen[i]
+    if (isColumn.has(naam)) rij[naam] = naam === 'bestandspad' ? cellen[i] : cellen[i]?.trim()
   })
   return { rij: rij as Rij }
 }

@@ -10,7 +10,7 @@ import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaandu
 import { all, type Condition, type Conditions, type Order } from '../../database/list.ts'
 import { expected } from '../../database/rows.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import { Rsin, Url } from '../../http/input.ts'
+import { Rsin, Url, Verbatim } from '../../http/input.ts'
 import { localUuid, type Resource, resolveLink } from '../../http/links.ts'
 import { contains, containsPart, PageQuery } from '../../http/page.ts'
 import { LEVELS } from '../betrokkenen.ts'
@@ -116,9 +116,9 @@ const DATE_FILTERS = Object.entries(DATES).flatMap(([name, suffixes]) =>
 /** Filters that a list and a search share. */
 export const ATTRIBUTEN = {
   identificatie: opt(Type.String()),
-  identificatie__icontains: opt(Type.String()),
-  omschrijving: opt(Type.String()),
-  zaaktype__omschrijving: opt(Type.String()),
+  identificatie__icontains: opt(Verbatim()),
+  omschrijving: opt(Verbatim()),
+  zaaktype__omschrijving: opt(Verbatim()),
   bronorganisatie: opt(Rsin),
   bronorganisatie__in: opt(Type.Array(Rsin)),
   zaaktype: opt(Url()),

@@ -332,6 +332,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/places.test.ts'],
   },
   {
+    what: 'blanks around a text are dropped',
+    file: 'src/http/input.ts',
+    search: "schema['x-verbatim'] ? value : value.trim()",
+    replace: 'value',
+    tests: ['test/http/blanks.test.ts'],
+  },
+  {
     what: 'questions of one request to other services are counted',
     file: 'src/services/questions.ts',
     search: 'if (++request.questions > LIMITS.questions) {',
