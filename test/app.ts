@@ -76,6 +76,7 @@ export async function testApp(
     SECRET_KEY: 'key of the tests, long enough',
     IMPORT_DOCUMENTEN_BASE_DIR: importDir,
     LOG_LEVEL: lines ? 'info' : 'silent',
+    DOCUMENTEN_KEEP_DELETED_HOURS: '0', // tests see that bytes go
     ...LOOPBACK_ALLOWED,
     ...env,
   })

@@ -1,4 +1,7 @@
 // What runs outside the test runner (`npm run fuzz`, `faults`, `soak`) but uses what the tests share: something with teardowns.
+import { createWriteStream } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { prepareServer } from './setup.ts'
 
@@ -7,6 +10,8 @@ export type StageLike = {
   teardown(work: () => unknown): unknown
   comment(text: string): void
   passing(): boolean
+  /** Keeps what a program writes in the file of the run; absent in a test, which shows it when it fails. */
+  log?(text: string): void
 }
 
 /** And of one that they judge by: whether what was found is what had to be. */
@@ -41,7 +46,11 @@ export async function whileStanding(work: (stage: Stage) => Promise<void>): Prom
   Object.assign(process.env, { TEST_DATABASE_URL: server.url, TEST_TEMPLATE: server.template })
   const works: (() => unknown)[] = [server.stop]
   let passing = true
+  const logFile = join(tmpdir(), `zaakstroom-run-${process.pid}.log`)
+  const log = createWriteStream(logFile)
+  console.log(`log lines of the programs: ${logFile}`)
   const stage: Stage = {
+    log: (text) => void log.write(text),
     teardown: (work) => works.push(work),
     comment: (text) => console.log(`# ${text}`),
     passing: () => passing,

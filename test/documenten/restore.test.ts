@@ -1,30 +1,31 @@
 // Backup and restore: the database with pg_dump and the directory of documents by copying it, at different moments and while
 // documents are made and deleted. Both are restored elsewhere, in either order, and checked.
-import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
-import { migrate } from '../../src/database/migrate.ts'
-import { type CheckOptions, checkStorage } from '../../src/documenten/storage/check.ts'
 import { newKey } from '../../src/documenten/storage/index.ts'
 import { countLost } from '../../src/documenten/storage/lost.ts'
-import { givenInformatieobjecttype, type TestApp, testApp, uuidOf } from '../app.ts'
-import { give, noPrograms, run, serverDirectory, startPrimary } from '../database/servers.ts'
-import { DOCUMENTEN } from './importing.ts'
+import { testApp } from '../app.ts'
+import { noPrograms } from '../database/servers.ts'
+import {
+  bestanden,
+  check,
+  documents,
+  givenBackups,
+  keptByDefault,
+  makeOld,
+  missingOf,
+  putBack,
+  restore,
+  sameContent,
+  stored,
+} from './backups.ts'
 
 t.setTimeout(580_000)
-
-type Test = Parameters<typeof testApp>[0]
-type Backups = Awaited<ReturnType<typeof givenBackups>>
 
 t.test(
   'bytes that are kept for a while after a delete: a later copy of the storage has those of every document in the dump',
   { skip: noPrograms },
   async (t) => {
-    const backups = await givenBackups(t, { DOCUMENTEN_KEEP_DELETED_HOURS: '1' })
+    const backups = await givenBackups(t, keptByDefault())
     const { app } = await restore(t, backups, backups.second)
     const { outcome, found } = await check(app)
     t.match(outcome, { found: 0, removed: 0, noted: 0 })
@@ -108,177 +109,3 @@ t.test('a store of which most has no document is not emptied unless that is aske
   t.equal((await stored(app)).length, 101, 'nor does the daily clean-up')
   t.match((await check(app, { repair: true, removeMost: true })).outcome, { found: 101, removed: 101, refused: [] })
 })
-
-/** A service under load. Its storage is copied, its database dumped and its storage copied again, with known changes in between. */
-async function givenBackups(t: Test, env: Record<string, string> = {}) {
-  const directory = await serverDirectory(t)
-  const server = await startPrimary(t, join(directory, 'server'))
-  await give(join(directory, 'dumps'))
-  const dump = join(directory, 'dumps', 'dump')
-  const urlOf = (name: string) => `postgres://postgres@127.0.0.1:${server.port}/${name}`
-  const host = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'postgres']
-  await run('createdb', [...host, 'bron'])
-  await migrate(urlOf('bron'))
-  const app = await testApp(t, { DATABASE_URL: urlOf('bron'), ...env })
-  const type = await givenInformatieobjecttype(app)
-  const contents = new Map<string, string>()
-  const deleted = new Set<string>()
-
-  const create = async () => {
-    const content = `inhoud ${randomUUID()}`
-    const { status, body, text } = await app.call('POST', DOCUMENTEN, {
-      bronorganisatie: '000000000',
-      creatiedatum: '2024-02-29',
-      titel: 'Onder belasting',
-      auteur: 'Auteur',
-      taal: 'nld',
-      informatieobjecttype: type,
-      inhoud: Buffer.from(content).toString('base64'),
-      bestandsomvang: content.length,
-    })
-    if (status !== 201) throw new Error(text)
-    contents.set(uuidOf(body.url), content)
-    return uuidOf(body.url)
-  }
-  const remove = async (uuid: string) => {
-    deleted.add(uuid)
-    const { status, text } = await app.call('DELETE', `${DOCUMENTEN}/${uuid}`)
-    if (status !== 204) throw new Error(text)
-  }
-  const keys = new Map<string, string>()
-  const createKnown = async () => {
-    const uuid = await create()
-    keys.set(uuid, (await documents(app)).get(uuid)!)
-    return uuid
-  }
-  const deletedBeforeDump = await createKnown()
-  const deletedAfterDump = await createKnown()
-
-  let busy = true
-  const made: string[] = []
-  const writer = async () => {
-    while (busy) {
-      made.push(await create())
-      if (made.length % 2 === 0) await remove(made.splice(made.length / 2, 1)[0]!)
-    }
-  }
-  const jobs = async () => {
-    while (busy) await app.runJobs()
-  }
-  const load = Promise.all([writer(), writer(), jobs()])
-  const stop = () => {
-    busy = false
-    return load
-  }
-  const copies = await mkdtemp(join(tmpdir(), 'zaakstroom-copies-'))
-  t.teardown(() => rm(copies, { recursive: true, force: true }))
-  const change = async (uuid: string) => {
-    const enough = contents.size + 10
-    while (busy && contents.size < enough) await Promise.race([load, new Promise(setImmediate)])
-    await remove(uuid)
-    await app.runJobs()
-    return createKnown()
-  }
-  try {
-    const first = await copyLive(app.config.documentenDir, join(copies, 'first'))
-    const madeBeforeDump = await change(deletedBeforeDump)
-    await run('pg_dump', ['--format=custom', '-f', dump, urlOf('bron')])
-    const madeAfterDump = await change(deletedAfterDump)
-    const second = await copyLive(app.config.documentenDir, join(copies, 'second'))
-    await stop()
-    const restoreDump = async (name: string) => {
-      await run('createdb', [...host, name])
-      await run('pg_restore', ['--exit-on-error', '-d', urlOf(name), dump])
-      return urlOf(name)
-    }
-    return {
-      ...{ contents, deleted, keys, first, second, restoreDump },
-      ...{ deletedBeforeDump, deletedAfterDump, madeBeforeDump, madeAfterDump },
-    }
-  } finally {
-    await stop()
-  }
-}
-
-let restored = 0
-
-/** The dump in a new database and a copy of the storage in a new directory, with the service on them. */
-async function restore(t: Test, { restoreDump }: Backups, storage: string) {
-  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-restored-'))
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
-  await cp(storage, directory, { recursive: true, preserveTimestamps: true })
-  const url = await restoreDump(`elders_${restored++}`)
-  await migrate(url)
-  return { app: await testApp(t, { DATABASE_URL: url, DOCUMENTEN_DIR: directory }), directory }
-}
-
-/** A copy while files come and go, as operators make it: what goes meanwhile is not in it. */
-async function copyLive(from: string, to: string): Promise<string> {
-  await promisify(execFile)('cp', ['-a', from, to]).catch(({ stderr }: { stderr: string }) => {
-    const faults = stderr.split('\n').filter((line) => line !== '' && !line.includes('No such file'))
-    if (faults.length > 0) throw new Error(faults.join('\n'))
-  })
-  return to
-}
-
-const putBack = (copy: string, directory: string) =>
-  cp(copy, directory, { recursive: true, force: false, preserveTimestamps: true })
-
-/** As if the clean-up had met them a day ago. */
-async function makeOld({ database: { sql } }: TestApp, keys: string[]): Promise<void> {
-  await sql`
-    insert into bestand_zonder_rij (backend, naam, onafgemaakt, gezien_op)
-    select 'filesystem', naam, false, now() - interval '26 hours' from unnest(${keys}::text[]) naam
-    on conflict (backend, naam, onafgemaakt) do update set gezien_op = excluded.gezien_op`
-}
-
-async function check({ parts }: TestApp, options: CheckOptions = {}) {
-  const found: string[] = []
-  const outcome = await checkStorage(parts, {
-    ...options,
-    report: ({ kind, sleutel, repaired }) => found.push(`${kind} ${sleutel} ${repaired}`),
-  })
-  return { outcome, found: found.sort() }
-}
-
-const stored = async ({ parts }: TestApp) =>
-  (await Array.fromAsync(parts.store.list())).map(({ sleutel }) => sleutel).sort()
-
-const bestanden = ({ database }: TestApp) => database.sql<{ sleutel: string }[]>`select sleutel from bestand`
-
-/** The documents, by uuid, with the key of their bytes. */
-async function documents({ database }: TestApp): Promise<Map<string, string>> {
-  const rows = await database.sql<{ uuid: string; sleutel: string }[]>`
-    select e.uuid, b.sleutel from enkelvoudiginformatieobject e
-    join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
-    join bestand b on b.id = v.bestand_id`
-  return new Map(rows.map(({ uuid, sleutel }) => [uuid, sleutel]))
-}
-
-/** The documents of which a check says that their bytes lack. */
-async function missingOf(app: TestApp): Promise<Set<string>> {
-  const { found } = await check(app)
-  const byKey = new Map([...(await documents(app))].map(([uuid, sleutel]) => [sleutel, uuid]))
-  return new Set(
-    found.flatMap((line) => {
-      const [kind, sleutel] = line.split(' ')
-      return kind === 'missing' ? [byKey.get(sleutel!)!] : []
-    }),
-  )
-}
-
-/** Every document answers with what was stored in it, and those in `missing` say that it is lost. */
-async function sameContent(
-  t: { strictSame(found: unknown, wanted: unknown): unknown },
-  app: TestApp,
-  { contents }: Backups,
-  missing: Set<string>,
-): Promise<void> {
-  const wrong: string[] = []
-  for (const uuid of (await documents(app)).keys()) {
-    const { status, text, body } = await app.call('GET', `${DOCUMENTEN}/${uuid}/download`)
-    const right = missing.has(uuid) ? status === 503 && body.code === 'inhoud-vermist' : text === contents.get(uuid)
-    if (!right) wrong.push(`${uuid} ${status}`)
-  }
-  t.strictSame(wrong, [])
-}

@@ -8,6 +8,7 @@ import postgres from 'postgres'
 import { type Answer, accept } from '../../bench/receiver.ts'
 import { noPrograms } from '../database/servers.ts'
 import { strikeCounts } from './counts.ts'
+import { playRestore } from '../documenten/backups.ts'
 import { RACES } from './races.ts'
 import type { Cell, Scene } from './scene.ts'
 import { startTogether } from './together.ts'
@@ -282,6 +283,16 @@ export const CELLS: Cell[] = [
     strike: async ({ store }) => {
       await rename(join(store, '.zaakstroom'), join(store, '.away'))
       return () => rename(join(store, '.away'), join(store, '.zaakstroom'))
+    },
+  },
+  {
+    name: 'a backup that was made under load is restored elsewhere',
+    lasts: 0,
+    allowed: {},
+    without: noPrograms,
+    strike: async ({ stage }, judge) => {
+      await playRestore(stage, judge)
+      return NOTHING
     },
   },
   // ---- the receiver ----

@@ -23,6 +23,7 @@ export async function playTwoPrimaries(stage: StageLike, judge: JudgeLike): Prom
     teardown: (work) => works.push(work),
     comment: (text) => stage.comment(text),
     passing: () => stage.passing(),
+    ...(stage.log && { log: stage.log }),
   }
   stage.teardown(() => clean(works))
   try {

@@ -26,12 +26,20 @@ const RENEW = 100 // requests after which one more resource of some kind is made
 /**
  * @param options.lanes requests at the same time; with 1 a seed repeats a run exactly
  * @param options.address of the service, which works on the database of the world
+ * @param options.ended when the service is taken down: nothing is asked or judged any more
  */
 export async function fuzz(
   world: World,
-  options: { address: string; seed: number; requests: number; lanes: number; tell?: (line: string) => void },
+  options: {
+    address: string
+    seed: number
+    requests: number
+    lanes: number
+    tell?: (line: string) => void
+    ended?: AbortSignal
+  },
 ): Promise<Report> {
-  const { address, seed, requests, lanes, tell } = options
+  const { address, seed, requests, lanes, tell, ended } = options
   const pool = new Pool(address, { connections: lanes + 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS })
   const judge = makeJudge(world)
   // Deletes are asked less often than the rest, or little would be left to ask about.
@@ -42,6 +50,7 @@ export async function fuzz(
   const good: number[] = []
 
   const note = (what: string, at: number, ask: Ask | undefined, answer: Answer) => {
+    if (ended?.aborted) return
     const key = `${ask?.operation.name ?? 'the good request'}: ${what}`
     const known = faults.get(key)
     if (known) known.count++
@@ -75,7 +84,7 @@ export async function fuzz(
   let next = 0
   let renewed = 0
   const lane = async () => {
-    for (let n = next++; n < requests; n = next++) {
+    for (let n = next++; n < requests && !ended?.aborted; n = next++) {
       await one(seed + n)
       if (n % BATCH === BATCH - 1) {
         const answer = await send(pool, 'GET', GOOD, {
@@ -85,12 +94,16 @@ export async function fuzz(
         good.push(answer.ms)
         if (answer.status !== 200) note(`${answer.status} after what came before`, seed + n, undefined, answer)
       }
-      if (n % RENEW === RENEW - 1) await renew(world, world.lines[renewed++ % world.lines.length]!)
+      if (n % RENEW === RENEW - 1 && !ended?.aborted) await renew(world, world.lines[renewed++ % world.lines.length]!)
       if (tell && n % 5000 === 4999)
         tell(`${n + 1} requests, ${faults.size} faults, ${reached.size} operations reached`)
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  try {
+    await Promise.all(Array.from({ length: lanes }, lane))
+  } catch (error) {
+    if (!ended?.aborted) throw error // the database may be gone already
+  }
   await pool.destroy()
   good.sort((a, b) => a - b)
   return {

@@ -38,6 +38,8 @@ else
       PORT: String(port),
       LOG_LEVEL: 'error',
     })
+    const ended = new AbortController()
+    stage.teardown(() => ended.abort()) // what is answered while all is taken down is no fault
     await until('the api', () => isReady(address), START_MS)
     const began = performance.now()
     const world = await makeWorld(test)
@@ -50,7 +52,9 @@ else
       requests: Number(values.requests),
       lanes: Number(values.lanes),
       tell: console.log,
+      ended: ended.signal,
     })
+    if (ended.signal.aborted) return console.log('interrupted')
     const seconds = (performance.now() - began) / 1000
     console.log(`\nnever answered 2xx:\n  ${report.missed.join('\n  ')}`)
     console.log(`\nfaults:`)

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { CELLS } from '../faults/cells.ts'
 import { runCell } from '../faults/faults.ts'
-import { openScene, verifyScene } from '../faults/scene.ts'
+import { openScene, verifyScene, whyNot } from '../faults/scene.ts'
 import { collectViolations, whileStanding } from '../stage.ts'
 import { takeSample } from './sample.ts'
-import { type Sample, verdicts } from './verdict.ts'
+import { judgesMemory, type Sample, verdicts } from './verdict.ts'
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +19,7 @@ const { values } = parseArgs({
 })
 
 // The processes are to live as long as the run: only then it shows what they gather.
-const ENDS_PROCESSES = /^an? (api|worker) is (killed|stopped)|everything|^race: an import/
+const ENDS_PROCESSES = /^an? (api|worker) is (killed|stopped)|everything|elsewhere|old primary|^race: an import/
 const SAMPLES = 60
 
 if (values.help)
@@ -32,7 +32,7 @@ else
     console.log(`seed ${values.seed}, ${minutes} minutes`)
     const scene = await openScene(stage, Number(values.seed), { pace: Number(values.pace), mounts: false })
     const { load, random } = scene
-    const cells = CELLS.filter(({ name, mounted }) => !mounted && !ENDS_PROCESSES.test(name))
+    const cells = CELLS.filter((cell) => !cell.mounted && !whyNot(cell, scene) && !ENDS_PROCESSES.test(cell.name))
     const violations: string[] = []
     const samples: Sample[] = []
     const end = performance.now() + minutes * 60_000
@@ -67,7 +67,7 @@ else
     for (const violation of violations) console.log(`VIOLATION ${violation}`)
 
     console.log('\n| what | middle third | last third | |\n| --- | --- | --- | --- |')
-    const found = verdicts(samples)
+    const found = verdicts(samples, minutes)
     for (const { what, middle, last, isLevel } of found)
       if (!isLevel || !what.startsWith('dead rows') || last > 1000)
         console.log(`| ${what} | ${middle.toFixed(0)} | ${last.toFixed(0)} | ${isLevel ? 'level' : 'RISES'} |`)
@@ -76,6 +76,8 @@ else
     console.log(
       `\n${samples.length} samples, ${requests} requests during faults, ${cases} cases, ${load.documents.length} documents`,
     )
+    if (!judgesMemory(minutes))
+      console.log('memory was not judged: in less than 30 minutes it is still warming up, so let it run longer')
     console.log(`VERDICT: ${violations.length} violations, ${rising} of ${found.length} series rise`)
     if (violations.length + rising > 0) stage.fail()
   })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Sample, verdicts } from './verdict.ts'
 
 const series = (what: string, values: number[]): Sample[] => values.map((value) => new Map([[what, value]]))
-const isLevel = (what: string, values: number[]) => verdicts(series(what, values))[0]!.isLevel
+const isLevel = (what: string, values: number[]) => verdicts(series(what, values), 120)[0]!.isLevel
 
 t.test('what rises after warming up is not level', async (t) => {
   t.ok(isLevel('memory of api 1', [90, 150, 200, 203, 201, 204, 206, 203, 205]), 'warming up')
@@ -13,7 +13,13 @@ t.test('what rises after warming up is not level', async (t) => {
 })
 
 t.test('nothing is said of too few samples, or of what nobody can judge', async (t) => {
-  t.throws(() => verdicts(series('connections', [1, 2, 3])), /too few/)
-  t.throws(() => verdicts(series('weather', [1, 2, 3, 4, 5, 6])), /weather/)
-  t.same(verdicts([...series('files of api 1', [1, 1, 1, 1]), ...series('files of api 2', [1, 1])]), [])
+  t.throws(() => verdicts(series('connections', [1, 2, 3]), 120), /too few/)
+  t.throws(() => verdicts(series('weather', [1, 2, 3, 4, 5, 6]), 120), /weather/)
+  t.same(verdicts([...series('files of api 1', [1, 1, 1, 1]), ...series('files of api 2', [1, 1])], 120), [])
+})
+
+t.test('a short run judges all but memory', async (t) => {
+  const rising = (what: string) => series(what, [5, 20, 30, 35, 40, 45, 50, 55, 60])
+  t.same(verdicts(rising('memory of api 1'), 10), [])
+  t.notOk(verdicts(rising('connections'), 10)[0]!.isLevel)
 })

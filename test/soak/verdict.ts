@@ -15,8 +15,17 @@ const MARGINS: Record<Kind, [times: number, more: number]> = {
   'bytes a case': [1.15, 500],
 }
 
-/** @throws when there are too few samples to judge by */
-export function verdicts(samples: Sample[]): Verdict[] {
+/** Memory of a process grows for so long before it is level: caches fill, and code is compiled. */
+const WARM_MINUTES = 30
+
+/** Whether a run is long enough to say something of memory. */
+export const judgesMemory = (minutes: number): boolean => minutes >= WARM_MINUTES
+
+/**
+ * @param minutes that the run took; a short one says nothing of memory
+ * @throws when there are too few samples to judge by
+ */
+export function verdicts(samples: Sample[], minutes: number): Verdict[] {
   if (samples.length < 6) throw new Error(`${samples.length} samples are too few to judge by: let it run longer`)
   const third = Math.floor(samples.length / 3)
   const middle = samples.slice(third, 2 * third)
@@ -25,6 +34,7 @@ export function verdicts(samples: Sample[]): Verdict[] {
   return [...names].flatMap((what) => {
     const [before, after] = [median(middle, what), median(last, what)]
     if (before === undefined || after === undefined) return [] // a process that was started again
+    if (what.startsWith('memory') && !judgesMemory(minutes)) return []
     const [times, more] = marginOf(what)
     return [{ what, middle: before, last: after, isLevel: after <= before * times + more }]
   })

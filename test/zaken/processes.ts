@@ -62,6 +62,7 @@ export function supervise(
       stream.on('data', (data) => {
         lines.push(String(data))
         tell(String(data))
+        t.log?.(String(data))
         if (lines.length > 1000) lines.shift()
       })
     child.once('exit', async (code, signal) => {
@@ -96,7 +97,7 @@ export function supervise(
   }
   t.teardown(async () => {
     await end('SIGKILL')
-    if (t.passing()) return
+    if (t.passing() || t.log) return
     const telling = lines
       .join('')
       .split('\n')

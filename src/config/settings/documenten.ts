@@ -18,7 +18,7 @@ export const DOCUMENTEN = {
   }),
   documentenKeepDeletedHours: Type.Integer({
     env: 'DOCUMENTEN_KEEP_DELETED_HOURS',
-    default: 0,
+    default: 24,
     minimum: 0,
     maximum: 720,
     description:
