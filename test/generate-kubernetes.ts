@@ -10,6 +10,7 @@ const KINDS = [
   'networking.k8s.io/v1 Ingress',
   'networking.k8s.io/v1 NetworkPolicy',
   'policy/v1 PodDisruptionBudget',
+  'v1 ConfigMap',
   'v1 PersistentVolumeClaim',
   'v1 Service',
   'v1 ServiceAccount',

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { awaitSchema } from '../database/migrate.ts'
 import { openStores, prepareNewStore, requirePackages, type Stores } from '../documenten/storage/choose.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
-import { startMetrics } from '../operations/metrics-server.ts'
+import { type Role, startMetrics } from '../operations/metrics-server.ts'
 import { NEVER, type Running } from './server.ts'
 
 /** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. @throws PackageMissing */
@@ -27,8 +27,8 @@ export async function checkSchema(database: Database, log: Logger): Promise<void
 }
 
 /** Metrics of this process, when a port is configured for them. */
-export async function runMetrics(config: Config, url: string, log: Logger): Promise<Running> {
+export async function runMetrics(config: Config, role: Role, url: string, log: Logger): Promise<Running> {
   const { metricsPort: port, host } = config
-  const metrics = await startMetrics({ port, host, databaseUrl: url, store: openStores(config, log).store, log })
+  const metrics = await startMetrics({ port, host, role, databaseUrl: url, store: openStores(config, log).store, log })
   return { stop: metrics.close, failed: NEVER }
 }

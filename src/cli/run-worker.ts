@@ -1,5 +1,4 @@
 // The job side: opening its parts, running and stopping.
-import { createServer } from 'node:http'
 import type { Logger } from 'pino'
 import { CRONTAB, taskList } from '../../tasks/index.ts'
 import { sendNotifications } from '../../tasks/verstuur-notificaties.ts'
@@ -18,7 +17,7 @@ import { startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/claims.ts'
 import { openSender } from '../notificaties/sender.ts'
 import { overall, rememberedReadiness } from '../operations/health.ts'
-import { SIDE_SERVER } from '../operations/metrics-server.ts'
+import { sideServer } from '../operations/metrics-server.ts'
 import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
 import { checkSchema, openStore } from './processes.ts'
@@ -142,7 +141,7 @@ export async function runWorkerHealth(
   worker: Awaited<ReturnType<typeof runWorker>>,
 ): Promise<Running> {
   const readiness = rememberedReadiness(worker)
-  const server = createServer(SIDE_SERVER, async (request, response) => {
+  const server = sideServer(async (request, response) => {
     const isKnown = request.url === '/livez' || request.url === '/readyz'
     const checks = request.url === '/readyz' ? await readiness() : undefined
     const told = checks ? (worker.healthy() ? overall(checks) : 'failed') : isKnown ? 'ok' : 'failed'

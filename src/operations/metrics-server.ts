@@ -1,10 +1,11 @@
 // metrics: what Prometheus reads, on a port of its own. What only this process knows is counted as it happens; what the
 // database knows is asked when somebody looks, and is the same in every process.
 
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { sql as order } from 'kysely'
 import type { Logger } from 'pino'
 import { Counter, collectDefaultMetrics, Gauge } from 'prom-client'
+import packageJson from '../../package.json' with { type: 'json' }
 import { type Database, openDatabase, type ReadDb, waitingForConnection } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { type Store, storageFaults } from '../documenten/storage/index.ts'
@@ -13,11 +14,28 @@ import { readFigures } from '../nrc/abonnement/figures.ts'
 import { droppedLines } from '../telemetry/log.ts'
 import { register } from '../telemetry/metrics.ts'
 
-/** Settings of the small servers beside the API: who asks there sends a line and nothing more. */
-export const SIDE_SERVER = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
+/** Connections that a small server holds at most: some that watch, and some that hang. */
+const SIDE_CONNECTIONS = 64
+
+/**
+ * A small server beside the API, for metrics or health: who asks there sends a line and nothing more. What comes beyond its
+ * connections is closed at once, so that nobody takes the files of the process.
+ */
+export function sideServer(answer: RequestListener): Server {
+  const bounds = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
+  const server = createServer({ ...bounds, keepAliveTimeout: 5000 }, answer)
+  server.maxConnections = SIDE_CONNECTIONS
+  return server
+}
 
 const NOTHING = { close: async () => {} }
 
+const buildInfo = new Gauge({
+  name: 'zaakstroom_build_info',
+  help: 'Always 1: which version runs here, on which Node, and as what (api, worker, start).',
+  labelNames: ['version', 'node', 'role'],
+  registers: [register],
+})
 const notifications = new Gauge({
   name: 'zaakstroom_notifications',
   help: 'Notifications by state, those of the last days that are kept.',
@@ -153,17 +171,22 @@ const GROWING = [
 const SUBSCRIPTIONS = 100 // abonnementen with series of their own
 const DELIVERED_LIVES_MS = 60_000 // counting what was delivered is the one question that grows with the table
 
+/** What a process is started as. */
+export type Role = 'api' | 'worker' | 'start'
+
 /** Serves `/metrics`; nothing happens when no port is configured. */
 export async function startMetrics(options: {
   port: number | undefined
   host: string
+  role: Role
   databaseUrl: string
   store?: Store
   log: Logger
 }): Promise<{ address: string; close(): Promise<void> }> {
-  const { port, host, databaseUrl, store, log } = options
+  const { port, host, role, databaseUrl, store, log } = options
   if (port === undefined) return { address: '', ...NOTHING }
   collectDefaults()
+  buildInfo.set({ version: packageJson.version, node: process.versions.node, role }, 1)
   const database = openDatabase(databaseUrl, { max: 1, name: 'metrics', settings: { statement_timeout: '5000' } })
   let delivered = { count: 0, until: 0 }
 
@@ -260,7 +283,7 @@ export async function startMetrics(options: {
     }
   }
 
-  const server = createServer(SIDE_SERVER, async (request, response) => {
+  const server = sideServer(async (request, response) => {
     if (request.url?.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end()
     await collect()
     response.writeHead(200, { 'content-type': register.contentType, 'cache-control': 'no-store' })

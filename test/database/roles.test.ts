@@ -42,7 +42,7 @@ t.test('a role that may not change the schema serves, works and is watched', { s
   const worker = await startWorker({ databaseUrl: url, log: test.parts.log, taskList: {}, concurrency: 1 })
   t.teardown(() => worker.stop())
   t.ok(worker.healthy())
-  const metrics = await startMetrics({ port: 0, host: '127.0.0.1', databaseUrl: url, log: test.parts.log })
+  const metrics = await startMetrics({ port: 0, host: '127.0.0.1', role: 'api', databaseUrl: url, log: test.parts.log })
   t.teardown(metrics.close)
   t.match(await (await fetch(metrics.address)).text(), 'zaakstroom_database_up 1\n')
 

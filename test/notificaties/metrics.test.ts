@@ -7,7 +7,13 @@ import { givenChange, givenNotificaties } from './given.ts'
 
 t.test('metrics tell the states of messages, attempts, delay, jobs, imports and requests', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 0 })
-  const metrics = await startMetrics({ port: 0, host: '127.0.0.1', databaseUrl: test.databaseUrl, log: test.parts.log })
+  const metrics = await startMetrics({
+    port: 0,
+    host: '127.0.0.1',
+    role: 'api',
+    databaseUrl: test.databaseUrl,
+    log: test.parts.log,
+  })
   t.teardown(metrics.close)
   await givenChange(test)
   await test.runJobs()
@@ -40,7 +46,13 @@ t.test('metrics tell the states of messages, attempts, delay, jobs, imports and 
 
 t.test('metrics tell how abonnementen are doing, by their id alone', async (t) => {
   const test = await builtIn(t)
-  const metrics = await startMetrics({ port: 0, host: '127.0.0.1', databaseUrl: test.databaseUrl, log: test.parts.log })
+  const metrics = await startMetrics({
+    port: 0,
+    host: '127.0.0.1',
+    role: 'api',
+    databaseUrl: test.databaseUrl,
+    log: test.parts.log,
+  })
   t.teardown(metrics.close)
   const to = await subscriber(t, { auth: 'x' })
   const uuid = uuidOf(await subscribe(test, `${to.url}?token=geheim`))

@@ -1,14 +1,17 @@
 // In a process of its own: the metrics of a process count everything that it did.
+
 import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { filesystemStore } from '../../src/documenten/storage/filesystem.ts'
-import { startMetrics } from '../../src/operations/metrics-server.ts'
+import { sideServer, startMetrics } from '../../src/operations/metrics-server.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { testApp } from '../app.ts'
 import { testDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 
 t.test('the port of the API has no metrics and nothing for debugging', async (t) => {
   const { app } = await testApp(t)
@@ -19,7 +22,14 @@ t.test('the port of the API has no metrics and nothing for debugging', async (t)
 t.test('metrics of what this process waits for and what fails it', async (t) => {
   const { url } = await testDatabase(t)
   const metrics = await startMetrics({
-    ...{ port: 0, host: '127.0.0.1', databaseUrl: url, store: filesystemStore(tmpdir()), log: openLog('silent') },
+    ...{
+      port: 0,
+      host: '127.0.0.1',
+      role: 'api' as const,
+      databaseUrl: url,
+      store: filesystemStore(tmpdir()),
+      log: openLog('silent'),
+    },
   })
   t.teardown(metrics.close)
   const has = async (t: { match(text: string, line: string, name: string): unknown }, line: string) => {
@@ -72,4 +82,23 @@ t.test('metrics of what this process waits for and what fails it', async (t) => 
   })
 
   t.test('nobody works here', async (t) => has(t, 'zaakstroom_workers 0'))
+})
+
+t.test('whoever opens connections without end gets as many as the port has, and no file of the process', async (t) => {
+  const server = sideServer((_request, response) => response.end('ok'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  let closed = 0
+  const sockets = Array.from({ length: 300 }, () =>
+    connect(port, '127.0.0.1')
+      .on('error', () => {})
+      .on('close', () => closed++),
+  )
+  await until('those beyond the bound closed', () => closed === 300 - server.maxConnections)
+  for (const socket of sockets) socket.destroy()
+  await until('an answer', async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => undefined))?.status === 200)
 })

@@ -15,7 +15,7 @@ export function addTo(program: Command): void {
         const { runApi } = await import('../run-api.ts') // here: --help does without
         const api = await runApi(config, databaseUrl, await findSecretBox(config, false), log)
         return inOrder(api, async (add) => {
-          add(await runMetrics(config, databaseUrl, log))
+          add(await runMetrics(config, 'api', databaseUrl, log))
           log.info({ address: api.address }, 'started')
         })
       }),

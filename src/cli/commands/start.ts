@@ -19,7 +19,7 @@ export function addTo(program: Command): void {
           const { runApi } = await import('../run-api.ts')
           add(await runWorker(config, server.url, log))
           const api = add(await runApi(config, server.url, box, log, { alone: true }))
-          add(await runMetrics(config, server.url, log))
+          add(await runMetrics(config, 'start', server.url, log))
           log.info({ address: api.address }, 'started')
         })
       }),

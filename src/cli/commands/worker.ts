@@ -14,7 +14,7 @@ export function addTo(program: Command): void {
         const { runWorker, runWorkerHealth } = await import('../run-worker.ts') // here: --help does without
         const worker = await runWorker(config, databaseUrl, log)
         return inOrder(worker, async (add) => {
-          add(await runMetrics(config, databaseUrl, log))
+          add(await runMetrics(config, 'worker', databaseUrl, log))
           if (config.workerHealthPort !== undefined)
             add(await runWorkerHealth(config.workerHealthPort, config.host, worker))
           log.info('started')
