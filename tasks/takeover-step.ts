@@ -22,6 +22,7 @@ type Parts = Pick<TakeoverParts, 'database'> & { runner: ReturnType<typeof porti
 
 /** When a source that does not answer is asked again: as long as it is away, and soon after it is back. */
 const AGAIN_SECONDS = 15
+const CONFLICTS = 5
 
 export function takeoverStep({ database, runner }: Parts): Task {
   return async (payload, { abortSignal, job }) => {
@@ -29,17 +30,27 @@ export function takeoverStep({ database, runner }: Parts): Task {
     const trx = kyselyOn(database.sql)
     try {
       // A job that takes hours would keep its worker from stopping, and be taken for lost.
-      if (await runner.runStep(stap, abortSignal)) await queueStep(trx, stap, rij)
+      if (await inSpiteOfConflicts(() => runner.runStep(stap, abortSignal))) await queueStep(trx, stap, rij)
     } catch (error) {
       // Without values: a message of the driver may quote them, and messages of jobs are kept and logged.
       const { name, code } = error as { name?: string; code?: string }
       const fault = [name, code].filter(Boolean).join(' ')
       await database.sql`update overneming_stap set fout = ${fault} where id = ${stap} and klaar_op is null`
-      if (isConflict(error)) return queueStep(trx, stap, rij)
       if (error instanceof SourceUnavailable || error instanceof StoreUnavailable || isUnavailable(error))
         return queueStep(trx, stap, rij, AGAIN_SECONDS)
       if (job.attempts >= job.max_attempts) await stopRound(database, stap)
       throw new StepFailed(fault)
+    }
+  }
+}
+
+/** A conflict is over the next moment. One that comes back each time is a fault as any other: its job waits longer each time. */
+async function inSpiteOfConflicts<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === CONFLICTS || !isConflict(error)) throw error
     }
   }
 }

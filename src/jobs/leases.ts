@@ -4,6 +4,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { clientClass } from '../database/hosts.ts'
 import { one } from '../database/rows.ts'
+import { openRepeats } from '../telemetry/repeats.ts'
 import { isConnectionFault } from './pool.ts'
 
 /*
@@ -27,6 +28,7 @@ const BEAT_MS = 1_000
 const GAP_MS = 2_500
 const SILENT_MS = 4_000
 const FROZEN_MS = 20_000
+const REFUSED_MOST_MS = 10_000
 
 /** After so many deaths during the same job, the next one counts as a failed attempt. */
 const CRASHES_FORGIVEN = 5
@@ -62,6 +64,7 @@ export async function openLease(
   onHang: () => void,
 ): Promise<Lease> {
   const Client = clientClass(databaseUrl)
+  const repeats = openRepeats(log)
   let closed = false
   let faults = 0
   let seen = performance.now()
@@ -132,12 +135,14 @@ export async function openLease(
 
   async function live(): Promise<void> {
     let resumed = false
+    let refused = 0 // in a row, not for an outage
     while (!closed) {
       try {
         // Not waiting for the lock: the server may still hold it for our own broken connection.
         if (!locked) locked = await tryLock(client, id)
         if (!(await beat(client, id, resumed))) break
         resumed = false
+        refused = 0
         seen = performance.now()
         beaten.resolve()
         beaten = Promise.withResolvers()
@@ -145,9 +150,10 @@ export async function openLease(
       } catch (error) {
         if (closed) return
         if (isHang(error)) onHang()
-        if (!isConnectionFault(error)) log.error({ err: error }, 'the worker could not give its sign of life')
+        if (!isConnectionFault(error))
+          repeats.say('error', { err: error }, 'the worker could not give its sign of life')
         void end(client)
-        await sleep(100)
+        await sleep(isConnectionFault(error) ? 100 : Math.min(100 * 2 ** refused++, REFUSED_MOST_MS))
         client = await connect().catch(() => client) // refused for another reason than an outage: the next beat tells
         locked = false
         resumed = true

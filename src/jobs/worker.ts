@@ -20,6 +20,7 @@ import type { Sql } from 'postgres'
 import packageJson from '../../package.json' with { type: 'json' }
 import { openDatabase } from '../database/database.ts'
 import { lookAt } from '../database/look.ts'
+import { openRepeats } from '../telemetry/repeats.ts'
 import { originOfJob, underOrigin } from '../telemetry/request-id.ts'
 import { freeStrayJobs, type Lease, lockedJobs, openLease, reapDeadWorkers, releaseWorker } from './leases.ts'
 import { isConnectionFault, openWorkerPool, type WorkerPool } from './pool.ts'
@@ -82,6 +83,7 @@ export type RunningWorker = {
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { databaseUrl, name = 'worker' } = parts
   const log = parts.log.child({ worker: name })
+  const repeats = openRepeats(log)
   const cron = typeof parts.cron === 'string' ? parseCrontab(parts.cron) : parseCronItems(parts.cron ?? [])
   const start = () => startShift({ ...parts, name, log, cron })
   let current: Shift | undefined = await firstStart()
@@ -155,12 +157,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
           leaving.add(ended)
           ended.finally(() => leaving.delete(ended))
         } else {
-          if (end === 'settled') log.error('the job runner ended by itself; another is started')
+          if (end === 'settled') repeats.say('error', {}, 'the job runner ended by itself; another is started')
           await ended
         }
       } else {
         current = await start().catch((error) => {
-          log.error({ err: error }, 'the worker could not start again; it keeps trying')
+          repeats.say('error', { err: error }, 'the worker could not start again; it keeps trying')
           return undefined
         })
       }
@@ -172,7 +174,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     while (!stopping.signal.aborted) {
       await work().catch((error) => {
         if (isConnectionFault(error)) log.debug({ reason: error.message }, `${what} waits for the database`)
-        else log.error({ err: error }, `${what} failed`)
+        else repeats.say('error', { err: error }, `${what} failed`)
       })
       await pause(ms)
     }

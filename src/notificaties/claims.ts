@@ -23,7 +23,7 @@
 
 import type postgres from 'postgres'
 import { EXTERNAL } from '../core/outbox.ts'
-import { type Database, openDatabase } from '../database/database.ts'
+import { type Database, openDatabase, type ReadSql } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import type { RemoteService } from '../services/services.ts'
 import type { FailureKind } from '../services/transport.ts'
@@ -282,4 +282,24 @@ export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
           and (l.genomen_door is null or not exists (select from worker w where w.id = l.genomen_door))
         order by l.volgende_poging_op limit 1) l
       where ${receiverMoment(sql)} < now() - ${OVERDUE_S} * interval '1 second')`
+}
+
+/** Longer than any attempt takes, with the writing down of what it came to. */
+const UNRECORDED_S = 150
+/** Deliveries in hand that cannot be recorded are counted up to here. */
+export const UNRECORDED_TO = 1_000
+
+/** How many deliveries are in the hands of a worker for so long that what became of them cannot be recorded. */
+export async function countUnrecorded(sql: ReadSql): Promise<number> {
+  const rows = await sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
+      cross join lateral (
+        -- What is claimed is among what is due longest.
+        select l.genomen_door, l.begonnen_op from levering l
+        where l.abonnement_id = o.id and l.status = 'gepland' and l.volgende_poging_op <= now()
+        order by l.volgende_poging_op, l.notificatie_id limit ${UNRECORDED_TO}) l
+      where l.genomen_door is not null and l.begonnen_op < now() - ${UNRECORDED_S} * interval '1 second'
+      limit ${UNRECORDED_TO + 1}) x`
+  return one(rows).count
 }

@@ -20,7 +20,8 @@ import { EXTERNAL } from '../core/outbox.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
-import { notificationAttempts, notificationDelay } from '../telemetry/metrics.ts'
+import { notificationAttempts, notificationDelay, recordFailures } from '../telemetry/metrics.ts'
+import { openRepeats } from '../telemetry/repeats.ts'
 import { traced } from '../telemetry/tracing.ts'
 import { delayAfter } from './backoff.ts'
 import {
@@ -76,6 +77,16 @@ const ASLEEP_MS = 250 // between two looks while it wants to sleep
 const CONFIRM_MS = 1_000 // says again that it looks by itself
 const SHIFT_MS = 600_000 // then a job of its own goes on: graphile-worker gives up on jobs that last for hours
 const SUBSCRIBERS_AT_ONCE = 200 // deliveries to all abonnementen together
+const AGAIN_MS = 1_000 // what could not be recorded is tried again after this, twice as long each time,
+const AGAIN_MOST_MS = 300_000 // up to this
+const MOST_UNRECORDED = 1_000 // with so many nothing more is sent
+const LOOK_AGAIN_MS = 1_000 // a look that failed is tried again after this, twice as long each time,
+const LOOK_AGAIN_MOST_MS = 30_000 // up to this
+
+const CANNOT_RECORD =
+  'the outcome of a notification could not be recorded: it is tried again, and not sent again meanwhile'
+
+const waitAfter = (tries: number, first: number, most: number): number => Math.min(first * 2 ** tries, most)
 
 const keyOf = (one: { notificatieId: number; abonnementId: number }) => `${one.notificatieId} ${one.abonnementId}`
 
@@ -97,6 +108,13 @@ export function openSender(parts: SenderParts): Sender {
   const delivering = new Set<Promise<void>>()
   /** What of that is being sent, or failed. What was accepted only waits to be recorded. */
   const open = new Map<string, Claimed>()
+  /**
+   * Attempts of which the outcome cannot be recorded, and the timer of the next try. The receiver had its call: it gets no other
+   * while this process lives. They stay claimed, and count against what their receiver gets at once.
+   */
+  const unrecorded = new Map<string, NodeJS.Timeout>()
+  const repeats = openRepeats(log)
+  let failedLooks = 0
   let loop: Loop | undefined
   let closed = false
   let lastLook: Promise<unknown> = Promise.resolve()
@@ -140,6 +158,7 @@ export function openSender(parts: SenderParts): Sender {
     close: async () => {
       closed = true
       if (loop) loop.stopping = true
+      for (const timer of unrecorded.values()) clearTimeout(timer)
       await Promise.all([delivery.close(), database.close(), recording.close()])
     },
   }
@@ -189,7 +208,7 @@ export function openSender(parts: SenderParts): Sender {
         empty++
         // What is still under way tells when it has ended.
         if (asleepFrom !== undefined)
-          return allEnded && busy.size === 0 ? undefined : Math.min(LAZY_MS * empty, ASLEEP_MS)
+          return allEnded && busy.size === unrecorded.size ? undefined : Math.min(LAZY_MS * empty, ASLEEP_MS)
         if (now - found > LINGER_MS && empty > LINGER_LOOKS) {
           empty = 0
           asleepFrom = await goToSleep(worker)
@@ -230,18 +249,26 @@ export function openSender(parts: SenderParts): Sender {
 
   /** How many more may be taken in one look, when so many may be sent at once. As many again may wait to be recorded. */
   function roomFor(atOnce: number, counts: (one: Claimed) => boolean): number {
-    const sending = open.values().filter(counts).toArray().length
-    const inHand = busy.values().filter(counts).toArray().length
+    if (unrecorded.size >= MOST_UNRECORDED) return 0
+    const goesOn = (one: Claimed) => counts(one) && !unrecorded.has(keyOf(one))
+    const sending = open.values().filter(goesOn).toArray().length
+    const inHand = busy.values().filter(goesOn).toArray().length
     return Math.max(0, Math.min(atOnce - sending, 2 * atOnce - inHand, PORTION))
   }
 
   /** An outage of the database is waited for; so is a fault that it may get over, a little longer. */
   async function patiently<T>(work: () => Promise<T>): Promise<T | number> {
     try {
-      return await work()
+      const done = await work()
+      failedLooks = 0
+      return done
     } catch (error) {
-      if (!isUnavailable(error)) log.error({ err: error }, 'looking for notifications failed')
-      await sleep(isUnavailable(error) ? 200 : 1_000)
+      if (isUnavailable(error)) await sleep(200)
+      else {
+        repeats.say('error', { err: error }, 'looking for notifications failed')
+        const until = performance.now() + waitAfter(failedLooks++, LOOK_AGAIN_MS, LOOK_AGAIN_MOST_MS)
+        while (!closed && loop?.stopping !== true && performance.now() < until) await sleep(200)
+      }
       return LOOK_MS
     }
   }
@@ -253,6 +280,7 @@ export function openSender(parts: SenderParts): Sender {
         return await work()
       } catch (error) {
         if (closed || !isUnavailable(error)) throw error
+        repeats.say('warn', { code: (error as { code?: string }).code }, 'what was sent waits to be recorded')
         await sleep(delay)
       }
     }
@@ -293,6 +321,8 @@ export function openSender(parts: SenderParts): Sender {
       const looked = await claim(database, { ...options, busy: [...busy.values()], open: [...open.values()] })
       for (const one of looked.claimed) {
         newest = Math.max(newest, one.notificatieId)
+        clearTimeout(unrecorded.get(keyOf(one))) // its worker was declared dead: the attempt of before counts no more
+        unrecorded.delete(keyOf(one))
         busy.set(keyOf(one), one)
         open.set(keyOf(one), one)
       }
@@ -332,17 +362,39 @@ export function openSender(parts: SenderParts): Sender {
     const delay = isDelivered ? undefined : delayAfter(one.herhalingen, one)
     const wait =
       delay === undefined ? null : abonnementId === EXTERNAL ? delay : Math.max(delay, attempt.retryAfter ?? 0)
+    await recordOutcome(one, { ...attempt, notificatieId, abonnementId, poging, wait })
+  }
+
+  /** Has an attempt recorded; when that fails, tries it again later, however often. @param tries that failed before */
+  async function recordOutcome(one: Claimed, ended: Ended, tries = 0): Promise<void> {
+    const key = keyOf(one)
     let ours: boolean
     try {
-      ours = await persist(() => recordTogether({ ...attempt, notificatieId, abonnementId, poging, wait }))
+      ours = await persist(() => recordTogether(ended))
     } catch (error) {
-      // It is claimed again, by whoever finds it in nobody's hands.
-      log.error({ err: error, notificatie: message.uuid }, 'the outcome of a notification could not be recorded')
+      recordFailures.inc()
+      if (closed || busy.get(key) !== one) return // whoever finds it in nobody's hands claims it again
+      const facts = { err: error, notificatie: one.message.uuid, unrecorded: unrecorded.size + (tries ? 0 : 1) }
+      repeats.say('error', facts, CANNOT_RECORD)
+      open.set(key, one)
+      const again = () => void recordOutcome(one, ended, tries + 1)
+      unrecorded.set(key, setTimeout(again, waitAfter(tries, AGAIN_MS, AGAIN_MOST_MS)).unref())
       return
-    } finally {
-      busy.delete(keyOf(one))
-      open.delete(keyOf(one))
     }
+    if (busy.get(key) !== one) return // it was claimed anew meanwhile
+    busy.delete(key)
+    open.delete(key)
+    if (unrecorded.delete(key)) {
+      if (unrecorded.size === 0) repeats.forget(CANNOT_RECORD)
+      if (loop) loop.wake()
+      else await wakeAnother().catch(() => {}) // or it is overdue soon, and found
+    }
+    tell(one, ended, ours)
+  }
+
+  function tell(one: Claimed, attempt: Ended, ours: boolean): void {
+    const { message, poging } = one
+    const isDelivered = attempt.outcome === 'delivered'
     notificationAttempts.inc({ outcome: attempt.outcome })
     if (isDelivered && !one.replay) {
       notificationDelay.observe(Math.max(0, Date.now() - Date.parse(message.aanmaakdatum)) / 1000)
@@ -358,7 +410,13 @@ export function openSender(parts: SenderParts): Sender {
     else if (isDelivered) log.debug(facts, 'notification delivered')
     else
       log.warn(
-        { ...facts, kind: attempt.outcome, status: attempt.httpStatus, final_try: wait === null, retry_in: wait },
+        {
+          ...facts,
+          kind: attempt.outcome,
+          status: attempt.httpStatus,
+          final_try: attempt.wait === null,
+          retry_in: attempt.wait,
+        },
         'notification_delivery_failed',
       )
   }

@@ -10,6 +10,7 @@ import { type Database, openDatabase, type ReadDb, waitingForConnection } from '
 import { one } from '../database/rows.ts'
 import { type Store, storageFaults } from '../documenten/storage/index.ts'
 import { scanned } from '../documenten/storage/scan.ts'
+import { countUnrecorded } from '../notificaties/claims.ts'
 import { readFigures } from '../nrc/abonnement/figures.ts'
 import { droppedLines } from '../telemetry/log.ts'
 import { register } from '../telemetry/metrics.ts'
@@ -40,6 +41,11 @@ const notifications = new Gauge({
   name: 'zaakstroom_notifications',
   help: 'Notifications by state, those of the last days that are kept.',
   labelNames: ['status'],
+  registers: [register],
+})
+const unrecorded = new Gauge({
+  name: 'zaakstroom_notifications_unrecorded',
+  help: 'Deliveries that a worker has in hand for so long that what became of them cannot be recorded, counted up to 1,001.',
   registers: [register],
 })
 const oldestWaiting = new Gauge({
@@ -204,6 +210,7 @@ export async function startMetrics(options: {
     if (space) for (const state of ['free', 'total'] as const) storageSpace.set({ state }, space[state])
     for (const gauge of [
       notifications,
+      unrecorded,
       oldestWaiting,
       subscriptions,
       subscriptionWaiting,
@@ -242,6 +249,7 @@ export async function startMetrics(options: {
       notifications.set({ status: 'mislukt' }, Number(waiting.mislukt))
       notifications.set({ status: 'afgeleverd' }, delivered.count)
       oldestWaiting.set(waiting.oldest)
+      unrecorded.set(await countUnrecorded(sql))
       await collectSubscriptions(database)
       subscriptionOldest.set({ subscription: 'external' }, waiting.external)
       const states = await sql<{ task: string; count: number; state: string }[]>`

@@ -18,6 +18,12 @@ export const notificationAttempts = new Counter({
   registers: [register],
 })
 
+export const recordFailures = new Counter({
+  name: 'zaakstroom_notification_record_failures_total',
+  help: 'Times that the outcome of an attempt to deliver could not be recorded.',
+  registers: [register],
+})
+
 export const notificationDelay = new Histogram({
   name: 'zaakstroom_notification_delivery_delay_seconds',
   help: 'Time from a change until its notification was accepted.',

@@ -23,9 +23,10 @@ export async function givenNotificaties(
   t: TestLike,
   values: Partial<NotificationSettings> = {},
   env: Record<string, string> = {},
+  lines?: (line: string) => void,
 ): Promise<Given> {
   const receiver = await givenReceiver(t)
-  const test = await testApp(t, env)
+  const test = await testApp(t, env, lines)
   await forgetMessages(test) // of the clients that the set-up made
   await configure(test, receiver.root, values)
   return { ...test, receiver }

@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LIMITS } from '../../core/limits.ts'
 import { Problem } from '../../core/problem.ts'
+import { openRepeats } from '../../telemetry/repeats.ts'
 import { language } from '../language/language.ts'
 import { liveSessions, sessionOf } from './session.ts'
 
@@ -26,9 +27,11 @@ type Topic = {
   viewers: Set<Viewer>
   state?: StreamState
   timer?: NodeJS.Timeout
+  failures: number
 }
 
 const POLL_MS = 1000
+const POLL_MOST_MS = 30_000 // while it cannot be read
 const HEARTBEAT_MS = 15_000
 const SPEAK_MS = 10_000
 const RETRY_MS = 3000
@@ -41,6 +44,7 @@ const MAX_WAITING = 64 * 1024
  */
 export function openEventStreams(app: FastifyInstance) {
   const topics = new Map<string, Topic>()
+  const repeats = openRepeats(app.log)
   let closing = false
 
   app.addHook('preClose', async () => {
@@ -59,10 +63,13 @@ export function openEventStreams(app: FastifyInstance) {
       ])
       source.state = state ?? { values: {}, spoken: '', done: true }
       for (const viewer of source.viewers) send(viewer, source.state, !sessions.has(viewer.session))
+      source.failures = 0
     } catch (error) {
-      app.log.warn({ err: error, stream: subject }, 'a page could not be kept up to date for a moment')
+      source.failures++
+      repeats.say('warn', { err: error, stream: subject }, 'a page could not be kept up to date for a moment')
     }
-    if (source.viewers.size > 0) source.timer = setTimeout(poll, POLL_MS, subject, source).unref()
+    const wait = Math.min(POLL_MS * 2 ** source.failures, POLL_MOST_MS)
+    if (source.viewers.size > 0) source.timer = setTimeout(poll, wait, subject, source).unref()
   }
 
   /**
@@ -79,7 +86,7 @@ export function openEventStreams(app: FastifyInstance) {
     if (closing || count >= LIMITS.livePages) throw new Problem(503, { headers: { 'retry-after': '5' } })
     const stream = new Readable({ read() {} })
     const key = `${language()} ${subject}`
-    const source: Topic = topics.get(key) ?? { readState, viewers: new Set() }
+    const source: Topic = topics.get(key) ?? { readState, viewers: new Set(), failures: 0 }
     const isNew = !topics.has(key)
     topics.set(key, source)
     const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()

@@ -2,6 +2,7 @@
 
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { DiskSpace } from '../../documenten/storage/index.ts'
+import { UNRECORDED_TO } from '../../notificaties/claims.ts'
 import type { Figures } from '../../nrc/abonnement/figures.ts'
 import type { readiness } from '../../operations/health.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from '../frame/format.ts'
@@ -274,6 +275,19 @@ export type Notificaties = {
 }
 
 /** That messages of today failed. */
+/** @param count of deliveries; one more than UNRECORDED_TO: even more */
+export function reportUnrecorded(count: number, alarms: Alarm[]): void {
+  if (count === 0) return
+  const many = count > UNRECORDED_TO ? t`meer dan ${formatNumber(UNRECORDED_TO)}` : formatNumber(count)
+  alarms.push({
+    tone: 'fout',
+    text: t`De uitkomst van bezorgingen kan niet worden vastgelegd: ${many}.`,
+    advice: t(
+      'De database weigert wat de worker schrijft. De oorzaak staat in zijn logboek; ontvangers krijgen intussen niets dubbel. Daarna herstelt het vanzelf.',
+    ),
+  })
+}
+
 export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, alarms: Alarm[]): void {
   if (misluktVandaag === 0) return
   alarms.push({

@@ -6,6 +6,7 @@ import { EXTERNAL } from '../../core/outbox.ts'
 import type { Reader } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import type { DiskSpace } from '../../documenten/storage/index.ts'
+import { countUnrecorded } from '../../notificaties/claims.ts'
 import { unreachable } from '../../notificaties/kanalen.ts'
 import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
@@ -25,6 +26,7 @@ import {
   reportAbonnementen,
   reportLostContent,
   reportNotificaties,
+  reportUnrecorded,
   storagePart,
   TOT,
   type Worker,
@@ -43,10 +45,11 @@ export function registerOverview(app: FastifyInstance): void {
       select pg_database_size(current_database()) as size`
     return row.size
   })
+  const unrecorded = remembered(10_000, () => countUnrecorded(app.reader.sql))
   const lostContent = remembered(10_000, () => app.own.countLost())
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
-    const [checks, workers, jobs, notificaties, receiver, running, disk, size, versions, pause, lost, troubled] =
+    const [checks, workers, jobs, notificaties, receiver, running, disk, size, versions, pause, lost, troubled, stuck] =
       await Promise.all([
         app.own.readiness(),
         readWorkers(app.reader),
@@ -60,6 +63,7 @@ export function registerOverview(app: FastifyInstance): void {
         pausedAt(app.read),
         lostContent(''),
         readAlarms(app.read, MAX_ALARMS),
+        unrecorded(''),
       ])
     const alarms: Alarm[] = []
     const components: Component[] = [
@@ -70,6 +74,7 @@ export function registerOverview(app: FastifyInstance): void {
       jobsPart(checks, jobs, alarms),
       diskPart(disk, alarms),
     ]
+    reportUnrecorded(stuck, alarms)
     reportNotificaties(notificaties, alarms)
     reportAbonnementen(troubled, alarms)
     reportLostContent(lost, alarms)

@@ -25,6 +25,7 @@ import { advance, type Batch, enqueueBatch, noteWaiting } from './progress.ts'
 type Parts = BatchParts & { caseLinks: CaseLinks }
 
 const WAIT_SECONDS = 10
+const MOST_ROUNDS = 5
 // A batch during which workers die again and again goes on row by row, to find the row that kills them. That one is left
 // out when it is alone. More than one crash, because a worker may die for reasons of its own.
 const CRASHES_OF_BATCH = 5
@@ -66,9 +67,11 @@ function waitsFor(error: unknown): string | undefined {
 async function tryBatch(parts: Parts, ahead: Ahead, batch: Batch, crashes: number): Promise<void> {
   // After a crash nothing else is prepared here: a row that kills must do so during its own batch.
   if (batch.perRijTot !== undefined || crashes > 0) return ahead.alone(() => tryCarefully(parts, ahead, batch, crashes))
-  for (;;) {
+  for (let round = 1; ; round++) {
     const row = await importAt(parts, batch)
     if (!row) return
+    // Others took it over so often, or it can never be ended: the job fails, and waits longer each time.
+    if (round > MOST_ROUNDS) throw new Error('the claim of the batch was gone each time that it was to be written')
     const claimed = await ahead.take(row, batch.vanaf)
     const made = await commit(parts, row, batch, claimed.prepared, claimed.claim)
     if (made) {

@@ -10,6 +10,13 @@ export const CRASHES: Mutant[] = [
     tests: ['test/database/failover.test.ts'],
   },
   {
+    what: 'a message that cannot be recorded is not sent again',
+    file: 'src/notificaties/sender.ts',
+    search: '      open.set(key, one)\n      const again',
+    replace: '      open.delete(key)\n      busy.delete(key)\n      const again',
+    tests: ['test/notificaties/unrecorded.test.ts'],
+  },
+  {
     what: 'bytes lie in the file system of the marker before a document is said to be there',
     file: 'src/documenten/storage/filesystem.ts',
     search: '      })\n      await requireMarker()\n',

@@ -238,6 +238,9 @@ export const operations: Record<string, string> = {
   'er wacht niets': 'nothing is waiting',
   Achter: 'Behind',
   Bij: 'Up to date',
+  'De uitkomst van bezorgingen kan niet worden vastgelegd: {1}.': 'What became of deliveries cannot be recorded: {1}.',
+  'De database weigert wat de worker schrijft. De oorzaak staat in zijn logboek; ontvangers krijgen intussen niets dubbel. Daarna herstelt het vanzelf.':
+    'The database refuses what the worker writes. The cause is in its log; receivers get nothing twice meanwhile. It recovers by itself afterwards.',
   'Vandaag is één notificatie mislukt.': 'One notification failed today.',
   'Vandaag zijn {1} notificaties mislukt.': '{1} notifications failed today.',
   'Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van {1}.':
