@@ -129,11 +129,11 @@ export async function startEmbedded(dataDir: string, options: Options = {}): Pro
  */
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
   const paths = pathsOf(dataDir)
-  const limit = Date.now() + START_LIMIT
+  const limit = performance.now() + START_LIMIT
   while (await isLocked(paths)) {
     const { pid, port, password } = await readDetails(paths)
     if (port && password && (await answers(port))) return urlOf(port, password)
-    if (Date.now() > limit) throw new DataDirHeld(pid)
+    if (performance.now() > limit) throw new DataDirHeld(pid)
     await sleep(100)
   }
   return undefined
@@ -177,10 +177,10 @@ async function stopOrphan(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid')
   const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10)
   if (!(pid > 0)) return // negative: somebody's single-user mode, which PostgreSQL refuses by itself
-  const limit = Date.now() + STOP_LIMIT
+  const limit = performance.now() + STOP_LIMIT
   if (await isServerOn(cluster, pid)) process.kill(pid, 'SIGINT')
   while (await isServerOn(cluster, pid)) {
-    if (Date.now() > limit) throw new Error(`a PostgreSQL that was left behind, process ${pid}, does not stop`)
+    if (performance.now() > limit) throw new Error(`a PostgreSQL that was left behind, process ${pid}, does not stop`)
     await sleep(50)
   }
   // PostgreSQL would not start if any process had this number by now, as is common in containers.
@@ -204,7 +204,7 @@ async function launch(
   account: Account,
   options: Options,
 ): Promise<{ child: ChildProcess; port: number }> {
-  const limit = Date.now() + START_LIMIT
+  const limit = performance.now() + START_LIMIT
   for (;;) {
     const port = options.port ?? (await freePort())
     const settings = [...SETTINGS, ...(options.settings ?? []), `port=${port}`].flatMap((setting) => ['-c', setting])
@@ -230,7 +230,7 @@ async function launch(
     // Another process took the port, or the last children of a killed server are not gone yet.
     const passing =
       (!options.port && /TCP\/IP sockets/.test(faults.join())) || /shared memory block/.test(faults.join())
-    if (!passing || Date.now() > limit) throw failure('PostgreSQL', exit, faults)
+    if (!passing || performance.now() > limit) throw failure('PostgreSQL', exit, faults)
     await sleep(200)
   }
 }

@@ -1,4 +1,5 @@
 // Settings: where notifications go and how often they are tried, kept in the database and read at every attempt.
+import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Config } from '../config.ts'
 import { systemActor } from '../core/access.ts'
@@ -50,7 +51,7 @@ export async function saveSettings(m: Mutation, values: Partial<NotificationSett
       ...others,
       backoff: json(backoff),
       ingesteldeDienstId: await nrcId(m.read, dienst),
-      gewijzigdOp: new Date().toISOString(),
+      gewijzigdOp: sql<string>`now()`,
     })
     .execute()
   await wakeSender(m)
@@ -77,7 +78,7 @@ export async function setPaused(m: Mutation, pauze: boolean): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   const { numUpdatedRows } = await m.trx
     .updateTable('notificatieInstelling')
-    .set({ gepauzeerdOp: pauze ? new Date().toISOString() : null })
+    .set({ gepauzeerdOp: pauze ? sql<string>`now()` : null })
     .where('gepauzeerdOp', pauze ? 'is' : 'is not', null)
     .executeTakeFirst()
   if (!pauze) await wakeSender(m)

@@ -1,5 +1,6 @@
 // The log of requests to other services. Requests do not wait for it: lines are kept in memory and written together, once a
 // second; what a burst has too much of is counted and not written.
+import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
@@ -7,7 +8,8 @@ import { withoutNumbers } from '../telemetry/log.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 
 export type Line = {
-  tijdstip: string
+  /** Of `performance.now()`. */
+  began: number
   dienst: string
   methode: string
   host: string
@@ -25,6 +27,12 @@ export type RequestLog = {
 
 const MAX_LINES = 1000 // a second
 const PERIOD_MS = 1000
+
+/** When a line began, by the clock of the database: so long before now. */
+function moment({ began, ...line }: Line) {
+  const ms = performance.now() - began
+  return { ...line, tijdstip: sql<string>`clock_timestamp() - ${ms}::float8 * interval '1 millisecond'` }
+}
 
 /** Opens the log; without a term to keep it for, nothing is written. */
 export function openRequestLog(
@@ -44,7 +52,7 @@ export function openRequestLog(
     if (lost > 0) log.warn({ lost }, 'too many outgoing requests to log them all')
     if (batch.length === 0) return
     try {
-      await db.insertInto('uitgaandVerzoek').values(batch).execute()
+      await db.insertInto('uitgaandVerzoek').values(batch.map(moment)).execute()
     } catch (error) {
       log.warn({ lost: batch.length, reason: (error as Error).message }, 'the log of outgoing requests was not written')
     }

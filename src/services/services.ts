@@ -143,10 +143,10 @@ export function openServices(database: Database, box: SecretBox, config: Config,
 function logged(caller: Caller, lines: RequestLog): Caller {
   return {
     async send(dienst, call) {
-      const [tijdstip, began] = [new Date().toISOString(), performance.now()]
+      const began = performance.now()
       const write = (status: number | null, uitkomst: string) => {
         const ms = Math.round(performance.now() - began)
-        lines.write({ tijdstip, dienst: dienst.apiRoot, methode: call.method, url: call.url, status, uitkomst, ms })
+        lines.write({ began, dienst: dienst.apiRoot, methode: call.method, url: call.url, status, uitkomst, ms })
       }
       try {
         const answer = await caller.send(dienst, call)

@@ -156,7 +156,7 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
   const zaak = given.gerelateerdAan
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
     : undefined
-  const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: new Date().toISOString() }
+  const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: sql<string>`now()` }
   await m.trx.updateTable('zaaknotitie').set(values).where('id', '=', row.id).execute()
   return toZaaknotitie(expected(await findOne(m.read, source, uuid)), m.actor.base)
 }

@@ -61,7 +61,7 @@ t.test('of a burst a thousand lines are written, and the rest is counted', async
   const url = new URL('http://x.example/')
   for (let n = 0; n < 1500; n++)
     lines.write({
-      tijdstip: new Date().toISOString(),
+      began: performance.now(),
       dienst: 'x',
       methode: 'GET',
       url,

@@ -93,7 +93,7 @@ export function openEventStreams(app: FastifyInstance) {
     const viewer: Viewer = {
       session: sessionOf(request).id,
       stream,
-      spokenAt: Date.now(),
+      spokenAt: performance.now(),
       seen: String(request.headers['last-event-id'] ?? ''),
       finish(last) {
         if (!source.viewers.delete(viewer)) return
@@ -126,9 +126,9 @@ function send(viewer: Viewer, state: StreamState, ended: boolean): void {
   if (stream.readableLength > MAX_WAITING) return
   const id = String(crc32(JSON.stringify(state.values)))
   if (id === viewer.seen) return
-  const speak = Date.now() - viewer.spokenAt >= SPEAK_MS
+  const speak = performance.now() - viewer.spokenAt >= SPEAK_MS
   const values = speak ? { ...state.values, gesproken: state.spoken } : state.values
-  if (speak) viewer.spokenAt = Date.now()
+  if (speak) viewer.spokenAt = performance.now()
   viewer.seen = id
   stream.push(`id: ${id}\nevent: stand\ndata: ${JSON.stringify(values)}\n\n`)
 }

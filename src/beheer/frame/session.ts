@@ -46,7 +46,7 @@ export type Notice = {
   verzegeld?: string
 }
 /** `path` is of the page that says it, counted from /beheer; `*`: the first one, whichever it is. */
-type KeptNotice = Notice & { key: string; path: string; at: number }
+type KeptNotice = Notice & { key: string; path: string }
 export type Session = {
   id: number
   uuid: string
@@ -112,7 +112,8 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
     ), gezien as (
       update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
     )
-    select g.id, g.uuid, g.stap, g.melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
+    select g.id, g.uuid, g.stap, (select jsonb_agg(m order by n) from jsonb_array_elements(g.melding) with ordinality x(m, n)
+        where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
       a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord,
       a.wachtwoord is not null and a.wachtwoord_gegeven as wachtwoord_gegeven
     from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
@@ -120,7 +121,7 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
 }
 
 /** How long a page may take to be opened. */
-const NOTICE_MS = 5 * 60_000
+const NOTICE_SECONDS = 5 * 60
 const NOTICES = 20
 
 /** The oldest notice for this page. What a script fetches to refresh a part shows none, so it takes none. */
@@ -128,12 +129,11 @@ function noticeFor(request: FastifyRequest, notices: KeptNotice[] | null): KeptN
   if (notices === null) return null
   if (!['document', undefined].includes(request.headers['sec-fetch-dest'] as string | undefined)) return null
   const path = noticePath(request.originalUrl.replace(/^\/beheer/, ''))
-  const counts = (one: KeptNotice) => (one.path === path || one.path === '*') && Date.now() - one.at < NOTICE_MS
-  return notices.find(counts) ?? null
+  return notices.find((one) => one.path === path || one.path === '*') ?? null
 }
 
 const noticePath = (url: string) => url.split(/[?#]/, 1)[0] || '/'
-const keep = (path: string, notice: Notice): KeptNotice => ({ ...notice, key: randomUUID(), path, at: Date.now() })
+const keep = (path: string, notice: Notice): KeptNotice => ({ ...notice, key: randomUUID(), path })
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
 export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]): Promise<Set<number>> {
@@ -185,7 +185,9 @@ export async function insertSession(
   const [row] = await sql<[{ id: number; uuid: string }]>`
     insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
     values (${sleutel}, ${accountId}, ${step}, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
-      ${adres}, ${browser}, ${notices && JSON.stringify(notices)}::text::jsonb) returning id, uuid`
+      ${adres}, ${browser}, 
+      (select jsonb_agg(m || jsonb_build_object('at', extract(epoch from now())))
+        from jsonb_array_elements(${notices && JSON.stringify(notices)}::text::jsonb) m)) returning id, uuid`
   return row
 }
 
@@ -212,9 +214,10 @@ export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice)
   await sql`
     update beheer_sessie set melding = (
       select jsonb_agg(m order by n) from (
-        select m, n from jsonb_array_elements(coalesce(melding, '[]') || ${JSON.stringify([notice])}::text::jsonb)
+        select m, n from jsonb_array_elements(coalesce(melding, '[]')
+          || jsonb_build_array(${JSON.stringify(notice)}::text::jsonb || jsonb_build_object('at', extract(epoch from now()))))
           with ordinality x(m, n) order by n desc limit ${NOTICES}) newest
-      where (m->>'at')::float8 > ${Date.now() - NOTICE_MS})
+      where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int)
     where id = ${id}`
 }
 

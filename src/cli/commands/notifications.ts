@@ -58,11 +58,11 @@ export function addTo(program: Command): void {
     .action(async (ids: string[], options: { from?: string; to?: string; json?: boolean }) => {
       if (ids.length > 0 === (options.from !== undefined)) throw new UsageError('give either ids or --from')
       const van = new Date(options.from ?? 0)
-      const tot = new Date(options.to ?? Date.now())
-      if (Number.isNaN(van.getTime()) || Number.isNaN(tot.getTime()))
+      const tot = options.to === undefined ? undefined : new Date(options.to)
+      if (Number.isNaN(van.getTime()) || (tot && Number.isNaN(tot.getTime())))
         throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
       if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
-      const selectie = ids.length > 0 ? { uuids: ids } : { van: van.toISOString(), tot: tot.toISOString() }
+      const selectie = ids.length > 0 ? { uuids: ids } : { van: van.toISOString(), tot: tot?.toISOString() ?? 'now' }
       const resent = await withDatabase((database) =>
         mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selectie)),
       )

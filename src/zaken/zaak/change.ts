@@ -1,5 +1,5 @@
 // Changing a case.
-import type { Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import { NO_REMOTE_TYPES, type RemoteTypes } from '../../catalogi/remote-types.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type Actie, json, type Mutation } from '../../core/mutate.ts'
@@ -75,9 +75,8 @@ export async function changeZaak(
     ([name, value]) =>
       name !== 'laatstGeopend' && JSON.stringify(value) !== JSON.stringify(oud[name as keyof typeof oud]),
   )
-  if (changed) columns.laatstGemuteerd = new Date().toISOString()
-  if (Object.keys(columns).length > 0)
-    await m.trx.updateTable('zaak').set(encoded(columns, json)).where('id', '=', kern.id).execute()
+  const values = { ...encoded(columns, json), ...(changed && { laatstGemuteerd: sql<string>`now()` }) }
+  if (Object.keys(values).length > 0) await m.trx.updateTable('zaak').set(values).where('id', '=', kern.id).execute()
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelations(m, kern.id, relaties, given)
   const after = expected(await findZaak(m.read, uuid, LIMITS.recorded))
   const zaak = toZaak(after, base)

@@ -1,0 +1,48 @@
+// One clock: what is due, leased, planned or expired is judged and planned by the database. The clock of a process is read here alone.
+import { readdir, readFile } from 'node:fs/promises'
+import t from 'tap'
+
+const ROOT = new URL('../', import.meta.url)
+const READS = /\bDate\.now\(\)|\bnew Date\(\)|\bnow = new Date\b/g
+
+/** How often a file reads the clock, and why that decides nothing that the database could. */
+const EXCEPTIONS: Record<string, [reads: number, reason: string]> = {
+  'src/autorisaties/token.ts': [1, 'iat and exp of a token, within JWT_LEEWAY'],
+  'src/beheer/accounts/oidc.ts': [2, 'a sealed cookie of a few minutes, which no row knows'],
+  'src/beheer/assets/beheer.js': [2, 'in the browser: when it last heard something'],
+  'src/beheer/catalogi/context.ts': [1, 'what a page shows: the day'],
+  'src/beheer/frame/format.ts': [1, 'what a page shows: how long ago'],
+  'src/beheer/imports/import-start.ts': [1, 'what a page shows: a dry run that may be asked for again'],
+  'src/beheer/imports/imports.ts': [1, 'what a page shows: how long it runs'],
+  'src/beheer/notificaties/notificatie-filter.ts': [1, 'what a page shows: the day'],
+  'src/beheer/notificaties/notificatie-settings.ts': [1, 'what a page shows: an example of the schedule'],
+  'src/beheer/operations/jobs.ts': [1, 'what a page shows: how long it runs'],
+  'src/beheer/operations/overview-parts.ts': [1, 'what a page shows: that the oldest message waits long'],
+  'src/beheer/operations/overview.ts': [1, 'what a page shows: when it was made'],
+  'src/beheer/takeover/takeover-labels.ts': [1, 'what a page shows: how long it runs'],
+  'src/besluiten/rules.ts': [1, 'whether a day that a client names lies ahead'],
+  'src/documenten/storage/index.ts': [1, 'the name of a directory; it is never read as a date'],
+  'src/http/formats.ts': [1, 'whether a moment that a client names lies ahead'],
+  'src/notificaties/deliver.ts': [2, 'the moment in a signature; a Retry-After that is a date becomes seconds'],
+  'src/notificaties/kanalen.ts': [1, 'the message of a test, which no row keeps'],
+  'src/notificaties/sender.ts': [1, 'a metric'],
+  'src/nrc/abonnement/try-out.ts': [1, 'the message of a test, which no row keeps'],
+  'src/nrc/notificaties.ts': [1, 'whether a moment that a client names lies ahead'],
+  'src/operations/metrics-server.ts': [1, 'a metric'],
+  'src/operations/retention.ts': [1, 'what a page shows: the next run'],
+  'src/overnemen/api/client.ts': [1, 'a Retry-After that is a date becomes seconds'],
+  'src/telemetry/log.ts': [1, 'lines of the log'],
+}
+
+t.test('the clock of a process is read where the list says why, and nowhere else', async (t) => {
+  const found: Record<string, number> = {}
+  for (const room of ['src', 'tasks']) {
+    for (const name of await readdir(new URL(room, ROOT), { recursive: true })) {
+      if (!/\.(ts|js|eta)$/.test(name)) continue
+      const text = await readFile(new URL(`${room}/${name}`, ROOT), 'utf8')
+      const reads = text.match(READS)?.length ?? 0
+      if (reads > 0) found[`${room}/${name}`] = reads
+    }
+  }
+  t.strictSame(found, Object.fromEntries(Object.entries(EXCEPTIONS).map(([file, [reads]]) => [file, reads])))
+})
