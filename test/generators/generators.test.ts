@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { testApp } from '../app.ts'
 import { ownPackages } from '../own-packages.ts'
@@ -40,6 +41,15 @@ t.test('code that openapi-typescript and oazapfts make of the documents compiles
     await writeFile(`${file}-types.ts`, astToString(await openapiTS(JSON.stringify(document))))
     await writeFile(`${file}-client.ts`, await generateSource(`${file}.json`))
   }
+  // What the types ask of a create and of a change: nothing that may be left out.
+  for (const version of ['3-0', '3-1'])
+    await writeFile(
+      join(directory, `src/zaken-${version}-bodies.ts`),
+      `import type { operations } from './zaken-${version}-types.ts'
+       type Body<Name extends keyof operations> = NonNullable<operations[Name]['requestBody']>['content']['application/json']
+       export const created: Body<'zaak_create'> = { zaaktype: '', bronorganisatie: '', verantwoordelijkeOrganisatie: '', startdatum: '' }
+       export const changed: Body<'zaak_partial_update'> = { toelichting: 'nieuw' }`,
+    )
   const runtime = packages.resolve('@oazapfts/runtime').replace(/\.c?js$/, '.d.ts')
   await writeFile(
     join(directory, 'tsconfig.json'),
@@ -60,6 +70,54 @@ t.test('code that openapi-typescript and oazapfts make of the documents compiles
   )
   const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' })
   t.equal(stdout, '')
+})
+
+t.test('a PATCH of one field by a client of oazapfts holds that field alone', async (t) => {
+  const directory = t.testdir({ 'package.json': '{"type":"module"}' })
+  for (const version of ['3.0', '3.1']) {
+    const source = join(directory, `${version}.json`)
+    await writeFile(source, JSON.stringify(documents.get(`zaken ${version}`)))
+    const runtime = (name: string) => pathToFileURL(packages.resolve(name)).href
+    const client = (await generateSource(source)).replace(
+      /from "(@oazapfts\/runtime[^"]*)"/g,
+      (_, name) => `from "${runtime(name)}"`,
+    )
+    await writeFile(join(directory, `${version}.ts`), client)
+    const { zaakPartialUpdate, defaults } = await import(pathToFileURL(join(directory, `${version}.ts`)).href)
+    const sent: unknown[] = []
+    defaults.fetch = async (_url: string, { body }: { body: string }) => {
+      sent.push(JSON.parse(body))
+      return new Response('{}', { headers: { 'content-type': 'application/json' } })
+    }
+    await zaakPartialUpdate('x', 'EPSG:4326', 'EPSG:4326', { toelichting: 'nieuw' })
+    t.strictSame(sent, [{ toelichting: 'nieuw' }], version)
+  }
+})
+
+t.test('no schema of a document has a default, which generated clients would send in every PATCH', async (t) => {
+  for (const [name, document] of documents)
+    t.strictSame(
+      [...schemasOf(document)].filter(({ schema }) => 'default' in schema).map(({ at }) => at),
+      [],
+      name,
+    )
+})
+
+t.test('an integer that may not fit into 32 bits says so', async (t) => {
+  for (const [name, document] of documents)
+    t.strictSame(
+      [...schemasOf(document)]
+        .filter(({ schema }) => (schema.maximum ?? 0) > 2 ** 31 - 1 && schema.format !== 'int64')
+        .map(({ at }) => at),
+      [],
+      name,
+    )
+  const { EnkelvoudigInformatieObject: document } = documents.get('documenten 3.0')!.components.schemas
+  t.equal(
+    (document ?? documents.get('documenten 3.0')!.components.schemas.Enkelvoudiginformatieobject).properties
+      .bestandsomvang.format,
+    'int64',
+  )
 })
 
 for (const [name, document] of documents) {

@@ -43,7 +43,7 @@ const OptionalBoolean = Type.Optional(Type.Unsafe<boolean | null>({ type: ['bool
 export const Bestandsdeel = Type.Object({
   url: Url(),
   volgnummer: Type.Integer({ minimum: 1 }),
-  omvang: Type.Integer({ minimum: 1 }),
+  omvang: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   voltooid: Type.Boolean(),
   lock: Type.String(),
 })

@@ -9,6 +9,9 @@ const OWN_FORMATS: Record<string, string | undefined> = {
   rsin: undefined,
 }
 
+/** Java and others read an integer without a format into 32 bits. */
+const LARGEST_INT32 = 2 ** 31 - 1
+
 const BODY = { POST: 'Invoer', PUT: 'Vervanging', PATCH: 'Wijziging' } as const
 
 export type Schemas = {
@@ -79,23 +82,33 @@ export function nameSchemas(operations: Operation[]): Schemas {
   }
 }
 
-// What generators stumble over is not written: a choice or a format without a type, and anyOf for what may be empty.
+// What generators stumble over is not written: a choice or a format without a type, anyOf for what may be empty, and a default. Clients
+// made of a document send the defaults of a body that they were not given, so that a PATCH of one field emptied all others.
 function plain(schema: Json, show: (schema: unknown) => unknown): Json {
   const result: Json = {}
   for (const [key, value] of Object.entries(schema)) {
-    if (key === 'x-required' || key === 'x-verbatim' || key === '$id') continue
+    if (key === 'x-required' || key === 'x-verbatim' || key === '$id' || key === 'default') continue
     if (key === 'format') {
       const format = Object.hasOwn(OWN_FORMATS, String(value)) ? OWN_FORMATS[String(value)] : value
       if (format !== undefined && !mayBeEmpty(schema)) result.format = format
     } else if (key === 'properties') {
       result.properties = Object.fromEntries(Object.entries(value as Json).map(([field, one]) => [field, show(one)]))
-    } else if (key === 'default' || key === 'enum' || key === 'const' || key === 'example' || key === 'discriminator') {
+    } else if (key === 'enum' || key === 'const' || key === 'example' || key === 'discriminator') {
       result[key] = value
     } else result[key] = show(value)
+  }
+  if (Number(schema.maximum ?? 0) > LARGEST_INT32) result.format = 'int64'
+  if (saysMuch(schema.default)) {
+    const standard = `Bij aanmaken standaard ${String(schema.default)}.`
+    result.description = [schema.description, standard].filter(Boolean).join(' ')
   }
   if (schema.enum && !schema.type) return { type: typeof (schema.enum as unknown[])[0], ...result }
   return result
 }
+
+/** A default other than nothing: an absent text is empty, an absent list too, and an absent date is none. */
+const saysMuch = (absent: unknown): boolean =>
+  absent !== undefined && absent !== null && absent !== '' && typeof absent !== 'object'
 
 /** An empty text is no URI and no e-mail address: where it is answered, the format is not promised. */
 const mayBeEmpty = ({ type, format, minLength, default: absent }: Json): boolean =>
