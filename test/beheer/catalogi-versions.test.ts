@@ -91,7 +91,9 @@ t.test('what was published is fixed, but for texts and additions, which take a r
   const zaaktype = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
   await submitForm(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
   for (const path of ['gegevens/termijnen', 'statustypen/nieuw', 'resultaattypen/nieuw']) {
-    t.match((await beheerder.get(`${zaaktype}/${path}`)).body, 'Maak een nieuwe versie', path)
+    const shown = await beheerder.get(`${zaaktype}/${path}`)
+    t.match(shown.body, 'Maak een nieuwe versie', path)
+    t.equal(shown.statusCode, 200, `${path}, to be read`)
     const sent = await beheerder.post(
       `${zaaktype}/${path}`,
       { omschrijving: 'Toch', 'doorlooptijd.aantal': '1' },

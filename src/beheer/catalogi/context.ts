@@ -147,6 +147,9 @@ export async function holdVersion(m: Mutation, type: Hoofdtype, uuid: string, co
   return version
 }
 
+/** Of a page that says what is fixed: asking for it is no fault, and sending a change is. */
+export const fixedStatus = ({ method }: FastifyRequest) => (method === 'GET' || method === 'HEAD' ? 200 : 409)
+
 /** Its page, below `/beheer`. */
 export const pathOf = ({ type, uuid }: { type: Hoofdtype; uuid: string }) => `/catalogi/${infoOf(type).path}/${uuid}`
 /** A besluittype may do without an omschrijving, and is then called by its kind. */

@@ -11,6 +11,7 @@ import { lowerFirst, t, words } from '../language/language.ts'
 import {
   administering,
   crumbsOf,
+  fixedStatus,
   holdVersion,
   pathOf,
   requireVersion,
@@ -239,7 +240,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
   }
 
   async function showFixed(reply: FastifyReply, kind: PartKind, { zaaktype, item }: PartContext) {
-    return reply.code(409).page('catalogi-fixed', {
+    return reply.code(fixedStatus(reply.request)).page('catalogi-fixed', {
       title: item ? `${kind.one} “${await nameOf(app.read, kind, item)}”` : t`${kind.one} toevoegen`,
       breadcrumbs: crumbsOf(zaaktype, [{ path: `${pathOf(zaaktype)}/${kind.path}`, name: kind.name }]),
       version: zaaktype,

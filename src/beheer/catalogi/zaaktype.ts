@@ -18,6 +18,7 @@ import {
   administering,
   catalogusCrumbs,
   crumbsOf,
+  fixedStatus,
   holdVersion,
   pathOf,
   requireVersion,
@@ -207,7 +208,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   }
 
   function showFixed(reply: FastifyReply, version: Version, page: FormPage) {
-    return reply.code(409).page('catalogi-fixed', {
+    return reply.code(fixedStatus(reply.request)).page('catalogi-fixed', {
       title: page.title,
       breadcrumbs: page.breadcrumbs,
       version,
