@@ -112,8 +112,18 @@ async function requireOwnOrigin(request: FastifyRequest): Promise<void> {
   const { origin, host, 'sec-fetch-site': site } = request.headers
   const ours =
     origin !== undefined && URL.canParse(origin) && [host, new URL(request.base).host].includes(new URL(origin).host)
-  if (site === 'cross-site' || site === 'same-site' || !ours)
-    throw forbidden(undefined, t('Dit formulier kwam niet van een pagina van deze dienst.'))
+  if (site === 'cross-site' || site === 'same-site' || !ours) {
+    const expected = request.server.parts.config.publicUrl ? new URL(request.base).host : (host ?? '')
+    // A proxy that changes Host looks like another site until our own address is known.
+    request.log.warn(
+      { origin, host, expected },
+      'a form was refused: Origin is neither Host nor our own address; behind a proxy, set PUBLIC_URL',
+    )
+    throw forbidden(
+      undefined,
+      t`Dit formulier kwam niet van een pagina van deze dienst. Staat er een proxy voor, laat een beheerder dan PUBLIC_URL instellen op het adres in uw browser; nu wordt ${expected} verwacht.`,
+    )
+  }
 }
 
 async function requireRole(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {

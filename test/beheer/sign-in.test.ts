@@ -92,6 +92,9 @@ t.test('forms from elsewhere are refused', async (t) => {
     t.equal((await post({}, form)).statusCode, 403)
     t.equal((await post({ origin: 'http://evil.example' }, form)).statusCode, 403)
     t.equal((await post({ origin: 'null' }, form)).statusCode, 403)
+    const proxied = await post({ origin: 'https://zaken.example', host: 'api:8000' }, form)
+    t.equal(proxied.statusCode, 403)
+    t.match(proxied.body, /PUBLIC_URL.*api:8000/, 'what was expected, and the setting that mends it')
   })
   t.test('without the token of the form', async (t) => {
     const answer = await post({ origin: 'http://localhost' }, form)

@@ -118,7 +118,7 @@ export const common: Record<string, string> = {
   Versies: 'Versions',
   'niet ingesteld': 'not set',
   leeg: 'empty',
-  'Notificaties instellen': 'Notification settings',
+  Notificatiescomponentconfiguratie: 'Notificatiescomponentconfiguratie',
   Dienst: 'Service',
   Soort: 'Kind',
   'API-root': 'API root',
@@ -186,7 +186,8 @@ export const common: Record<string, string> = {
   Gepauzeerd: 'Paused',
   'nog niet bekend': 'not known yet',
   '{1} rijen per seconde': '{1} rows per second',
-  'Dit formulier kwam niet van een pagina van deze dienst.': 'This form did not come from a page of this service.',
+  'Dit formulier kwam niet van een pagina van deze dienst. Staat er een proxy voor, laat een beheerder dan PUBLIC_URL instellen op het adres in uw browser; nu wordt {1} verwacht.':
+    'This form did not come from a page of this service. If a proxy stands before it, let an administrator set PUBLIC_URL to the address in your browser; {1} is expected now.',
   'U bent niet (meer) ingelogd.': 'You are not signed in (any more).',
   'Kies eerst een eigen wachtwoord.': 'First choose a password of your own.',
   'Stel eerst eenmalige codes in, bij Mijn account.': 'First set up one-time codes, at My account.',
