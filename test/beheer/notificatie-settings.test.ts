@@ -17,6 +17,20 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
   const saveForm = () => tab.click('button[value=opslaan]')
   const audit = () => sql`select * from beheer_audit where handeling = 'notificaties-instellen' order by id desc`
 
+  t.test(
+    'the menu and the heading call the page as the specification does, with its four settings by name',
+    async (t) => {
+      const NAME = 'Notificatiescomponentconfiguratie'
+      for (const taal of ['en', 'nl'] as const) {
+        await tab.goto(`${PAD}?taal=${taal}`)
+        t.equal((await tab.textContent('h1'))?.trim(), NAME, taal)
+        t.match(await tab.textContent('nav.menu'), NAME, taal)
+        for (const setting of ['max retries', 'retry backoff', 'retry backoff max', 'base factor'])
+          t.match(await tab.textContent('form[data-voorbeeld]'), `Notification delivery ${setting}`, taal)
+      }
+    },
+  )
+
   t.test('an administrator sets the service by keyboard alone, and the secret is never shown again', async (t) => {
     await tab.goto(PAD)
     t.match(await tab.textContent('main'), 'Er is geen notificatiedienst ingesteld')

@@ -68,7 +68,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
     {
       name: 'Configuratie',
       items: [
-        { path: '/configuratie/notificaties', name: 'Notificaties instellen' },
+        { path: '/configuratie/notificaties', name: 'Notificatiescomponentconfiguratie' },
         { path: '/kanalen', name: 'Kanalen' },
         { path: '/diensten', name: 'Andere diensten' },
         { path: '/applicaties', name: 'Applicaties' },

@@ -21,7 +21,7 @@ import { localeOf, t, words } from '../language/language.ts'
 import { STAGE_WORDS, stepsOf } from './notificatie-labels.ts'
 
 const PATH = '/configuratie/notificaties'
-const title = () => t('Notificaties instellen')
+const title = () => t('Notificatiescomponentconfiguratie')
 const NOTHING_CHANGED = new Error('nothing changed')
 
 type RetryFields = Pick<NotificationSettings, 'maxRetries' | 'backoff' | 'backoffMax' | 'baseFactor'>
@@ -173,7 +173,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
         m.audit({
           handeling: 'notificaties-instellen',
           soort: 'notificatie-instelling',
-          weergave: 'Notificaties instellen',
+          weergave: 'Notificatiescomponentconfiguratie',
           oud: voor,
           nieuw: { ...na, ...(secret !== '' && { secret: 'gewijzigd' }) },
         })

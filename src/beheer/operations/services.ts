@@ -216,7 +216,7 @@ export function registerServicePages(app: FastifyInstance): void {
       return removed
     })
     if (gone) return redirectWith(request, reply, PATH, t`De dienst ‘${service.label}’ is verwijderd.`)
-    const why = t('Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.')
+    const why = t('Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificatiescomponentconfiguratie.')
     return redirectWith(request, reply, `${PATH}/${service.uuid}`, why, 'fout')
   })
 

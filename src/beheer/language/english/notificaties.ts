@@ -54,6 +54,8 @@ export const notificaties: Record<string, string> = {
   'Er is nog geen testbericht verstuurd.': 'No test message has been sent yet.',
   'De notificatiedienst moet onze kanalen kennen voordat zij berichten aanneemt. Nog een keer registreren kan geen kwaad.':
     'The notification service has to know our channels before it accepts messages. Registering once more does no harm.',
+  'Hier stelt u in waar notificaties heen gaan, en hoe vaak en met welke wachttijd een mislukt bericht opnieuw wordt geprobeerd.':
+    'Here you set where notifications go, how often a failed message is tried again, and how long that waits.',
   'PUBLIC_URL is niet ingesteld. De notificatiedienst haalt onze pagina /ref/kanalen/ op, en kan die dan waarschijnlijk niet vinden.':
     'PUBLIC_URL has not been set. The notification service fetches our page /ref/kanalen/, and probably cannot find it then.',
   'Kanalen registreren': 'Register channels',

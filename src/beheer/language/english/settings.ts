@@ -87,8 +87,8 @@ export const settings: Record<string, string> = {
   'De dienst is opgeslagen. Test nu of zij ons kent.': 'The service has been saved. Now test whether it knows us.',
   'De dienst is opgeslagen.': 'The service has been saved.',
   'De dienst ‘{1}’ is verwijderd.': 'The service ‘{1}’ has been deleted.',
-  'Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.':
-    'Notifications go to this service. First choose another at Notification settings.',
+  'Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificatiescomponentconfiguratie.':
+    'Notifications go to this service. First choose another at Notificatiescomponentconfiguratie.',
   'Deze dienst bestaat niet (meer).': 'This service does not exist (any more).',
   'Dienst wijzigen': 'Change service',
   'Vul het geheim opnieuw in: de manier van bekendmaken of de server is gewijzigd.':
