@@ -2,6 +2,7 @@
 // report loses what was mended.
 
 import type postgres from 'postgres'
+import { isLastStatustype } from '../catalogi/type-relations.ts'
 import { kyselyOn } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
@@ -164,6 +165,26 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
       code: 'concept-in-gebruik',
       veld: 'concept',
       tekst: 'Dit type is niet gepubliceerd en wel in gebruik.',
+    })
+  // What the source says stays: its dates are evidence, and which of the two is wrong nobody here can tell.
+  const disagreeing = await sql<{ uuid: string; dicht: boolean }[]>`
+    select z.uuid, z.einddatum is not null as dicht from zaak z
+    left join lateral (
+      select s.is_eindstatus, s.statustype_id from status s where s.zaak_id = z.id order by s.datum_status_gezet desc limit 1
+    ) s on true
+    left join statustype y on y.id = s.statustype_id
+    where exists (select from overneming_object o where o.overneming_id = ${takeover.id} and o.soort = 'zaak' and o.uuid = z.uuid)
+      and (z.einddatum is not null) <> coalesce(s.is_eindstatus, y.id is not null and ${sql.unsafe(isLastStatustype('y'))}, false)`
+  for (const { uuid, dicht } of disagreeing)
+    meldingen.push({
+      soort: 'zaak',
+      sleutel: uuid,
+      uitkomst: 'gemarkeerd',
+      code: 'einddatum-status',
+      veld: 'einddatum',
+      tekst: dicht
+        ? 'De zaak heeft een einddatum, maar haar laatste status is niet de eindstatus. Zet de eindstatus of heropen haar.'
+        : 'De laatste status is de eindstatus, maar de zaak heeft geen einddatum. Zet de eindstatus opnieuw.',
     })
   // Bytes that are here are not read again.
   await sql`

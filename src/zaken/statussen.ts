@@ -1,4 +1,5 @@
-// statussen: the stages that a case reaches. The last of its zaaktype closes it, any other opens it again.
+// statussen: the stages that a case reaches. A case is closed exactly when its current status, the one with the latest moment, is
+// the last of its zaaktype: one that is older than the current one is history, and neither closes nor opens.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -137,7 +138,8 @@ export const dayAsWritten = (moment: string): string => moment.slice(0, 10)
 export type Closing = 'mag' | 'moet' | 'mag-niet'
 
 /**
- * Sets a status, with all that comes of it: the case closes with the eindstatus and opens with any other.
+ * Sets a status, with all that comes of it: where it becomes the current one, the case closes with the eindstatus and opens with
+ * any other.
  * @param settings.einde what an endpoint allows
  * @param settings.typen what was asked of other servers
  * @param settings.documenten what `closingFaultsElsewhere` found
@@ -165,19 +167,24 @@ export async function createStatus(
 ) {
   const { base } = m.actor
   const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
-  const { eind, eerder } = await judgePosition(m, zaak, statustype)
+  const { eind, eerder, huidig } = await judgePosition(m, zaak, statustype, input.datumStatusGezet)
   requireRoom(eerder, 'statussen', LIMITS.statussen)
   const faults: InvalidParam[] = []
   if (einde === 'moet' && !eind)
     faults.push(onObject('eindstatus-required', 'Afsluiten vraagt de eindstatus van het zaaktype.'))
   if (einde === 'mag-niet' && eind) faults.push(onObject('eindstatus-not-allowed', 'De eindstatus mag hier niet.'))
+  if (einde === 'moet' && eind && !huidig)
+    faults.push(
+      fault('datumStatusGezet', 'status-not-current', 'De zaak heeft een latere status; deze sluit haar niet af.'),
+    )
   if (isFuture(input.datumStatusGezet, leeway))
     faults.push(fault('datumStatusGezet', 'date-in-future', 'Dit moment ligt in de toekomst.'))
   const gezetdoor = input.gezetdoor ? await findSetter(m, input.gezetdoor, zaak, faults) : null
   faults.push(...archivedFaults(zaak))
-  if (faults.length === 0) faults.push(...(eind ? await closingFaults(m, zaak, documenten) : await openFaults(m, zaak)))
+  if (faults.length === 0 && huidig)
+    faults.push(...(eind ? await closingFaults(m, zaak, documenten) : await openFaults(m, zaak)))
   throwFaults(faults)
-  const closed = eind && { ...(await retentionStart(m, zaak)), einddatum: day }
+  const closed = eind && huidig && { ...(await retentionStart(m, zaak)), einddatum: day }
   const closing = closed ? await deriveArchivering(m, closed, { objects }) : undefined
   requireMayAdd(m, zaak, eerder > 0)
 
@@ -196,7 +203,8 @@ export async function createStatus(
       gezetdoorId: gezetdoor,
     })} returning uuid`,
   )
-  if (eind) await close(m, zaak, day, closing)
+  if (!huidig) await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaak.id}`
+  else if (eind) await close(m, zaak, day, closing)
   else await open(m, zaak)
   const row = expected(await findOne(m.read, source, made.uuid))
   const status = toStatus(row, base)
@@ -212,14 +220,18 @@ export async function createStatus(
   return status
 }
 
-/** Whether it is the last of its zaaktype, as its server says of one elsewhere; and how many the case had before. */
-async function judgePosition(m: Mutation, zaak: ZaakCore, { id, remote }: TypeOfZaak<'statustype'>) {
+/**
+ * Whether it is the last of its zaaktype, as its server says of one elsewhere; how many the case had before; and whether it becomes
+ * the current one.
+ */
+async function judgePosition(m: Mutation, zaak: ZaakCore, { id, remote }: TypeOfZaak<'statustype'>, moment: string) {
   const laatste = remote
     ? m.sql`${remote.isEindstatus}::boolean`
     : m.sql`not exists (select from statustype y where y.id = ${id} and not ${m.sql.unsafe(isLastStatustype('y'))})`
   const found = one(
-    await m.sql<{ eind: boolean; eerder: number }[]>`
-    select ${laatste} as eind, ${countUpTo(m, 'status', 'zaak_id', zaak.id, LIMITS.statussen)} as eerder`,
+    await m.sql<{ eind: boolean; eerder: number; huidig: boolean }[]>`
+    select ${laatste} as eind,
+      not exists (select from status s where s.zaak_id = ${zaak.id} and s.datum_status_gezet > ${moment}) as huidig, ${countUpTo(m, 'status', 'zaak_id', zaak.id, LIMITS.statussen)} as eerder`,
   )
   return found
 }

@@ -70,6 +70,50 @@ t.test('statuses', async (t) => {
     })
   })
 
+  await t.test(
+    'einddatum is there exactly when the latest status is the eindstatus, in whatever order they are told',
+    async (t) => {
+      const dates = { einddatum: null, archiefnominatie: null, archiefactiedatum: null, startdatumBewaartermijn: null }
+      const closedDates = {
+        einddatum: '2026-03-01',
+        archiefactiedatum: '2036-03-01',
+        startdatumBewaartermijn: '2026-03-01',
+      }
+      const at = (day: string) => ({ datumStatusGezet: `2026-${day}T10:00:00Z` })
+      const zaak = await givenZaak(test, type)
+      made(await resultaat(zaak, type.resultaattype))
+      const eind = made(await status(zaak, type.eind, at('03-01')))
+      const history = await status(zaak, type.begin, at('01-05'))
+      t.equal(history.status, 201, history.text)
+      t.equal(history.body.indicatieLaatstGezetteStatus, false)
+      t.match(
+        await read(zaak),
+        { ...closedDates, archiefnominatie: 'vernietigen', status: eind.url },
+        'it stays closed',
+      )
+      made(await status(zaak, type.eind, at('02-01')))
+      t.match(await read(zaak), { ...closedDates, status: eind.url }, 'as of the latest end')
+
+      const open = await givenZaak(test, type)
+      const begin = made(await status(open, type.begin, at('03-01')))
+      t.equal(
+        (await status(open, type.eind, at('02-01'))).status,
+        201,
+        'an end of the past needs nothing that closing needs',
+      )
+      t.match(await read(open), { ...dates, status: begin.url }, 'the other way round it stays open')
+      const close = await call('POST', `${ZAKEN}/zaak_afsluiten/${open.uuid}`, {
+        zaak: {},
+        status: { statustype: type.eind, ...at('02-02') },
+        resultaat: { resultaattype: type.resultaattype },
+      })
+      t.same(faultsOf(close), ['status.datumStatusGezet: status-not-current'], 'what has to close cannot lie before')
+      t.match(await read(open), { ...dates, resultaat: null }, 'and changes nothing')
+      const same = await status(open, type.begin, at('03-01'))
+      t.same(faultsOf(same), ['nonFieldErrors: unique'], 'of two at one moment neither would be the later')
+    },
+  )
+
   await t.test('zrc-007: a closed case is changed only with the forced scope', async (t) => {
     const zaak = await givenZaak(test, type)
     made(await resultaat(zaak, type.resultaattype))

@@ -81,6 +81,7 @@ const CODES: Record<string, string> = words({
   'identificatie-dubbel': 'identificatie komt vaker voor',
   elfproef: 'haalt de elfproef niet',
   'gearchiveerd-open': 'gearchiveerd en niet afgesloten',
+  'einddatum-status': 'einddatum en laatste status spreken elkaar tegen',
   'concept-in-gebruik': 'niet gepubliceerd en wel in gebruik',
   'type-elders': 'type staat bij een andere dienst',
   'zonder-inhoud': 'geen inhoud in de bron',

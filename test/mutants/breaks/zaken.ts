@@ -38,6 +38,13 @@ export const ZAKEN: Mutant[] = [
     tests: ['test/zaken/closing.test.ts'],
   },
   {
+    what: 'a status older than the current one neither closes nor opens a case',
+    file: 'src/zaken/statussen.ts',
+    search: 'if (!huidig) await',
+    replace: 'if (!huidig && m === undefined) await',
+    tests: ['test/zaken/closing.test.ts'],
+  },
+  {
     what: 'rollen of one request count for each other',
     file: 'src/zaken/rollen.ts',
     search: 'there.once.push(omschrijvingGeneriek)',
