@@ -103,14 +103,14 @@ async function fill({ sql }: Database, rows: number) {
         from (select gen_random_uuid() as u from generate_series(${from}::integer, ${to}::integer) n) x
         returning id, hoofd_object_uuid
       ), mislukt as (
-        insert into levering (notificatie_id, hoofd_object_uuid, status, volgende_poging_op, poging, beeindigd_op)
+        insert into delivery (notificatie_id, hoofd_object_uuid, status, next_attempt_at, poging, ended_at)
         select id, hoofd_object_uuid, 'mislukt', null, 1, now() from n where id % 20 = 0
       )
-      insert into notificatie_poging (notificatie_id, nummer, duur_ms, uitkomst, http_status)
+      insert into delivery_attempt (notificatie_id, nummer, duration_ms, uitkomst, http_status)
       select id, 1, 12, case when id % 20 = 0 then 'http' else 'delivered' end, case when id % 20 = 0 then 503 else 201 end
       from n`
     await sql`
-      insert into beheer_audit (gebruiker, handeling, object_soort, object_id)
+      insert into beheer_audit (gebruiker, handeling, object_kind, object_id)
       select 'beheerder', 'document-downloaden', 'document', gen_random_uuid()::text
       from generate_series(${from}::integer, ${to}::integer)`
   })
@@ -119,15 +119,15 @@ async function fill({ sql }: Database, rows: number) {
     insert into zaakinformatieobject (zaak_id, enkelvoudiginformatieobject_id)
     select ${zaak!.id}, id from enkelvoudiginformatieobject order by id desc limit 500`
   const [made] = await sql`
-    insert into import (status, kop, totaal, verwerkt, geslaagd, gestart_op, beeindigd_op)
+    insert into import (status, kop, totaal, verwerkt, geslaagd, started_at, ended_at)
     values ('finished', '["uuid", "titel"]', ${rows}, ${rows}, ${rows - Math.floor(rows / 100)}, now() - interval '1 hour', now())
     returning id, uuid`
   await inPortions(rows, async (from, to) => {
     await sql`
-      insert into import_regel (import_id, nummer, cellen)
+      insert into import_row (import_id, nummer, cellen)
       select ${made!.id}, n + 1, '["", "Een titel"]' from generate_series(${from}::integer, ${to}::integer) n`
     await sql`
-      insert into import_resultaat (import_id, nummer, geslaagd, opmerking)
+      insert into import_outcome (import_id, nummer, geslaagd, opmerking)
       select ${made!.id}, n + 1, n % 100 <> 0, case when n % 100 = 0 then 'titel: Dit veld is verplicht.' else '' end
       from generate_series(${from}::integer, ${to}::integer) n`
   })
@@ -136,16 +136,16 @@ async function fill({ sql }: Database, rows: number) {
     'enkelvoudiginformatieobject',
     'enkelvoudiginformatieobject_versie',
     'notificatie',
-    'notificatie_poging',
-    'levering',
+    'delivery_attempt',
+    'delivery',
     'beheer_audit',
-    'import_regel',
-    'import_resultaat',
+    'import_row',
+    'import_outcome',
     'zaakinformatieobject',
   ])
     await sql`vacuum analyze ${sql(table)}`
   const [notificatie] = await sql`
-    select uuid from notificatie where id = (select max(notificatie_id) from levering where status = 'mislukt')`
+    select uuid from notificatie where id = (select max(notificatie_id) from delivery where status = 'mislukt')`
   return { zaak: zaak!.uuid as string, importUuid: made!.uuid as string, notificatie: notificatie!.uuid as string }
 }
 
@@ -159,7 +159,7 @@ async function givenSession({ db, sql }: Database): Promise<string> {
   const value = randomBytes(32).toString('base64url')
   const sleutel = createHash('sha256').update(value).digest()
   await sql`
-    insert into beheer_sessie (sleutel, account_id, vervalt_op)
+    insert into beheer_session (sleutel, account_id, expires_at)
     select ${sleutel}, id, now() + interval '1 hour' from beheer_account where uuid = ${uuid}`
   return `zaakstroom=${value}`
 }

@@ -77,7 +77,7 @@ async function fill(service: Service, { sql }: Database, documents: number): Pro
   }
   await sql`vacuum analyze enkelvoudiginformatieobject`
   await sql`vacuum analyze enkelvoudiginformatieobject_versie`
-  await sql`select fold_counts('enkelvoudiginformatieobject_aantal')`
+  await sql`select fold_counts('enkelvoudiginformatieobject_count')`
 }
 
 // ---- lists ----

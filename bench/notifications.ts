@@ -106,7 +106,7 @@ export async function bench(argv: string[]): Promise<void> {
         `${quantile(delays, 0.5).toFixed(0)} and ${quantile(delays, 0.99).toFixed(0)} ms`,
         values.pressure ? 'p99 below 500 ms' : 'below 10 and 50 ms',
       )
-      await stack.database.sql`truncate notificatie, levering, notificatie_poging`
+      await stack.database.sql`truncate notificatie, delivery, delivery_attempt`
     }
   } finally {
     await stack.stop()
@@ -163,7 +163,7 @@ async function driveSql(databaseUrl: string, scenario: Scenario, clients: number
       // As beside a sender that looks by itself while messages come: the transactions of the service wake nobody either.
       await m.sql`
         with worker as (insert into worker (naam, versie, host, pid, pool_id) values ('bench', '', '', 0, 'bench') returning id)
-        insert into notificatie_zender (worker_id) select id from worker`
+        insert into active_sender (worker_id) select id from worker`
     })
     const began = performance.now()
     let count = 0

@@ -93,9 +93,9 @@ async function measure(
     backoffMax: Math.max(1, Math.round(set.backoffMax / factor)),
   }
   await delivered(sql)
-  await sql`truncate notificatie, levering, notificatie_poging`
+  await sql`truncate notificatie, delivery, delivery_attempt`
   await sql`
-    update notificatie_instelling set max_retries = ${settings.maxRetries}, backoff = ${String(settings.backoff)}::text::jsonb,
+    update notificatie_settings set max_retries = ${settings.maxRetries}, backoff = ${String(settings.backoff)}::text::jsonb,
       backoff_max = ${settings.backoffMax}, base_factor = ${settings.baseFactor}`
   receiver.received.length = 0
   await receiver.stop()
@@ -108,10 +108,10 @@ async function measure(
   await delivered(sql, (last + settings.maxRetries * LATE + 60) * 1000)
 
   const rows = await sql<Row[]>`
-    select n.uuid, coalesce(max(l.status), 'afgeleverd') as status, extract(epoch from min(p.begonnen_op))::float8 as first,
-      array_agg(extract(epoch from p.begonnen_op)::float8 order by p.nummer) as attempts
-    from notificatie n left join notificatie_poging p on p.notificatie_id = n.id
-    left join levering l on l.notificatie_id = n.id group by n.id`
+    select n.uuid, coalesce(max(l.status), 'afgeleverd') as status, extract(epoch from min(p.begun_at))::float8 as first,
+      array_agg(extract(epoch from p.begun_at)::float8 order by p.nummer) as attempts
+    from notificatie n left join delivery_attempt p on p.notificatie_id = n.id
+    left join delivery l on l.notificatie_id = n.id group by n.id`
   const arrived = new Set(receiver.received.map(({ id }) => id))
   const failed = rows.filter(({ status }) => status === 'mislukt')
   // All attempts of these lie within the outage, also when every retry is as late as it may be; or when none is.

@@ -86,7 +86,7 @@ export async function bench(argv: string[]): Promise<void> {
           url: url(names.oud),
           secret: url(names.oud),
           proef: false,
-          alleenLezen: true,
+          readOnly: true,
           settings: { oudeUrls: [], bytes: 'kopieren', naast },
         })
         while ((await round.state()).status === 'loopt') {
@@ -137,8 +137,8 @@ export async function bench(argv: string[]): Promise<void> {
 async function phasesOf({ sql }: Database, { id, ronde }: Takeover) {
   return sql<{ names: string; rows: number; seconds: number }[]>`
     select string_agg(distinct naam, ', ') as names, sum(gelezen)::bigint as rows,
-      extract(epoch from max(klaar_op) - min(begonnen_op))::float8 as seconds
-    from overneming_stap where overneming_id = ${id} and ronde = ${ronde} and gelezen > 1000 group by fase order by fase`
+      extract(epoch from max(done_at) - min(begun_at))::float8 as seconds
+    from takeover_step where takeover_id = ${id} and ronde = ${ronde} and gelezen > 1000 group by fase order by fase`
 }
 
 /** CPU seconds of the backends of both databases, when the server runs on this machine; connections that ended count no more. */

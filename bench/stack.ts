@@ -173,7 +173,7 @@ export function post(pool: Pool, path: string, headers: Record<string, string>, 
 export async function delivered(sql: Sql, limitMs = 120_000): Promise<void> {
   const limit = performance.now() + limitMs
   while (performance.now() < limit) {
-    const [row] = await sql`select count(*) as waiting from levering where status = 'gepland'`
+    const [row] = await sql`select count(*) as waiting from delivery where status = 'gepland'`
     if (Number(row!.waiting) === 0) return
     await sleep(100)
   }

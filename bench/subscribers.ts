@@ -218,7 +218,7 @@ async function settled({ database: { sql } }: Stack, good: Subscriber[]): Promis
   const limit = performance.now() + 300_000
   while (performance.now() < limit) {
     const [row] = await sql`
-      select exists (select from levering l join abonnement a on a.id = l.abonnement_id
+      select exists (select from delivery l join abonnement a on a.id = l.abonnement_id
         where l.status = 'gepland' and a.callback_url = any(${urls})) as waiting`
     if (!row!.waiting) return
     await sleep(100)

@@ -5,12 +5,12 @@ create type vertrouwelijkheidaanduiding as enum
   ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim');
 comment on type vertrouwelijkheidaanduiding is 'Confidentiality, low to high: comparisons follow the order of the standard.';
 
-create function plaats_in_alfabet(vertrouwelijkheidaanduiding) returns smallint language sql immutable parallel safe as $$
+create function place_in_alphabet(vertrouwelijkheidaanduiding) returns smallint language sql immutable parallel safe as $$
   select case $1
     when 'beperkt_openbaar' then 1 when 'confidentieel' then 2 when 'geheim' then 3 when 'intern' then 4
     when 'openbaar' then 5 when 'vertrouwelijk' then 6 when 'zaakvertrouwelijk' then 7 else 8 end::smallint
 $$;
-comment on function plaats_in_alfabet is 'The order of the names of confidentiality, which existing clients know.';
+comment on function place_in_alphabet is 'The order of the names of confidentiality, which existing clients know.';
 
 -- Durations are terms: ISO 8601, not negative. One function language plpgsql, so that its text is not put in the place of each call
 -- and read, planned and compiled anew with every statement: that was a sixth of what the insert of a case costs.
@@ -56,7 +56,7 @@ create table audit (
   aanmaakdatum timestamptz not null default now(),
   oud jsonb,
   nieuw jsonb,
-  verzoek_id text not null default ''
+  request_id text not null default ''
 );
 create index audit_hoofd_object_uuid_id_idx on audit (hoofd_object_uuid, id);
 comment on table audit is 'Audit trail: one row for every change, written in the transaction of that change.';
@@ -79,7 +79,7 @@ comment on column audit.logrecord_id is 'Header X-NLX-Logrecord-ID.';
 comment on column audit.aanmaakdatum is 'When the change was made.';
 comment on column audit.oud is 'The object before the change.';
 comment on column audit.nieuw is 'The object after the change.';
-comment on column audit.verzoek_id is 'Header X-Request-ID of the request, or the id that it was given.';
+comment on column audit.request_id is 'Header X-Request-ID of the request, or the id that it was given.';
 
 -- A value that was encrypted with SECRET_KEY when this database was first used, so that a start with another key is noticed
 -- before clients are refused for it. Filled by the first process that starts.
@@ -94,21 +94,21 @@ comment on column secret_key_check.sealed is 'A known text, encrypted with SECRE
 
 -- Settings that are changed in the pages instead of in the environment. Every process keeps them in memory and reads them again on a
 -- signal; what the environment says wins.
-create table instelling (
-  naam text constraint instelling_pkey primary key,
+create table setting (
+  naam text constraint setting_pkey primary key,
   waarde text not null,
-  gewijzigd_op timestamptz not null default now()
+  changed_at timestamptz not null default now()
 );
-comment on table instelling is 'Settings that were given a value in the pages.';
-comment on column instelling.naam is 'Its name in the environment, such as JWT_EXPIRY.';
-comment on column instelling.waarde is 'Its value, written as in the environment.';
-comment on column instelling.gewijzigd_op is 'When it was changed last.';
+comment on table setting is 'Settings that were given a value in the pages.';
+comment on column setting.naam is 'Its name in the environment, such as JWT_EXPIRY.';
+comment on column setting.waarde is 'Its value, written as in the environment.';
+comment on column setting.changed_at is 'When it was changed last.';
 
-create function meld_instelling_wijziging() returns trigger language plpgsql as $$
+create function notify_setting_change() returns trigger language plpgsql as $$
 begin
   perform pg_notify('zaakstroom_instellingen', '');
   return null;
 end;
 $$;
-create trigger instelling_gewijzigd after insert or update or delete or truncate on instelling
-  for each statement execute function meld_instelling_wijziging();
+create trigger setting_changed after insert or update or delete or truncate on setting
+  for each statement execute function notify_setting_change();

@@ -447,45 +447,45 @@ comment on column zaakobjecttype.einde_geldigheid is 'Last day of validity; empt
 
 -- A catalogue and a zaaktype hold no more than an answer that names all of it: 25,000 versions of types of a kind, and 1,000 parts of
 -- a kind.
-create function heeft_ruimte() returns trigger language plpgsql as $$
+create function has_room() returns trigger language plpgsql as $$
 declare
   vol boolean;
 begin
   execute format('select exists (select from %I b where b.%I = ($1).%I offset %s)', tg_table_name, tg_argv[0], tg_argv[0],
     tg_argv[1]::integer - 1) into vol using new;
   if vol then
-    raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'heeft_ruimte';
+    raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'has_room';
   end if;
   return new;
 end $$;
 
-create trigger statustype_heeft_ruimte before insert on statustype for each row execute function heeft_ruimte('zaaktype_id', '1000');
-create trigger resultaattype_heeft_ruimte before insert on resultaattype for each row execute function heeft_ruimte('zaaktype_id', '1000');
-create trigger eigenschap_heeft_ruimte before insert on eigenschap for each row execute function heeft_ruimte('zaaktype_id', '1000');
-create trigger roltype_heeft_ruimte before insert on roltype for each row execute function heeft_ruimte('zaaktype_id', '1000');
-create trigger zaakobjecttype_heeft_ruimte before insert on zaakobjecttype for each row execute function heeft_ruimte('zaaktype_id', '1000');
-create trigger zaaktype_informatieobjecttype_heeft_ruimte before insert on zaaktype_informatieobjecttype
-  for each row execute function heeft_ruimte('zaaktype_id', '1000');
-create trigger zaaktype_heeft_ruimte before insert on zaaktype for each row execute function heeft_ruimte('catalogus_id', '25000');
-create trigger informatieobjecttype_heeft_ruimte before insert on informatieobjecttype
-  for each row execute function heeft_ruimte('catalogus_id', '25000');
-create trigger besluittype_heeft_ruimte before insert on besluittype for each row execute function heeft_ruimte('catalogus_id', '25000');
+create trigger statustype_has_room before insert on statustype for each row execute function has_room('zaaktype_id', '1000');
+create trigger resultaattype_has_room before insert on resultaattype for each row execute function has_room('zaaktype_id', '1000');
+create trigger eigenschap_has_room before insert on eigenschap for each row execute function has_room('zaaktype_id', '1000');
+create trigger roltype_has_room before insert on roltype for each row execute function has_room('zaaktype_id', '1000');
+create trigger zaakobjecttype_has_room before insert on zaakobjecttype for each row execute function has_room('zaaktype_id', '1000');
+create trigger zaaktype_informatieobjecttype_has_room before insert on zaaktype_informatieobjecttype
+  for each row execute function has_room('zaaktype_id', '1000');
+create trigger zaaktype_has_room before insert on zaaktype for each row execute function has_room('catalogus_id', '25000');
+create trigger informatieobjecttype_has_room before insert on informatieobjecttype
+  for each row execute function has_room('catalogus_id', '25000');
+create trigger besluittype_has_room before insert on besluittype for each row execute function has_room('catalogus_id', '25000');
 
 -- The selectielijst as `zaakstroom selectielijst import` read it from files: every process of the service looks in it, and none has
 -- to reach another server for it.
-create table selectielijst_regel (
+create table selectielijst_item (
   url text primary key,
   soort text not null
-    constraint selectielijst_regel_soort_check check (soort in ('ProcesType', 'Resultaat', 'ResultaattypeOmschrijvingGeneriek')),
+    constraint selectielijst_item_soort_check check (soort in ('ProcesType', 'Resultaat', 'ResultaattypeOmschrijvingGeneriek')),
   procestype text,
   inhoud jsonb not null
 );
-create index selectielijst_regel_soort_idx on selectielijst_regel (soort, procestype);
-comment on table selectielijst_regel is 'What was imported of the selectielijst: procestypen, resultaten and generic descriptions.';
-comment on column selectielijst_regel.url is 'Its URL at the selectielijst, without a slash at the end.';
-comment on column selectielijst_regel.soort is 'Kind of resource.';
-comment on column selectielijst_regel.procestype is 'URL of the procestype that a Resultaat belongs to.';
-comment on column selectielijst_regel.inhoud is 'The resource as the selectielijst serves it.';
+create index selectielijst_item_soort_idx on selectielijst_item (soort, procestype);
+comment on table selectielijst_item is 'What was imported of the selectielijst: procestypen, resultaten and generic descriptions.';
+comment on column selectielijst_item.url is 'Its URL at the selectielijst, without a slash at the end.';
+comment on column selectielijst_item.soort is 'Kind of resource.';
+comment on column selectielijst_item.procestype is 'URL of the procestype that a Resultaat belongs to.';
+comment on column selectielijst_item.inhoud is 'The resource as the selectielijst serves it.';
 
 create table selectielijst_import (
   id boolean primary key default true constraint selectielijst_import_een check (id),

@@ -7,7 +7,7 @@ create table applicatie (
   label text not null,
   heeft_alle_autorisaties boolean not null default false,
   alleen_is_gereed_voor_publicatie boolean not null default false,
-  gemaakt_op timestamptz not null default now()
+  created_at timestamptz not null default now()
 );
 comment on table applicatie is 'An application that may use the APIs (Autorisaties API, Applicatie).';
 comment on column applicatie.id is 'Internal key.';
@@ -15,7 +15,7 @@ comment on column applicatie.uuid is 'Last part of its URL.';
 comment on column applicatie.label is 'Name for people.';
 comment on column applicatie.heeft_alle_autorisaties is 'True: may do everything; then it has no autorisaties (ac-002).';
 comment on column applicatie.alleen_is_gereed_voor_publicatie is 'True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).';
-comment on column applicatie.gemaakt_op is 'When it was made.';
+comment on column applicatie.created_at is 'When it was made.';
 
 create table applicatie_client (
   client_id text constraint applicatie_client_id_uniek primary key
@@ -30,38 +30,38 @@ comment on column applicatie_client.applicatie_id is 'The application.';
 comment on column applicatie_client.volgorde is 'Position in clientIds.';
 
 -- Elsewhere a client id may stand in two applications, and then has the rights of both.
-create table applicatie_client_ook (
+create table applicatie_client_more (
   client_id text not null references applicatie_client on delete cascade on update cascade,
   applicatie_id bigint not null references applicatie on delete cascade,
   volgorde integer not null default 0,
   primary key (client_id, applicatie_id)
 );
-create index applicatie_client_ook_applicatie on applicatie_client_ook (applicatie_id);
-comment on table applicatie_client_ook is 'Further applications of a client id, as they were taken over: the client has their rights too.';
-comment on column applicatie_client_ook.client_id is 'The client id, with its secrets at its first application.';
-comment on column applicatie_client_ook.applicatie_id is 'A further application.';
-comment on column applicatie_client_ook.volgorde is 'Position in clientIds of that application.';
+create index applicatie_client_more_applicatie on applicatie_client_more (applicatie_id);
+comment on table applicatie_client_more is 'Further applications of a client id, as they were taken over: the client has their rights too.';
+comment on column applicatie_client_more.client_id is 'The client id, with its secrets at its first application.';
+comment on column applicatie_client_more.applicatie_id is 'A further application.';
+comment on column applicatie_client_more.volgorde is 'Position in clientIds of that application.';
 
-create view applicatie_client_alle as
+create view applicatie_client_all as
   select client_id, applicatie_id, volgorde from applicatie_client
   union all
-  select client_id, applicatie_id, volgorde from applicatie_client_ook;
-comment on view applicatie_client_alle is 'The client ids of an application, those included that have another application too.';
+  select client_id, applicatie_id, volgorde from applicatie_client_more;
+comment on view applicatie_client_all is 'The client ids of an application, those included that have another application too.';
 
-create table applicatie_geheim (
+create table applicatie_secret (
   id bigint generated always as identity primary key,
   client_id text not null references applicatie_client on delete cascade on update cascade,
   geheim bytea not null,
-  gemaakt_op timestamptz not null default now(),
-  verloopt_op timestamptz
+  created_at timestamptz not null default now(),
+  expires_at timestamptz
 );
-create index applicatie_geheim_client_id_idx on applicatie_geheim (client_id);
-comment on table applicatie_geheim is 'Signing secrets of a client id. Two may be valid at once, for rotation.';
-comment on column applicatie_geheim.id is 'Internal key.';
-comment on column applicatie_geheim.client_id is 'The client id that signs with it.';
-comment on column applicatie_geheim.geheim is 'The secret, encrypted with SECRET_KEY (AES-256-GCM).';
-comment on column applicatie_geheim.gemaakt_op is 'When it was made.';
-comment on column applicatie_geheim.verloopt_op is 'From this moment on it is not accepted; empty: no end.';
+create index applicatie_secret_client_id_idx on applicatie_secret (client_id);
+comment on table applicatie_secret is 'Signing secrets of a client id. Two may be valid at once, for rotation.';
+comment on column applicatie_secret.id is 'Internal key.';
+comment on column applicatie_secret.client_id is 'The client id that signs with it.';
+comment on column applicatie_secret.geheim is 'The secret, encrypted with SECRET_KEY (AES-256-GCM).';
+comment on column applicatie_secret.created_at is 'When it was made.';
+comment on column applicatie_secret.expires_at is 'From this moment on it is not accepted; empty: no end.';
 
 create table autorisatie (
   id bigint generated always as identity primary key,
@@ -113,31 +113,31 @@ create view autorisatie_type as
 comment on view autorisatie_type is 'The types that rights can be about, with what versions of one type have in common (sleutel).';
 
 -- Every process keeps the rights of its clients in memory and drops them on this signal.
-create function meld_autorisatie_wijziging() returns trigger language plpgsql as $$
+create function notify_autorisatie_change() returns trigger language plpgsql as $$
 begin
   perform pg_notify('zaakstroom_autorisaties', '');
   return null;
 end $$;
-create trigger applicatie_gewijzigd after insert or update or delete or truncate on applicatie
-  for each statement execute function meld_autorisatie_wijziging();
-create trigger applicatie_client_gewijzigd after insert or update or delete or truncate on applicatie_client
-  for each statement execute function meld_autorisatie_wijziging();
-create trigger applicatie_client_ook_gewijzigd after insert or update or delete or truncate on applicatie_client_ook
-  for each statement execute function meld_autorisatie_wijziging();
-create trigger applicatie_geheim_gewijzigd after insert or update or delete or truncate on applicatie_geheim
-  for each statement execute function meld_autorisatie_wijziging();
-create trigger autorisatie_gewijzigd after insert or update or delete or truncate on autorisatie
-  for each statement execute function meld_autorisatie_wijziging();
-create trigger catalogus_autorisatie_gewijzigd after insert or update or delete or truncate on catalogus_autorisatie
-  for each statement execute function meld_autorisatie_wijziging();
+create trigger applicatie_changed after insert or update or delete or truncate on applicatie
+  for each statement execute function notify_autorisatie_change();
+create trigger applicatie_client_changed after insert or update or delete or truncate on applicatie_client
+  for each statement execute function notify_autorisatie_change();
+create trigger applicatie_client_more_changed after insert or update or delete or truncate on applicatie_client_more
+  for each statement execute function notify_autorisatie_change();
+create trigger applicatie_secret_changed after insert or update or delete or truncate on applicatie_secret
+  for each statement execute function notify_autorisatie_change();
+create trigger autorisatie_changed after insert or update or delete or truncate on autorisatie
+  for each statement execute function notify_autorisatie_change();
+create trigger catalogus_autorisatie_changed after insert or update or delete or truncate on catalogus_autorisatie
+  for each statement execute function notify_autorisatie_change();
 
 -- A type that comes, goes or changes its name changes what such a right reaches.
-create trigger zaaktype_telt_voor_autorisaties after insert or delete or truncate or update of catalogus_id, identificatie
+create trigger zaaktype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, identificatie
   on zaaktype
-  for each statement execute function meld_autorisatie_wijziging();
-create trigger informatieobjecttype_telt_voor_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving
+  for each statement execute function notify_autorisatie_change();
+create trigger informatieobjecttype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving
   on informatieobjecttype
-  for each statement execute function meld_autorisatie_wijziging();
-create trigger besluittype_telt_voor_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving
+  for each statement execute function notify_autorisatie_change();
+create trigger besluittype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving
   on besluittype
-  for each statement execute function meld_autorisatie_wijziging();
+  for each statement execute function notify_autorisatie_change();

@@ -8,25 +8,25 @@ create table bestand (
   sleutel text not null,
   omvang bigint not null,
   sha256 bytea,
-  gemaakt_op timestamptz not null default now(),
-  vermist_sinds timestamptz,
+  created_at timestamptz not null default now(),
+  missing_since timestamptz,
   constraint bestand_sleutel_uniek unique (sleutel, backend)
 );
-create index bestand_vermist on bestand (vermist_sinds) where vermist_sinds is not null;
+create index bestand_missing on bestand (missing_since) where missing_since is not null;
 comment on table bestand is 'Stored bytes. Written before the row exists; without a row they are swept away.';
 comment on column bestand.id is 'Internal key.';
 comment on column bestand.backend is 'Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.';
 comment on column bestand.sleutel is 'Key in that storage, made by us.';
 comment on column bestand.omvang is 'Size in bytes.';
 comment on column bestand.sha256 is 'SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.';
-comment on column bestand.gemaakt_op is 'When it was stored.';
-comment on column bestand.vermist_sinds is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
+comment on column bestand.created_at is 'When it was stored.';
+comment on column bestand.missing_since is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
 
 create table bestand_zonder_rij (
   backend text not null,
   naam text not null,
   onafgemaakt boolean not null,
-  gezien_op timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
   laatst_gezien_op timestamptz not null default now(),
   primary key (backend, naam, onafgemaakt)
 );
@@ -34,7 +34,7 @@ comment on table bestand_zonder_rij is 'Bytes in a storage that no row names, as
 comment on column bestand_zonder_rij.backend is 'Storage that holds them, as in bestand.';
 comment on column bestand_zonder_rij.naam is 'Key, or what the storage calls an unfinished write.';
 comment on column bestand_zonder_rij.onafgemaakt is 'It is an unfinished write: a temporary file, or an upload in parts.';
-comment on column bestand_zonder_rij.gezien_op is 'When it was first met.';
+comment on column bestand_zonder_rij.seen_at is 'When it was first met.';
 comment on column bestand_zonder_rij.laatst_gezien_op is 'When it was last met.';
 
 create table enkelvoudiginformatieobject (
@@ -55,14 +55,14 @@ create table enkelvoudiginformatieobject (
 create index enkelvoudiginformatieobject_informatieobjecttype_id_idx
   on enkelvoudiginformatieobject (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
 -- A page far into a list is found in this index alone, in the order of the list, rights included.
-create index enkelvoudiginformatieobject_lijst on enkelvoudiginformatieobject (id)
+create index enkelvoudiginformatieobject_list on enkelvoudiginformatieobject (id)
   include (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
-create index enkelvoudiginformatieobject_met_lock_idx on enkelvoudiginformatieobject (id) where lock is not null;
+create index enkelvoudiginformatieobject_locked_idx on enkelvoudiginformatieobject (id) where lock is not null;
 -- A list that is filtered by versions alone counts all versions that fit, less those that were replaced.
-create index enkelvoudiginformatieobject_meer_versies_idx on enkelvoudiginformatieobject (id) where versie > 1;
+create index enkelvoudiginformatieobject_more_versions_idx on enkelvoudiginformatieobject (id) where versie > 1;
 -- By the name of the confidentiality: the name itself is no part of an index, because PostgreSQL lets names be changed.
-create index enkelvoudiginformatieobject_plaats_in_alfabet_id_idx
-  on enkelvoudiginformatieobject (plaats_in_alfabet(vertrouwelijkheidaanduiding), id);
+create index enkelvoudiginformatieobject_place_in_alphabet_id_idx
+  on enkelvoudiginformatieobject (place_in_alphabet(vertrouwelijkheidaanduiding), id);
 comment on table enkelvoudiginformatieobject is 'A document: what stays the same over its versions, and of the latest version what rights and lists need.';
 comment on column enkelvoudiginformatieobject.id is 'Internal key; order of lists.';
 comment on column enkelvoudiginformatieobject.uuid is 'Last part of its URL.';
@@ -142,9 +142,9 @@ declare
 begin
   select n.nspname into plaats from pg_extension x join pg_namespace n on n.oid = x.extnamespace where x.extname = 'pg_trgm';
   if plaats is not null then
-    execute format('create index enkelvoudiginformatieobject_versie_deel_van_titel
+    execute format('create index enkelvoudiginformatieobject_versie_part_of_title
       on enkelvoudiginformatieobject_versie using gin (lower(titel) %I.gin_trgm_ops)', plaats);
-    execute format('create index enkelvoudiginformatieobject_versie_deel_van_tekst
+    execute format('create index enkelvoudiginformatieobject_versie_part_of_text
       on enkelvoudiginformatieobject_versie using gin (lower(auteur) %1$I.gin_trgm_ops, lower(beschrijving) %1$I.gin_trgm_ops)', plaats);
   end if;
 end $$;
@@ -284,16 +284,16 @@ comment on column verzending.telefoonnummer is 'Phone number.';
 create sequence document_nummer;
 comment on sequence document_nummer is 'Numbers of generated identificaties: DOCUMENT-<year>-<number>. Gaps are normal.';
 
-create table documentnummer_reservering (
+create table reserved_documentnummer (
   bronorganisatie text not null,
   identificatie text not null,
-  gereserveerd_op timestamptz not null default now(),
+  reserved_at timestamptz not null default now(),
   primary key (identificatie, bronorganisatie)
 );
-comment on table documentnummer_reservering is 'Numbers that were handed out before their document exists. They never expire; the document takes its number out.';
-comment on column documentnummer_reservering.bronorganisatie is 'RSIN of the organisation it was reserved for.';
-comment on column documentnummer_reservering.identificatie is 'The number.';
-comment on column documentnummer_reservering.gereserveerd_op is 'When.';
+comment on table reserved_documentnummer is 'Numbers that were handed out before their document exists. They never expire; the document takes its number out.';
+comment on column reserved_documentnummer.bronorganisatie is 'RSIN of the organisation it was reserved for.';
+comment on column reserved_documentnummer.identificatie is 'The number.';
+comment on column reserved_documentnummer.reserved_at is 'When.';
 
 -- Documents come with numbers of their own, from another register for instance, so that the next number may be taken. Many
 -- in a row are passed over at once: a number that the sequence gave out does not come back.
@@ -312,7 +312,7 @@ comment on function document_identificatie is 'The next generated identificatie,
 
 -- A number may be taken already, when documents came from elsewhere with theirs. Then the sequence is brought past the
 -- highest of that year at once. It only ever moves on: what was handed out or reserved never comes back.
-create function haal_documentnummers_in(creatiedatum date) returns void language plpgsql volatile as $$
+create function skip_documentnummers(creatiedatum date) returns void language plpgsql volatile as $$
 declare
   hoogste bigint;
 begin
@@ -322,4 +322,4 @@ begin
   perform nextval('document_nummer')
   from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from document_nummer), 10000000));
 end $$;
-comment on function haal_documentnummers_in is 'Moves the sequence of generated numbers past the numbers that documents of this year have.';
+comment on function skip_documentnummers is 'Moves the sequence of generated numbers past the numbers that documents of this year have.';

@@ -1,6 +1,6 @@
 -- Bulk import of documents. The uploaded CSV is staged row by row; results stand apart, so that the wide rows are never
 -- rewritten; counters and position move in the transaction that holds the documents of the batch. Files that are uploaded in
--- the administration pages wait in import_concept, to be looked at and tried before they are imported.
+-- the administration pages wait in import_draft, to be looked at and tried before they are imported.
 
 create table import (
   id bigint generated always as identity primary key,
@@ -10,7 +10,7 @@ create table import (
     constraint import_status_check check (status in ('pending', 'active', 'finished', 'error')),
   reden text,
   kop json,
-  basis_url text,
+  base_url text,
   batchgrootte integer,
   totaal integer not null default 0,
   verwerkt integer not null default 0,
@@ -18,17 +18,17 @@ create table import (
   mislukt integer generated always as (verwerkt - geslaagd) stored,
   applicatie_uuid text not null default '',
   client_id text not null default '',
-  gestart_door text not null default '',
+  started_by text not null default '',
   bestandsnaam text not null default '',
-  gemaakt_op timestamptz not null default now(),
-  gestart_op timestamptz,
-  bijgewerkt_op timestamptz not null default now(),
-  beeindigd_op timestamptz,
-  verwijderd_op timestamptz,
-  gepauzeerd_op timestamptz
+  created_at timestamptz not null default now(),
+  started_at timestamptz,
+  updated_at timestamptz not null default now(),
+  ended_at timestamptz,
+  deleted_at timestamptz,
+  paused_at timestamptz
 );
 -- The rule "one open import", kept by the database: a second create, however simultaneous, meets this index.
-create unique index import_een_open on import (soort) where status in ('pending', 'active');
+create unique index import_one_open on import (soort) where status in ('pending', 'active');
 comment on table import is 'Bulk imports of documents.';
 comment on column import.id is 'Internal key.';
 comment on column import.uuid is 'Part of its URLs.';
@@ -36,7 +36,7 @@ comment on column import.soort is 'What is imported.';
 comment on column import.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
 comment on column import.reden is 'Why it stopped (status error), or what it waits for (status active).';
 comment on column import.kop is 'Header of the CSV, as an array of names.';
-comment on column import.basis_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
+comment on column import.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
 comment on column import.batchgrootte is 'Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).';
 comment on column import.totaal is 'Rows in the CSV.';
 comment on column import.verwerkt is 'Rows handled and committed; the next batch begins at the row after.';
@@ -44,36 +44,36 @@ comment on column import.geslaagd is 'Of these, rows that became a document.';
 comment on column import.mislukt is 'Of these, rows that did not.';
 comment on column import.applicatie_uuid is 'Application that made it.';
 comment on column import.client_id is 'Client that made it.';
-comment on column import.gestart_door is 'Account of the administration pages that started it; empty: a client did.';
+comment on column import.started_by is 'Account of the administration pages that started it; empty: a client did.';
 comment on column import.bestandsnaam is 'Name of the file as the browser gave it; empty for uploads of clients.';
-comment on column import.gemaakt_op is 'When it was made.';
-comment on column import.gestart_op is 'When its CSV was accepted.';
-comment on column import.bijgewerkt_op is 'When its last batch was committed.';
-comment on column import.beeindigd_op is 'When it became finished or error.';
-comment on column import.verwijderd_op is 'When it was deleted; a job then removes its rows bit by bit.';
-comment on column import.gepauzeerd_op is 'Since when it is paused (status active): no batch is begun until it goes on.';
+comment on column import.created_at is 'When it was made.';
+comment on column import.started_at is 'When its CSV was accepted.';
+comment on column import.updated_at is 'When its last batch was committed.';
+comment on column import.ended_at is 'When it became finished or error.';
+comment on column import.deleted_at is 'When it was deleted; a job then removes its rows bit by bit.';
+comment on column import.paused_at is 'Since when it is paused (status active): no batch is begun until it goes on.';
 
-create table import_regel (
+create table import_row (
   import_id bigint not null references import on delete cascade,
   nummer integer not null,
   cellen json not null,
   omvang integer not null generated always as (octet_length(cellen::text)) stored,
   primary key (import_id, nummer)
 );
-comment on table import_regel is 'Rows of the uploaded CSV, as they came.';
-comment on column import_regel.import_id is 'The import.';
-comment on column import_regel.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
-comment on column import_regel.cellen is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
-comment on column import_regel.omvang is 'Size of the cells in bytes.';
+comment on table import_row is 'Rows of the uploaded CSV, as they came.';
+comment on column import_row.import_id is 'The import.';
+comment on column import_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
+comment on column import_row.cellen is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
+comment on column import_row.omvang is 'Size of the cells in bytes.';
 
 -- The same reason in two rows may differ in a number that belongs to the row.
-create function import_reden(opmerking text) returns text language sql immutable parallel safe as $$
+create function import_reason(opmerking text) returns text language sql immutable parallel safe as $$
   select left(regexp_replace(regexp_replace(opmerking, '^Rij \d+: ', ''),
     'Het bestand is \d+ bytes groot\.', 'Het bestand is groter of kleiner dan hier staat.', 'g'), 1000)
 $$;
-comment on function import_reden is 'Why a row failed, without what differs from row to row.';
+comment on function import_reason is 'Why a row failed, without what differs from row to row.';
 
-create table import_resultaat (
+create table import_outcome (
   import_id bigint not null references import on delete cascade,
   nummer integer not null,
   geslaagd boolean not null,
@@ -82,152 +82,152 @@ create table import_resultaat (
   identificatie text,
   primary key (import_id, nummer)
 );
-create index import_resultaat_mislukt on import_resultaat (import_id, nummer) where not geslaagd;
-create index import_resultaat_reden on import_resultaat (import_id, hashtextextended(import_reden(opmerking), 0), nummer)
+create index import_outcome_failed on import_outcome (import_id, nummer) where not geslaagd;
+create index import_outcome_reason on import_outcome (import_id, hashtextextended(import_reason(opmerking), 0), nummer)
   where not geslaagd;
-comment on table import_resultaat is 'Outcome of a row, written with the document that it became.';
-comment on column import_resultaat.import_id is 'The import.';
-comment on column import_resultaat.nummer is 'The row.';
-comment on column import_resultaat.geslaagd is 'Whether it became a document.';
-comment on column import_resultaat.opmerking is 'Why not, naming the column.';
-comment on column import_resultaat.document_uuid is 'uuid of the document.';
-comment on column import_resultaat.identificatie is 'identificatie of the document.';
+comment on table import_outcome is 'Outcome of a row, written with the document that it became.';
+comment on column import_outcome.import_id is 'The import.';
+comment on column import_outcome.nummer is 'The row.';
+comment on column import_outcome.geslaagd is 'Whether it became a document.';
+comment on column import_outcome.opmerking is 'Why not, naming the column.';
+comment on column import_outcome.document_uuid is 'uuid of the document.';
+comment on column import_outcome.identificatie is 'identificatie of the document.';
 
-create table import_foutsoort (
+create table import_fault_kind (
   import_id bigint not null references import on delete cascade,
   sleutel bigint not null,
   reden text not null,
   aantal integer not null,
   primary key (import_id, sleutel)
 );
-create index import_foutsoort_aantal on import_foutsoort (import_id, aantal desc, sleutel);
-comment on table import_foutsoort is 'How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.';
-comment on column import_foutsoort.import_id is 'The import.';
-comment on column import_foutsoort.sleutel is 'Hash of the reason.';
-comment on column import_foutsoort.reden is 'The reason (function import_reden).';
-comment on column import_foutsoort.aantal is 'Rows that failed for it.';
+create index import_fault_kind_count on import_fault_kind (import_id, aantal desc, sleutel);
+comment on table import_fault_kind is 'How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.';
+comment on column import_fault_kind.import_id is 'The import.';
+comment on column import_fault_kind.sleutel is 'Hash of the reason.';
+comment on column import_fault_kind.reden is 'The reason (function import_reason).';
+comment on column import_fault_kind.aantal is 'Rows that failed for it.';
 
-create function import_foutsoort_tellen() returns trigger language plpgsql as $$
+create function count_import_faults() returns trigger language plpgsql as $$
 begin
-  insert into import_foutsoort (import_id, sleutel, reden, aantal)
+  insert into import_fault_kind (import_id, sleutel, reden, aantal)
   select import_id, hashtextextended(reden, 0) as sleutel, min(reden), count(*)
-  from (select import_id, import_reden(opmerking) as reden from nieuw where not geslaagd) f
+  from (select import_id, import_reason(opmerking) as reden from nieuw where not geslaagd) f
   group by 1, 2 order by 1, 2
-  on conflict (import_id, sleutel) do update set aantal = import_foutsoort.aantal + excluded.aantal;
+  on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
   return null;
 end $$;
-comment on function import_foutsoort_tellen is 'Adds the failed rows of a batch to import_foutsoort.';
-create trigger import_foutsoort_tellen after insert on import_resultaat
-  referencing new table as nieuw for each statement execute function import_foutsoort_tellen();
+comment on function count_import_faults is 'Adds the failed rows of a batch to import_fault_kind.';
+create trigger count_import_faults after insert on import_outcome
+  referencing new table as nieuw for each statement execute function count_import_faults();
 
 -- Several workers prepare batches of one import before it is their turn: a second worker makes an import faster where its files take
 -- long, as with a blob store. Unlogged, because what a crash loses of it is prepared again.
-create unlogged table import_vooruit (
+create unlogged table import_ahead (
   import_id bigint not null references import on delete cascade,
   vanaf integer not null,
   rijen integer not null,
   claim uuid not null,
-  gezien_op timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
   inhoud json,
   primary key (import_id, vanaf)
 );
 -- It lives for seconds: packing it would cost more than its place.
-alter table import_vooruit alter column inhoud set storage external;
-comment on table import_vooruit is 'Batches of the active import that a worker prepares, or has prepared, before they are written.';
-comment on column import_vooruit.import_id is 'The import.';
-comment on column import_vooruit.vanaf is 'How many rows lie before its first one.';
-comment on column import_vooruit.rijen is 'How many rows it has.';
-comment on column import_vooruit.claim is 'Id of the claim: who prepares it, and whose files these are.';
-comment on column import_vooruit.gezien_op is 'Last sign of life of who prepares it; when it was ready.';
-comment on column import_vooruit.inhoud is 'What was prepared: rows that failed, and rows with their copied file; empty: not ready.';
+alter table import_ahead alter column inhoud set storage external;
+comment on table import_ahead is 'Batches of the active import that a worker prepares, or has prepared, before they are written.';
+comment on column import_ahead.import_id is 'The import.';
+comment on column import_ahead.vanaf is 'How many rows lie before its first one.';
+comment on column import_ahead.rijen is 'How many rows it has.';
+comment on column import_ahead.claim is 'Id of the claim: who prepares it, and whose files these are.';
+comment on column import_ahead.seen_at is 'Last sign of life of who prepares it; when it was ready.';
+comment on column import_ahead.inhoud is 'What was prepared: rows that failed, and rows with their copied file; empty: not ready.';
 
-create table import_concept (
+create table import_draft (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint import_concept_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint import_draft_uuid_uniek unique,
   bestandsnaam text not null default '',
   omvang bigint not null default 0,
   kop json,
-  basis_url text not null,
+  base_url text not null,
   totaal integer not null default 0,
-  gemaakt_door text not null default '',
-  gemaakt_op timestamptz not null default now(),
-  verwijderd_op timestamptz,
-  proef_status text constraint import_concept_proef_status_check check (proef_status in ('wacht', 'bezig', 'klaar', 'mislukt')),
-  proef_reden text,
-  proef_verwerkt integer not null default 0,
-  proef_fouten integer not null default 0,
-  proef_gestart_op timestamptz,
-  proef_bijgewerkt_op timestamptz,
-  proef_beeindigd_op timestamptz
+  created_by text not null default '',
+  created_at timestamptz not null default now(),
+  deleted_at timestamptz,
+  trial_status text constraint import_draft_trial_status_check check (trial_status in ('wacht', 'bezig', 'klaar', 'mislukt')),
+  trial_reason text,
+  trial_handled integer not null default 0,
+  trial_faults integer not null default 0,
+  trial_started_at timestamptz,
+  trial_updated_at timestamptz,
+  trial_ended_at timestamptz
 );
-comment on table import_concept is 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.';
-comment on column import_concept.id is 'Internal key.';
-comment on column import_concept.uuid is 'Part of the addresses of its pages.';
-comment on column import_concept.bestandsnaam is 'Name of the file as the browser gave it.';
-comment on column import_concept.omvang is 'Size of the file in bytes.';
-comment on column import_concept.kop is 'Header of the CSV, as an array of names.';
-comment on column import_concept.basis_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
-comment on column import_concept.totaal is 'Rows in the CSV.';
-comment on column import_concept.gemaakt_door is 'Account that uploaded it.';
-comment on column import_concept.gemaakt_op is 'When it was uploaded.';
-comment on column import_concept.verwijderd_op is 'When it was imported or thrown away; a job then removes its rows bit by bit.';
-comment on column import_concept.proef_status is 'Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.';
-comment on column import_concept.proef_reden is 'Why the dry run stopped.';
-comment on column import_concept.proef_verwerkt is 'Rows that the dry run has looked at.';
-comment on column import_concept.proef_fouten is 'Of these, rows that would not be imported.';
-comment on column import_concept.proef_gestart_op is 'When the dry run began. It also tells two runs of its job apart: the older one ends.';
-comment on column import_concept.proef_bijgewerkt_op is 'Last progress of the dry run.';
-comment on column import_concept.proef_beeindigd_op is 'When the dry run ended.';
+comment on table import_draft is 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.';
+comment on column import_draft.id is 'Internal key.';
+comment on column import_draft.uuid is 'Part of the addresses of its pages.';
+comment on column import_draft.bestandsnaam is 'Name of the file as the browser gave it.';
+comment on column import_draft.omvang is 'Size of the file in bytes.';
+comment on column import_draft.kop is 'Header of the CSV, as an array of names.';
+comment on column import_draft.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
+comment on column import_draft.totaal is 'Rows in the CSV.';
+comment on column import_draft.created_by is 'Account that uploaded it.';
+comment on column import_draft.created_at is 'When it was uploaded.';
+comment on column import_draft.deleted_at is 'When it was imported or thrown away; a job then removes its rows bit by bit.';
+comment on column import_draft.trial_status is 'Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.';
+comment on column import_draft.trial_reason is 'Why the dry run stopped.';
+comment on column import_draft.trial_handled is 'Rows that the dry run has looked at.';
+comment on column import_draft.trial_faults is 'Of these, rows that would not be imported.';
+comment on column import_draft.trial_started_at is 'When the dry run began. It also tells two runs of its job apart: the older one ends.';
+comment on column import_draft.trial_updated_at is 'Last progress of the dry run.';
+comment on column import_draft.trial_ended_at is 'When the dry run ended.';
 
-create table import_concept_regel (
-  concept_id bigint not null references import_concept on delete cascade,
+create table import_draft_row (
+  concept_id bigint not null references import_draft on delete cascade,
   nummer integer not null,
   cellen json not null,
   primary key (concept_id, nummer)
 );
-comment on table import_concept_regel is 'Rows of an uploaded CSV, as they came; they become those of import_regel.';
-comment on column import_concept_regel.concept_id is 'The upload.';
-comment on column import_concept_regel.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
-comment on column import_concept_regel.cellen is 'The cells in their order.';
+comment on table import_draft_row is 'Rows of an uploaded CSV, as they came; they become those of import_row.';
+comment on column import_draft_row.concept_id is 'The upload.';
+comment on column import_draft_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
+comment on column import_draft_row.cellen is 'The cells in their order.';
 
-create table import_concept_fout (
-  concept_id bigint not null references import_concept on delete cascade,
+create table import_draft_fault (
+  concept_id bigint not null references import_draft on delete cascade,
   nummer integer not null,
   opmerking text not null,
   primary key (concept_id, nummer)
 );
-comment on table import_concept_fout is 'Rows of an uploaded CSV that would not be imported, as the dry run found.';
-comment on column import_concept_fout.concept_id is 'The upload.';
-comment on column import_concept_fout.nummer is 'The row.';
-comment on column import_concept_fout.opmerking is 'Why not, naming the column.';
+comment on table import_draft_fault is 'Rows of an uploaded CSV that would not be imported, as the dry run found.';
+comment on column import_draft_fault.concept_id is 'The upload.';
+comment on column import_draft_fault.nummer is 'The row.';
+comment on column import_draft_fault.opmerking is 'Why not, naming the column.';
 
-create table import_concept_foutsoort (
-  concept_id bigint not null references import_concept on delete cascade,
+create table import_draft_fault_kind (
+  concept_id bigint not null references import_draft on delete cascade,
   sleutel bigint not null,
   reden text not null,
   aantal integer not null,
   voorbeelden jsonb not null,
   primary key (concept_id, sleutel)
 );
-create index import_concept_foutsoort_aantal on import_concept_foutsoort (concept_id, aantal desc, sleutel);
-comment on table import_concept_foutsoort is 'How many rows would fail for one reason, as the dry run found.';
-comment on column import_concept_foutsoort.concept_id is 'The upload.';
-comment on column import_concept_foutsoort.sleutel is 'Hash of the reason.';
-comment on column import_concept_foutsoort.reden is 'The reason (function import_reden).';
-comment on column import_concept_foutsoort.aantal is 'Rows that would fail for it.';
-comment on column import_concept_foutsoort.voorbeelden is 'The first few of them: nummer and opmerking.';
+create index import_draft_fault_kind_count on import_draft_fault_kind (concept_id, aantal desc, sleutel);
+comment on table import_draft_fault_kind is 'How many rows would fail for one reason, as the dry run found.';
+comment on column import_draft_fault_kind.concept_id is 'The upload.';
+comment on column import_draft_fault_kind.sleutel is 'Hash of the reason.';
+comment on column import_draft_fault_kind.reden is 'The reason (function import_reason).';
+comment on column import_draft_fault_kind.aantal is 'Rows that would fail for it.';
+comment on column import_draft_fault_kind.voorbeelden is 'The first few of them: nummer and opmerking.';
 
 -- Not logged: after a crash of the database the dry run begins anew.
-create unlogged table import_concept_sleutel (
-  concept_id bigint not null references import_concept on delete cascade,
+create unlogged table import_draft_key (
+  concept_id bigint not null references import_draft on delete cascade,
   sleutel text not null,
   primary key (concept_id, sleutel)
 );
-comment on table import_concept_sleutel is 'The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.';
-comment on column import_concept_sleutel.concept_id is 'The upload.';
-comment on column import_concept_sleutel.sleutel is 'A uuid, or a bronorganisatie and identificatie.';
+comment on table import_draft_key is 'The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.';
+comment on column import_draft_key.concept_id is 'The upload.';
+comment on column import_draft_key.sleutel is 'A uuid, or a bronorganisatie and identificatie.';
 
-create view import_overzicht as
+create view import_overview as
 select
   i.uuid,
   i.status,
@@ -236,18 +236,18 @@ select
   i.geslaagd,
   i.mislukt,
   case when i.totaal > 0 then round(100.0 * i.verwerkt / i.totaal, 1) end as procent,
-  case when i.verwerkt > 0 and i.gestart_op is not null then
-    round(i.verwerkt / greatest(extract(epoch from coalesce(i.beeindigd_op, i.bijgewerkt_op) - i.gestart_op), 0.001), 1)
-  end as rijen_per_seconde,
+  case when i.verwerkt > 0 and i.started_at is not null then
+    round(i.verwerkt / greatest(extract(epoch from coalesce(i.ended_at, i.updated_at) - i.started_at), 0.001), 1)
+  end as rows_per_second,
   i.reden,
   i.client_id,
-  i.gemaakt_op,
-  i.gestart_op,
-  i.bijgewerkt_op,
-  i.beeindigd_op
+  i.created_at,
+  i.started_at,
+  i.updated_at,
+  i.ended_at
 from import i
-where i.verwijderd_op is null
+where i.deleted_at is null
 order by i.id desc;
-comment on view import_overzicht is 'Imports with their progress, newest first.';
-comment on column import_overzicht.procent is 'Rows handled, in per cent of all.';
-comment on column import_overzicht.rijen_per_seconde is 'Rows handled a second since the upload.';
+comment on view import_overview is 'Imports with their progress, newest first.';
+comment on column import_overview.procent is 'Rows handled, in per cent of all.';
+comment on column import_overview.rows_per_second is 'Rows handled a second since the upload.';

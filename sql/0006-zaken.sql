@@ -81,7 +81,7 @@ create index zaak_uiterlijke_einddatum_afdoening_idx on zaak (uiterlijke_einddat
   where uiterlijke_einddatum_afdoening is not null;
 create index zaak_archiefstatus_id_idx on zaak (archiefstatus, id) where archiefstatus <> 'nog_te_archiveren';
 -- For whoever may see some types: what lists count and order by is in the index by which rights find it.
-create index zaak_rechten_idx on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id)
+create index zaak_rights_idx on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id)
   include (startdatum, registratiedatum, einddatum, einddatum_gepland, uiterlijke_einddatum_afdoening, publicatiedatum,
     archiefactiedatum);
 -- A case is found by any part of its number or of its description, where pg_trgm is available (0004-documenten.sql).
@@ -91,7 +91,7 @@ declare
 begin
   select n.nspname into plaats from pg_extension x join pg_namespace n on n.oid = x.extnamespace where x.extname = 'pg_trgm';
   if plaats is not null then
-    execute format($index$create index zaak_zoeken
+    execute format($index$create index zaak_search
       on zaak using gin (lower(identificatie || ' ' || omschrijving) %I.gin_trgm_ops)$index$, plaats);
   end if;
 end $$;
@@ -336,7 +336,7 @@ comment on column resultaat.resultaattype_url is 'The kind of outcome, when it s
 comment on column resultaat.resultaattype_elders is 'What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.';
 comment on column resultaat.toelichting is 'Explanation.';
 
-create view resultaat_regeling as
+create view resultaat_archiving as
   select r.zaak_id,
     coalesce(y.omschrijving, r.resultaattype_elders ->> 'omschrijving') as omschrijving,
     coalesce(y.archiefnominatie, r.resultaattype_elders ->> 'archiefnominatie') as archiefnominatie,
@@ -346,7 +346,7 @@ create view resultaat_regeling as
     coalesce(y.brondatum_objecttype, r.resultaattype_elders #>> '{brondatumArchiefprocedure,objecttype}') as objecttype,
     coalesce(y.brondatum_procestermijn, r.resultaattype_elders #>> '{brondatumArchiefprocedure,procestermijn}') as procestermijn
   from resultaat r left join resultaattype y on y.id = r.resultaattype_id;
-comment on view resultaat_regeling is 'How the outcome of a case has it archived, wherever its resultaattype stands.';
+comment on view resultaat_archiving is 'How the outcome of a case has it archived, wherever its resultaattype stands.';
 
 create table zaakinformatieobject (
   id bigint generated always as identity primary key,
@@ -528,16 +528,16 @@ comment on column zaaknotitie.status is 'concept or definitief; a definitive not
 comment on column zaaknotitie.aanmaakdatum is 'When it was made.';
 comment on column zaaknotitie.wijzigingsdatum is 'When it last changed.';
 
-create table zaaknummer_reservering (
+create table reserved_zaaknummer (
   bronorganisatie text not null,
   identificatie text not null,
-  gereserveerd_op timestamptz not null default now(),
+  reserved_at timestamptz not null default now(),
   primary key (identificatie, bronorganisatie)
 );
-comment on table zaaknummer_reservering is 'Numbers handed out beforehand; the row goes when a zaak takes the number.';
-comment on column zaaknummer_reservering.bronorganisatie is 'RSIN of the organisation that asked.';
-comment on column zaaknummer_reservering.identificatie is 'The number.';
-comment on column zaaknummer_reservering.gereserveerd_op is 'When it was handed out.';
+comment on table reserved_zaaknummer is 'Numbers handed out beforehand; the row goes when a zaak takes the number.';
+comment on column reserved_zaaknummer.bronorganisatie is 'RSIN of the organisation that asked.';
+comment on column reserved_zaaknummer.identificatie is 'The number.';
+comment on column reserved_zaaknummer.reserved_at is 'When it was handed out.';
 
 -- Numbers of new cases, by choice (ZAAK_IDENTIFICATIE_GENERATOR): the year of the startdatum, the year of today, or the letters
 -- and check digit that UWV uses.
@@ -554,7 +554,7 @@ $$;
 comment on function zaak_identificatie(date) is 'The next generated identificatie, for a zaak of this startdatum.';
 
 -- A number may be taken already, when cases came from elsewhere with theirs.
-create function haal_zaaknummers_in(dag date) returns void language plpgsql volatile as $$
+create function skip_zaaknummers(dag date) returns void language plpgsql volatile as $$
 declare
   hoogste bigint;
 begin
@@ -563,7 +563,7 @@ begin
   perform nextval('zaak_nummer')
   from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
 end $$;
-comment on function haal_zaaknummers_in(date) is 'Moves the sequence of generated numbers past the numbers that zaken of this year have.';
+comment on function skip_zaaknummers(date) is 'Moves the sequence of generated numbers past the numbers that zaken of this year have.';
 
 create function zaaknummer_uwv_letters(n bigint) returns text language sql immutable as $$
   select case when voor < 26 then chr(65 + voor) else chr(65 + voor / 26 - 1) || chr(65 + voor % 26) end
@@ -599,18 +599,18 @@ begin
 end $$;
 comment on function zaak_identificatie(date, text) is 'The next generated identificatie in this way, for a zaak of this startdatum.';
 
-create function haal_zaaknummers_in(dag date, wijze text) returns void language plpgsql volatile as $$
+create function skip_zaaknummers(dag date, wijze text) returns void language plpgsql volatile as $$
 declare
   laatste bigint;
   letters text;
   hoogste bigint;
 begin
-  if wijze = 'use-creation-year' then perform haal_zaaknummers_in(current_date); return; end if;
-  if wijze <> 'use-uwv-identification' then perform haal_zaaknummers_in(dag); return; end if;
+  if wijze = 'use-creation-year' then perform skip_zaaknummers(current_date); return; end if;
+  if wijze <> 'use-uwv-identification' then perform skip_zaaknummers(dag); return; end if;
   select last_value into laatste from zaak_nummer_uwv;
   letters := zaaknummer_uwv_letters(laatste);
   select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
   from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
   perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
 end $$;
-comment on function haal_zaaknummers_in(date, text) is 'Moves the sequence of this way past the numbers that zaken have already.';
+comment on function skip_zaaknummers(date, text) is 'Moves the sequence of this way past the numbers that zaken have already.';

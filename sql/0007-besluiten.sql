@@ -84,7 +84,7 @@ $$;
 comment on function besluit_identificatie is 'The next generated identificatie, for a besluit of this day.';
 
 -- A number may be taken already, when decisions came from elsewhere with theirs.
-create function haal_besluitnummers_in(dag date) returns void language plpgsql volatile as $$
+create function skip_besluitnummers(dag date) returns void language plpgsql volatile as $$
 declare
   hoogste bigint;
 begin
@@ -93,4 +93,4 @@ begin
   perform nextval('besluit_nummer')
   from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from besluit_nummer), 10000000));
 end $$;
-comment on function haal_besluitnummers_in is 'Moves the sequence of generated numbers past the numbers that besluiten of this year have.';
+comment on function skip_besluitnummers is 'Moves the sequence of generated numbers past the numbers that besluiten of this year have.';

@@ -15,19 +15,19 @@ create table dienst (
   geheim bytea,
   gebruikers_id text not null default '',
   gebruikers_weergave text not null default '',
-  termijn_ms integer not null default 10000 constraint dienst_termijn_ms_check check (termijn_ms between 100 and 300000),
-  gemaakt_op timestamptz not null default now(),
+  timeout_ms integer not null default 10000 constraint dienst_timeout_ms_check check (timeout_ms between 100 and 300000),
+  created_at timestamptz not null default now(),
   token_url text not null default '',
   token_scope text not null default '',
   certificaat text not null default '',
-  certificaat_sleutel bytea,
+  certificate_key bytea,
   ca text not null default '',
   constraint dienst_authenticatie_volledig check (case authenticatie
     when 'zgw' then client_id <> '' and geheim is not null
     when 'api_key' then header <> '' and geheim is not null
     when 'oauth2' then client_id <> '' and token_url <> '' and geheim is not null
     else geheim is null end),
-  constraint dienst_certificaat_volledig check ((certificaat <> '') = (certificaat_sleutel is not null))
+  constraint dienst_certificaat_volledig check ((certificaat <> '') = (certificate_key is not null))
 );
 comment on table dienst is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
 comment on column dienst.id is 'Internal key.';
@@ -42,60 +42,60 @@ comment on column dienst.header is 'Name of the header that carries the key (api
 comment on column dienst.geheim is 'Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.';
 comment on column dienst.gebruikers_id is 'Claim user_id of our tokens.';
 comment on column dienst.gebruikers_weergave is 'Claim user_representation of our tokens.';
-comment on column dienst.termijn_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
-comment on column dienst.gemaakt_op is 'When it was made.';
+comment on column dienst.timeout_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
+comment on column dienst.created_at is 'When it was made.';
 comment on column dienst.token_url is 'Where a token is asked (oauth2).';
 comment on column dienst.token_scope is 'Scope that is asked for (oauth2).';
 comment on column dienst.certificaat is 'Client certificate that we show (PEM); empty: none.';
-comment on column dienst.certificaat_sleutel is 'Private key of that certificate (PEM); encrypted with SECRET_KEY.';
+comment on column dienst.certificate_key is 'Private key of that certificate (PEM); encrypted with SECRET_KEY.';
 comment on column dienst.ca is 'Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.';
 
 -- A change that needs another server is committed first, since that server looks here whether it is true, and recorded
 -- (audit trail, notification) when that server has done its part. In between stands a row here, for a job to end what a
 -- process left.
-create table spiegeling (
+create table pending_mirror (
   id bigint generated always as identity primary key,
-  soort text not null constraint spiegeling_soort_check check (soort in ('maken', 'verwijderen')),
+  soort text not null constraint pending_mirror_soort_check check (soort in ('maken', 'verwijderen')),
   actor jsonb not null,
   wijzigingen jsonb not null,
   rijen jsonb not null,
-  begonnen_op timestamptz not null default now()
+  begun_at timestamptz not null default now()
 );
-comment on table spiegeling is 'Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.';
-comment on column spiegeling.id is 'Internal key.';
-comment on column spiegeling.soort is 'maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.';
-comment on column spiegeling.actor is 'Who made the change, as audit records name him.';
-comment on column spiegeling.wijzigingen is 'The changes as they will be recorded.';
-comment on column spiegeling.rijen is 'What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.';
-comment on column spiegeling.begonnen_op is 'When it began.';
+comment on table pending_mirror is 'Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.';
+comment on column pending_mirror.id is 'Internal key.';
+comment on column pending_mirror.soort is 'maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.';
+comment on column pending_mirror.actor is 'Who made the change, as audit records name him.';
+comment on column pending_mirror.wijzigingen is 'The changes as they will be recorded.';
+comment on column pending_mirror.rijen is 'What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.';
+comment on column pending_mirror.begun_at is 'When it began.';
 
-create table spiegel (
+create table mirror (
   id bigint generated always as identity primary key,
   soort text not null
-    constraint spiegel_soort_check check (soort in ('zaakbesluit', 'objectinformatieobject', 'objectcontactmoment', 'objectverzoek')),
+    constraint mirror_soort_check check (soort in ('zaakbesluit', 'objectinformatieobject', 'objectcontactmoment', 'objectverzoek')),
   bron text not null,
-  bron_uuid uuid not null,
+  source_uuid uuid not null,
   lijst text not null,
   inhoud jsonb not null,
   url text not null default '',
-  spiegeling_id bigint references spiegeling,
+  pending_mirror_id bigint references pending_mirror,
   weg boolean not null default false
 );
-create index spiegel_bron_uuid_idx on spiegel (bron_uuid);
-create index spiegel_spiegeling_id_idx on spiegel (spiegeling_id) where spiegeling_id is not null;
-comment on table spiegel is 'The other side of a relation of ours, at another server: made and removed there by us.';
-comment on column spiegel.id is 'Internal key.';
-comment on column spiegel.soort is 'Kind of resource at the other side.';
-comment on column spiegel.bron is 'Our table that holds the relation.';
-comment on column spiegel.bron_uuid is 'Our row in it.';
-comment on column spiegel.lijst is 'URL of the list at the other side that it is posted to.';
-comment on column spiegel.inhoud is 'What is posted: it also tells ours from others in that list.';
-comment on column spiegel.url is 'Its URL; empty until the other side said it.';
-comment on column spiegel.spiegeling_id is 'The change that waits for it; empty: none.';
-comment on column spiegel.weg is 'Whether our side is gone for good: a job removes it there, then here.';
+create index mirror_source_uuid_idx on mirror (source_uuid);
+create index mirror_pending_mirror_id_idx on mirror (pending_mirror_id) where pending_mirror_id is not null;
+comment on table mirror is 'The other side of a relation of ours, at another server: made and removed there by us.';
+comment on column mirror.id is 'Internal key.';
+comment on column mirror.soort is 'Kind of resource at the other side.';
+comment on column mirror.bron is 'Our table that holds the relation.';
+comment on column mirror.source_uuid is 'Our row in it.';
+comment on column mirror.lijst is 'URL of the list at the other side that it is posted to.';
+comment on column mirror.inhoud is 'What is posted: it also tells ours from others in that list.';
+comment on column mirror.url is 'Its URL; empty until the other side said it.';
+comment on column mirror.pending_mirror_id is 'The change that waits for it; empty: none.';
+comment on column mirror.weg is 'Whether our side is gone for good: a job removes it there, then here.';
 
 -- A log of requests to other services: what was asked, and what came of it. Never a body or a secret.
-create table uitgaand_verzoek (
+create table outgoing_request (
   id bigint generated always as identity primary key,
   tijdstip timestamptz not null,
   dienst text not null,
@@ -107,16 +107,16 @@ create table uitgaand_verzoek (
   ms integer not null,
   verzoek text not null default ''
 );
-create index uitgaand_verzoek_tijdstip_idx on uitgaand_verzoek (tijdstip);
-create index uitgaand_verzoek_dienst_idx on uitgaand_verzoek (dienst, id);
-comment on table uitgaand_verzoek is 'Requests to other services, for a while. Deliveries of notifications are in levering_poging.';
-comment on column uitgaand_verzoek.id is 'Number, about in the order of their ends.';
-comment on column uitgaand_verzoek.tijdstip is 'When it began.';
-comment on column uitgaand_verzoek.dienst is 'Root of the service.';
-comment on column uitgaand_verzoek.methode is 'Method.';
-comment on column uitgaand_verzoek.host is 'Host and port.';
-comment on column uitgaand_verzoek.pad is 'Path and query; numbers of nine digits and the values of secrets are covered.';
-comment on column uitgaand_verzoek.status is 'Status of the answer; empty when none came.';
-comment on column uitgaand_verzoek.uitkomst is 'answered, or why no answer came.';
-comment on column uitgaand_verzoek.ms is 'Milliseconds that it took.';
-comment on column uitgaand_verzoek.verzoek is 'Id of the request to us that it was done for; empty when there is none.';
+create index outgoing_request_tijdstip_idx on outgoing_request (tijdstip);
+create index outgoing_request_dienst_idx on outgoing_request (dienst, id);
+comment on table outgoing_request is 'Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.';
+comment on column outgoing_request.id is 'Number, about in the order of their ends.';
+comment on column outgoing_request.tijdstip is 'When it began.';
+comment on column outgoing_request.dienst is 'Root of the service.';
+comment on column outgoing_request.methode is 'Method.';
+comment on column outgoing_request.host is 'Host and port.';
+comment on column outgoing_request.pad is 'Path and query; numbers of nine digits and the values of secrets are covered.';
+comment on column outgoing_request.status is 'Status of the answer; empty when none came.';
+comment on column outgoing_request.uitkomst is 'answered, or why no answer came.';
+comment on column outgoing_request.ms is 'Milliseconds that it took.';
+comment on column outgoing_request.verzoek is 'Id of the request to us that it was done for; empty when there is none.';

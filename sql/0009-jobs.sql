@@ -11,9 +11,9 @@ create table worker (
   host text not null,
   pid integer not null,
   pool_id text not null constraint worker_pool_id_uniek unique,
-  gestart_op timestamptz not null default now(),
-  gezien_op timestamptz not null default now(),
-  ononderbroken_sinds timestamptz not null default now()
+  started_at timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
+  uninterrupted_since timestamptz not null default now()
 );
 comment on table worker is 'One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.';
 comment on column worker.id is 'Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.';
@@ -22,25 +22,25 @@ comment on column worker.versie is 'Version of the program that the worker runs.
 comment on column worker.host is 'Name of the machine or container the process runs on.';
 comment on column worker.pid is 'Process id on that machine.';
 comment on column worker.pool_id is 'Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.';
-comment on column worker.gestart_op is 'When the worker registered.';
-comment on column worker.gezien_op is 'Last sign of life, by the clock of the database.';
-comment on column worker.ononderbroken_sinds is 'Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.';
+comment on column worker.started_at is 'When the worker registered.';
+comment on column worker.seen_at is 'Last sign of life, by the clock of the database.';
+comment on column worker.uninterrupted_since is 'Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.';
 
 create table worker_crash (
   job_id bigint primary key,
   aantal integer not null default 1,
-  laatste_op timestamptz not null default now()
+  last_at timestamptz not null default now()
 );
 comment on table worker_crash is 'Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.';
 comment on column worker_crash.job_id is 'Id of the job in graphile_worker. Rows of jobs that are gone are removed.';
 comment on column worker_crash.aantal is 'How often a worker died while it ran this job.';
-comment on column worker_crash.laatste_op is 'When that was last found out.';
+comment on column worker_crash.last_at is 'When that was last found out.';
 
-create table bewaartermijn_run (
+create table retention_run (
   id bigint generated always as identity primary key,
-  gestart_door text not null default '',
-  begonnen_op timestamptz not null default now(),
-  beeindigd_op timestamptz,
+  started_by text not null default '',
+  begun_at timestamptz not null default now(),
+  ended_at timestamptz,
   imports integer not null default 0,
   notificaties integer not null default 0,
   bestanden integer not null default 0,
@@ -48,41 +48,41 @@ create table bewaartermijn_run (
   overgeslagen text[] not null default '{}',
   fout text
 );
-comment on table bewaartermijn_run is 'What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.';
-comment on column bewaartermijn_run.id is 'Number.';
-comment on column bewaartermijn_run.gestart_door is 'Account that asked for it in the administration pages; empty: the clock.';
-comment on column bewaartermijn_run.begonnen_op is 'When it began.';
-comment on column bewaartermijn_run.beeindigd_op is 'When it ended; empty: it runs, or its worker died and it begins anew.';
-comment on column bewaartermijn_run.imports is 'Imports removed.';
-comment on column bewaartermijn_run.notificaties is 'Notifications removed.';
-comment on column bewaartermijn_run.bestanden is 'Stored files removed that belonged to no document.';
-comment on column bewaartermijn_run.onafgemaakt is 'Unfinished writes removed from the stores.';
-comment on column bewaartermijn_run.overgeslagen is 'Stores that could not be reached.';
-comment on column bewaartermijn_run.fout is 'Why it ended before the end.';
+comment on table retention_run is 'What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.';
+comment on column retention_run.id is 'Number.';
+comment on column retention_run.started_by is 'Account that asked for it in the administration pages; empty: the clock.';
+comment on column retention_run.begun_at is 'When it began.';
+comment on column retention_run.ended_at is 'When it ended; empty: it runs, or its worker died and it begins anew.';
+comment on column retention_run.imports is 'Imports removed.';
+comment on column retention_run.notificaties is 'Notifications removed.';
+comment on column retention_run.bestanden is 'Stored files removed that belonged to no document.';
+comment on column retention_run.onafgemaakt is 'Unfinished writes removed from the stores.';
+comment on column retention_run.overgeslagen is 'Stores that could not be reached.';
+comment on column retention_run.fout is 'Why it ended before the end.';
 
-create function taak_staat(bezig_sinds timestamptz, pogingen integer, max_pogingen integer, vanaf timestamptz)
+create function job_state(busy_since timestamptz, pogingen integer, max_attempts integer, vanaf timestamptz)
 returns text language sql stable as $$
   select case
-    when bezig_sinds is not null then 'bezig'
-    when pogingen >= max_pogingen then 'mislukt'
+    when busy_since is not null then 'bezig'
+    when pogingen >= max_attempts then 'mislukt'
     when vanaf > now() then 'gepland'
     else 'wacht'
   end
 $$;
-comment on function taak_staat is 'State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
+comment on function job_state is 'State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
 
 -- These jobs, or all (null), as graphile-worker's view `jobs` has them. A function between that view and ours: a view on it
 -- would stand in the way of its upgrades.
-create function taken(p_ids bigint[]) returns table (
-  id bigint, taak text, staat text, hoort_bij text, pogingen integer, max_pogingen integer, laatste_fout text,
-  gemaakt_op timestamptz, vanaf timestamptz, bezig_sinds timestamptz, worker text
+create function job_rows(p_ids bigint[]) returns table (
+  id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text,
+  created_at timestamptz, vanaf timestamptz, busy_since timestamptz, worker text
 ) language plpgsql stable as $$
 begin
   return query
   select
     j.id::bigint,
     j.task_identifier::text,
-    taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at),
+    job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at),
     case when j.key like 'import:%' then 'import ' || substr(j.key, 8) when j.key <> j.task_identifier then j.key end,
     j.attempts::integer,
     j.max_attempts::integer,
@@ -94,24 +94,24 @@ begin
   from graphile_worker.jobs j
   where p_ids is null or j.id = any(p_ids);
 end $$;
-comment on function taken(bigint[]) is 'These jobs, or all, as the view taak_overzicht shows them.';
+comment on function job_rows(bigint[]) is 'These jobs, or all, as the view job_overview shows them.';
 
-create function taken() returns table (
-  id bigint, taak text, staat text, hoort_bij text, pogingen integer, max_pogingen integer, laatste_fout text,
-  gemaakt_op timestamptz, vanaf timestamptz, bezig_sinds timestamptz, worker text
-) language sql stable as $$ select * from taken(null) $$;
-comment on function taken() is 'The rows of the view taak_overzicht.';
+create function job_rows() returns table (
+  id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text,
+  created_at timestamptz, vanaf timestamptz, busy_since timestamptz, worker text
+) language sql stable as $$ select * from job_rows(null) $$;
+comment on function job_rows() is 'The rows of the view job_overview.';
 
-create view taak_overzicht as select * from taken() order by id;
-comment on view taak_overzicht is 'Jobs that are in the queue. A job that is done is gone.';
-comment on column taak_overzicht.id is 'Id in graphile_worker.';
-comment on column taak_overzicht.taak is 'Kind of job: a file of that name in tasks/.';
-comment on column taak_overzicht.staat is 'gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
-comment on column taak_overzicht.hoort_bij is 'What the job belongs to.';
-comment on column taak_overzicht.pogingen is 'Attempts begun.';
-comment on column taak_overzicht.max_pogingen is 'Attempts allowed.';
-comment on column taak_overzicht.laatste_fout is 'How the last attempt failed.';
-comment on column taak_overzicht.gemaakt_op is 'When it was added.';
-comment on column taak_overzicht.vanaf is 'Not before this moment.';
-comment on column taak_overzicht.bezig_sinds is 'When the worker took it.';
-comment on column taak_overzicht.worker is 'Which worker has it.';
+create view job_overview as select * from job_rows() order by id;
+comment on view job_overview is 'Jobs that are in the queue. A job that is done is gone.';
+comment on column job_overview.id is 'Id in graphile_worker.';
+comment on column job_overview.taak is 'Kind of job: a file of that name in tasks/.';
+comment on column job_overview.staat is 'gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
+comment on column job_overview.belongs_to is 'What the job belongs to.';
+comment on column job_overview.pogingen is 'Attempts begun.';
+comment on column job_overview.max_attempts is 'Attempts allowed.';
+comment on column job_overview.last_fault is 'How the last attempt failed.';
+comment on column job_overview.created_at is 'When it was added.';
+comment on column job_overview.vanaf is 'Not before this moment.';
+comment on column job_overview.busy_since is 'When the worker took it.';
+comment on column job_overview.worker is 'Which worker has it.';

@@ -13,9 +13,9 @@ create table notificatie (
   kenmerken jsonb not null,
   aanmaakdatum timestamptz not null default now(),
   bron text not null default '',
-  aanmaakdatum_tekst text,
+  aanmaakdatum_text text,
   cloudevent text,
-  verzoek_id text not null default '',
+  request_id text not null default '',
   traceparent text
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 create index notificatie_aanmaakdatum on notificatie (aanmaakdatum, id);
@@ -23,7 +23,7 @@ create index notificatie_kanaal on notificatie (kanaal, aanmaakdatum, id);
 -- Messages of one object: the main object, or what lies below it by the uuid at the end of its URL.
 create index notificatie_hoofd_object on notificatie (hoofd_object_uuid);
 create index notificatie_resource on notificatie (right(resource_url, 36)) where resource_url <> hoofd_object;
-comment on table notificatie is 'Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in levering.';
+comment on table notificatie is 'Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in delivery.';
 comment on column notificatie.id is 'Internal key; order of the changes.';
 comment on column notificatie.uuid is 'Constant id of the message: goes along with every attempt.';
 comment on column notificatie.kanaal is 'Channel, such as documenten.';
@@ -35,130 +35,130 @@ comment on column notificatie.actie is 'create, update, partial_update or destro
 comment on column notificatie.kenmerken is 'Attributes on which subscribers filter.';
 comment on column notificatie.aanmaakdatum is 'When the change was made.';
 comment on column notificatie.bron is 'Attribute source of a message that another publisher gave; empty: none.';
-comment on column notificatie.aanmaakdatum_tekst is 'The moment as another publisher wrote it; empty: it is our own message.';
+comment on column notificatie.aanmaakdatum_text is 'The moment as another publisher wrote it; empty: it is our own message.';
 comment on column notificatie.cloudevent is 'Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.';
-comment on column notificatie.verzoek_id is 'Id of the request that the message came from.';
+comment on column notificatie.request_id is 'Id of the request that the message came from.';
 comment on column notificatie.traceparent is 'Trace context of the request that the message came from; empty: it was not traced.';
 
-create table levering (
+create table delivery (
   notificatie_id bigint not null,
   abonnement_id bigint not null default 0,
   hoofd_object_uuid uuid not null,
-  status text not null default 'gepland' constraint levering_status_check check (status in ('gepland', 'mislukt')),
-  volgende_poging_op timestamptz default now(),
+  status text not null default 'gepland' constraint delivery_status_check check (status in ('gepland', 'mislukt')),
+  next_attempt_at timestamptz default now(),
   herhalingen integer not null default 0,
   poging integer not null default 0,
-  genomen_door integer,
-  begonnen_op timestamptz,
-  beeindigd_op timestamptz,
+  claimed_by integer,
+  begun_at timestamptz,
+  ended_at timestamptz,
   replay boolean not null default false,
   primary key (notificatie_id, abonnement_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_scale_factor = 0.05);
-create index levering_beurt on levering (abonnement_id, volgende_poging_op, notificatie_id) where status = 'gepland';
-create index levering_volgorde on levering (abonnement_id, hoofd_object_uuid, notificatie_id) where status = 'gepland';
-create index levering_mislukt on levering (abonnement_id, notificatie_id) where status = 'mislukt';
-comment on table levering is 'What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.';
-comment on column levering.notificatie_id is 'The message.';
-comment on column levering.abonnement_id is 'The receiver: an abonnement, or 0 for the external notifications service.';
-comment on column levering.hoofd_object_uuid is 'Main object of the message: those of one object keep their order.';
-comment on column levering.status is 'gepland (waits) or mislukt (all attempts used).';
-comment on column levering.volgende_poging_op is 'When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.';
-comment on column levering.herhalingen is 'Retries that were planned since it was made or resent.';
-comment on column levering.poging is 'Number of the last attempt that was begun; 0: none.';
-comment on column levering.genomen_door is 'The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.';
-comment on column levering.begonnen_op is 'When that attempt began.';
-comment on column levering.beeindigd_op is 'When it failed for the last time.';
-comment on column levering.replay is 'It was delivered or failed before and is sent again because somebody asked.';
+create index delivery_due on delivery (abonnement_id, next_attempt_at, notificatie_id) where status = 'gepland';
+create index delivery_order on delivery (abonnement_id, hoofd_object_uuid, notificatie_id) where status = 'gepland';
+create index delivery_failed on delivery (abonnement_id, notificatie_id) where status = 'mislukt';
+comment on table delivery is 'What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.';
+comment on column delivery.notificatie_id is 'The message.';
+comment on column delivery.abonnement_id is 'The receiver: an abonnement, or 0 for the external notifications service.';
+comment on column delivery.hoofd_object_uuid is 'Main object of the message: those of one object keep their order.';
+comment on column delivery.status is 'gepland (waits) or mislukt (all attempts used).';
+comment on column delivery.next_attempt_at is 'When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.';
+comment on column delivery.herhalingen is 'Retries that were planned since it was made or resent.';
+comment on column delivery.poging is 'Number of the last attempt that was begun; 0: none.';
+comment on column delivery.claimed_by is 'The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.';
+comment on column delivery.begun_at is 'When that attempt began.';
+comment on column delivery.ended_at is 'When it failed for the last time.';
+comment on column delivery.replay is 'It was delivered or failed before and is sent again because somebody asked.';
 
-create table notificatie_poging (
+create table delivery_attempt (
   notificatie_id bigint not null,
   abonnement_id bigint not null default 0,
   nummer integer not null,
-  begonnen_op timestamptz not null default clock_timestamp(),
-  duur_ms integer,
-  uitkomst text not null constraint notificatie_poging_uitkomst_check check (uitkomst in
+  begun_at timestamptz not null default clock_timestamp(),
+  duration_ms integer,
+  uitkomst text not null constraint delivery_attempt_uitkomst_check check (uitkomst in
     ('delivered', 'http', 'refused', 'dns', 'tls', 'timeout', 'connection', 'protocol', 'blocked', 'unknown', 'lost')),
   http_status integer,
   antwoord text,
   primary key (notificatie_id, abonnement_id, nummer)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 -- For the last outcomes at a receiver.
-create index notificatie_poging_begonnen on notificatie_poging (abonnement_id, begonnen_op);
-comment on table notificatie_poging is 'Attempts to deliver a message that ended.';
-comment on column notificatie_poging.notificatie_id is 'The message.';
-comment on column notificatie_poging.abonnement_id is 'The receiver, as in levering.';
-comment on column notificatie_poging.nummer is 'Number of the attempt, from 1.';
-comment on column notificatie_poging.begonnen_op is 'When it began.';
-comment on column notificatie_poging.duur_ms is 'Milliseconds that it took.';
-comment on column notificatie_poging.uitkomst is 'delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).';
-comment on column notificatie_poging.http_status is 'Status of the answer.';
-comment on column notificatie_poging.antwoord is 'Start of the body of the answer, at most 4 KB.';
+create index delivery_attempt_begun on delivery_attempt (abonnement_id, begun_at);
+comment on table delivery_attempt is 'Attempts to deliver a message that ended.';
+comment on column delivery_attempt.notificatie_id is 'The message.';
+comment on column delivery_attempt.abonnement_id is 'The receiver, as in delivery.';
+comment on column delivery_attempt.nummer is 'Number of the attempt, from 1.';
+comment on column delivery_attempt.begun_at is 'When it began.';
+comment on column delivery_attempt.duration_ms is 'Milliseconds that it took.';
+comment on column delivery_attempt.uitkomst is 'delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).';
+comment on column delivery_attempt.http_status is 'Status of the answer.';
+comment on column delivery_attempt.antwoord is 'Start of the body of the answer, at most 4 KB.';
 
-create view notificatie_overzicht as
+create view notificatie_overview as
 select n.uuid, n.kanaal, n.resource, n.actie, n.resource_url, n.aanmaakdatum,
-  coalesce((select max(l.status) from levering l where l.notificatie_id = n.id), 'afgeleverd') as status,
-  (select min(l.volgende_poging_op) from levering l where l.notificatie_id = n.id) as volgende_poging_op
+  coalesce((select max(l.status) from delivery l where l.notificatie_id = n.id), 'afgeleverd') as status,
+  (select min(l.next_attempt_at) from delivery l where l.notificatie_id = n.id) as next_attempt_at
 from notificatie n order by n.id desc;
-comment on view notificatie_overzicht is 'Messages with their state, newest first.';
-comment on column notificatie_overzicht.status is 'mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).';
-comment on column notificatie_overzicht.volgende_poging_op is 'When it is sent next.';
+comment on view notificatie_overview is 'Messages with their state, newest first.';
+comment on column notificatie_overview.status is 'mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).';
+comment on column notificatie_overview.next_attempt_at is 'When it is sent next.';
 
-create table notificatie_instelling (
-  enig boolean primary key default true constraint notificatie_instelling_enig_check check (enig),
-  ingestelde_dienst_id bigint constraint notificatie_dienst_in_gebruik references dienst,
-  gepauzeerd_op timestamptz,
-  dienst_id bigint generated always as (case when gepauzeerd_op is null then ingestelde_dienst_id end) stored,
+create table notificatie_settings (
+  enig boolean primary key default true constraint notificatie_settings_enig_check check (enig),
+  configured_dienst_id bigint constraint notificatie_dienst_in_gebruik references dienst,
+  paused_at timestamptz,
+  dienst_id bigint generated always as (case when paused_at is null then configured_dienst_id end) stored,
   max_retries integer not null default 7
-    constraint notificatie_instelling_max_retries_check check (max_retries between 0 and 100),
-  backoff jsonb not null default '25' constraint notificatie_instelling_backoff_check check (case jsonb_typeof(backoff)
+    constraint notificatie_settings_max_retries_check check (max_retries between 0 and 100),
+  backoff jsonb not null default '25' constraint notificatie_settings_backoff_check check (case jsonb_typeof(backoff)
     when 'boolean' then true when 'number' then backoff::numeric between 0 and 1000000 else false end),
   backoff_max integer not null default 52000
-    constraint notificatie_instelling_backoff_max_check check (backoff_max between 1 and 31536000),
+    constraint notificatie_settings_backoff_max_check check (backoff_max between 1 and 31536000),
   base_factor integer not null default 4
-    constraint notificatie_instelling_base_factor_check check (base_factor between 1 and 1000),
-  op_volgorde boolean not null default true,
+    constraint notificatie_settings_base_factor_check check (base_factor between 1 and 1000),
+  in_order boolean not null default true,
   modus text not null default 'extern'
-    constraint notificatie_instelling_modus_check check (modus in ('extern', 'ingebouwd', 'beide')),
-  gewijzigd_op timestamptz not null default now(),
-  blokkeer_na_uren integer not null default 336
-    constraint notificatie_instelling_blokkeer_na_uren_check check (blokkeer_na_uren between 1 and 87600),
-  blokkeer_vanaf_aantal integer not null default 1000000
-    constraint notificatie_instelling_blokkeer_vanaf_aantal_check check (blokkeer_vanaf_aantal between 1 and 100000000)
+    constraint notificatie_settings_modus_check check (modus in ('extern', 'ingebouwd', 'beide')),
+  changed_at timestamptz not null default now(),
+  block_after_hours integer not null default 336
+    constraint notificatie_settings_block_after_hours_check check (block_after_hours between 1 and 87600),
+  block_from_count integer not null default 1000000
+    constraint notificatie_settings_block_from_count_check check (block_from_count between 1 and 100000000)
 );
-comment on table notificatie_instelling is 'How notifications are delivered: one row, read at every attempt.';
-comment on column notificatie_instelling.enig is 'True; keeps it to one row.';
-comment on column notificatie_instelling.ingestelde_dienst_id is 'The notifications service (soort nrc) of the settings; empty: none.';
-comment on column notificatie_instelling.gepauzeerd_op is 'Since when sending is paused; empty: it is not.';
-comment on column notificatie_instelling.dienst_id is 'The service that messages go to now; empty: messages wait. It follows from the two above.';
-comment on column notificatie_instelling.max_retries is 'Attempts after the first, before a message has failed.';
-comment on column notificatie_instelling.backoff is 'Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.';
-comment on column notificatie_instelling.backoff_max is 'Longest delay in seconds, unless backoff is false.';
-comment on column notificatie_instelling.base_factor is 'Base of the power in the delay.';
-comment on column notificatie_instelling.op_volgorde is 'Messages of one main object wait for each other.';
-comment on column notificatie_instelling.modus is 'Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).';
-comment on column notificatie_instelling.gewijzigd_op is 'When it was last changed.';
-comment on column notificatie_instelling.blokkeer_na_uren is 'An abonnement is blocked when a message waits for it for so many hours.';
-comment on column notificatie_instelling.blokkeer_vanaf_aantal is 'An abonnement is blocked when so many messages wait for it.';
-insert into notificatie_instelling default values;
+comment on table notificatie_settings is 'How notifications are delivered: one row, read at every attempt.';
+comment on column notificatie_settings.enig is 'True; keeps it to one row.';
+comment on column notificatie_settings.configured_dienst_id is 'The notifications service (soort nrc) of the settings; empty: none.';
+comment on column notificatie_settings.paused_at is 'Since when sending is paused; empty: it is not.';
+comment on column notificatie_settings.dienst_id is 'The service that messages go to now; empty: messages wait. It follows from the two above.';
+comment on column notificatie_settings.max_retries is 'Attempts after the first, before a message has failed.';
+comment on column notificatie_settings.backoff is 'Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.';
+comment on column notificatie_settings.backoff_max is 'Longest delay in seconds, unless backoff is false.';
+comment on column notificatie_settings.base_factor is 'Base of the power in the delay.';
+comment on column notificatie_settings.in_order is 'Messages of one main object wait for each other.';
+comment on column notificatie_settings.modus is 'Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).';
+comment on column notificatie_settings.changed_at is 'When it was last changed.';
+comment on column notificatie_settings.block_after_hours is 'An abonnement is blocked when a message waits for it for so many hours.';
+comment on column notificatie_settings.block_from_count is 'An abonnement is blocked when so many messages wait for it.';
+insert into notificatie_settings default values;
 
 -- Not logged: when it is lost, senders are woken once more than needed.
-create unlogged table notificatie_zender (
+create unlogged table active_sender (
   worker_id integer primary key,
-  gezien_op timestamptz not null default now()
+  seen_at timestamptz not null default now()
 );
-comment on table notificatie_zender is 'Workers that look for what is due by themselves at this moment. While there is one, nobody is woken.';
-comment on column notificatie_zender.worker_id is 'The worker (table worker).';
-comment on column notificatie_zender.gezien_op is 'When it last said so.';
+comment on table active_sender is 'Workers that look for what is due by themselves at this moment. While there is one, nobody is woken.';
+comment on column active_sender.worker_id is 'The worker (table worker).';
+comment on column active_sender.seen_at is 'When it last said so.';
 
 -- Reads what is committed now, and not when the statement that calls it began: src/notificaties/sender.ts tells why.
-create function wek_zender() returns void language plpgsql volatile as $$
+create function wake_sender() returns void language plpgsql volatile as $$
 begin
-  if not exists (select from notificatie_zender z join worker w on w.id = z.worker_id) then
+  if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
     perform graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties');
   end if;
 end $$;
-comment on function wek_zender is 'Wakes a sender, unless one looks by itself. To be called after the rows in levering were written.';
+comment on function wake_sender is 'Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.';
 
 -- ---- the notifications service that is built in: who subscribes ----
 
@@ -170,7 +170,7 @@ create table kanaal (
     constraint kanaal_documentatie_link_check check (length(documentatie_link) <= 200),
   filters text[] not null default '{}',
   eigen boolean not null default false,
-  gemaakt_op timestamptz not null default now()
+  created_at timestamptz not null default now()
 );
 comment on table kanaal is 'Channels of the notifications service that is built in.';
 comment on column kanaal.id is 'Internal key; order of lists.';
@@ -179,7 +179,7 @@ comment on column kanaal.naam is 'Name, such as zaken. It never changes.';
 comment on column kanaal.documentatie_link is 'Where its kenmerken are explained; may be empty.';
 comment on column kanaal.filters is 'Names of the kenmerken that one may filter on.';
 comment on column kanaal.eigen is 'This service publishes on it: its filters come from the program.';
-comment on column kanaal.gemaakt_op is 'When it was made.';
+comment on column kanaal.created_at is 'When it was made.';
 
 create table abonnement (
   id bigint generated always as identity primary key,
@@ -190,31 +190,31 @@ create table abonnement (
   authenticatie text not null default 'header'
     constraint abonnement_authenticatie_check check (authenticatie in ('header', 'jwt', 'oauth2')),
   auth bytea not null,
-  uitgaand_client_id text not null default '',
+  outgoing_client_id text not null default '',
   token_url text not null default '',
   token_scope text not null default '',
   certificaat text not null default '',
-  certificaat_sleutel bytea,
+  certificate_key bytea,
   ondertekening bytea[] not null default '{}'
     constraint abonnement_ondertekening_check check (cardinality(ondertekening) <= 2),
   cloudevents boolean not null default false,
-  op_volgorde boolean not null default true,
+  in_order boolean not null default true,
   gelijktijdig integer not null default 4 constraint abonnement_gelijktijdig_check check (gelijktijdig between 1 and 50),
-  termijn_ms integer not null default 10000 constraint abonnement_termijn_ms_check check (termijn_ms between 1000 and 60000),
+  timeout_ms integer not null default 10000 constraint abonnement_timeout_ms_check check (timeout_ms between 1000 and 60000),
   status text not null default 'actief'
     constraint abonnement_status_check check (status in ('actief', 'gepauzeerd', 'geblokkeerd', 'opgezegd')),
   reden text not null default '',
-  status_sinds timestamptz not null default now(),
+  status_since timestamptz not null default now(),
   fouten integer not null default 0,
-  storing_sinds timestamptz,
-  niet_voor timestamptz,
-  laatste_uitkomst text,
-  laatste_http_status integer,
-  gemaakt_op timestamptz not null default now(),
-  gewijzigd_op timestamptz not null default now(),
-  verwijderd_op timestamptz,
-  laatste_fout_op timestamptz,
-  gemist_na bigint
+  failing_since timestamptz,
+  not_before timestamptz,
+  last_outcome text,
+  last_http_status integer,
+  created_at timestamptz not null default now(),
+  changed_at timestamptz not null default now(),
+  deleted_at timestamptz,
+  last_fault_at timestamptz,
+  missed_after bigint
 );
 create index abonnement_applicatie on abonnement (applicatie_id);
 comment on table abonnement is 'Who gets messages of the notifications service that is built in, and where.';
@@ -225,79 +225,79 @@ comment on column abonnement.client_id is 'Client id of the token that made it, 
 comment on column abonnement.callback_url is 'Where messages go.';
 comment on column abonnement.authenticatie is 'How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).';
 comment on column abonnement.auth is 'Value of the header Authorization, or the secret (jwt, oauth2); encrypted with SECRET_KEY.';
-comment on column abonnement.uitgaand_client_id is 'Our client id there (jwt, oauth2).';
+comment on column abonnement.outgoing_client_id is 'Our client id there (jwt, oauth2).';
 comment on column abonnement.token_url is 'Where a token is asked (oauth2).';
 comment on column abonnement.token_scope is 'Scope that is asked for (oauth2).';
 comment on column abonnement.certificaat is 'Client certificate that we show (PEM); empty: none.';
-comment on column abonnement.certificaat_sleutel is 'Private key of that certificate; encrypted with SECRET_KEY.';
+comment on column abonnement.certificate_key is 'Private key of that certificate; encrypted with SECRET_KEY.';
 comment on column abonnement.ondertekening is 'Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.';
 comment on column abonnement.cloudevents is 'It gets cloud events instead of messages of the standard.';
-comment on column abonnement.op_volgorde is 'Messages of one main object wait for each other.';
+comment on column abonnement.in_order is 'Messages of one main object wait for each other.';
 comment on column abonnement.gelijktijdig is 'Messages that are sent to it at once.';
-comment on column abonnement.termijn_ms is 'Milliseconds that one attempt may take, from connecting to the last byte of the answer.';
+comment on column abonnement.timeout_ms is 'Milliseconds that one attempt may take, from connecting to the last byte of the answer.';
 comment on column abonnement.status is 'actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).';
 comment on column abonnement.reden is 'Why it has that status.';
-comment on column abonnement.status_sinds is 'Since when it has that status.';
+comment on column abonnement.status_since is 'Since when it has that status.';
 comment on column abonnement.fouten is 'Attempts that failed since the last one that succeeded.';
-comment on column abonnement.storing_sinds is 'Since when attempts fail; empty: they do not.';
-comment on column abonnement.niet_voor is 'Nothing is sent to it before this moment: it asked for that, or it fails and is probed.';
-comment on column abonnement.laatste_uitkomst is 'Outcome of the last attempt that failed; empty: the last one succeeded.';
-comment on column abonnement.laatste_http_status is 'Status of that answer.';
-comment on column abonnement.gemaakt_op is 'When it was made.';
-comment on column abonnement.gewijzigd_op is 'When it was last changed.';
-comment on column abonnement.verwijderd_op is 'When it was deleted: nothing is sent any more, and a worker removes what is left.';
-comment on column abonnement.laatste_fout_op is 'When an attempt last failed; empty: never.';
-comment on column abonnement.gemist_na is 'Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.';
+comment on column abonnement.failing_since is 'Since when attempts fail; empty: they do not.';
+comment on column abonnement.not_before is 'Nothing is sent to it before this moment: it asked for that, or it fails and is probed.';
+comment on column abonnement.last_outcome is 'Outcome of the last attempt that failed; empty: the last one succeeded.';
+comment on column abonnement.last_http_status is 'Status of that answer.';
+comment on column abonnement.created_at is 'When it was made.';
+comment on column abonnement.changed_at is 'When it was last changed.';
+comment on column abonnement.deleted_at is 'When it was deleted: nothing is sent any more, and a worker removes what is left.';
+comment on column abonnement.last_fault_at is 'When an attempt last failed; empty: never.';
+comment on column abonnement.missed_after is 'Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.';
 
-create function volg_abonnement() returns trigger language plpgsql as $$
+create function follow_abonnement() returns trigger language plpgsql as $$
 begin
-  if new.fouten > old.fouten then new.laatste_fout_op := now(); end if;
+  if new.fouten > old.fouten then new.last_fault_at := now(); end if;
   -- Whoever plans messages without seeing this status does it with a higher key: that is given out after this was committed.
   if old.status in ('actief', 'gepauzeerd') and new.status in ('geblokkeerd', 'opgezegd') then
-    new.gemist_na := coalesce(old.gemist_na, pg_sequence_last_value(pg_get_serial_sequence('notificatie', 'id')::regclass), 0);
+    new.missed_after := coalesce(old.missed_after, pg_sequence_last_value(pg_get_serial_sequence('notificatie', 'id')::regclass), 0);
   end if;
   if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
     new.status := 'gepauzeerd';
     new.reden := 'De applicatie van dit abonnement is verwijderd.';
-    new.status_sinds := now();
+    new.status_since := now();
   end if;
   return new;
 end $$;
-comment on function volg_abonnement is 'Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.';
-create trigger abonnement_gevolgd before update of fouten, status, applicatie_id on abonnement
-  for each row execute function volg_abonnement();
+comment on function follow_abonnement is 'Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.';
+create trigger abonnement_followed before update of fouten, status, applicatie_id on abonnement
+  for each row execute function follow_abonnement();
 
-create function kenmerk_naam(p_naam text) returns text language sql immutable parallel safe as $$
+create function kenmerk_name(p_naam text) returns text language sql immutable parallel safe as $$
   select lower(replace(p_naam, '_', ''))
 $$;
-comment on function kenmerk_naam is 'A name of a kenmerk for comparing: camelCase and snake_case are one name.';
+comment on function kenmerk_name is 'A name of a kenmerk for comparing: camelCase and snake_case are one name.';
 
-create function kenmerk_waarde(p_waarde text) returns text language sql immutable parallel safe as $$
+create function kenmerk_value(p_waarde text) returns text language sql immutable parallel safe as $$
   select coalesce(substring(p_waarde from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_waarde)
 $$;
-comment on function kenmerk_waarde is 'A value of a kenmerk for comparing: of the URL of a resource only its kind and uuid, since a service may have several names.';
+comment on function kenmerk_value is 'A value of a kenmerk for comparing: of the URL of a resource only its kind and uuid, since a service may have several names.';
 
 -- What the filters of abonnementen ask is kept in a shape that is compared at once: names folded, values of URLs without their
 -- address, long values as a hash. Every change is held against all filters of its kanaal: five thousand took from half a second to half
 -- a minute, where names were folded and URLs taken apart for each. They take a fiftieth of that or less.
-create function kenmerk_kort(p_waarde text) returns text language sql immutable parallel safe as $$
-  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_waarde(p_waarde) as w) v
+create function kenmerk_short(p_waarde text) returns text language sql immutable parallel safe as $$
+  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_value(p_waarde) as w) v
 $$;
-comment on function kenmerk_kort(text) is 'A value of a kenmerk for comparing, of 64 characters at most.';
+comment on function kenmerk_short(text) is 'A value of a kenmerk for comparing, of 64 characters at most.';
 
 -- In plpgsql, which keeps its plan: every message asks it.
-create function kenmerken_toets(p_kenmerken jsonb) returns jsonb language plpgsql immutable parallel safe as $$
+create function comparable_kenmerken(p_kenmerken jsonb) returns jsonb language plpgsql immutable parallel safe as $$
 begin
   return (select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
-    select kenmerk_naam(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
-    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_kort(coalesce(k.waarde, '')) as kort offset 0) v
+    select kenmerk_name(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
+    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_short(coalesce(k.waarde, '')) as kort offset 0) v
     group by 1) k);
 end $$;
-comment on function kenmerken_toets(jsonb) is
+comment on function comparable_kenmerken(jsonb) is
   'The kenmerken of a message, to compare; false where one name has several values, which no filter lets through.';
 
 -- A generated column calls it, also while pg_restore has no search path.
-create function filters_toets(p_filters jsonb) returns jsonb language sql immutable parallel safe
+create function comparable_filters(p_filters jsonb) returns jsonb language sql immutable parallel safe
 set search_path from current as $$
   select coalesce(jsonb_object_agg(naam, waarde), '{}') || (
       select jsonb_strip_nulls(jsonb_build_object(
@@ -306,37 +306,37 @@ set search_path from current as $$
         'ACTIE', case when p_filters ->> '#actie' <> '*' then
           to_jsonb(string_to_array(p_filters ->> '#actie', ',')) end)))
   from (
-    select kenmerk_naam(f.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'null' end as waarde
-    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_kort(f.waarde) as kort offset 0) v
+    select kenmerk_name(f.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'null' end as waarde
+    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_short(f.waarde) as kort offset 0) v
     where f.waarde <> '*' and f.naam not in ('#resource', '#actie')
     group by 1) f
 $$;
-comment on function filters_toets(jsonb) is
-  'Filters, to compare with kenmerken_toets; null where one name asks several values. The names in capitals are those of the message.';
+comment on function comparable_filters(jsonb) is
+  'Filters, to compare with comparable_kenmerken; null where one name asks several values. The names in capitals are those of the message.';
 
 -- A kenmerk that the message does not have keeps nothing out: there the filters are laid beneath it.
-create function toets_past(p_toets jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
+create function comparable_fits(p_toets jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
 returns boolean language sql immutable parallel safe as $$
   select (p_toets -> 'RESOURCE' is null or p_toets -> 'RESOURCE' ? p_resource)
     and (p_toets -> 'ACTIE' is null or p_toets -> 'ACTIE' ? p_actie
       or p_actie = 'partial_update' and p_toets -> 'ACTIE' ? 'update')
     and (p_toets || p_kenmerken) @> p_toets
 $$;
-comment on function toets_past(jsonb, jsonb, text, text) is
-  'Whether a message fits filters, both in the shape to compare (kenmerken_toets, filters_toets).';
+comment on function comparable_fits(jsonb, jsonb, text, text) is
+  'Whether a message fits filters, both in the shape to compare (comparable_kenmerken, comparable_filters).';
 
-create function filters_passen(p_filters jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
+create function filters_fit(p_filters jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
 returns boolean language sql immutable parallel safe as $$
-  select toets_past(filters_toets(p_filters), kenmerken_toets(p_kenmerken), p_resource, p_actie)
+  select comparable_fits(comparable_filters(p_filters), comparable_kenmerken(p_kenmerken), p_resource, p_actie)
 $$;
-comment on function filters_passen is 'Whether a message fits the filters of one row of abonnement_kanaal.';
+comment on function filters_fit is 'Whether a message fits the filters of one row of abonnement_kanaal.';
 
 create table abonnement_kanaal (
   id bigint generated always as identity primary key,
   abonnement_id bigint not null references abonnement on delete cascade,
   kanaal_id bigint not null constraint abonnement_kanaal_bestaat references kanaal,
   filters jsonb not null default '{}',
-  toets jsonb not null generated always as (filters_toets(filters)) stored
+  toets jsonb not null generated always as (comparable_filters(filters)) stored
 );
 create index abonnement_kanaal_abonnement on abonnement_kanaal (abonnement_id);
 create index abonnement_kanaal_kanaal on abonnement_kanaal (kanaal_id);
@@ -349,51 +349,51 @@ comment on column abonnement_kanaal.kanaal_id is 'The channel.';
 comment on column abonnement_kanaal.filters is 'Names and values that all have to fit, as they were registered; * fits all.';
 comment on column abonnement_kanaal.toets is 'The filters in the shape in which messages are compared with them.';
 
-create table herzending (
+create table resend (
   id bigint generated always as identity primary key,
   abonnement_id bigint not null references abonnement on delete cascade,
-  soort text not null constraint herzending_soort_check check (soort in ('mislukt', 'vanaf', 'gemist')),
+  soort text not null constraint resend_soort_check check (soort in ('mislukt', 'vanaf', 'gemist')),
   vanaf timestamptz not null default '-infinity',
   tot timestamptz,
-  na_bericht bigint not null default 0,
-  wacht_op text[],
-  positie_op timestamptz not null default '-infinity',
+  after_message bigint not null default 0,
+  waits_for text[],
+  position_at timestamptz not null default '-infinity',
   positie bigint not null default 0,
-  per_minuut integer not null constraint herzending_per_minuut_check check (per_minuut between 1 and 600000),
+  per_minute integer not null constraint resend_per_minute_check check (per_minute between 1 and 600000),
   gepland integer not null default 0,
-  gestart_door text not null,
-  gestart_op timestamptz not null default now(),
-  beeindigd_op timestamptz,
+  started_by text not null,
+  started_at timestamptz not null default now(),
+  ended_at timestamptz,
   gestopt boolean not null default false
 );
-create unique index herzending_een_tegelijk on herzending (abonnement_id) where beeindigd_op is null;
-create index herzending_abonnement on herzending (abonnement_id, id);
-comment on table herzending is 'Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.';
-comment on column herzending.id is 'Internal key.';
-comment on column herzending.abonnement_id is 'Who gets them.';
-comment on column herzending.soort is 'mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).';
-comment on column herzending.vanaf is 'Messages that were made since this moment.';
-comment on column herzending.tot is 'And before this one; empty: it is not known yet.';
-comment on column herzending.na_bericht is 'Only messages with a higher key (gemist).';
-comment on column herzending.wacht_op is 'Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).';
-comment on column herzending.positie_op is 'Moment of the last message that was looked at.';
-comment on column herzending.positie is 'Key of that message.';
-comment on column herzending.per_minuut is 'Deliveries that it plans in a minute, at most.';
-comment on column herzending.gepland is 'Deliveries that it planned until now.';
-comment on column herzending.gestart_door is 'Who asked for it.';
-comment on column herzending.gestart_op is 'When.';
-comment on column herzending.beeindigd_op is 'When all was planned, or somebody stopped it; empty: it goes on.';
-comment on column herzending.gestopt is 'Somebody stopped it.';
+create unique index resend_one_at_once on resend (abonnement_id) where ended_at is null;
+create index resend_abonnement on resend (abonnement_id, id);
+comment on table resend is 'Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.';
+comment on column resend.id is 'Internal key.';
+comment on column resend.abonnement_id is 'Who gets them.';
+comment on column resend.soort is 'mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).';
+comment on column resend.vanaf is 'Messages that were made since this moment.';
+comment on column resend.tot is 'And before this one; empty: it is not known yet.';
+comment on column resend.after_message is 'Only messages with a higher key (gemist).';
+comment on column resend.waits_for is 'Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).';
+comment on column resend.position_at is 'Moment of the last message that was looked at.';
+comment on column resend.positie is 'Key of that message.';
+comment on column resend.per_minute is 'Deliveries that it plans in a minute, at most.';
+comment on column resend.gepland is 'Deliveries that it planned until now.';
+comment on column resend.started_by is 'Who asked for it.';
+comment on column resend.started_at is 'When.';
+comment on column resend.ended_at is 'When all was planned, or somebody stopped it; empty: it goes on.';
+comment on column resend.gestopt is 'Somebody stopped it.';
 
 -- ---- sending ----
 
-create function is_claimable(l levering, p_worker integer, p_busy_messages bigint[], p_busy_receivers bigint[])
+create function is_claimable(l delivery, p_worker integer, p_busy_messages bigint[], p_busy_receivers bigint[])
 returns boolean language sql stable as $$
-  select l.genomen_door is null
-    or l.genomen_door = p_worker and not exists (
+  select l.claimed_by is null
+    or l.claimed_by = p_worker and not exists (
       select from unnest(p_busy_messages, p_busy_receivers) as b(message, receiver)
       where b.message = l.notificatie_id and b.receiver = l.abonnement_id)
-    or l.genomen_door <> p_worker and not exists (select from worker w where w.id = l.genomen_door)
+    or l.claimed_by <> p_worker and not exists (select from worker w where w.id = l.claimed_by)
 $$;
 comment on function is_claimable is 'Whether nobody makes an attempt to deliver it: nobody claimed it, or whoever did is gone or knows nothing of it.';
 
@@ -421,48 +421,48 @@ declare
   of_subscribers record;
 begin
   select i.*, exists (select from abonnement a where a.status = 'actief') as has_subscribers into settings
-  from notificatie_instelling i where p_worker = 0 or exists (select from worker w where w.id = p_worker);
+  from notificatie_settings i where p_worker = 0 or exists (select from worker w where w.id = p_worker);
   if not found then return; end if;
 
   -- is_claimable cannot be inlined: the usual case is told before it.
   if settings.dienst_id is not null and p_external > 0 then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
-        array_agg(c.genomen_door is not null), array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
+        array_agg(c.claimed_by is not null), array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
       into ids, receivers, earlier, lost, orphans
     from (
-      select l.notificatie_id, l.hoofd_object_uuid, l.genomen_door from levering l
-      where l.abonnement_id = 0 and l.status = 'gepland' and l.volgende_poging_op <= now()
-        and (l.genomen_door is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
-      order by l.volgende_poging_op, l.notificatie_id limit p_external for update skip locked) c
+      select l.notificatie_id, l.hoofd_object_uuid, l.claimed_by from delivery l
+      where l.abonnement_id = 0 and l.status = 'gepland' and l.next_attempt_at <= now()
+        and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
+      order by l.next_attempt_at, l.notificatie_id limit p_external for update skip locked) c
     left join lateral (
-      select e.notificatie_id from levering e
-      where settings.op_volgorde and e.abonnement_id = 0 and e.hoofd_object_uuid = c.hoofd_object_uuid
+      select e.notificatie_id from delivery e
+      where settings.in_order and e.abonnement_id = 0 and e.hoofd_object_uuid = c.hoofd_object_uuid
         and e.status = 'gepland' and e.notificatie_id < c.notificatie_id
       order by e.notificatie_id limit 1) e on true;
   end if;
   if settings.has_subscribers then
     select array_agg(c.notificatie_id) as ids, array_agg(c.abonnement_id) as receivers, array_agg(e.notificatie_id) as earlier,
-        array_agg(c.genomen_door is not null) as lost,
+        array_agg(c.claimed_by is not null) as lost,
         array_agg(not exists (select from notificatie n where n.id = c.notificatie_id)) as orphans
       into of_subscribers
     from (
-      select a.id as abonnement_id, a.op_volgorde, l.notificatie_id, l.hoofd_object_uuid, l.genomen_door
+      select a.id as abonnement_id, a.in_order, l.notificatie_id, l.hoofd_object_uuid, l.claimed_by
       from abonnement a,
         lateral (
-          select l.notificatie_id, l.volgende_poging_op, l.hoofd_object_uuid, l.genomen_door from levering l
-          where l.abonnement_id = a.id and l.status = 'gepland' and l.volgende_poging_op <= now()
-            and (l.genomen_door is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
-          order by l.volgende_poging_op, l.notificatie_id
+          select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
+          where l.abonnement_id = a.id and l.status = 'gepland' and l.next_attempt_at <= now()
+            and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
+          order by l.next_attempt_at, l.notificatie_id
           -- After five failures in a row an abonnement gets one message at a time, until it accepts one.
           limit greatest(0, case when a.fouten >= 5 then 1 else a.gelijktijdig end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
-      where a.status = 'actief' and a.verwijderd_op is null and (a.niet_voor is null or a.niet_voor <= now())
-      order by row_number() over (partition by a.id order by l.volgende_poging_op, l.notificatie_id), l.volgende_poging_op
+      where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
+      order by row_number() over (partition by a.id order by l.next_attempt_at, l.notificatie_id), l.next_attempt_at
       limit p_total) c
     left join lateral (
-      select e.notificatie_id from levering e
-      where c.op_volgorde and e.abonnement_id = c.abonnement_id and e.hoofd_object_uuid = c.hoofd_object_uuid
+      select e.notificatie_id from delivery e
+      where c.in_order and e.abonnement_id = c.abonnement_id and e.hoofd_object_uuid = c.hoofd_object_uuid
         and e.status = 'gepland' and e.notificatie_id < c.notificatie_id
       order by e.notificatie_id limit 1) e on true;
     if of_subscribers.ids is not null then
@@ -476,54 +476,54 @@ begin
   if cardinality(ids) = 0 then return; end if;
 
   if num_nonnulls(variadic earlier) > 0 then
-    update levering l set volgende_poging_op = null
+    update delivery l set next_attempt_at = null
     from unnest(ids, receivers, earlier) as b(id, receiver, earlier),
       lateral (
-        select e.notificatie_id from levering e
+        select e.notificatie_id from delivery e
         where e.notificatie_id = b.earlier and e.abonnement_id = b.receiver and e.status = 'gepland'
         for share skip locked) held
     where l.notificatie_id = b.id and l.abonnement_id = b.receiver;
   end if;
   if true = any (lost) then
-    insert into notificatie_poging (notificatie_id, abonnement_id, nummer, begonnen_op, uitkomst)
-      select l.notificatie_id, l.abonnement_id, l.poging, coalesce(l.begonnen_op, now()), 'lost'
+    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, uitkomst)
+      select l.notificatie_id, l.abonnement_id, l.poging, coalesce(l.begun_at, now()), 'lost'
       from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
-      join levering l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
-      where l.genomen_door is not null and v.earlier is null
+      join delivery l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
+      where l.claimed_by is not null and v.earlier is null
       on conflict do nothing;
   end if;
   if true = any (orphans) then
-    delete from levering l using unnest(ids, receivers) as v(id, receiver)
+    delete from delivery l using unnest(ids, receivers) as v(id, receiver)
       where l.notificatie_id = v.id and l.abonnement_id = v.receiver
         and not exists (select from notificatie n where n.id = v.id);
   end if;
 
   return query
-  update levering l set genomen_door = p_worker, poging = l.poging + 1, begonnen_op = clock_timestamp()
+  update delivery l set claimed_by = p_worker, poging = l.poging + 1, begun_at = clock_timestamp()
   from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
   join notificatie n on n.id = v.id
   where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
   returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.poging, l.herhalingen, l.replay,
     json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
-      'cloudevent', n.cloudevent, 'verzoekId', n.verzoek_id, 'traceparent', n.traceparent,
-      'aanmaakdatum', coalesce(n.aanmaakdatum_tekst, replace(rtrim(
+      'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
+      'aanmaakdatum', coalesce(n.aanmaakdatum_text, replace(rtrim(
         to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z'))),
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
     case when l.abonnement_id = 0 then (
       select json_build_object('uuid', d.uuid, 'apiRoot', d.api_root,
         'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'geheim', encode(d.geheim, 'base64'),
-        'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'termijnMs', d.termijn_ms,
+        'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'timeoutMs', d.timeout_ms,
         'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
-        'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
+        'certificateKey', encode(d.certificate_key, 'base64'), 'ca', d.ca)
       from dienst d where d.id = settings.dienst_id) end,
     case when l.abonnement_id <> 0 then (
       select json_build_object('uuid', a.uuid, 'callbackUrl', a.callback_url,
-        'authenticatie', a.authenticatie, 'auth', encode(a.auth, 'base64'), 'uitgaandClientId', a.uitgaand_client_id,
+        'authenticatie', a.authenticatie, 'auth', encode(a.auth, 'base64'), 'outgoingClientId', a.outgoing_client_id,
         'tokenUrl', a.token_url, 'tokenScope', a.token_scope, 'certificaat', a.certificaat,
-        'certificaatSleutel', encode(a.certificaat_sleutel, 'base64'),
+        'certificateKey', encode(a.certificate_key, 'base64'),
         'ondertekening', array(select encode(s, 'base64') from unnest(a.ondertekening) s),
-        'cloudevents', a.cloudevents, 'termijnMs', a.termijn_ms)
+        'cloudevents', a.cloudevents, 'timeoutMs', a.timeout_ms)
       from abonnement a where a.id = l.abonnement_id) end;
   if num_nonnulls(variadic earlier) > 0 then
     return query select v.id, v.receiver, null::uuid, null::integer, null::integer, null::boolean, null::json,
@@ -550,34 +550,34 @@ declare
   of_subscribers integer[];
 begin
   with gone as (
-    delete from levering l
+    delete from delivery l
     using unnest(p_messages, p_receivers, p_numbers, p_outcomes) with ordinality as u(message, receiver, number, outcome, place)
     where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-      and l.poging = u.number and l.genomen_door is not null
-    returning u.place::integer as place, l.begonnen_op, l.hoofd_object_uuid
+      and l.poging = u.number and l.claimed_by is not null
+    returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
   ), logged as (
-    insert into notificatie_poging (notificatie_id, abonnement_id, nummer, begonnen_op, duur_ms, uitkomst, http_status, antwoord)
-    select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begonnen_op, now()), p_ms[place], p_outcomes[place],
+    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+    select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place], p_outcomes[place],
       p_statuses[place], p_answers[place]
     from gone on conflict do nothing
   )
   select coalesce(array_agg(place), '{}'), coalesce(array_agg(hoofd_object_uuid), '{}') into places, objects from gone;
   if 'delivered' <> any (p_outcomes) then
     with kept as (
-      update levering l set
+      update delivery l set
         status = case when u.wait is null then 'mislukt' else 'gepland' end,
-        volgende_poging_op = clock_timestamp() + u.wait * interval '1 second',
-        beeindigd_op = case when u.wait is null then clock_timestamp() end,
+        next_attempt_at = clock_timestamp() + u.wait * interval '1 second',
+        ended_at = case when u.wait is null then clock_timestamp() end,
         herhalingen = l.herhalingen + case when u.wait is null then 0 else 1 end,
-        genomen_door = null
+        claimed_by = null
       from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_waits)
         with ordinality as u(message, receiver, number, outcome, wait, place)
       where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-        and l.poging = u.number and l.genomen_door is not null
-      returning u.place::integer as place, l.begonnen_op, l.hoofd_object_uuid
+        and l.poging = u.number and l.claimed_by is not null
+      returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
     ), logged as (
-      insert into notificatie_poging (notificatie_id, abonnement_id, nummer, begonnen_op, duur_ms, uitkomst, http_status, antwoord)
-      select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begonnen_op, now()), p_ms[place],
+      insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+      select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
         p_outcomes[place], p_statuses[place], p_answers[place]
       from kept on conflict do nothing
     )
@@ -591,36 +591,36 @@ begin
   select array_agg(f.notificatie_id), array_agg(f.abonnement_id) into next_ids, next_receivers
   from unnest(places, objects) as o(place, object),
     lateral (
-      select e.notificatie_id, e.abonnement_id, e.volgende_poging_op from levering e
+      select e.notificatie_id, e.abonnement_id, e.next_attempt_at from delivery e
       where e.abonnement_id = p_receivers[o.place] and e.hoofd_object_uuid = o.object and e.status = 'gepland'
       order by e.notificatie_id limit 1) f
-  where f.volgende_poging_op is null;
+  where f.next_attempt_at is null;
   released := next_ids is not null;
   if released then
-    update levering l set volgende_poging_op = now()
+    update delivery l set next_attempt_at = now()
     from (
       -- In one order, so that two who record at once never wait for each other.
-      select n.notificatie_id, n.abonnement_id from levering n
+      select n.notificatie_id, n.abonnement_id from delivery n
       join unnest(next_ids, next_receivers) as v(id, receiver) on n.notificatie_id = v.id and n.abonnement_id = v.receiver
-      where n.status = 'gepland' and n.volgende_poging_op is null
+      where n.status = 'gepland' and n.next_attempt_at is null
       order by n.notificatie_id, n.abonnement_id for update of n) first
     where l.notificatie_id = first.notificatie_id and l.abonnement_id = first.abonnement_id;
   end if;
 
   select array_agg(o.place) into of_subscribers from unnest(places) as o(place) where p_receivers[o.place] <> 0;
   if of_subscribers is null then return; end if;
-  update abonnement a set fouten = 0, storing_sinds = null, niet_voor = null, laatste_uitkomst = null, laatste_http_status = null
+  update abonnement a set fouten = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
     where a.id in (select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
-      and (a.fouten > 0 or a.niet_voor is not null);
-  update abonnement a set fouten = a.fouten + f.count, storing_sinds = coalesce(a.storing_sinds, now()),
-      laatste_uitkomst = f.outcome, laatste_http_status = f.http_status,
+      and (a.fouten > 0 or a.not_before is not null);
+  update abonnement a set fouten = a.fouten + f.count, failing_since = coalesce(a.failing_since, now()),
+      last_outcome = f.outcome, last_http_status = f.http_status,
       -- Probed after 5 s, 10 s, … and at most every five minutes.
-      niet_voor = greatest(a.niet_voor, now() + f.rest * interval '1 second',
+      not_before = greatest(a.not_before, now() + f.rest * interval '1 second',
         case when a.fouten + f.count >= 5
           then now() + interval '1 second' * least(300, 5 * 2 ^ least(a.fouten + f.count - 5, 20)) end),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
       reden = case when f.unsubscribed and a.status = 'actief' then 'De ontvanger heeft opgezegd (antwoord 410).' else a.reden end,
-      status_sinds = case when f.unsubscribed and a.status = 'actief' then now() else a.status_sinds end
+      status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
     from (
       select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest,
         coalesce(bool_or(p_statuses[o.place] = 410), false) as unsubscribed,
@@ -634,18 +634,18 @@ comment on function record_attempts is 'Records attempts to deliver: the deliver
 
 -- ---- cloud events that come in ----
 
-create table ontvangen_event (
+create table received_event (
   bron text not null,
   id text not null,
   type text not null,
   uitkomst text not null,
-  ontvangen_op timestamptz not null default now(),
+  received_at timestamptz not null default now(),
   primary key (bron, id)
 );
-create index ontvangen_event_ontvangen_op on ontvangen_event (ontvangen_op);
-comment on table ontvangen_event is 'Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.';
-comment on column ontvangen_event.bron is 'Attribute source.';
-comment on column ontvangen_event.id is 'Attribute id, unique within the source.';
-comment on column ontvangen_event.type is 'Attribute type.';
-comment on column ontvangen_event.uitkomst is 'uitgevoerd, or why nothing was done.';
-comment on column ontvangen_event.ontvangen_op is 'When it came first.';
+create index received_event_received_at on received_event (received_at);
+comment on table received_event is 'Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.';
+comment on column received_event.bron is 'Attribute source.';
+comment on column received_event.id is 'Attribute id, unique within the source.';
+comment on column received_event.type is 'Attribute type.';
+comment on column received_event.uitkomst is 'uitgevoerd, or why nothing was done.';
+comment on column received_event.received_at is 'When it came first.';

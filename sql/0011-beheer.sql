@@ -11,18 +11,18 @@ create table beheer_account (
     constraint beheer_account_max_vertrouwelijkheidaanduiding_check check (max_vertrouwelijkheidaanduiding in
     ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim')),
   wachtwoord text,
-  totp_geheim bytea,
-  totp_stap bigint,
-  totp_sinds timestamptz,
+  totp_secret bytea,
+  totp_step bigint,
+  totp_since timestamptz,
   oidc_issuer text,
   oidc_subject text,
   actief boolean not null default true,
-  mislukte_pogingen integer not null default 0,
-  laatste_login_op timestamptz,
-  gemaakt_op timestamptz not null default now(),
-  mislukt_sinds timestamptz,
-  mislukt_laatst timestamptz,
-  wachtwoord_gegeven boolean not null default false,
+  failed_attempts integer not null default 0,
+  last_sign_in_at timestamptz,
+  created_at timestamptz not null default now(),
+  failed_since timestamptz,
+  failed_last timestamptz,
+  password_given boolean not null default false,
   constraint beheer_account_oidc_volledig check ((oidc_issuer is null) = (oidc_subject is null))
 );
 create unique index beheer_account_gebruikersnaam_uniek on beheer_account (lower(gebruikersnaam));
@@ -36,69 +36,69 @@ comment on column beheer_account.email is 'E-mail address, for people only: noth
 comment on column beheer_account.rol is 'viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.';
 comment on column beheer_account.max_vertrouwelijkheidaanduiding is 'Cases and documents above it are not shown.';
 comment on column beheer_account.wachtwoord is 'argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.';
-comment on column beheer_account.totp_geheim is 'Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.';
-comment on column beheer_account.totp_stap is 'Time step of the last code that was used: each code counts once.';
-comment on column beheer_account.totp_sinds is 'When one-time codes were confirmed; empty while they are being set up.';
+comment on column beheer_account.totp_secret is 'Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.';
+comment on column beheer_account.totp_step is 'Time step of the last code that was used: each code counts once.';
+comment on column beheer_account.totp_since is 'When one-time codes were confirmed; empty while they are being set up.';
 comment on column beheer_account.oidc_issuer is 'OpenID Connect provider that the account belongs to.';
 comment on column beheer_account.oidc_subject is 'Who it is there (claim sub).';
 comment on column beheer_account.actief is 'False: cannot sign in.';
-comment on column beheer_account.mislukte_pogingen is 'Wrong passwords and codes since it last signed in, told to whoever signs in.';
-comment on column beheer_account.laatste_login_op is 'When it last signed in.';
-comment on column beheer_account.gemaakt_op is 'When it was made.';
-comment on column beheer_account.mislukt_sinds is 'When the first of them was; empty: none.';
-comment on column beheer_account.mislukt_laatst is 'When the last of them was; empty: none.';
-comment on column beheer_account.wachtwoord_gegeven is 'The password was given by somebody else: the next sign-in asks for another.';
+comment on column beheer_account.failed_attempts is 'Wrong passwords and codes since it last signed in, told to whoever signs in.';
+comment on column beheer_account.last_sign_in_at is 'When it last signed in.';
+comment on column beheer_account.created_at is 'When it was made.';
+comment on column beheer_account.failed_since is 'When the first of them was; empty: none.';
+comment on column beheer_account.failed_last is 'When the last of them was; empty: none.';
+comment on column beheer_account.password_given is 'The password was given by somebody else: the next sign-in asks for another.';
 
-create table beheer_sessie (
+create table beheer_session (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint beheer_sessie_uuid_uniek unique,
-  sleutel bytea not null constraint beheer_sessie_sleutel_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint beheer_session_uuid_uniek unique,
+  sleutel bytea not null constraint beheer_session_sleutel_uniek unique,
   account_id bigint not null references beheer_account on delete cascade,
-  stap text not null default 'ingelogd' constraint beheer_sessie_stap_check check (stap in ('totp', 'ingelogd')),
-  gemaakt_op timestamptz not null default now(),
-  gezien_op timestamptz not null default now(),
-  vervalt_op timestamptz not null,
+  stap text not null default 'ingelogd' constraint beheer_session_stap_check check (stap in ('totp', 'ingelogd')),
+  created_at timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
+  expires_at timestamptz not null,
   adres text not null default '',
   browser text not null default '',
   melding jsonb
 );
-create index beheer_sessie_account on beheer_sessie (account_id);
-comment on table beheer_sessie is 'Who is signed in. A row that is gone is a session that has ended, on every process at once.';
-comment on column beheer_sessie.id is 'Number.';
-comment on column beheer_sessie.uuid is 'Identifies the session in the list that its owner sees.';
-comment on column beheer_sessie.sleutel is 'SHA-256 of the value in the cookie.';
-comment on column beheer_sessie.account_id is 'Whose session.';
-comment on column beheer_sessie.stap is 'totp: the password was right, the one-time code is still to come. ingelogd: signed in.';
-comment on column beheer_sessie.gemaakt_op is 'When it began.';
-comment on column beheer_sessie.gezien_op is 'Last request, to the minute.';
-comment on column beheer_sessie.vervalt_op is 'When it ends at the latest.';
-comment on column beheer_sessie.adres is 'Network address that it began from.';
-comment on column beheer_sessie.browser is 'What the browser called itself.';
-comment on column beheer_sessie.melding is 'What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.';
+create index beheer_session_account on beheer_session (account_id);
+comment on table beheer_session is 'Who is signed in. A row that is gone is a session that has ended, on every process at once.';
+comment on column beheer_session.id is 'Number.';
+comment on column beheer_session.uuid is 'Identifies the session in the list that its owner sees.';
+comment on column beheer_session.sleutel is 'SHA-256 of the value in the cookie.';
+comment on column beheer_session.account_id is 'Whose session.';
+comment on column beheer_session.stap is 'totp: the password was right, the one-time code is still to come. ingelogd: signed in.';
+comment on column beheer_session.created_at is 'When it began.';
+comment on column beheer_session.seen_at is 'Last request, to the minute.';
+comment on column beheer_session.expires_at is 'When it ends at the latest.';
+comment on column beheer_session.adres is 'Network address that it began from.';
+comment on column beheer_session.browser is 'What the browser called itself.';
+comment on column beheer_session.melding is 'What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.';
 
 -- Wrong passwords and codes slow down whoever enters them, in place of locking the account, which would let anybody keep an
 -- administrator out. Attempts are counted by name and address; a browser that signed in before has a count of its own.
-create table beheer_inlogpoging (
-  sleutel bytea constraint beheer_inlogpoging_pkey primary key,
+create table beheer_sign_in_attempt (
+  sleutel bytea constraint beheer_sign_in_attempt_pkey primary key,
   account_id bigint references beheer_account on delete cascade,
   aantal integer not null,
-  open_op timestamptz not null,
-  vergeet_op timestamptz not null
+  open_at timestamptz not null,
+  forget_at timestamptz not null
 );
-create index beheer_inlogpoging_account on beheer_inlogpoging (account_id);
-create index beheer_inlogpoging_vergeet_op on beheer_inlogpoging (vergeet_op);
-comment on table beheer_inlogpoging is 'Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.';
-comment on column beheer_inlogpoging.sleutel is 'SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.';
-comment on column beheer_inlogpoging.account_id is 'Whose account; empty: a name that nobody has.';
-comment on column beheer_inlogpoging.aantal is 'Attempts, also one that is being looked at.';
-comment on column beheer_inlogpoging.open_op is 'No attempt is looked at before this moment.';
-comment on column beheer_inlogpoging.vergeet_op is 'After this moment the count starts anew.';
+create index beheer_sign_in_attempt_account on beheer_sign_in_attempt (account_id);
+create index beheer_sign_in_attempt_forget_at on beheer_sign_in_attempt (forget_at);
+comment on table beheer_sign_in_attempt is 'Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.';
+comment on column beheer_sign_in_attempt.sleutel is 'SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.';
+comment on column beheer_sign_in_attempt.account_id is 'Whose account; empty: a name that nobody has.';
+comment on column beheer_sign_in_attempt.aantal is 'Attempts, also one that is being looked at.';
+comment on column beheer_sign_in_attempt.open_at is 'No attempt is looked at before this moment.';
+comment on column beheer_sign_in_attempt.forget_at is 'After this moment the count starts anew.';
 
 create table beheer_browser (
   id bigint generated always as identity primary key,
   sleutel bytea not null,
   account_id bigint not null references beheer_account on delete cascade,
-  gezien_op timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
   constraint beheer_browser_uniek unique (sleutel, account_id)
 );
 create index beheer_browser_account on beheer_browser (account_id);
@@ -106,7 +106,7 @@ comment on table beheer_browser is 'Browsers that signed in to an account before
 comment on column beheer_browser.id is 'Number; stays when the cookie gets another value.';
 comment on column beheer_browser.sleutel is 'SHA-256 of the value in the cookie.';
 comment on column beheer_browser.account_id is 'The account.';
-comment on column beheer_browser.gezien_op is 'When it last signed in.';
+comment on column beheer_browser.seen_at is 'When it last signed in.';
 
 create table beheer_audit (
   id bigint generated always as identity primary key,
@@ -117,13 +117,13 @@ create table beheer_audit (
   handeling text not null,
   resultaat text not null default 'geslaagd'
     constraint beheer_audit_resultaat_check check (resultaat in ('geslaagd', 'geweigerd')),
-  object_soort text not null,
+  object_kind text not null,
   object_id text not null default '',
   object_weergave text not null default '',
   oud jsonb,
   nieuw jsonb
 );
-create index beheer_audit_object on beheer_audit (object_soort, object_id, id);
+create index beheer_audit_object on beheer_audit (object_kind, object_id, id);
 create index beheer_audit_gebruiker on beheer_audit (gebruiker, id);
 create index beheer_audit_handeling on beheer_audit (handeling, id);
 create index beheer_audit_tijdstip on beheer_audit (tijdstip);
@@ -135,16 +135,16 @@ comment on column beheer_audit.gebruiker is 'Name of the account at that time.';
 comment on column beheer_audit.herkomst is 'Network address of the browser.';
 comment on column beheer_audit.handeling is 'What was done, as a short code such as account-maken.';
 comment on column beheer_audit.resultaat is 'Whether it was done or refused.';
-comment on column beheer_audit.object_soort is 'Kind of what it was done to.';
+comment on column beheer_audit.object_kind is 'Kind of what it was done to.';
 comment on column beheer_audit.object_id is 'Which one.';
 comment on column beheer_audit.object_weergave is 'The object for people.';
 comment on column beheer_audit.oud is 'State before; secrets are never in it.';
 comment on column beheer_audit.nieuw is 'State after; secrets are never in it.';
 
-create function beheer_audit_blijft() returns trigger language plpgsql as $$
+create function beheer_audit_stays() returns trigger language plpgsql as $$
 begin
   raise exception 'beheer_audit only grows' using errcode = 'restrict_violation';
 end $$;
-comment on function beheer_audit_blijft is 'Refuses to change or remove records of changes.';
-create trigger beheer_audit_blijft before update or delete or truncate on beheer_audit
-  for each statement execute function beheer_audit_blijft();
+comment on function beheer_audit_stays is 'Refuses to change or remove records of changes.';
+create trigger beheer_audit_stays before update or delete or truncate on beheer_audit
+  for each statement execute function beheer_audit_stays();

@@ -2,7 +2,7 @@
 -- it, and the sum is exact at every moment for whoever may see all types or some. Filters that fit most of all rows (open or closed,
 -- archive, organisation) are columns of the counts, because no index counts a million rows quickly. docs/database.md shows it.
 
-create table zaak_aantal (
+create table zaak_count (
   id bigint generated always as identity primary key,
   zaaktype_id bigint,
   zaaktype_url text,
@@ -10,21 +10,21 @@ create table zaak_aantal (
   bronorganisatie text not null,
   archiefnominatie text,
   archiefstatus text not null,
-  einddatum date constraint zaak_aantal_einddatum_check check (einddatum is null or einddatum = 'infinity'),
+  einddatum date constraint zaak_count_einddatum_check check (einddatum is null or einddatum = 'infinity'),
   aantal bigint not null
 );
-comment on table zaak_aantal is 'How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.';
-comment on column zaak_aantal.id is 'Internal key.';
-comment on column zaak_aantal.zaaktype_id is 'As on the cases that are counted; so are the next five.';
-comment on column zaak_aantal.zaaktype_url is 'Zaaktype elsewhere.';
-comment on column zaak_aantal.vertrouwelijkheidaanduiding is 'Confidentiality.';
-comment on column zaak_aantal.bronorganisatie is 'RSIN.';
-comment on column zaak_aantal.archiefnominatie is 'blijvend_bewaren, vernietigen or empty.';
-comment on column zaak_aantal.archiefstatus is 'Whether they are archived.';
-comment on column zaak_aantal.einddatum is 'Whether they are closed: infinity stands for any day, empty for open cases.';
-comment on column zaak_aantal.aantal is 'What to add to the count; negative after a delete.';
+comment on table zaak_count is 'How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.';
+comment on column zaak_count.id is 'Internal key.';
+comment on column zaak_count.zaaktype_id is 'As on the cases that are counted; so are the next five.';
+comment on column zaak_count.zaaktype_url is 'Zaaktype elsewhere.';
+comment on column zaak_count.vertrouwelijkheidaanduiding is 'Confidentiality.';
+comment on column zaak_count.bronorganisatie is 'RSIN.';
+comment on column zaak_count.archiefnominatie is 'blijvend_bewaren, vernietigen or empty.';
+comment on column zaak_count.archiefstatus is 'Whether they are archived.';
+comment on column zaak_count.einddatum is 'Whether they are closed: infinity stands for any day, empty for open cases.';
+comment on column zaak_count.aantal is 'What to add to the count; negative after a delete.';
 
-create table zaakdeel_aantal (
+create table zaak_part_count (
   id bigint generated always as identity primary key,
   soort text not null,
   groep text not null,
@@ -38,35 +38,35 @@ create table zaakdeel_aantal (
   betrokkene_type text not null default '',
   indicatie_machtiging text not null default ''
 );
-comment on table zaakdeel_aantal is 'How many rows hang on cases, per table, as additions and subtractions (see zaak_aantal).';
-comment on column zaakdeel_aantal.id is 'Internal key.';
-comment on column zaakdeel_aantal.soort is 'The table whose rows are counted.';
-comment on column zaakdeel_aantal.groep is 'Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.';
-comment on column zaakdeel_aantal.zaaktype_id is 'As on their case; so are the next two.';
-comment on column zaakdeel_aantal.zaaktype_url is 'Zaaktype elsewhere.';
-comment on column zaakdeel_aantal.vertrouwelijkheidaanduiding is 'Confidentiality.';
-comment on column zaakdeel_aantal.aantal is 'What to add to the count; negative after a delete.';
-comment on column zaakdeel_aantal.type_id is 'Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.';
-comment on column zaakdeel_aantal.type_url is 'That type elsewhere.';
-comment on column zaakdeel_aantal.omschrijving is 'Of a rol; so are the next two.';
-comment on column zaakdeel_aantal.betrokkene_type is 'Kind of who is involved.';
-comment on column zaakdeel_aantal.indicatie_machtiging is 'gemachtigde, machtiginggever or empty.';
+comment on table zaak_part_count is 'How many rows hang on cases, per table, as additions and subtractions (see zaak_count).';
+comment on column zaak_part_count.id is 'Internal key.';
+comment on column zaak_part_count.soort is 'The table whose rows are counted.';
+comment on column zaak_part_count.groep is 'Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.';
+comment on column zaak_part_count.zaaktype_id is 'As on their case; so are the next two.';
+comment on column zaak_part_count.zaaktype_url is 'Zaaktype elsewhere.';
+comment on column zaak_part_count.vertrouwelijkheidaanduiding is 'Confidentiality.';
+comment on column zaak_part_count.aantal is 'What to add to the count; negative after a delete.';
+comment on column zaak_part_count.type_id is 'Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.';
+comment on column zaak_part_count.type_url is 'That type elsewhere.';
+comment on column zaak_part_count.omschrijving is 'Of a rol; so are the next two.';
+comment on column zaak_part_count.betrokkene_type is 'Kind of who is involved.';
+comment on column zaak_part_count.indicatie_machtiging is 'gemachtigde, machtiginggever or empty.';
 
-create table besluit_aantal (
+create table besluit_count (
   id bigint generated always as identity primary key,
   besluittype_id bigint,
   besluittype_url text,
   verantwoordelijke_organisatie text not null,
   aantal bigint not null
 );
-comment on table besluit_aantal is 'How many besluiten there are, as additions and subtractions (see zaak_aantal).';
-comment on column besluit_aantal.id is 'Internal key.';
-comment on column besluit_aantal.besluittype_id is 'As on the besluiten that are counted; so are the next two.';
-comment on column besluit_aantal.besluittype_url is 'Besluittype elsewhere.';
-comment on column besluit_aantal.verantwoordelijke_organisatie is 'RSIN.';
-comment on column besluit_aantal.aantal is 'What to add to the count; negative after a delete.';
+comment on table besluit_count is 'How many besluiten there are, as additions and subtractions (see zaak_count).';
+comment on column besluit_count.id is 'Internal key.';
+comment on column besluit_count.besluittype_id is 'As on the besluiten that are counted; so are the next two.';
+comment on column besluit_count.besluittype_url is 'Besluittype elsewhere.';
+comment on column besluit_count.verantwoordelijke_organisatie is 'RSIN.';
+comment on column besluit_count.aantal is 'What to add to the count; negative after a delete.';
 
-create table enkelvoudiginformatieobject_aantal (
+create table enkelvoudiginformatieobject_count (
   id bigint generated always as identity primary key,
   informatieobjecttype_id bigint,
   informatieobjecttype_url text,
@@ -75,23 +75,23 @@ create table enkelvoudiginformatieobject_aantal (
   is_gereed_voor_publicatie boolean,
   aantal bigint not null
 );
-comment on table enkelvoudiginformatieobject_aantal is 'How many documents there are, as additions and subtractions (see zaak_aantal).';
-comment on column enkelvoudiginformatieobject_aantal.id is 'Internal key.';
-comment on column enkelvoudiginformatieobject_aantal.informatieobjecttype_id is 'As on the documents that are counted; so are the next four.';
-comment on column enkelvoudiginformatieobject_aantal.informatieobjecttype_url is 'Type elsewhere.';
-comment on column enkelvoudiginformatieobject_aantal.vertrouwelijkheidaanduiding is 'Confidentiality.';
-comment on column enkelvoudiginformatieobject_aantal.bronorganisatie is 'RSIN.';
-comment on column enkelvoudiginformatieobject_aantal.is_gereed_voor_publicatie is 'Whether they may be published.';
-comment on column enkelvoudiginformatieobject_aantal.aantal is 'What to add to the count; negative after a delete.';
+comment on table enkelvoudiginformatieobject_count is 'How many documents there are, as additions and subtractions (see zaak_count).';
+comment on column enkelvoudiginformatieobject_count.id is 'Internal key.';
+comment on column enkelvoudiginformatieobject_count.informatieobjecttype_id is 'As on the documents that are counted; so are the next four.';
+comment on column enkelvoudiginformatieobject_count.informatieobjecttype_url is 'Type elsewhere.';
+comment on column enkelvoudiginformatieobject_count.vertrouwelijkheidaanduiding is 'Confidentiality.';
+comment on column enkelvoudiginformatieobject_count.bronorganisatie is 'RSIN.';
+comment on column enkelvoudiginformatieobject_count.is_gereed_voor_publicatie is 'Whether they may be published.';
+comment on column enkelvoudiginformatieobject_count.aantal is 'What to add to the count; negative after a delete.';
 
 -- ---- setting up ----
 
 create function forget_counts() returns trigger language plpgsql as $$
 begin
-  if tg_argv[0] = 'zaakdeel' then
-    delete from zaakdeel_aantal where soort = tg_table_name;
+  if tg_argv[0] = 'zaak_part' then
+    delete from zaak_part_count where soort = tg_table_name;
   else
-    execute format('delete from %I', tg_table_name || '_aantal');
+    execute format('delete from %I', tg_table_name || '_count');
   end if;
   return null;
 end $$;
@@ -121,7 +121,7 @@ comment on function columns_of_counts is 'What a table of counts counts by; with
 
 create function count_rows_of(counted text) returns void language plpgsql as $$
 declare
-  counts text := counted || '_aantal';
+  counts text := counted || '_count';
   columns text := columns_of_counts(counts::regclass);
 begin
   execute format($function$
@@ -141,7 +141,7 @@ begin
     columns_of_counts(counts::regclass, 'old.'), columns_of_counts(counts::regclass, 'new.'));
   perform add_count_triggers(counted, columns_of_counts(counts::regclass, 'r.'), '');
 end $$;
-comment on function count_rows_of is 'Makes the triggers that keep how many rows a table has, in the table …_aantal of its name, by the columns of that.';
+comment on function count_rows_of is 'Makes the triggers that keep how many rows a table has, in the table …_count of its name, by the columns of that.';
 
 -- The case is held, so that it does not change its type or level while this adds to the count of the old one. Whoever comes by the API
 -- holds it already.
@@ -154,12 +154,12 @@ declare
       from unnest(array['omschrijving', 'betrokkene_type', 'indicatie_machtiging']) with ordinality as o(name, place)));
   parts text := format('select %L::text as soort, zaak_id, %s from %I r', part, counted, part);
 begin
-  execute format('create or replace view zaakdeel (soort, zaak_id, %s) as %s %s', columns,
-    rtrim(pg_get_viewdef(to_regclass('zaakdeel')), ';') || ' union all', parts);
+  execute format('create or replace view zaak_part (soort, zaak_id, %s) as %s %s', columns,
+    rtrim(pg_get_viewdef(to_regclass('zaak_part')), ';') || ' union all', parts);
   execute format($function$
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
       select %1$L, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %3$s
@@ -171,16 +171,16 @@ begin
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
       select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
       from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
       return null;
     end $body$;
   $function$, part, columns, counted, replace(counted, 'r.', 'old.'), replace(counted, 'r.', 'new.'), held,
     'k.' || replace(columns, ', ', ', k.'));
-  perform add_count_triggers(part, 'r.zaak_id, ' || counted, 'zaakdeel');
+  perform add_count_triggers(part, 'r.zaak_id, ' || counted, 'zaak_part');
 end $$;
-comment on function count_parts_of is 'Makes the triggers that keep how many rows of a table hang on cases, and their line in the view zaakdeel. groep, type, also: what they are counted by besides; held: how strictly their case is held.';
+comment on function count_parts_of is 'Makes the triggers that keep how many rows of a table hang on cases, and their line in the view zaak_part. groep, type, also: what they are counted by besides; held: how strictly their case is held.';
 
 -- ---- what is counted ----
 
@@ -189,9 +189,9 @@ select count_rows_of('besluit');
 select count_rows_of('enkelvoudiginformatieobject');
 
 -- Lines are added to it by count_parts_of.
-create view zaakdeel (soort, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
+create view zaak_part (soort, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
   select ''::text, 0::bigint, ''::text, 0::bigint, ''::text, ''::text, ''::text, ''::text where false;
-comment on view zaakdeel is 'What hangs on cases, as zaakdeel_aantal counts it.';
+comment on view zaak_part is 'What hangs on cases, as zaak_part_count counts it.';
 
 -- Of two statuses that come at once each sees the other, so that one remains the last.
 select count_parts_of('status', $$case when r.laatst then 'laatst' else 'eerder' end$$, type => 'statustype', held => 'no key update');
@@ -208,13 +208,13 @@ select count_parts_of('zaaknotitie');
 create function counts_of_parts(zaak bigint) returns table (soort text, groep text, type_id bigint, type_url text,
   omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint) language sql stable as $$
   select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
-  from zaakdeel where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
+  from zaak_part where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $$;
-comment on function counts_of_parts is 'What hangs on one case, as zaakdeel_aantal counts it.';
+comment on function counts_of_parts is 'What hangs on one case, as zaak_part_count counts it.';
 
 create function move_counts_of_parts() returns trigger language plpgsql as $$
 begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
     k.zaaktype_id, k.zaaktype_url, k.level, d.aantal * k.sign
@@ -232,7 +232,7 @@ create trigger count_parts_moved after update on zaak for each row
 -- Before the case goes, because what hangs on it goes after it, and then nothing says any more of which type it was.
 create function remove_counts_of_parts() returns trigger language plpgsql as $$
 begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
@@ -280,7 +280,7 @@ create function fold_counts(of_table text default null) returns void language pl
 declare
   counts text;
 begin
-  foreach counts in array array['zaak_aantal', 'zaakdeel_aantal', 'besluit_aantal', 'enkelvoudiginformatieobject_aantal'] loop
+  foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (delete from %1$I returning *)
       insert into %1$I (%2$s, aantal) select %2$s, sum(aantal) from gone group by %2$s having sum(aantal) <> 0',
@@ -293,20 +293,20 @@ create function count_anew() returns void language plpgsql as $$
 declare
   counted text;
 begin
-  lock table zaak, zaakdeel, besluit, enkelvoudiginformatieobject in share row exclusive mode;
+  lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject in share row exclusive mode;
   foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
-    execute format('delete from %I', counted || '_aantal');
-    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_aantal',
-      columns_of_counts((counted || '_aantal')::regclass), columns_of_counts((counted || '_aantal')::regclass, 'r.'), counted,
+    execute format('delete from %I', counted || '_count');
+    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
+      columns_of_counts((counted || '_count')::regclass), columns_of_counts((counted || '_count')::regclass, 'r.'), counted,
       (select string_agg(n::text, ', ')
-        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_aantal')::regclass), ', '))) n));
+        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n));
   end loop;
-  delete from zaakdeel_aantal;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+  delete from zaak_part_count;
+  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
     z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
-  from zaakdeel d join zaak z on z.id = d.zaak_id
+  from zaak_part d join zaak z on z.id = d.zaak_id
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
 end $$;
 comment on function count_anew is 'Counts all anew, while writing waits: for who wrote rows with the triggers switched off.';
@@ -320,7 +320,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['zaak_aantal', 'zaakdeel_aantal', 'besluit_aantal', 'enkelvoudiginformatieobject_aantal'] loop
+  foreach name in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)', name);
   end loop;
   foreach name in array array['zaak', 'status', 'rol', 'resultaat', 'zaakobject', 'zaakinformatieobject', 'besluit',

@@ -23,31 +23,31 @@ create table abonnement (
   authenticatie text not null default 'header'::text, -- How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).
   callback_url text not null, -- Where messages go.
   certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
-  certificaat_sleutel bytea, -- Private key of that certificate; encrypted with SECRET_KEY.
+  certificate_key bytea, -- Private key of that certificate; encrypted with SECRET_KEY.
+  changed_at timestamp with time zone not null default now(), -- When it was last changed.
   client_id text not null default ''::text, -- Client id of the token that made it, for the log.
   cloudevents boolean not null default false, -- It gets cloud events instead of messages of the standard.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  deleted_at timestamp with time zone, -- When it was deleted: nothing is sent any more, and a worker removes what is left.
+  failing_since timestamp with time zone, -- Since when attempts fail; empty: they do not.
   fouten integer not null default 0, -- Attempts that failed since the last one that succeeded.
   gelijktijdig integer not null default 4, -- Messages that are sent to it at once.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
-  gemist_na bigint, -- Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.
-  gewijzigd_op timestamp with time zone not null default now(), -- When it was last changed.
   id bigint not null generated always as identity, -- Internal key; order of lists. Never 0: that stands for the external service.
-  laatste_fout_op timestamp with time zone, -- When an attempt last failed; empty: never.
-  laatste_http_status integer, -- Status of that answer.
-  laatste_uitkomst text, -- Outcome of the last attempt that failed; empty: the last one succeeded.
-  niet_voor timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
+  in_order boolean not null default true, -- Messages of one main object wait for each other.
+  last_fault_at timestamp with time zone, -- When an attempt last failed; empty: never.
+  last_http_status integer, -- Status of that answer.
+  last_outcome text, -- Outcome of the last attempt that failed; empty: the last one succeeded.
+  missed_after bigint, -- Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.
+  not_before timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
   ondertekening bytea[] not null default '{}'::bytea[], -- Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.
-  op_volgorde boolean not null default true, -- Messages of one main object wait for each other.
+  outgoing_client_id text not null default ''::text, -- Our client id there (jwt, oauth2).
   reden text not null default ''::text, -- Why it has that status.
   status text not null default 'actief'::text, -- actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).
-  status_sinds timestamp with time zone not null default now(), -- Since when it has that status.
-  storing_sinds timestamp with time zone, -- Since when attempts fail; empty: they do not.
-  termijn_ms integer not null default 10000, -- Milliseconds that one attempt may take, from connecting to the last byte of the answer.
+  status_since timestamp with time zone not null default now(), -- Since when it has that status.
+  timeout_ms integer not null default 10000, -- Milliseconds that one attempt may take, from connecting to the last byte of the answer.
   token_scope text not null default ''::text, -- Scope that is asked for (oauth2).
   token_url text not null default ''::text, -- Where a token is asked (oauth2).
-  uitgaand_client_id text not null default ''::text, -- Our client id there (jwt, oauth2).
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL, and what its secrets are bound to.
-  verwijderd_op timestamp with time zone, -- When it was deleted: nothing is sent any more, and a worker removes what is left.
   constraint abonnement_pkey PRIMARY KEY (id),
   constraint abonnement_uuid_uniek UNIQUE (uuid),
   constraint abonnement_applicatie FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE SET NULL,
@@ -56,10 +56,10 @@ create table abonnement (
   constraint abonnement_gelijktijdig_check CHECK (((gelijktijdig >= 1) AND (gelijktijdig <= 50))),
   constraint abonnement_ondertekening_check CHECK ((cardinality(ondertekening) <= 2)),
   constraint abonnement_status_check CHECK ((status = ANY (ARRAY['actief'::text, 'gepauzeerd'::text, 'geblokkeerd'::text, 'opgezegd'::text]))),
-  constraint abonnement_termijn_ms_check CHECK (((termijn_ms >= 1000) AND (termijn_ms <= 60000)))
+  constraint abonnement_timeout_ms_check CHECK (((timeout_ms >= 1000) AND (timeout_ms <= 60000)))
 );
 CREATE INDEX abonnement_applicatie ON abonnement USING btree (applicatie_id);
-CREATE TRIGGER abonnement_gevolgd BEFORE UPDATE OF fouten, status, applicatie_id ON abonnement FOR EACH ROW EXECUTE FUNCTION volg_abonnement();
+CREATE TRIGGER abonnement_followed BEFORE UPDATE OF fouten, status, applicatie_id ON abonnement FOR EACH ROW EXECUTE FUNCTION follow_abonnement();
 
 -- What an abonnement wants: it gets a message when one of these rows fits, and once however many do.
 create table abonnement_kanaal (
@@ -67,7 +67,7 @@ create table abonnement_kanaal (
   filters jsonb not null default '{}'::jsonb, -- Names and values that all have to fit, as they were registered; * fits all.
   id bigint not null generated always as identity, -- Internal key; order in which they were given.
   kanaal_id bigint not null, -- The channel.
-  toets jsonb not null generated always as (filters_toets(filters)) stored, -- The filters in the shape in which messages are compared with them.
+  toets jsonb not null generated always as (comparable_filters(filters)) stored, -- The filters in the shape in which messages are compared with them.
   constraint abonnement_kanaal_pkey PRIMARY KEY (id),
   constraint abonnement_kanaal_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
   constraint abonnement_kanaal_bestaat FOREIGN KEY (kanaal_id) REFERENCES kanaal(id)
@@ -75,10 +75,17 @@ create table abonnement_kanaal (
 CREATE INDEX abonnement_kanaal_abonnement ON abonnement_kanaal USING btree (abonnement_id);
 CREATE INDEX abonnement_kanaal_kanaal ON abonnement_kanaal USING btree (kanaal_id);
 
+-- Workers that look for what is due by themselves at this moment. While there is one, nobody is woken.
+create unlogged table active_sender (
+  seen_at timestamp with time zone not null default now(), -- When it last said so.
+  worker_id integer not null, -- The worker (table worker).
+  constraint active_sender_pkey PRIMARY KEY (worker_id)
+);
+
 -- An application that may use the APIs (Autorisaties API, Applicatie).
 create table applicatie (
   alleen_is_gereed_voor_publicatie boolean not null default false, -- True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  created_at timestamp with time zone not null default now(), -- When it was made.
   heeft_alle_autorisaties boolean not null default false, -- True: may do everything; then it has no autorisaties (ac-002).
   id bigint not null generated always as identity, -- Internal key.
   label text not null, -- Name for people.
@@ -86,7 +93,7 @@ create table applicatie (
   constraint applicatie_pkey PRIMARY KEY (id),
   constraint applicatie_uuid_uniek UNIQUE (uuid)
 );
-CREATE TRIGGER applicatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE TRIGGER applicatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Client ids of an application; unique over all applications (ac-001).
 create table applicatie_client (
@@ -98,32 +105,32 @@ create table applicatie_client (
   constraint applicatie_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 50)))
 );
 CREATE INDEX applicatie_client_applicatie_id_idx ON applicatie_client USING btree (applicatie_id);
-CREATE TRIGGER applicatie_client_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE TRIGGER applicatie_client_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Further applications of a client id, as they were taken over: the client has their rights too.
-create table applicatie_client_ook (
+create table applicatie_client_more (
   applicatie_id bigint not null, -- A further application.
   client_id text not null, -- The client id, with its secrets at its first application.
   volgorde integer not null default 0, -- Position in clientIds of that application.
-  constraint applicatie_client_ook_pkey PRIMARY KEY (client_id, applicatie_id),
-  constraint applicatie_client_ook_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
-  constraint applicatie_client_ook_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
+  constraint applicatie_client_more_pkey PRIMARY KEY (client_id, applicatie_id),
+  constraint applicatie_client_more_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
+  constraint applicatie_client_more_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
-CREATE INDEX applicatie_client_ook_applicatie ON applicatie_client_ook USING btree (applicatie_id);
-CREATE TRIGGER applicatie_client_ook_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client_ook FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE INDEX applicatie_client_more_applicatie ON applicatie_client_more USING btree (applicatie_id);
+CREATE TRIGGER applicatie_client_more_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client_more FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Signing secrets of a client id. Two may be valid at once, for rotation.
-create table applicatie_geheim (
+create table applicatie_secret (
   client_id text not null, -- The client id that signs with it.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  expires_at timestamp with time zone, -- From this moment on it is not accepted; empty: no end.
   geheim bytea not null, -- The secret, encrypted with SECRET_KEY (AES-256-GCM).
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
   id bigint not null generated always as identity, -- Internal key.
-  verloopt_op timestamp with time zone, -- From this moment on it is not accepted; empty: no end.
-  constraint applicatie_geheim_pkey PRIMARY KEY (id),
-  constraint applicatie_geheim_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
+  constraint applicatie_secret_pkey PRIMARY KEY (id),
+  constraint applicatie_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
-CREATE INDEX applicatie_geheim_client_id_idx ON applicatie_geheim USING btree (client_id);
-CREATE TRIGGER applicatie_geheim_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_geheim FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE INDEX applicatie_secret_client_id_idx ON applicatie_secret USING btree (client_id);
+CREATE TRIGGER applicatie_secret_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_secret FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Audit trail: one row for every change, written in the transaction of that change.
 create table audit (
@@ -140,13 +147,13 @@ create table audit (
   logrecord_id text not null default ''::text, -- Header X-NLX-Logrecord-ID.
   nieuw jsonb, -- The object after the change.
   oud jsonb, -- The object before the change.
+  request_id text not null default ''::text, -- Header X-Request-ID of the request, or the id that it was given.
   resource text not null, -- Kind of the changed object.
   resource_url text not null, -- URL of the changed object.
   resource_weergave text not null default ''::text, -- The changed object for people.
   resultaat integer not null, -- HTTP status of the answer.
   toelichting text not null default ''::text, -- Header X-Audit-Toelichting.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
-  verzoek_id text not null default ''::text, -- Header X-Request-ID of the request, or the id that it was given.
   constraint audit_pkey PRIMARY KEY (id),
   constraint audit_uuid_uniek UNIQUE (uuid)
 );
@@ -167,30 +174,30 @@ create table autorisatie (
 );
 CREATE INDEX autorisatie_applicatie_id_idx ON autorisatie USING btree (applicatie_id);
 CREATE INDEX autorisatie_type_uuid_idx ON autorisatie USING btree (type_uuid);
-CREATE TRIGGER autorisatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON autorisatie FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE TRIGGER autorisatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON autorisatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- People who may use the administration pages.
 create table beheer_account (
   actief boolean not null default true, -- False: cannot sign in.
+  created_at timestamp with time zone not null default now(), -- When it was made.
   email text not null default ''::text, -- E-mail address, for people only: nothing is sent.
+  failed_attempts integer not null default 0, -- Wrong passwords and codes since it last signed in, told to whoever signs in.
+  failed_last timestamp with time zone, -- When the last of them was; empty: none.
+  failed_since timestamp with time zone, -- When the first of them was; empty: none.
   gebruikersnaam text not null, -- Name to sign in with; unique whatever its case.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
   id bigint not null generated always as identity, -- Number.
-  laatste_login_op timestamp with time zone, -- When it last signed in.
+  last_sign_in_at timestamp with time zone, -- When it last signed in.
   max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'::text, -- Cases and documents above it are not shown.
-  mislukt_laatst timestamp with time zone, -- When the last of them was; empty: none.
-  mislukt_sinds timestamp with time zone, -- When the first of them was; empty: none.
-  mislukte_pogingen integer not null default 0, -- Wrong passwords and codes since it last signed in, told to whoever signs in.
   naam text not null default ''::text, -- Name for people, as audit records show it.
   oidc_issuer text, -- OpenID Connect provider that the account belongs to.
   oidc_subject text, -- Who it is there (claim sub).
+  password_given boolean not null default false, -- The password was given by somebody else: the next sign-in asks for another.
   rol text not null, -- viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
-  totp_geheim bytea, -- Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.
-  totp_sinds timestamp with time zone, -- When one-time codes were confirmed; empty while they are being set up.
-  totp_stap bigint, -- Time step of the last code that was used: each code counts once.
+  totp_secret bytea, -- Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.
+  totp_since timestamp with time zone, -- When one-time codes were confirmed; empty while they are being set up.
+  totp_step bigint, -- Time step of the last code that was used: each code counts once.
   uuid uuid not null default gen_random_uuid(), -- Identifies the account in addresses of pages.
   wachtwoord text, -- argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
-  wachtwoord_gegeven boolean not null default false, -- The password was given by somebody else: the next sign-in asks for another.
   constraint beheer_account_pkey PRIMARY KEY (id),
   constraint beheer_account_uuid_uniek UNIQUE (uuid),
   constraint beheer_account_email_check CHECK ((length(email) <= 254)),
@@ -212,7 +219,7 @@ create table beheer_audit (
   id bigint not null generated always as identity, -- Number, in the order of the changes.
   nieuw jsonb, -- State after; secrets are never in it.
   object_id text not null default ''::text, -- Which one.
-  object_soort text not null, -- Kind of what it was done to.
+  object_kind text not null, -- Kind of what it was done to.
   object_weergave text not null default ''::text, -- The object for people.
   oud jsonb, -- State before; secrets are never in it.
   resultaat text not null default 'geslaagd'::text, -- Whether it was done or refused.
@@ -222,15 +229,15 @@ create table beheer_audit (
 );
 CREATE INDEX beheer_audit_gebruiker ON beheer_audit USING btree (gebruiker, id);
 CREATE INDEX beheer_audit_handeling ON beheer_audit USING btree (handeling, id);
-CREATE INDEX beheer_audit_object ON beheer_audit USING btree (object_soort, object_id, id);
+CREATE INDEX beheer_audit_object ON beheer_audit USING btree (object_kind, object_id, id);
 CREATE INDEX beheer_audit_tijdstip ON beheer_audit USING btree (tijdstip);
-CREATE TRIGGER beheer_audit_blijft BEFORE DELETE OR UPDATE OR TRUNCATE ON beheer_audit FOR EACH STATEMENT EXECUTE FUNCTION beheer_audit_blijft();
+CREATE TRIGGER beheer_audit_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON beheer_audit FOR EACH STATEMENT EXECUTE FUNCTION beheer_audit_stays();
 
 -- Browsers that signed in to an account before. They get nothing but a count of failed attempts of their own.
 create table beheer_browser (
   account_id bigint not null, -- The account.
-  gezien_op timestamp with time zone not null default now(), -- When it last signed in.
   id bigint not null generated always as identity, -- Number; stays when the cookie gets another value.
+  seen_at timestamp with time zone not null default now(), -- When it last signed in.
   sleutel bytea not null, -- SHA-256 of the value in the cookie.
   constraint beheer_browser_pkey PRIMARY KEY (id),
   constraint beheer_browser_uniek UNIQUE (sleutel, account_id),
@@ -238,39 +245,39 @@ create table beheer_browser (
 );
 CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
 
--- Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.
-create table beheer_inlogpoging (
-  aantal integer not null, -- Attempts, also one that is being looked at.
-  account_id bigint, -- Whose account; empty: a name that nobody has.
-  open_op timestamp with time zone not null, -- No attempt is looked at before this moment.
-  sleutel bytea not null, -- SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
-  vergeet_op timestamp with time zone not null, -- After this moment the count starts anew.
-  constraint beheer_inlogpoging_pkey PRIMARY KEY (sleutel),
-  constraint beheer_inlogpoging_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
-);
-CREATE INDEX beheer_inlogpoging_account ON beheer_inlogpoging USING btree (account_id);
-CREATE INDEX beheer_inlogpoging_vergeet_op ON beheer_inlogpoging USING btree (vergeet_op);
-
 -- Who is signed in. A row that is gone is a session that has ended, on every process at once.
-create table beheer_sessie (
+create table beheer_session (
   account_id bigint not null, -- Whose session.
   adres text not null default ''::text, -- Network address that it began from.
   browser text not null default ''::text, -- What the browser called itself.
-  gemaakt_op timestamp with time zone not null default now(), -- When it began.
-  gezien_op timestamp with time zone not null default now(), -- Last request, to the minute.
+  created_at timestamp with time zone not null default now(), -- When it began.
+  expires_at timestamp with time zone not null, -- When it ends at the latest.
   id bigint not null generated always as identity, -- Number.
   melding jsonb, -- What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
+  seen_at timestamp with time zone not null default now(), -- Last request, to the minute.
   sleutel bytea not null, -- SHA-256 of the value in the cookie.
   stap text not null default 'ingelogd'::text, -- totp: the password was right, the one-time code is still to come. ingelogd: signed in.
   uuid uuid not null default gen_random_uuid(), -- Identifies the session in the list that its owner sees.
-  vervalt_op timestamp with time zone not null, -- When it ends at the latest.
-  constraint beheer_sessie_pkey PRIMARY KEY (id),
-  constraint beheer_sessie_sleutel_uniek UNIQUE (sleutel),
-  constraint beheer_sessie_uuid_uniek UNIQUE (uuid),
-  constraint beheer_sessie_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE,
-  constraint beheer_sessie_stap_check CHECK ((stap = ANY (ARRAY['totp'::text, 'ingelogd'::text])))
+  constraint beheer_session_pkey PRIMARY KEY (id),
+  constraint beheer_session_sleutel_uniek UNIQUE (sleutel),
+  constraint beheer_session_uuid_uniek UNIQUE (uuid),
+  constraint beheer_session_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE,
+  constraint beheer_session_stap_check CHECK ((stap = ANY (ARRAY['totp'::text, 'ingelogd'::text])))
 );
-CREATE INDEX beheer_sessie_account ON beheer_sessie USING btree (account_id);
+CREATE INDEX beheer_session_account ON beheer_session USING btree (account_id);
+
+-- Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.
+create table beheer_sign_in_attempt (
+  aantal integer not null, -- Attempts, also one that is being looked at.
+  account_id bigint, -- Whose account; empty: a name that nobody has.
+  forget_at timestamp with time zone not null, -- After this moment the count starts anew.
+  open_at timestamp with time zone not null, -- No attempt is looked at before this moment.
+  sleutel bytea not null, -- SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
+  constraint beheer_sign_in_attempt_pkey PRIMARY KEY (sleutel),
+  constraint beheer_sign_in_attempt_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
+);
+CREATE INDEX beheer_sign_in_attempt_account ON beheer_sign_in_attempt USING btree (account_id);
+CREATE INDEX beheer_sign_in_attempt_forget_at ON beheer_sign_in_attempt USING btree (forget_at);
 
 -- A decision (Besluiten API, Besluit). When it is taken in a zaak, a zaakbesluit stands beside it (brc-006).
 create table besluit (
@@ -311,14 +318,14 @@ CREATE TRIGGER count_changed AFTER UPDATE ON besluit FOR EACH ROW WHEN ((((old.b
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON besluit FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
 CREATE TRIGGER count_removed AFTER DELETE ON besluit REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_besluit();
 
--- How many besluiten there are, as additions and subtractions (see zaak_aantal).
-create table besluit_aantal (
+-- How many besluiten there are, as additions and subtractions (see zaak_count).
+create table besluit_count (
   aantal bigint not null, -- What to add to the count; negative after a delete.
   besluittype_id bigint, -- As on the besluiten that are counted; so are the next two.
   besluittype_url text, -- Besluittype elsewhere.
   id bigint not null generated always as identity, -- Internal key.
   verantwoordelijke_organisatie text not null, -- RSIN.
-  constraint besluit_aantal_pkey PRIMARY KEY (id)
+  constraint besluit_count_pkey PRIMARY KEY (id)
 );
 
 -- That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).
@@ -362,8 +369,8 @@ create table besluittype (
   constraint besluittype_reactietermijn_is_termijn CHECK (is_term(reactietermijn, 100))
 );
 CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
-CREATE TRIGGER besluittype_heeft_ruimte BEFORE INSERT ON besluittype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
-CREATE TRIGGER besluittype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE TRIGGER besluittype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+CREATE TRIGGER besluittype_has_room BEFORE INSERT ON besluittype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 
 -- Documents in which decisions of a type are laid down.
 create table besluittype_informatieobjecttype (
@@ -379,24 +386,24 @@ CREATE INDEX besluittype_informatieobjecttype_informatieobjecttype_id_idx ON bes
 -- Stored bytes. Written before the row exists; without a row they are swept away.
 create table bestand (
   backend text not null, -- Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was stored.
+  created_at timestamp with time zone not null default now(), -- When it was stored.
   id bigint not null generated always as identity, -- Internal key.
+  missing_since timestamp with time zone, -- When its bytes were first not found in the store; empty: they were there when last asked for.
   omvang bigint not null, -- Size in bytes.
   sha256 bytea, -- SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
   sleutel text not null, -- Key in that storage, made by us.
-  vermist_sinds timestamp with time zone, -- When its bytes were first not found in the store; empty: they were there when last asked for.
   constraint bestand_pkey PRIMARY KEY (id),
   constraint bestand_sleutel_uniek UNIQUE (sleutel, backend)
 );
-CREATE INDEX bestand_vermist ON bestand USING btree (vermist_sinds) WHERE (vermist_sinds IS NOT NULL);
+CREATE INDEX bestand_missing ON bestand USING btree (missing_since) WHERE (missing_since IS NOT NULL);
 
 -- Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.
 create table bestand_zonder_rij (
   backend text not null, -- Storage that holds them, as in bestand.
-  gezien_op timestamp with time zone not null default now(), -- When it was first met.
   laatst_gezien_op timestamp with time zone not null default now(), -- When it was last met.
   naam text not null, -- Key, or what the storage calls an unfinished write.
   onafgemaakt boolean not null, -- It is an unfinished write: a temporary file, or an upload in parts.
+  seen_at timestamp with time zone not null default now(), -- When it was first met.
   constraint bestand_zonder_rij_pkey PRIMARY KEY (backend, naam, onafgemaakt)
 );
 
@@ -416,21 +423,6 @@ create table bestandsdeel (
   constraint bestandsdeel_omvang_check CHECK ((omvang > 0))
 );
 CREATE INDEX bestandsdeel_bestand_id_idx ON bestandsdeel USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
-
--- What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.
-create table bewaartermijn_run (
-  beeindigd_op timestamp with time zone, -- When it ended; empty: it runs, or its worker died and it begins anew.
-  begonnen_op timestamp with time zone not null default now(), -- When it began.
-  bestanden integer not null default 0, -- Stored files removed that belonged to no document.
-  fout text, -- Why it ended before the end.
-  gestart_door text not null default ''::text, -- Account that asked for it in the administration pages; empty: the clock.
-  id bigint not null generated always as identity, -- Number.
-  imports integer not null default 0, -- Imports removed.
-  notificaties integer not null default 0, -- Notifications removed.
-  onafgemaakt integer not null default 0, -- Unfinished writes removed from the stores.
-  overgeslagen text[] not null default '{}'::text[], -- Stores that could not be reached.
-  constraint bewaartermijn_run_pkey PRIMARY KEY (id)
-);
 
 -- A catalogue of types (Catalogi API, Catalogus).
 create table catalogus (
@@ -465,7 +457,42 @@ create table catalogus_autorisatie (
 );
 CREATE INDEX catalogus_autorisatie_applicatie_id_idx ON catalogus_autorisatie USING btree (applicatie_id);
 CREATE INDEX catalogus_autorisatie_catalogus_id_idx ON catalogus_autorisatie USING btree (catalogus_id);
-CREATE TRIGGER catalogus_autorisatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON catalogus_autorisatie FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE TRIGGER catalogus_autorisatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON catalogus_autorisatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+
+-- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
+create table delivery (
+  abonnement_id bigint not null default 0, -- The receiver: an abonnement, or 0 for the external notifications service.
+  begun_at timestamp with time zone, -- When that attempt began.
+  claimed_by integer, -- The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
+  ended_at timestamp with time zone, -- When it failed for the last time.
+  herhalingen integer not null default 0, -- Retries that were planned since it was made or resent.
+  hoofd_object_uuid uuid not null, -- Main object of the message: those of one object keep their order.
+  next_attempt_at timestamp with time zone default now(), -- When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
+  notificatie_id bigint not null, -- The message.
+  poging integer not null default 0, -- Number of the last attempt that was begun; 0: none.
+  replay boolean not null default false, -- It was delivered or failed before and is sent again because somebody asked.
+  status text not null default 'gepland'::text, -- gepland (waits) or mislukt (all attempts used).
+  constraint delivery_pkey PRIMARY KEY (notificatie_id, abonnement_id),
+  constraint delivery_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'mislukt'::text])))
+);
+CREATE INDEX delivery_due ON delivery USING btree (abonnement_id, next_attempt_at, notificatie_id) WHERE (status = 'gepland'::text);
+CREATE INDEX delivery_failed ON delivery USING btree (abonnement_id, notificatie_id) WHERE (status = 'mislukt'::text);
+CREATE INDEX delivery_order ON delivery USING btree (abonnement_id, hoofd_object_uuid, notificatie_id) WHERE (status = 'gepland'::text);
+
+-- Attempts to deliver a message that ended.
+create table delivery_attempt (
+  abonnement_id bigint not null default 0, -- The receiver, as in delivery.
+  antwoord text, -- Start of the body of the answer, at most 4 KB.
+  begun_at timestamp with time zone not null default clock_timestamp(), -- When it began.
+  duration_ms integer, -- Milliseconds that it took.
+  http_status integer, -- Status of the answer.
+  notificatie_id bigint not null, -- The message.
+  nummer integer not null, -- Number of the attempt, from 1.
+  uitkomst text not null, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
+  constraint delivery_attempt_pkey PRIMARY KEY (notificatie_id, abonnement_id, nummer),
+  constraint delivery_attempt_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
+);
+CREATE INDEX delivery_attempt_begun ON delivery_attempt USING btree (abonnement_id, begun_at);
 
 -- Other services (APIs) that this one may talk to; nothing else is ever called.
 create table dienst (
@@ -473,18 +500,18 @@ create table dienst (
   authenticatie text not null default 'geen'::text, -- How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
   ca text not null default ''::text, -- Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
   certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
-  certificaat_sleutel bytea, -- Private key of that certificate (PEM); encrypted with SECRET_KEY.
+  certificate_key bytea, -- Private key of that certificate (PEM); encrypted with SECRET_KEY.
   client_id text not null default ''::text, -- Our client id there (zgw, oauth2).
+  created_at timestamp with time zone not null default now(), -- When it was made.
   gebruikers_id text not null default ''::text, -- Claim user_id of our tokens.
   gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
   geheim bytea, -- Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
   header text not null default ''::text, -- Name of the header that carries the key (api_key).
   id bigint not null generated always as identity, -- Internal key.
   label text not null, -- Name for people.
   slug text not null, -- Name for configuration files.
   soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
-  termijn_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
+  timeout_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
   token_scope text not null default ''::text, -- Scope that is asked for (oauth2).
   token_url text not null default ''::text, -- Where a token is asked (oauth2).
   uuid uuid not null default gen_random_uuid(), -- Constant name, also what the secret is bound to.
@@ -501,19 +528,11 @@ CASE authenticatie
     WHEN 'oauth2'::text THEN ((client_id <> ''::text) AND (token_url <> ''::text) AND (geheim IS NOT NULL))
     ELSE (geheim IS NULL)
 END),
-  constraint dienst_certificaat_volledig CHECK (((certificaat <> ''::text) = (certificaat_sleutel IS NOT NULL))),
+  constraint dienst_certificaat_volledig CHECK (((certificaat <> ''::text) = (certificate_key IS NOT NULL))),
   constraint dienst_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
   constraint dienst_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
   constraint dienst_soort_check CHECK ((soort = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),
-  constraint dienst_termijn_ms_check CHECK (((termijn_ms >= 100) AND (termijn_ms <= 300000)))
-);
-
--- Numbers that were handed out before their document exists. They never expire; the document takes its number out.
-create table documentnummer_reservering (
-  bronorganisatie text not null, -- RSIN of the organisation it was reserved for.
-  gereserveerd_op timestamp with time zone not null default now(), -- When.
-  identificatie text not null, -- The number.
-  constraint documentnummer_reservering_pkey PRIMARY KEY (identificatie, bronorganisatie)
+  constraint dienst_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 300000)))
 );
 
 -- A property that cases of a type have of their own.
@@ -540,7 +559,7 @@ create table eigenschap (
   constraint eigenschap_specificatie_formaat_check CHECK ((specificatie_formaat = ANY (ARRAY['tekst'::text, 'getal'::text, 'datum'::text, 'datum_tijd'::text])))
 );
 CREATE INDEX eigenschap_statustype_id_idx ON eigenschap USING btree (statustype_id);
-CREATE TRIGGER eigenschap_heeft_ruimte BEFORE INSERT ON eigenschap FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
+CREATE TRIGGER eigenschap_has_room BEFORE INSERT ON eigenschap FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- A document: what stays the same over its versions, and of the latest version what rights and lists need.
 create table enkelvoudiginformatieobject (
@@ -562,17 +581,17 @@ create table enkelvoudiginformatieobject (
   constraint enkelvoudiginformatieobject_een_type CHECK ((num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1))
 );
 CREATE INDEX enkelvoudiginformatieobject_informatieobjecttype_id_idx ON enkelvoudiginformatieobject USING btree (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
-CREATE INDEX enkelvoudiginformatieobject_lijst ON enkelvoudiginformatieobject USING btree (id) INCLUDE (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
-CREATE INDEX enkelvoudiginformatieobject_meer_versies_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (versie > 1);
-CREATE INDEX enkelvoudiginformatieobject_met_lock_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (lock IS NOT NULL);
-CREATE INDEX enkelvoudiginformatieobject_plaats_in_alfabet_id_idx ON enkelvoudiginformatieobject USING btree (plaats_in_alfabet(vertrouwelijkheidaanduiding), id);
+CREATE INDEX enkelvoudiginformatieobject_list ON enkelvoudiginformatieobject USING btree (id) INCLUDE (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
+CREATE INDEX enkelvoudiginformatieobject_locked_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (lock IS NOT NULL);
+CREATE INDEX enkelvoudiginformatieobject_more_versions_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (versie > 1);
+CREATE INDEX enkelvoudiginformatieobject_place_in_alphabet_id_idx ON enkelvoudiginformatieobject USING btree (place_in_alphabet(vertrouwelijkheidaanduiding), id);
 CREATE TRIGGER count_added AFTER INSERT ON enkelvoudiginformatieobject REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_enkelvoudiginformatieobject();
 CREATE TRIGGER count_changed AFTER UPDATE ON enkelvoudiginformatieobject FOR EACH ROW WHEN ((((((old.informatieobjecttype_id IS DISTINCT FROM new.informatieobjecttype_id) OR (old.informatieobjecttype_url IS DISTINCT FROM new.informatieobjecttype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.is_gereed_voor_publicatie IS DISTINCT FROM new.is_gereed_voor_publicatie))) EXECUTE FUNCTION recount_enkelvoudiginformatieobject();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON enkelvoudiginformatieobject FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
 CREATE TRIGGER count_removed AFTER DELETE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_enkelvoudiginformatieobject();
 
--- How many documents there are, as additions and subtractions (see zaak_aantal).
-create table enkelvoudiginformatieobject_aantal (
+-- How many documents there are, as additions and subtractions (see zaak_count).
+create table enkelvoudiginformatieobject_count (
   aantal bigint not null, -- What to add to the count; negative after a delete.
   bronorganisatie text not null, -- RSIN.
   id bigint not null generated always as identity, -- Internal key.
@@ -580,7 +599,7 @@ create table enkelvoudiginformatieobject_aantal (
   informatieobjecttype_url text, -- Type elsewhere.
   is_gereed_voor_publicatie boolean, -- Whether they may be published.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
-  constraint enkelvoudiginformatieobject_aantal_pkey PRIMARY KEY (id)
+  constraint enkelvoudiginformatieobject_count_pkey PRIMARY KEY (id)
 );
 
 -- A version of a document; only added to, by every PUT and PATCH.
@@ -626,9 +645,9 @@ CREATE INDEX enkelvoudiginformatieobject_versie_auteur_idx ON enkelvoudiginforma
 CREATE INDEX enkelvoudiginformatieobject_versie_bestand_id_idx ON enkelvoudiginformatieobject_versie USING btree (bestand_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_bestandsomvang_idx ON enkelvoudiginformatieobject_versie USING btree (bestandsomvang, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_creatiedatum ON enkelvoudiginformatieobject_versie USING btree (creatiedatum, enkelvoudiginformatieobject_id);
-CREATE INDEX enkelvoudiginformatieobject_versie_deel_van_tekst ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) gin_trgm_ops, lower(beschrijving) gin_trgm_ops);
-CREATE INDEX enkelvoudiginformatieobject_versie_deel_van_titel ON enkelvoudiginformatieobject_versie USING gin (lower(titel) gin_trgm_ops);
 CREATE INDEX enkelvoudiginformatieobject_versie_formaat_idx ON enkelvoudiginformatieobject_versie USING btree (formaat, enkelvoudiginformatieobject_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_part_of_text ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) gin_trgm_ops, lower(beschrijving) gin_trgm_ops);
+CREATE INDEX enkelvoudiginformatieobject_versie_part_of_title ON enkelvoudiginformatieobject_versie USING gin (lower(titel) gin_trgm_ops);
 CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginformatieobject_versie USING btree (status, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
@@ -647,170 +666,145 @@ create table gebruiksrecht (
 );
 CREATE INDEX gebruiksrecht_enkelvoudiginformatieobject_id_idx ON gebruiksrecht USING btree (enkelvoudiginformatieobject_id);
 
--- Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.
-create table herzending (
-  abonnement_id bigint not null, -- Who gets them.
-  beeindigd_op timestamp with time zone, -- When all was planned, or somebody stopped it; empty: it goes on.
-  gepland integer not null default 0, -- Deliveries that it planned until now.
-  gestart_door text not null, -- Who asked for it.
-  gestart_op timestamp with time zone not null default now(), -- When.
-  gestopt boolean not null default false, -- Somebody stopped it.
-  id bigint not null generated always as identity, -- Internal key.
-  na_bericht bigint not null default 0, -- Only messages with a higher key (gemist).
-  per_minuut integer not null, -- Deliveries that it plans in a minute, at most.
-  positie bigint not null default 0, -- Key of that message.
-  positie_op timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Moment of the last message that was looked at.
-  soort text not null, -- mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
-  tot timestamp with time zone, -- And before this one; empty: it is not known yet.
-  vanaf timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Messages that were made since this moment.
-  wacht_op text[], -- Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
-  constraint herzending_pkey PRIMARY KEY (id),
-  constraint herzending_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
-  constraint herzending_per_minuut_check CHECK (((per_minuut >= 1) AND (per_minuut <= 600000))),
-  constraint herzending_soort_check CHECK ((soort = ANY (ARRAY['mislukt'::text, 'vanaf'::text, 'gemist'::text])))
-);
-CREATE INDEX herzending_abonnement ON herzending USING btree (abonnement_id, id);
-CREATE UNIQUE INDEX herzending_een_tegelijk ON herzending USING btree (abonnement_id) WHERE (beeindigd_op IS NULL);
-
 -- Bulk imports of documents.
 create table import (
   applicatie_uuid text not null default ''::text, -- Application that made it.
-  basis_url text, -- Address under which the upload came in: URLs in rows that begin with it are ours.
+  base_url text, -- Address under which the upload came in: URLs in rows that begin with it are ours.
   batchgrootte integer, -- Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).
-  beeindigd_op timestamp with time zone, -- When it became finished or error.
   bestandsnaam text not null default ''::text, -- Name of the file as the browser gave it; empty for uploads of clients.
-  bijgewerkt_op timestamp with time zone not null default now(), -- When its last batch was committed.
   client_id text not null default ''::text, -- Client that made it.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
-  gepauzeerd_op timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  deleted_at timestamp with time zone, -- When it was deleted; a job then removes its rows bit by bit.
+  ended_at timestamp with time zone, -- When it became finished or error.
   geslaagd integer not null default 0, -- Of these, rows that became a document.
-  gestart_door text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
-  gestart_op timestamp with time zone, -- When its CSV was accepted.
   id bigint not null generated always as identity, -- Internal key.
   kop json, -- Header of the CSV, as an array of names.
   mislukt integer generated always as ((verwerkt - geslaagd)) stored, -- Of these, rows that did not.
+  paused_at timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
   reden text, -- Why it stopped (status error), or what it waits for (status active).
   soort text not null default 'documenten'::text, -- What is imported.
+  started_at timestamp with time zone, -- When its CSV was accepted.
+  started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
   status text not null default 'pending'::text, -- pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
   totaal integer not null default 0, -- Rows in the CSV.
+  updated_at timestamp with time zone not null default now(), -- When its last batch was committed.
   uuid uuid not null default gen_random_uuid(), -- Part of its URLs.
   verwerkt integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
-  verwijderd_op timestamp with time zone, -- When it was deleted; a job then removes its rows bit by bit.
   constraint import_pkey PRIMARY KEY (id),
   constraint import_uuid_uniek UNIQUE (uuid),
   constraint import_soort_check CHECK ((soort = 'documenten'::text)),
   constraint import_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'finished'::text, 'error'::text])))
 );
-CREATE UNIQUE INDEX import_een_open ON import USING btree (soort) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
+CREATE UNIQUE INDEX import_one_open ON import USING btree (soort) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
+
+-- Batches of the active import that a worker prepares, or has prepared, before they are written.
+create unlogged table import_ahead (
+  claim uuid not null, -- Id of the claim: who prepares it, and whose files these are.
+  import_id bigint not null, -- The import.
+  inhoud json, -- What was prepared: rows that failed, and rows with their copied file; empty: not ready.
+  rijen integer not null, -- How many rows it has.
+  seen_at timestamp with time zone not null default now(), -- Last sign of life of who prepares it; when it was ready.
+  vanaf integer not null, -- How many rows lie before its first one.
+  constraint import_ahead_pkey PRIMARY KEY (import_id, vanaf),
+  constraint import_ahead_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
 
 -- Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.
-create table import_concept (
-  basis_url text not null, -- Address under which the upload came in: URLs in rows that begin with it are ours.
+create table import_draft (
+  base_url text not null, -- Address under which the upload came in: URLs in rows that begin with it are ours.
   bestandsnaam text not null default ''::text, -- Name of the file as the browser gave it.
-  gemaakt_door text not null default ''::text, -- Account that uploaded it.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was uploaded.
+  created_at timestamp with time zone not null default now(), -- When it was uploaded.
+  created_by text not null default ''::text, -- Account that uploaded it.
+  deleted_at timestamp with time zone, -- When it was imported or thrown away; a job then removes its rows bit by bit.
   id bigint not null generated always as identity, -- Internal key.
   kop json, -- Header of the CSV, as an array of names.
   omvang bigint not null default 0, -- Size of the file in bytes.
-  proef_beeindigd_op timestamp with time zone, -- When the dry run ended.
-  proef_bijgewerkt_op timestamp with time zone, -- Last progress of the dry run.
-  proef_fouten integer not null default 0, -- Of these, rows that would not be imported.
-  proef_gestart_op timestamp with time zone, -- When the dry run began. It also tells two runs of its job apart: the older one ends.
-  proef_reden text, -- Why the dry run stopped.
-  proef_status text, -- Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.
-  proef_verwerkt integer not null default 0, -- Rows that the dry run has looked at.
   totaal integer not null default 0, -- Rows in the CSV.
+  trial_ended_at timestamp with time zone, -- When the dry run ended.
+  trial_faults integer not null default 0, -- Of these, rows that would not be imported.
+  trial_handled integer not null default 0, -- Rows that the dry run has looked at.
+  trial_reason text, -- Why the dry run stopped.
+  trial_started_at timestamp with time zone, -- When the dry run began. It also tells two runs of its job apart: the older one ends.
+  trial_status text, -- Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.
+  trial_updated_at timestamp with time zone, -- Last progress of the dry run.
   uuid uuid not null default gen_random_uuid(), -- Part of the addresses of its pages.
-  verwijderd_op timestamp with time zone, -- When it was imported or thrown away; a job then removes its rows bit by bit.
-  constraint import_concept_pkey PRIMARY KEY (id),
-  constraint import_concept_uuid_uniek UNIQUE (uuid),
-  constraint import_concept_proef_status_check CHECK ((proef_status = ANY (ARRAY['wacht'::text, 'bezig'::text, 'klaar'::text, 'mislukt'::text])))
+  constraint import_draft_pkey PRIMARY KEY (id),
+  constraint import_draft_uuid_uniek UNIQUE (uuid),
+  constraint import_draft_trial_status_check CHECK ((trial_status = ANY (ARRAY['wacht'::text, 'bezig'::text, 'klaar'::text, 'mislukt'::text])))
 );
 
 -- Rows of an uploaded CSV that would not be imported, as the dry run found.
-create table import_concept_fout (
+create table import_draft_fault (
   concept_id bigint not null, -- The upload.
   nummer integer not null, -- The row.
   opmerking text not null, -- Why not, naming the column.
-  constraint import_concept_fout_pkey PRIMARY KEY (concept_id, nummer),
-  constraint import_concept_fout_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
+  constraint import_draft_fault_pkey PRIMARY KEY (concept_id, nummer),
+  constraint import_draft_fault_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
 -- How many rows would fail for one reason, as the dry run found.
-create table import_concept_foutsoort (
+create table import_draft_fault_kind (
   aantal integer not null, -- Rows that would fail for it.
   concept_id bigint not null, -- The upload.
-  reden text not null, -- The reason (function import_reden).
+  reden text not null, -- The reason (function import_reason).
   sleutel bigint not null, -- Hash of the reason.
   voorbeelden jsonb not null, -- The first few of them: nummer and opmerking.
-  constraint import_concept_foutsoort_pkey PRIMARY KEY (concept_id, sleutel),
-  constraint import_concept_foutsoort_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
+  constraint import_draft_fault_kind_pkey PRIMARY KEY (concept_id, sleutel),
+  constraint import_draft_fault_kind_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
-CREATE INDEX import_concept_foutsoort_aantal ON import_concept_foutsoort USING btree (concept_id, aantal DESC, sleutel);
+CREATE INDEX import_draft_fault_kind_count ON import_draft_fault_kind USING btree (concept_id, aantal DESC, sleutel);
 
--- Rows of an uploaded CSV, as they came; they become those of import_regel.
-create table import_concept_regel (
+-- The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.
+create unlogged table import_draft_key (
+  concept_id bigint not null, -- The upload.
+  sleutel text not null, -- A uuid, or a bronorganisatie and identificatie.
+  constraint import_draft_key_pkey PRIMARY KEY (concept_id, sleutel),
+  constraint import_draft_key_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
+);
+
+-- Rows of an uploaded CSV, as they came; they become those of import_row.
+create table import_draft_row (
   cellen json not null, -- The cells in their order.
   concept_id bigint not null, -- The upload.
   nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
-  constraint import_concept_regel_pkey PRIMARY KEY (concept_id, nummer),
-  constraint import_concept_regel_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
-);
-
--- The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.
-create unlogged table import_concept_sleutel (
-  concept_id bigint not null, -- The upload.
-  sleutel text not null, -- A uuid, or a bronorganisatie and identificatie.
-  constraint import_concept_sleutel_pkey PRIMARY KEY (concept_id, sleutel),
-  constraint import_concept_sleutel_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
+  constraint import_draft_row_pkey PRIMARY KEY (concept_id, nummer),
+  constraint import_draft_row_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
 -- How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.
-create table import_foutsoort (
+create table import_fault_kind (
   aantal integer not null, -- Rows that failed for it.
   import_id bigint not null, -- The import.
-  reden text not null, -- The reason (function import_reden).
+  reden text not null, -- The reason (function import_reason).
   sleutel bigint not null, -- Hash of the reason.
-  constraint import_foutsoort_pkey PRIMARY KEY (import_id, sleutel),
-  constraint import_foutsoort_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+  constraint import_fault_kind_pkey PRIMARY KEY (import_id, sleutel),
+  constraint import_fault_kind_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
-CREATE INDEX import_foutsoort_aantal ON import_foutsoort USING btree (import_id, aantal DESC, sleutel);
-
--- Rows of the uploaded CSV, as they came.
-create table import_regel (
-  cellen json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
-  import_id bigint not null, -- The import.
-  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
-  omvang integer not null generated always as (octet_length((cellen)::text)) stored, -- Size of the cells in bytes.
-  constraint import_regel_pkey PRIMARY KEY (import_id, nummer),
-  constraint import_regel_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
-);
+CREATE INDEX import_fault_kind_count ON import_fault_kind USING btree (import_id, aantal DESC, sleutel);
 
 -- Outcome of a row, written with the document that it became.
-create table import_resultaat (
+create table import_outcome (
   document_uuid uuid, -- uuid of the document.
   geslaagd boolean not null, -- Whether it became a document.
   identificatie text, -- identificatie of the document.
   import_id bigint not null, -- The import.
   nummer integer not null, -- The row.
   opmerking text not null default ''::text, -- Why not, naming the column.
-  constraint import_resultaat_pkey PRIMARY KEY (import_id, nummer),
-  constraint import_resultaat_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+  constraint import_outcome_pkey PRIMARY KEY (import_id, nummer),
+  constraint import_outcome_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
-CREATE INDEX import_resultaat_mislukt ON import_resultaat USING btree (import_id, nummer) WHERE (NOT geslaagd);
-CREATE INDEX import_resultaat_reden ON import_resultaat USING btree (import_id, hashtextextended(import_reden(opmerking), (0)::bigint), nummer) WHERE (NOT geslaagd);
-CREATE TRIGGER import_foutsoort_tellen AFTER INSERT ON import_resultaat REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION import_foutsoort_tellen();
+CREATE INDEX import_outcome_failed ON import_outcome USING btree (import_id, nummer) WHERE (NOT geslaagd);
+CREATE INDEX import_outcome_reason ON import_outcome USING btree (import_id, hashtextextended(import_reason(opmerking), (0)::bigint), nummer) WHERE (NOT geslaagd);
+CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION count_import_faults();
 
--- Batches of the active import that a worker prepares, or has prepared, before they are written.
-create unlogged table import_vooruit (
-  claim uuid not null, -- Id of the claim: who prepares it, and whose files these are.
-  gezien_op timestamp with time zone not null default now(), -- Last sign of life of who prepares it; when it was ready.
+-- Rows of the uploaded CSV, as they came.
+create table import_row (
+  cellen json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
   import_id bigint not null, -- The import.
-  inhoud json, -- What was prepared: rows that failed, and rows with their copied file; empty: not ready.
-  rijen integer not null, -- How many rows it has.
-  vanaf integer not null, -- How many rows lie before its first one.
-  constraint import_vooruit_pkey PRIMARY KEY (import_id, vanaf),
-  constraint import_vooruit_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
+  omvang integer not null generated always as (octet_length((cellen)::text)) stored, -- Size of the cells in bytes.
+  constraint import_row_pkey PRIMARY KEY (import_id, nummer),
+  constraint import_row_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
 
 -- A version of a document type (Catalogi API, InformatieObjectType).
@@ -831,24 +825,15 @@ create table informatieobjecttype (
   constraint informatieobjecttype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id)
 );
 CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobjecttype USING btree (catalogus_id, omschrijving);
-CREATE TRIGGER informatieobjecttype_heeft_ruimte BEFORE INSERT ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
-CREATE TRIGGER informatieobjecttype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
-
--- Settings that were given a value in the pages.
-create table instelling (
-  gewijzigd_op timestamp with time zone not null default now(), -- When it was changed last.
-  naam text not null, -- Its name in the environment, such as JWT_EXPIRY.
-  waarde text not null, -- Its value, written as in the environment.
-  constraint instelling_pkey PRIMARY KEY (naam)
-);
-CREATE TRIGGER instelling_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON instelling FOR EACH STATEMENT EXECUTE FUNCTION meld_instelling_wijziging();
+CREATE TRIGGER informatieobjecttype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+CREATE TRIGGER informatieobjecttype_has_room BEFORE INSERT ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 
 -- Channels of the notifications service that is built in.
 create table kanaal (
+  created_at timestamp with time zone not null default now(), -- When it was made.
   documentatie_link text not null default ''::text, -- Where its kenmerken are explained; may be empty.
   eigen boolean not null default false, -- This service publishes on it: its filters come from the program.
   filters text[] not null default '{}'::text[], -- Names of the kenmerken that one may filter on.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
   id bigint not null generated always as identity, -- Internal key; order of lists.
   naam text not null, -- Name, such as zaken. It never changes.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
@@ -877,42 +862,40 @@ create table klantcontact (
 CREATE INDEX klantcontact_zaak_id_idx ON klantcontact USING btree (zaak_id);
 CREATE TRIGGER count_added AFTER INSERT ON klantcontact REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_klantcontact();
 CREATE TRIGGER count_changed AFTER UPDATE ON klantcontact FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_klantcontact();
-CREATE TRIGGER count_emptied AFTER TRUNCATE ON klantcontact FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON klantcontact FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON klantcontact REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_klantcontact();
 
--- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
-create table levering (
-  abonnement_id bigint not null default 0, -- The receiver: an abonnement, or 0 for the external notifications service.
-  beeindigd_op timestamp with time zone, -- When it failed for the last time.
-  begonnen_op timestamp with time zone, -- When that attempt began.
-  genomen_door integer, -- The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
-  herhalingen integer not null default 0, -- Retries that were planned since it was made or resent.
-  hoofd_object_uuid uuid not null, -- Main object of the message: those of one object keep their order.
-  notificatie_id bigint not null, -- The message.
-  poging integer not null default 0, -- Number of the last attempt that was begun; 0: none.
-  replay boolean not null default false, -- It was delivered or failed before and is sent again because somebody asked.
-  status text not null default 'gepland'::text, -- gepland (waits) or mislukt (all attempts used).
-  volgende_poging_op timestamp with time zone default now(), -- When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
-  constraint levering_pkey PRIMARY KEY (notificatie_id, abonnement_id),
-  constraint levering_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'mislukt'::text])))
-);
-CREATE INDEX levering_beurt ON levering USING btree (abonnement_id, volgende_poging_op, notificatie_id) WHERE (status = 'gepland'::text);
-CREATE INDEX levering_mislukt ON levering USING btree (abonnement_id, notificatie_id) WHERE (status = 'mislukt'::text);
-CREATE INDEX levering_volgorde ON levering USING btree (abonnement_id, hoofd_object_uuid, notificatie_id) WHERE (status = 'gepland'::text);
-
 -- Schema files that were applied, with their checksums and whether programs of before them stop.
-create table migratie (
-  breekt_ouder boolean not null,
+create table migration (
+  applied_at timestamp with time zone not null default now(),
+  breaks_older boolean not null,
   checksum text not null,
   naam text not null,
-  uitgevoerd_op timestamp with time zone not null default now(),
-  constraint migratie_pkey PRIMARY KEY (naam)
+  constraint migration_pkey PRIMARY KEY (naam)
 );
 
--- Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in levering.
+-- The other side of a relation of ours, at another server: made and removed there by us.
+create table mirror (
+  bron text not null, -- Our table that holds the relation.
+  id bigint not null generated always as identity, -- Internal key.
+  inhoud jsonb not null, -- What is posted: it also tells ours from others in that list.
+  lijst text not null, -- URL of the list at the other side that it is posted to.
+  pending_mirror_id bigint, -- The change that waits for it; empty: none.
+  soort text not null, -- Kind of resource at the other side.
+  source_uuid uuid not null, -- Our row in it.
+  url text not null default ''::text, -- Its URL; empty until the other side said it.
+  weg boolean not null default false, -- Whether our side is gone for good: a job removes it there, then here.
+  constraint mirror_pkey PRIMARY KEY (id),
+  constraint mirror_pending_mirror_id_fkey FOREIGN KEY (pending_mirror_id) REFERENCES pending_mirror(id),
+  constraint mirror_soort_check CHECK ((soort = ANY (ARRAY['zaakbesluit'::text, 'objectinformatieobject'::text, 'objectcontactmoment'::text, 'objectverzoek'::text])))
+);
+CREATE INDEX mirror_pending_mirror_id_idx ON mirror USING btree (pending_mirror_id) WHERE (pending_mirror_id IS NOT NULL);
+CREATE INDEX mirror_source_uuid_idx ON mirror USING btree (source_uuid);
+
+-- Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in delivery.
 create table notificatie (
   aanmaakdatum timestamp with time zone not null default now(), -- When the change was made.
-  aanmaakdatum_tekst text, -- The moment as another publisher wrote it; empty: it is our own message.
+  aanmaakdatum_text text, -- The moment as another publisher wrote it; empty: it is our own message.
   actie text not null, -- create, update, partial_update or destroy.
   bron text not null default ''::text, -- Attribute source of a message that another publisher gave; empty: none.
   cloudevent text, -- Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.
@@ -921,11 +904,11 @@ create table notificatie (
   id bigint not null generated always as identity, -- Internal key; order of the changes.
   kanaal text not null, -- Channel, such as documenten.
   kenmerken jsonb not null, -- Attributes on which subscribers filter.
+  request_id text not null default ''::text, -- Id of the request that the message came from.
   resource text not null, -- Kind of the changed object.
   resource_url text not null, -- URL of the changed object.
   traceparent text, -- Trace context of the request that the message came from; empty: it was not traced.
   uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
-  verzoek_id text not null default ''::text, -- Id of the request that the message came from.
   constraint notificatie_pkey PRIMARY KEY (id),
   constraint notificatie_uuid_uniek UNIQUE (uuid)
 );
@@ -935,61 +918,39 @@ CREATE INDEX notificatie_kanaal ON notificatie USING btree (kanaal, aanmaakdatum
 CREATE INDEX notificatie_resource ON notificatie USING btree ("right"(resource_url, 36)) WHERE (resource_url <> hoofd_object);
 
 -- How notifications are delivered: one row, read at every attempt.
-create table notificatie_instelling (
+create table notificatie_settings (
   backoff jsonb not null default '25'::jsonb, -- Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.
   backoff_max integer not null default 52000, -- Longest delay in seconds, unless backoff is false.
   base_factor integer not null default 4, -- Base of the power in the delay.
-  blokkeer_na_uren integer not null default 336, -- An abonnement is blocked when a message waits for it for so many hours.
-  blokkeer_vanaf_aantal integer not null default 1000000, -- An abonnement is blocked when so many messages wait for it.
+  block_after_hours integer not null default 336, -- An abonnement is blocked when a message waits for it for so many hours.
+  block_from_count integer not null default 1000000, -- An abonnement is blocked when so many messages wait for it.
+  changed_at timestamp with time zone not null default now(), -- When it was last changed.
+  configured_dienst_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
   dienst_id bigint generated always as (
 CASE
-    WHEN (gepauzeerd_op IS NULL) THEN ingestelde_dienst_id
+    WHEN (paused_at IS NULL) THEN configured_dienst_id
     ELSE NULL::bigint
 END) stored, -- The service that messages go to now; empty: messages wait. It follows from the two above.
   enig boolean not null default true, -- True; keeps it to one row.
-  gepauzeerd_op timestamp with time zone, -- Since when sending is paused; empty: it is not.
-  gewijzigd_op timestamp with time zone not null default now(), -- When it was last changed.
-  ingestelde_dienst_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
+  in_order boolean not null default true, -- Messages of one main object wait for each other.
   max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
   modus text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
-  op_volgorde boolean not null default true, -- Messages of one main object wait for each other.
-  constraint notificatie_instelling_pkey PRIMARY KEY (enig),
-  constraint notificatie_dienst_in_gebruik FOREIGN KEY (ingestelde_dienst_id) REFERENCES dienst(id),
-  constraint notificatie_instelling_backoff_check CHECK (
+  paused_at timestamp with time zone, -- Since when sending is paused; empty: it is not.
+  constraint notificatie_settings_pkey PRIMARY KEY (enig),
+  constraint notificatie_dienst_in_gebruik FOREIGN KEY (configured_dienst_id) REFERENCES dienst(id),
+  constraint notificatie_settings_backoff_check CHECK (
 CASE jsonb_typeof(backoff)
     WHEN 'boolean'::text THEN true
     WHEN 'number'::text THEN (((backoff)::numeric >= (0)::numeric) AND ((backoff)::numeric <= (1000000)::numeric))
     ELSE false
 END),
-  constraint notificatie_instelling_backoff_max_check CHECK (((backoff_max >= 1) AND (backoff_max <= 31536000))),
-  constraint notificatie_instelling_base_factor_check CHECK (((base_factor >= 1) AND (base_factor <= 1000))),
-  constraint notificatie_instelling_blokkeer_na_uren_check CHECK (((blokkeer_na_uren >= 1) AND (blokkeer_na_uren <= 87600))),
-  constraint notificatie_instelling_blokkeer_vanaf_aantal_check CHECK (((blokkeer_vanaf_aantal >= 1) AND (blokkeer_vanaf_aantal <= 100000000))),
-  constraint notificatie_instelling_enig_check CHECK (enig),
-  constraint notificatie_instelling_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
-  constraint notificatie_instelling_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text])))
-);
-
--- Attempts to deliver a message that ended.
-create table notificatie_poging (
-  abonnement_id bigint not null default 0, -- The receiver, as in levering.
-  antwoord text, -- Start of the body of the answer, at most 4 KB.
-  begonnen_op timestamp with time zone not null default clock_timestamp(), -- When it began.
-  duur_ms integer, -- Milliseconds that it took.
-  http_status integer, -- Status of the answer.
-  notificatie_id bigint not null, -- The message.
-  nummer integer not null, -- Number of the attempt, from 1.
-  uitkomst text not null, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
-  constraint notificatie_poging_pkey PRIMARY KEY (notificatie_id, abonnement_id, nummer),
-  constraint notificatie_poging_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
-);
-CREATE INDEX notificatie_poging_begonnen ON notificatie_poging USING btree (abonnement_id, begonnen_op);
-
--- Workers that look for what is due by themselves at this moment. While there is one, nobody is woken.
-create unlogged table notificatie_zender (
-  gezien_op timestamp with time zone not null default now(), -- When it last said so.
-  worker_id integer not null, -- The worker (table worker).
-  constraint notificatie_zender_pkey PRIMARY KEY (worker_id)
+  constraint notificatie_settings_backoff_max_check CHECK (((backoff_max >= 1) AND (backoff_max <= 31536000))),
+  constraint notificatie_settings_base_factor_check CHECK (((base_factor >= 1) AND (base_factor <= 1000))),
+  constraint notificatie_settings_block_after_hours_check CHECK (((block_after_hours >= 1) AND (block_after_hours <= 87600))),
+  constraint notificatie_settings_block_from_count_check CHECK (((block_from_count >= 1) AND (block_from_count <= 100000000))),
+  constraint notificatie_settings_enig_check CHECK (enig),
+  constraint notificatie_settings_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
+  constraint notificatie_settings_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text])))
 );
 
 -- That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.
@@ -1011,134 +972,85 @@ CREATE INDEX objectinformatieobject_object_type_idx ON objectinformatieobject US
 CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USING btree (object_url) WHERE (object_url IS NOT NULL);
 CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
 
+-- Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.
+create table outgoing_request (
+  dienst text not null, -- Root of the service.
+  host text not null, -- Host and port.
+  id bigint not null generated always as identity, -- Number, about in the order of their ends.
+  methode text not null, -- Method.
+  ms integer not null, -- Milliseconds that it took.
+  pad text not null, -- Path and query; numbers of nine digits and the values of secrets are covered.
+  status integer, -- Status of the answer; empty when none came.
+  tijdstip timestamp with time zone not null, -- When it began.
+  uitkomst text not null, -- answered, or why no answer came.
+  verzoek text not null default ''::text, -- Id of the request to us that it was done for; empty when there is none.
+  constraint outgoing_request_pkey PRIMARY KEY (id)
+);
+CREATE INDEX outgoing_request_dienst_idx ON outgoing_request USING btree (dienst, id);
+CREATE INDEX outgoing_request_tijdstip_idx ON outgoing_request USING btree (tijdstip);
+
+-- Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.
+create table pending_mirror (
+  actor jsonb not null, -- Who made the change, as audit records name him.
+  begun_at timestamp with time zone not null default now(), -- When it began.
+  id bigint not null generated always as identity, -- Internal key.
+  rijen jsonb not null, -- What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
+  soort text not null, -- maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
+  wijzigingen jsonb not null, -- The changes as they will be recorded.
+  constraint pending_mirror_pkey PRIMARY KEY (id),
+  constraint pending_mirror_soort_check CHECK ((soort = ANY (ARRAY['maken'::text, 'verwijderen'::text])))
+);
+
 -- Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.
-create table ontvangen_event (
+create table received_event (
   bron text not null, -- Attribute source.
   id text not null, -- Attribute id, unique within the source.
-  ontvangen_op timestamp with time zone not null default now(), -- When it came first.
+  received_at timestamp with time zone not null default now(), -- When it came first.
   type text not null, -- Attribute type.
   uitkomst text not null, -- uitgevoerd, or why nothing was done.
-  constraint ontvangen_event_pkey PRIMARY KEY (bron, id)
+  constraint received_event_pkey PRIMARY KEY (bron, id)
 );
-CREATE INDEX ontvangen_event_ontvangen_op ON ontvangen_event USING btree (ontvangen_op);
+CREATE INDEX received_event_received_at ON received_event USING btree (received_at);
 
--- Takeovers of other installations. One row as long as it lasts, however often it is run.
-create table overneming (
-  alleen_lezen boolean not null default true, -- Whether the APIs refuse changes of what was taken over, until the switch.
-  bron text not null, -- Where it comes from, without user or password.
-  fase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
-  geheim bytea not null, -- Secret of the client or address of the database, encrypted with SECRET_KEY.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+-- Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.
+create table resend (
+  abonnement_id bigint not null, -- Who gets them.
+  after_message bigint not null default 0, -- Only messages with a higher key (gemist).
+  ended_at timestamp with time zone, -- When all was planned, or somebody stopped it; empty: it goes on.
+  gepland integer not null default 0, -- Deliveries that it planned until now.
+  gestopt boolean not null default false, -- Somebody stopped it.
   id bigint not null generated always as identity, -- Internal key.
-  instellingen jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
-  momentopname text, -- Exported snapshot of the database that this round reads.
-  omgeschakeld_op timestamp with time zone, -- When this side came in charge.
-  proef boolean not null default false, -- Dry run: all is written to shadow tables that are thrown away, for the report.
-  ronde integer not null default 1, -- Number of the round: each brings what changed since the one before.
-  ronde_begonnen_op timestamp with time zone not null default now(), -- When this round began.
-  ronde_klaar_op timestamp with time zone, -- When this round was complete.
-  soort text not null, -- api (through the APIs of the standard) or open-zaak (from its database).
-  status text not null default 'loopt'::text, -- loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
-  uuid uuid not null default gen_random_uuid(), -- Part of its URL in the beheer.
-  constraint overneming_pkey PRIMARY KEY (id),
-  constraint overneming_uuid_uniek UNIQUE (uuid),
-  constraint overneming_soort_check CHECK ((soort = ANY (ARRAY['api'::text, 'open-zaak'::text]))),
-  constraint overneming_status_check CHECK ((status = ANY (ARRAY['loopt'::text, 'klaar'::text, 'gestopt'::text, 'omgeschakeld'::text])))
+  per_minute integer not null, -- Deliveries that it plans in a minute, at most.
+  positie bigint not null default 0, -- Key of that message.
+  position_at timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Moment of the last message that was looked at.
+  soort text not null, -- mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
+  started_at timestamp with time zone not null default now(), -- When.
+  started_by text not null, -- Who asked for it.
+  tot timestamp with time zone, -- And before this one; empty: it is not known yet.
+  vanaf timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Messages that were made since this moment.
+  waits_for text[], -- Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
+  constraint resend_pkey PRIMARY KEY (id),
+  constraint resend_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
+  constraint resend_per_minute_check CHECK (((per_minute >= 1) AND (per_minute <= 600000))),
+  constraint resend_soort_check CHECK ((soort = ANY (ARRAY['mislukt'::text, 'vanaf'::text, 'gemist'::text])))
 );
-CREATE UNIQUE INDEX overneming_een_bron ON overneming USING btree (bron, proef) WHERE (status <> 'omgeschakeld'::text);
+CREATE INDEX resend_abonnement ON resend USING btree (abonnement_id, id);
+CREATE UNIQUE INDEX resend_one_at_once ON resend USING btree (abonnement_id) WHERE (ended_at IS NULL);
 
--- Bytes at the source, by their path there: two versions of a document may share one.
-create table overneming_bestand (
-  bestand_id bigint, -- The bytes here.
-  id bigint not null generated always as identity, -- Internal key.
-  omvang bigint, -- Size that the source states.
-  overneming_id bigint not null, -- The takeover.
-  pad text not null, -- Path below the root of the old store, or below the APIs.
-  staat text not null default 'wacht'::text, -- wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
-  constraint overneming_bestand_pkey PRIMARY KEY (id),
-  constraint overneming_bestand_uniek UNIQUE (overneming_id, pad),
-  constraint overneming_bestand_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id) ON DELETE SET NULL,
-  constraint overneming_bestand_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
-);
-CREATE INDEX overneming_bestand_bestand ON overneming_bestand USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
-CREATE INDEX overneming_bestand_open ON overneming_bestand USING btree (overneming_id, id) WHERE (staat <> 'klaar'::text);
-
--- Which version of a document has which bytes at the source.
-create table overneming_inhoud (
-  enkelvoudiginformatieobject_id bigint not null, -- The document.
-  overneming_bestand_id bigint not null, -- The bytes.
-  versie integer not null, -- The version.
-  constraint overneming_inhoud_pkey PRIMARY KEY (enkelvoudiginformatieobject_id, versie),
-  constraint overneming_inhoud_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
-);
-CREATE INDEX overneming_inhoud_bestand ON overneming_inhoud USING btree (overneming_bestand_id);
-
--- The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.
-create table overneming_melding (
-  code text not null, -- What is the matter, for filters.
-  gemaakt_op timestamp with time zone not null default now(), -- When it was first found.
-  id bigint not null generated always as identity, -- Internal key.
-  overneming_id bigint not null, -- The takeover.
-  ronde integer not null, -- The last round that found it.
-  sleutel text not null, -- uuid of the object, or what it is known by at the source.
-  soort text not null, -- Kind of object.
-  tekst text not null, -- What is the matter, for people.
-  uitkomst text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
-  veld text not null default ''::text, -- The field, when it is about one.
-  constraint overneming_melding_pkey PRIMARY KEY (id),
-  constraint overneming_melding_uniek UNIQUE (overneming_id, soort, sleutel, code, veld),
-  constraint overneming_melding_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE,
-  constraint overneming_melding_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['geweigerd'::text, 'gemarkeerd'::text, 'verschil'::text])))
+-- Numbers that were handed out before their document exists. They never expire; the document takes its number out.
+create table reserved_documentnummer (
+  bronorganisatie text not null, -- RSIN of the organisation it was reserved for.
+  identificatie text not null, -- The number.
+  reserved_at timestamp with time zone not null default now(), -- When.
+  constraint reserved_documentnummer_pkey PRIMARY KEY (identificatie, bronorganisatie)
 );
 
--- What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.
-create table overneming_object (
-  gewijzigd integer not null, -- The last round in which it was new or changed.
-  hash bytea not null, -- Checksum of the object at the source.
-  overneming_id bigint not null, -- Where it came from.
-  ronde integer not null, -- The last round that saw it.
-  soort text not null, -- Kind of object.
-  uuid uuid not null, -- The object.
-  constraint overneming_object_pkey PRIMARY KEY (uuid, soort)
-);
-
--- Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.
-create table overneming_stap (
-  begonnen_op timestamp with time zone, -- When its first portion began.
-  bijgewerkt_op timestamp with time zone, -- When its last portion was committed.
-  fase integer not null, -- Which steps it runs beside.
-  fout text, -- Why its last portion failed; empty again when it went on.
-  gelezen bigint not null default 0, -- How many were read.
-  geschreven bigint not null default 0, -- Of these, how many were new or changed.
-  geweigerd bigint not null default 0, -- Of these, how many could not be written.
-  id bigint not null generated always as identity, -- Internal key.
-  klaar_op timestamp with time zone, -- When it was complete.
-  naam text not null, -- What is read.
-  ongewijzigd bigint not null default 0, -- Of these, how many were as before.
-  overneming_id bigint not null, -- The takeover.
-  positie text, -- How far it came: the last key, or page, that was committed.
-  ronde integer not null, -- The round.
-  tot text, -- Keys up to this one; empty: to the last.
-  van text, -- Keys above this one; empty: from the first.
-  verwacht bigint not null default 0, -- How many there are about.
-  verwijderd bigint not null default 0, -- How many are gone at the source, and were removed.
-  volgorde integer not null, -- Its place in the list of steps; steps side by side are divided by it.
-  constraint overneming_stap_pkey PRIMARY KEY (id),
-  constraint overneming_stap_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE
-);
-CREATE INDEX overneming_stap_fase ON overneming_stap USING btree (overneming_id, ronde, fase);
-
--- Objects that refer to one that was not there yet; they are tried again at the end of the round.
-create table overneming_uitstel (
-  id bigint not null generated always as identity, -- Internal key; order in which they are tried.
-  object jsonb not null, -- The object as it was read.
-  ontbreekt text not null, -- What it refers to.
-  overneming_id bigint not null, -- The takeover.
-  soort text not null, -- Kind of object.
-  uuid uuid not null, -- The object.
-  constraint overneming_uitstel_pkey PRIMARY KEY (id),
-  constraint overneming_uitstel_uniek UNIQUE (overneming_id, soort, uuid),
-  constraint overneming_uitstel_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE
+-- Numbers handed out beforehand; the row goes when a zaak takes the number.
+create table reserved_zaaknummer (
+  bronorganisatie text not null, -- RSIN of the organisation that asked.
+  identificatie text not null, -- The number.
+  reserved_at timestamp with time zone not null default now(), -- When it was handed out.
+  constraint reserved_zaaknummer_pkey PRIMARY KEY (identificatie, bronorganisatie)
 );
 
 -- Outcome of a case (Zaken API, Resultaat); a case has one at most.
@@ -1162,7 +1074,7 @@ CREATE INDEX resultaat_resultaattype_idx ON resultaat USING btree (resultaattype
 CREATE INDEX resultaat_resultaattype_url_idx ON resultaat USING btree (resultaattype_url) WHERE (resultaattype_url IS NOT NULL);
 CREATE TRIGGER count_added AFTER INSERT ON resultaat REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_resultaat();
 CREATE TRIGGER count_changed AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (old.resultaattype_id IS DISTINCT FROM new.resultaattype_id)) OR (old.resultaattype_url IS DISTINCT FROM new.resultaattype_url)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_resultaat();
-CREATE TRIGGER count_emptied AFTER TRUNCATE ON resultaat FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON resultaat FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON resultaat REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_resultaat();
 
 -- An outcome of cases of a type, and how they are archived then.
@@ -1197,7 +1109,7 @@ create table resultaattype (
   constraint resultaattype_brondatum_procestermijn_is_termijn CHECK (is_term(brondatum_procestermijn)),
   constraint resultaattype_procestermijn_is_termijn CHECK (is_term(procestermijn))
 );
-CREATE TRIGGER resultaattype_heeft_ruimte BEFORE INSERT ON resultaattype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
+CREATE TRIGGER resultaattype_has_room BEFORE INSERT ON resultaattype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- Decisions that lead to an outcome.
 create table resultaattype_besluittype (
@@ -1220,6 +1132,21 @@ create table resultaattype_informatieobjecttype (
   constraint resultaattype_informatieobjecttype_resultaattype_id_fkey FOREIGN KEY (resultaattype_id) REFERENCES resultaattype(id) ON DELETE CASCADE
 );
 CREATE INDEX resultaattype_informatieobjecttype_informatieobjecttype_id_idx ON resultaattype_informatieobjecttype USING btree (informatieobjecttype_id);
+
+-- What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.
+create table retention_run (
+  begun_at timestamp with time zone not null default now(), -- When it began.
+  bestanden integer not null default 0, -- Stored files removed that belonged to no document.
+  ended_at timestamp with time zone, -- When it ended; empty: it runs, or its worker died and it begins anew.
+  fout text, -- Why it ended before the end.
+  id bigint not null generated always as identity, -- Number.
+  imports integer not null default 0, -- Imports removed.
+  notificaties integer not null default 0, -- Notifications removed.
+  onafgemaakt integer not null default 0, -- Unfinished writes removed from the stores.
+  overgeslagen text[] not null default '{}'::text[], -- Stores that could not be reached.
+  started_by text not null default ''::text, -- Account that asked for it in the administration pages; empty: the clock.
+  constraint retention_run_pkey PRIMARY KEY (id)
+);
 
 -- Who is involved in a case, and as what (Zaken API, Rol).
 create table rol (
@@ -1267,7 +1194,7 @@ CREATE INDEX rol_vestigings_nummer_idx ON rol USING btree (((betrokkene_identifi
 CREATE INDEX rol_zaak_id_idx ON rol USING btree (zaak_id);
 CREATE TRIGGER count_added AFTER INSERT ON rol REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rol();
 CREATE TRIGGER count_changed AFTER UPDATE ON rol FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek)) OR (old.roltype_id IS DISTINCT FROM new.roltype_id)) OR (old.roltype_url IS DISTINCT FROM new.roltype_url)) OR (old.omschrijving IS DISTINCT FROM new.omschrijving)) OR (old.betrokkene_type IS DISTINCT FROM new.betrokkene_type)) OR (old.indicatie_machtiging IS DISTINCT FROM new.indicatie_machtiging))) EXECUTE FUNCTION recount_rol();
-CREATE TRIGGER count_emptied AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON rol REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rol();
 
 -- A part that someone can have in cases of a type.
@@ -1284,7 +1211,7 @@ create table roltype (
   constraint roltype_uuid_uniek UNIQUE (uuid),
   constraint roltype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
 );
-CREATE TRIGGER roltype_heeft_ruimte BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
+CREATE TRIGGER roltype_has_room BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- Tells whether SECRET_KEY is the key with which this database was written.
 create table secret_key_check (
@@ -1305,45 +1232,24 @@ create table selectielijst_import (
 );
 
 -- What was imported of the selectielijst: procestypen, resultaten and generic descriptions.
-create table selectielijst_regel (
+create table selectielijst_item (
   inhoud jsonb not null, -- The resource as the selectielijst serves it.
   procestype text, -- URL of the procestype that a Resultaat belongs to.
   soort text not null, -- Kind of resource.
   url text not null, -- Its URL at the selectielijst, without a slash at the end.
-  constraint selectielijst_regel_pkey PRIMARY KEY (url),
-  constraint selectielijst_regel_soort_check CHECK ((soort = ANY (ARRAY['ProcesType'::text, 'Resultaat'::text, 'ResultaattypeOmschrijvingGeneriek'::text])))
+  constraint selectielijst_item_pkey PRIMARY KEY (url),
+  constraint selectielijst_item_soort_check CHECK ((soort = ANY (ARRAY['ProcesType'::text, 'Resultaat'::text, 'ResultaattypeOmschrijvingGeneriek'::text])))
 );
-CREATE INDEX selectielijst_regel_soort_idx ON selectielijst_regel USING btree (soort, procestype);
+CREATE INDEX selectielijst_item_soort_idx ON selectielijst_item USING btree (soort, procestype);
 
--- The other side of a relation of ours, at another server: made and removed there by us.
-create table spiegel (
-  bron text not null, -- Our table that holds the relation.
-  bron_uuid uuid not null, -- Our row in it.
-  id bigint not null generated always as identity, -- Internal key.
-  inhoud jsonb not null, -- What is posted: it also tells ours from others in that list.
-  lijst text not null, -- URL of the list at the other side that it is posted to.
-  soort text not null, -- Kind of resource at the other side.
-  spiegeling_id bigint, -- The change that waits for it; empty: none.
-  url text not null default ''::text, -- Its URL; empty until the other side said it.
-  weg boolean not null default false, -- Whether our side is gone for good: a job removes it there, then here.
-  constraint spiegel_pkey PRIMARY KEY (id),
-  constraint spiegel_spiegeling_id_fkey FOREIGN KEY (spiegeling_id) REFERENCES spiegeling(id),
-  constraint spiegel_soort_check CHECK ((soort = ANY (ARRAY['zaakbesluit'::text, 'objectinformatieobject'::text, 'objectcontactmoment'::text, 'objectverzoek'::text])))
+-- Settings that were given a value in the pages.
+create table setting (
+  changed_at timestamp with time zone not null default now(), -- When it was changed last.
+  naam text not null, -- Its name in the environment, such as JWT_EXPIRY.
+  waarde text not null, -- Its value, written as in the environment.
+  constraint setting_pkey PRIMARY KEY (naam)
 );
-CREATE INDEX spiegel_bron_uuid_idx ON spiegel USING btree (bron_uuid);
-CREATE INDEX spiegel_spiegeling_id_idx ON spiegel USING btree (spiegeling_id) WHERE (spiegeling_id IS NOT NULL);
-
--- Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.
-create table spiegeling (
-  actor jsonb not null, -- Who made the change, as audit records name him.
-  begonnen_op timestamp with time zone not null default now(), -- When it began.
-  id bigint not null generated always as identity, -- Internal key.
-  rijen jsonb not null, -- What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
-  soort text not null, -- maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
-  wijzigingen jsonb not null, -- The changes as they will be recorded.
-  constraint spiegeling_pkey PRIMARY KEY (id),
-  constraint spiegeling_soort_check CHECK ((soort = ANY (ARRAY['maken'::text, 'verwijderen'::text])))
-);
+CREATE TRIGGER setting_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON setting FOR EACH STATEMENT EXECUTE FUNCTION notify_setting_change();
 
 -- Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.
 create table status (
@@ -1386,7 +1292,7 @@ CREATE TRIGGER count_changed AFTER UPDATE ON status FOR EACH ROW WHEN ((((((((ol
             WHEN new.laatst THEN 'laatst'::text
             ELSE 'eerder'::text
         END)) OR (old.statustype_id IS DISTINCT FROM new.statustype_id)) OR (old.statustype_url IS DISTINCT FROM new.statustype_url)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_status();
-CREATE TRIGGER count_emptied AFTER TRUNCATE ON status FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON status FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON status REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_status();
 CREATE TRIGGER last_added AFTER INSERT ON status REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mark_last_status();
 CREATE TRIGGER last_changed AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION mark_last_status_anew();
@@ -1414,7 +1320,7 @@ create table statustype (
   constraint statustype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd, 100)),
   constraint statustype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 9999)))
 );
-CREATE TRIGGER statustype_heeft_ruimte BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
+CREATE TRIGGER statustype_has_room BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- A step within a status (Zaken API, SubStatus).
 create table substatus (
@@ -1434,25 +1340,127 @@ CREATE INDEX substatus_status_id_idx ON substatus USING btree (status_id);
 CREATE INDEX substatus_zaak_id_idx ON substatus USING btree (zaak_id);
 CREATE TRIGGER count_added AFTER INSERT ON substatus REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_substatus();
 CREATE TRIGGER count_changed AFTER UPDATE ON substatus FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_substatus();
-CREATE TRIGGER count_emptied AFTER TRUNCATE ON substatus FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON substatus FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON substatus REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_substatus();
 
--- Requests to other services, for a while. Deliveries of notifications are in levering_poging.
-create table uitgaand_verzoek (
-  dienst text not null, -- Root of the service.
-  host text not null, -- Host and port.
-  id bigint not null generated always as identity, -- Number, about in the order of their ends.
-  methode text not null, -- Method.
-  ms integer not null, -- Milliseconds that it took.
-  pad text not null, -- Path and query; numbers of nine digits and the values of secrets are covered.
-  status integer, -- Status of the answer; empty when none came.
-  tijdstip timestamp with time zone not null, -- When it began.
-  uitkomst text not null, -- answered, or why no answer came.
-  verzoek text not null default ''::text, -- Id of the request to us that it was done for; empty when there is none.
-  constraint uitgaand_verzoek_pkey PRIMARY KEY (id)
+-- Takeovers of other installations. One row as long as it lasts, however often it is run.
+create table takeover (
+  bron text not null, -- Where it comes from, without user or password.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  fase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
+  geheim bytea not null, -- Secret of the client or address of the database, encrypted with SECRET_KEY.
+  id bigint not null generated always as identity, -- Internal key.
+  instellingen jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+  momentopname text, -- Exported snapshot of the database that this round reads.
+  proef boolean not null default false, -- Dry run: all is written to shadow tables that are thrown away, for the report.
+  read_only boolean not null default true, -- Whether the APIs refuse changes of what was taken over, until the switch.
+  ronde integer not null default 1, -- Number of the round: each brings what changed since the one before.
+  round_begun_at timestamp with time zone not null default now(), -- When this round began.
+  round_done_at timestamp with time zone, -- When this round was complete.
+  soort text not null, -- api (through the APIs of the standard) or open-zaak (from its database).
+  status text not null default 'loopt'::text, -- loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
+  switched_at timestamp with time zone, -- When this side came in charge.
+  uuid uuid not null default gen_random_uuid(), -- Part of its URL in the beheer.
+  constraint takeover_pkey PRIMARY KEY (id),
+  constraint takeover_uuid_uniek UNIQUE (uuid),
+  constraint takeover_soort_check CHECK ((soort = ANY (ARRAY['api'::text, 'open-zaak'::text]))),
+  constraint takeover_status_check CHECK ((status = ANY (ARRAY['loopt'::text, 'klaar'::text, 'gestopt'::text, 'omgeschakeld'::text])))
 );
-CREATE INDEX uitgaand_verzoek_dienst_idx ON uitgaand_verzoek USING btree (dienst, id);
-CREATE INDEX uitgaand_verzoek_tijdstip_idx ON uitgaand_verzoek USING btree (tijdstip);
+CREATE UNIQUE INDEX takeover_one_source ON takeover USING btree (bron, proef) WHERE (status <> 'omgeschakeld'::text);
+
+-- Which version of a document has which bytes at the source.
+create table takeover_content (
+  enkelvoudiginformatieobject_id bigint not null, -- The document.
+  takeover_file_id bigint not null, -- The bytes.
+  versie integer not null, -- The version.
+  constraint takeover_content_pkey PRIMARY KEY (enkelvoudiginformatieobject_id, versie),
+  constraint takeover_content_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
+);
+CREATE INDEX takeover_content_bestand ON takeover_content USING btree (takeover_file_id);
+
+-- Bytes at the source, by their path there: two versions of a document may share one.
+create table takeover_file (
+  bestand_id bigint, -- The bytes here.
+  id bigint not null generated always as identity, -- Internal key.
+  omvang bigint, -- Size that the source states.
+  pad text not null, -- Path below the root of the old store, or below the APIs.
+  staat text not null default 'wacht'::text, -- wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
+  takeover_id bigint not null, -- The takeover.
+  constraint takeover_file_pkey PRIMARY KEY (id),
+  constraint takeover_file_uniek UNIQUE (takeover_id, pad),
+  constraint takeover_file_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id) ON DELETE SET NULL,
+  constraint takeover_file_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
+);
+CREATE INDEX takeover_file_bestand ON takeover_file USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
+CREATE INDEX takeover_file_open ON takeover_file USING btree (takeover_id, id) WHERE (staat <> 'klaar'::text);
+
+-- What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.
+create table takeover_object (
+  gewijzigd integer not null, -- The last round in which it was new or changed.
+  hash bytea not null, -- Checksum of the object at the source.
+  ronde integer not null, -- The last round that saw it.
+  soort text not null, -- Kind of object.
+  takeover_id bigint not null, -- Where it came from.
+  uuid uuid not null, -- The object.
+  constraint takeover_object_pkey PRIMARY KEY (uuid, soort)
+);
+
+-- Objects that refer to one that was not there yet; they are tried again at the end of the round.
+create table takeover_postponed (
+  id bigint not null generated always as identity, -- Internal key; order in which they are tried.
+  object jsonb not null, -- The object as it was read.
+  ontbreekt text not null, -- What it refers to.
+  soort text not null, -- Kind of object.
+  takeover_id bigint not null, -- The takeover.
+  uuid uuid not null, -- The object.
+  constraint takeover_postponed_pkey PRIMARY KEY (id),
+  constraint takeover_postponed_uniek UNIQUE (takeover_id, soort, uuid),
+  constraint takeover_postponed_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE
+);
+
+-- The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.
+create table takeover_remark (
+  code text not null, -- What is the matter, for filters.
+  created_at timestamp with time zone not null default now(), -- When it was first found.
+  id bigint not null generated always as identity, -- Internal key.
+  ronde integer not null, -- The last round that found it.
+  sleutel text not null, -- uuid of the object, or what it is known by at the source.
+  soort text not null, -- Kind of object.
+  takeover_id bigint not null, -- The takeover.
+  tekst text not null, -- What is the matter, for people.
+  uitkomst text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
+  veld text not null default ''::text, -- The field, when it is about one.
+  constraint takeover_remark_pkey PRIMARY KEY (id),
+  constraint takeover_remark_uniek UNIQUE (takeover_id, soort, sleutel, code, veld),
+  constraint takeover_remark_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE,
+  constraint takeover_remark_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['geweigerd'::text, 'gemarkeerd'::text, 'verschil'::text])))
+);
+
+-- Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.
+create table takeover_step (
+  begun_at timestamp with time zone, -- When its first portion began.
+  done_at timestamp with time zone, -- When it was complete.
+  fase integer not null, -- Which steps it runs beside.
+  fout text, -- Why its last portion failed; empty again when it went on.
+  gelezen bigint not null default 0, -- How many were read.
+  geschreven bigint not null default 0, -- Of these, how many were new or changed.
+  geweigerd bigint not null default 0, -- Of these, how many could not be written.
+  id bigint not null generated always as identity, -- Internal key.
+  naam text not null, -- What is read.
+  ongewijzigd bigint not null default 0, -- Of these, how many were as before.
+  positie text, -- How far it came: the last key, or page, that was committed.
+  ronde integer not null, -- The round.
+  takeover_id bigint not null, -- The takeover.
+  tot text, -- Keys up to this one; empty: to the last.
+  updated_at timestamp with time zone, -- When its last portion was committed.
+  van text, -- Keys above this one; empty: from the first.
+  verwacht bigint not null default 0, -- How many there are about.
+  verwijderd bigint not null default 0, -- How many are gone at the source, and were removed.
+  volgorde integer not null, -- Its place in the list of steps; steps side by side are divided by it.
+  constraint takeover_step_pkey PRIMARY KEY (id),
+  constraint takeover_step_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE
+);
+CREATE INDEX takeover_step_fase ON takeover_step USING btree (takeover_id, ronde, fase);
 
 -- That a document was sent to or received from someone (Documenten API, Verzending).
 create table verzending (
@@ -1483,14 +1491,14 @@ CREATE INDEX verzending_enkelvoudiginformatieobject_id_idx ON verzending USING b
 
 -- One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.
 create table worker (
-  gestart_op timestamp with time zone not null default now(), -- When the worker registered.
-  gezien_op timestamp with time zone not null default now(), -- Last sign of life, by the clock of the database.
   host text not null, -- Name of the machine or container the process runs on.
   id integer not null generated always as identity, -- Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.
   naam text not null, -- Name of the worker in logs, chosen by whoever starts it.
-  ononderbroken_sinds timestamp with time zone not null default now(), -- Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.
   pid integer not null, -- Process id on that machine.
   pool_id text not null, -- Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.
+  seen_at timestamp with time zone not null default now(), -- Last sign of life, by the clock of the database.
+  started_at timestamp with time zone not null default now(), -- When the worker registered.
+  uninterrupted_since timestamp with time zone not null default now(), -- Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.
   versie text not null, -- Version of the program that the worker runs.
   constraint worker_pkey PRIMARY KEY (id),
   constraint worker_pool_id_uniek UNIQUE (pool_id)
@@ -1500,7 +1508,7 @@ create table worker (
 create table worker_crash (
   aantal integer not null default 1, -- How often a worker died while it ran this job.
   job_id bigint not null, -- Id of the job in graphile_worker. Rows of jobs that are gone are removed.
-  laatste_op timestamp with time zone not null default now(), -- When that was last found out.
+  last_at timestamp with time zone not null default now(), -- When that was last found out.
   constraint worker_crash_pkey PRIMARY KEY (job_id)
 );
 
@@ -1576,13 +1584,13 @@ CREATE INDEX zaak_einddatum_id_idx ON zaak USING btree (einddatum, id);
 CREATE INDEX zaak_hoofdzaak_id_idx ON zaak USING btree (hoofdzaak_id) WHERE (hoofdzaak_id IS NOT NULL);
 CREATE INDEX zaak_kenmerken_idx ON zaak USING gin (kenmerken jsonb_path_ops) WHERE (kenmerken <> '[]'::jsonb);
 CREATE INDEX zaak_publicatiedatum_id_idx ON zaak USING btree (publicatiedatum, id);
-CREATE INDEX zaak_rechten_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id) INCLUDE (startdatum, registratiedatum, einddatum, einddatum_gepland, uiterlijke_einddatum_afdoening, publicatiedatum, archiefactiedatum);
 CREATE INDEX zaak_registratiedatum_id_idx ON zaak USING btree (registratiedatum, id);
+CREATE INDEX zaak_rights_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id) INCLUDE (startdatum, registratiedatum, einddatum, einddatum_gepland, uiterlijke_einddatum_afdoening, publicatiedatum, archiefactiedatum);
+CREATE INDEX zaak_search ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
 CREATE INDEX zaak_startdatum_id_idx ON zaak USING btree (startdatum, id);
 CREATE INDEX zaak_uiterlijke_einddatum_afdoening_idx ON zaak USING btree (uiterlijke_einddatum_afdoening) WHERE (uiterlijke_einddatum_afdoening IS NOT NULL);
 CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
 CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
-CREATE INDEX zaak_zoeken ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
 CREATE TRIGGER count_added AFTER INSERT ON zaak REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaak();
 CREATE TRIGGER count_changed AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR (
         CASE
@@ -1597,21 +1605,6 @@ CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaak FOR EACH STATEMENT EXECUTE F
 CREATE TRIGGER count_parts_moved AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding))) EXECUTE FUNCTION move_counts_of_parts();
 CREATE TRIGGER count_parts_removed BEFORE DELETE ON zaak FOR EACH ROW EXECUTE FUNCTION remove_counts_of_parts();
 CREATE TRIGGER count_removed AFTER DELETE ON zaak REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaak();
-
--- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
-create table zaak_aantal (
-  aantal bigint not null, -- What to add to the count; negative after a delete.
-  archiefnominatie text, -- blijvend_bewaren, vernietigen or empty.
-  archiefstatus text not null, -- Whether they are archived.
-  bronorganisatie text not null, -- RSIN.
-  einddatum date, -- Whether they are closed: infinity stands for any day, empty for open cases.
-  id bigint not null generated always as identity, -- Internal key.
-  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
-  zaaktype_id bigint, -- As on the cases that are counted; so are the next five.
-  zaaktype_url text, -- Zaaktype elsewhere.
-  constraint zaak_aantal_pkey PRIMARY KEY (id),
-  constraint zaak_aantal_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
-);
 
 -- relevanteAndereZaken: cases that matter to a case.
 create table zaak_andere_zaak (
@@ -1630,6 +1623,21 @@ create table zaak_andere_zaak (
 );
 CREATE INDEX zaak_andere_zaak_andere_zaak_id_idx ON zaak_andere_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
 
+-- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
+create table zaak_count (
+  aantal bigint not null, -- What to add to the count; negative after a delete.
+  archiefnominatie text, -- blijvend_bewaren, vernietigen or empty.
+  archiefstatus text not null, -- Whether they are archived.
+  bronorganisatie text not null, -- RSIN.
+  einddatum date, -- Whether they are closed: infinity stands for any day, empty for open cases.
+  id bigint not null generated always as identity, -- Internal key.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
+  zaaktype_id bigint, -- As on the cases that are counted; so are the next five.
+  zaaktype_url text, -- Zaaktype elsewhere.
+  constraint zaak_count_pkey PRIMARY KEY (id),
+  constraint zaak_count_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
+);
+
 -- gerelateerdeZaken: two of our own have a row each way.
 create table zaak_gerelateerde_zaak (
   andere_zaak_id bigint, -- The other case when it is one of ours.
@@ -1643,6 +1651,23 @@ create table zaak_gerelateerde_zaak (
   constraint zaak_gerelateerde_zaak_een_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
 );
 CREATE INDEX zaak_gerelateerde_zaak_andere_zaak_id_idx ON zaak_gerelateerde_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
+
+-- How many rows hang on cases, per table, as additions and subtractions (see zaak_count).
+create table zaak_part_count (
+  aantal bigint not null, -- What to add to the count; negative after a delete.
+  betrokkene_type text not null default ''::text, -- Kind of who is involved.
+  groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
+  id bigint not null generated always as identity, -- Internal key.
+  indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
+  omschrijving text not null default ''::text, -- Of a rol; so are the next two.
+  soort text not null, -- The table whose rows are counted.
+  type_id bigint, -- Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
+  type_url text, -- That type elsewhere.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
+  zaaktype_id bigint, -- As on their case; so are the next two.
+  zaaktype_url text, -- Zaaktype elsewhere.
+  constraint zaak_part_count_pkey PRIMARY KEY (id)
+);
 
 -- Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.
 create table zaakbesluit (
@@ -1673,23 +1698,6 @@ create table zaakcontactmoment (
   constraint zaakcontactmoment_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX zaakcontactmoment_contactmoment_idx ON zaakcontactmoment USING btree (contactmoment);
-
--- How many rows hang on cases, per table, as additions and subtractions (see zaak_aantal).
-create table zaakdeel_aantal (
-  aantal bigint not null, -- What to add to the count; negative after a delete.
-  betrokkene_type text not null default ''::text, -- Kind of who is involved.
-  groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
-  id bigint not null generated always as identity, -- Internal key.
-  indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
-  omschrijving text not null default ''::text, -- Of a rol; so are the next two.
-  soort text not null, -- The table whose rows are counted.
-  type_id bigint, -- Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
-  type_url text, -- That type elsewhere.
-  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
-  zaaktype_id bigint, -- As on their case; so are the next two.
-  zaaktype_url text, -- Zaaktype elsewhere.
-  constraint zaakdeel_aantal_pkey PRIMARY KEY (id)
-);
 
 -- A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).
 create table zaakeigenschap (
@@ -1755,16 +1763,8 @@ create table zaaknotitie (
 CREATE INDEX zaaknotitie_zaak_id_idx ON zaaknotitie USING btree (zaak_id);
 CREATE TRIGGER count_added AFTER INSERT ON zaaknotitie REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaaknotitie();
 CREATE TRIGGER count_changed AFTER UPDATE ON zaaknotitie FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_zaaknotitie();
-CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaaknotitie FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaaknotitie FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON zaaknotitie REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaaknotitie();
-
--- Numbers handed out beforehand; the row goes when a zaak takes the number.
-create table zaaknummer_reservering (
-  bronorganisatie text not null, -- RSIN of the organisation that asked.
-  gereserveerd_op timestamp with time zone not null default now(), -- When it was handed out.
-  identificatie text not null, -- The number.
-  constraint zaaknummer_reservering_pkey PRIMARY KEY (identificatie, bronorganisatie)
-);
 
 -- What a case is about (Zaken API, ZaakObject).
 create table zaakobject (
@@ -1791,7 +1791,7 @@ CREATE INDEX zaakobject_zaak_id_idx ON zaakobject USING btree (zaak_id);
 CREATE INDEX zaakobject_zaakobjecttype_id_idx ON zaakobject USING btree (zaakobjecttype_id) WHERE (zaakobjecttype_id IS NOT NULL);
 CREATE TRIGGER count_added AFTER INSERT ON zaakobject REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaakobject();
 CREATE TRIGGER count_changed AFTER UPDATE ON zaakobject FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.object_type IS DISTINCT FROM new.object_type)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_zaakobject();
-CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaakobject FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaakdeel');
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaakobject FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON zaakobject REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaakobject();
 
 -- Objects that cases of a type can be about.
@@ -1812,7 +1812,7 @@ create table zaakobjecttype (
 );
 CREATE INDEX zaakobjecttype_statustype_id_idx ON zaakobjecttype USING btree (statustype_id);
 CREATE INDEX zaakobjecttype_zaaktype_id_idx ON zaakobjecttype USING btree (zaaktype_id);
-CREATE TRIGGER zaakobjecttype_heeft_ruimte BEFORE INSERT ON zaakobjecttype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
+CREATE TRIGGER zaakobjecttype_has_room BEFORE INSERT ON zaakobjecttype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- A version of a case type (Catalogi API, ZaakType).
 create table zaaktype (
@@ -1863,8 +1863,8 @@ create table zaaktype (
   constraint zaaktype_verlengingstermijn_is_termijn CHECK (is_term(verlengingstermijn, 100))
 );
 CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
-CREATE TRIGGER zaaktype_heeft_ruimte BEFORE INSERT ON zaaktype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
-CREATE TRIGGER zaaktype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+CREATE TRIGGER zaaktype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+CREATE TRIGGER zaaktype_has_room BEFORE INSERT ON zaaktype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 
 -- Decisions that can be taken in cases of a type; written on the case type.
 create table zaaktype_besluittype (
@@ -1925,7 +1925,7 @@ create table zaaktype_informatieobjecttype (
 );
 CREATE INDEX zaaktype_informatieobjecttype_informatieobjecttype_id_idx ON zaaktype_informatieobjecttype USING btree (informatieobjecttype_id);
 CREATE INDEX zaaktype_informatieobjecttype_statustype_id_idx ON zaaktype_informatieobjecttype USING btree (statustype_id);
-CREATE TRIGGER zaaktype_informatieobjecttype_heeft_ruimte BEFORE INSERT ON zaaktype_informatieobjecttype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
+CREATE TRIGGER zaaktype_informatieobjecttype_has_room BEFORE INSERT ON zaaktype_informatieobjecttype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- A verzoek that belongs to a case (Zaken API, ZaakVerzoek).
 create table zaakverzoek (
@@ -1941,16 +1941,16 @@ create table zaakverzoek (
 CREATE INDEX zaakverzoek_verzoek_idx ON zaakverzoek USING btree (verzoek);
 
 -- The client ids of an application, those included that have another application too.
-create view applicatie_client_alle as
+create view applicatie_client_all as
  SELECT applicatie_client.client_id,
     applicatie_client.applicatie_id,
     applicatie_client.volgorde
    FROM applicatie_client
 UNION ALL
- SELECT applicatie_client_ook.client_id,
-    applicatie_client_ook.applicatie_id,
-    applicatie_client_ook.volgorde
-   FROM applicatie_client_ook;
+ SELECT applicatie_client_more.client_id,
+    applicatie_client_more.applicatie_id,
+    applicatie_client_more.volgorde
+   FROM applicatie_client_more;
 
 -- The types that rights can be about, with what versions of one type have in common (sleutel).
 create view autorisatie_type as
@@ -1976,7 +1976,7 @@ UNION ALL
    FROM besluittype;
 
 -- Imports with their progress, newest first.
-create view import_overzicht as
+create view import_overview as
  SELECT uuid,
     status,
     totaal,
@@ -1988,21 +1988,37 @@ create view import_overzicht as
             ELSE NULL::numeric
         END AS procent,
         CASE
-            WHEN ((verwerkt > 0) AND (gestart_op IS NOT NULL)) THEN round(((verwerkt)::numeric / GREATEST(EXTRACT(epoch FROM (COALESCE(beeindigd_op, bijgewerkt_op) - gestart_op)), 0.001)), 1)
+            WHEN ((verwerkt > 0) AND (started_at IS NOT NULL)) THEN round(((verwerkt)::numeric / GREATEST(EXTRACT(epoch FROM (COALESCE(ended_at, updated_at) - started_at)), 0.001)), 1)
             ELSE NULL::numeric
-        END AS rijen_per_seconde,
+        END AS rows_per_second,
     reden,
     client_id,
-    gemaakt_op,
-    gestart_op,
-    bijgewerkt_op,
-    beeindigd_op
+    created_at,
+    started_at,
+    updated_at,
+    ended_at
    FROM import i
-  WHERE (verwijderd_op IS NULL)
+  WHERE (deleted_at IS NULL)
   ORDER BY id DESC;
 
+-- Jobs that are in the queue. A job that is done is gone.
+create view job_overview as
+ SELECT id,
+    taak,
+    staat,
+    belongs_to,
+    pogingen,
+    max_attempts,
+    last_fault,
+    created_at,
+    vanaf,
+    busy_since,
+    worker
+   FROM job_rows() job_rows(id, taak, staat, belongs_to, pogingen, max_attempts, last_fault, created_at, vanaf, busy_since, worker)
+  ORDER BY id;
+
 -- Messages with their state, newest first.
-create view notificatie_overzicht as
+create view notificatie_overview as
  SELECT uuid,
     kanaal,
     resource,
@@ -2010,16 +2026,16 @@ create view notificatie_overzicht as
     resource_url,
     aanmaakdatum,
     COALESCE(( SELECT max(l.status) AS max
-           FROM levering l
+           FROM delivery l
           WHERE (l.notificatie_id = n.id)), 'afgeleverd'::text) AS status,
-    ( SELECT min(l.volgende_poging_op) AS min
-           FROM levering l
-          WHERE (l.notificatie_id = n.id)) AS volgende_poging_op
+    ( SELECT min(l.next_attempt_at) AS min
+           FROM delivery l
+          WHERE (l.notificatie_id = n.id)) AS next_attempt_at
    FROM notificatie n
   ORDER BY id DESC;
 
 -- How the outcome of a case has it archived, wherever its resultaattype stands.
-create view resultaat_regeling as
+create view resultaat_archiving as
  SELECT r.zaak_id,
     COALESCE(y.omschrijving, (r.resultaattype_elders ->> 'omschrijving'::text)) AS omschrijving,
     COALESCE(y.archiefnominatie, (r.resultaattype_elders ->> 'archiefnominatie'::text)) AS archiefnominatie,
@@ -2031,24 +2047,8 @@ create view resultaat_regeling as
    FROM (resultaat r
      LEFT JOIN resultaattype y ON ((y.id = r.resultaattype_id)));
 
--- Jobs that are in the queue. A job that is done is gone.
-create view taak_overzicht as
- SELECT id,
-    taak,
-    staat,
-    hoort_bij,
-    pogingen,
-    max_pogingen,
-    laatste_fout,
-    gemaakt_op,
-    vanaf,
-    bezig_sinds,
-    worker
-   FROM taken() taken(id, taak, staat, hoort_bij, pogingen, max_pogingen, laatste_fout, gemaakt_op, vanaf, bezig_sinds, worker)
-  ORDER BY id;
-
--- What hangs on cases, as zaakdeel_aantal counts it.
-create view zaakdeel as
+-- What hangs on cases, as zaak_part_count counts it.
+create view zaak_part as
  SELECT ''::text AS soort,
     (0)::bigint AS zaak_id,
     ''::text AS groep,
@@ -2149,7 +2149,7 @@ begin
 end $function$;
 
 -- Refuses to change or remove records of changes.
-CREATE OR REPLACE FUNCTION beheer_audit_blijft()
+CREATE OR REPLACE FUNCTION beheer_audit_stays()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -2184,48 +2184,48 @@ declare
   of_subscribers record;
 begin
   select i.*, exists (select from abonnement a where a.status = 'actief') as has_subscribers into settings
-  from notificatie_instelling i where p_worker = 0 or exists (select from worker w where w.id = p_worker);
+  from notificatie_settings i where p_worker = 0 or exists (select from worker w where w.id = p_worker);
   if not found then return; end if;
 
   -- is_claimable cannot be inlined: the usual case is told before it.
   if settings.dienst_id is not null and p_external > 0 then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
-        array_agg(c.genomen_door is not null), array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
+        array_agg(c.claimed_by is not null), array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
       into ids, receivers, earlier, lost, orphans
     from (
-      select l.notificatie_id, l.hoofd_object_uuid, l.genomen_door from levering l
-      where l.abonnement_id = 0 and l.status = 'gepland' and l.volgende_poging_op <= now()
-        and (l.genomen_door is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
-      order by l.volgende_poging_op, l.notificatie_id limit p_external for update skip locked) c
+      select l.notificatie_id, l.hoofd_object_uuid, l.claimed_by from delivery l
+      where l.abonnement_id = 0 and l.status = 'gepland' and l.next_attempt_at <= now()
+        and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
+      order by l.next_attempt_at, l.notificatie_id limit p_external for update skip locked) c
     left join lateral (
-      select e.notificatie_id from levering e
-      where settings.op_volgorde and e.abonnement_id = 0 and e.hoofd_object_uuid = c.hoofd_object_uuid
+      select e.notificatie_id from delivery e
+      where settings.in_order and e.abonnement_id = 0 and e.hoofd_object_uuid = c.hoofd_object_uuid
         and e.status = 'gepland' and e.notificatie_id < c.notificatie_id
       order by e.notificatie_id limit 1) e on true;
   end if;
   if settings.has_subscribers then
     select array_agg(c.notificatie_id) as ids, array_agg(c.abonnement_id) as receivers, array_agg(e.notificatie_id) as earlier,
-        array_agg(c.genomen_door is not null) as lost,
+        array_agg(c.claimed_by is not null) as lost,
         array_agg(not exists (select from notificatie n where n.id = c.notificatie_id)) as orphans
       into of_subscribers
     from (
-      select a.id as abonnement_id, a.op_volgorde, l.notificatie_id, l.hoofd_object_uuid, l.genomen_door
+      select a.id as abonnement_id, a.in_order, l.notificatie_id, l.hoofd_object_uuid, l.claimed_by
       from abonnement a,
         lateral (
-          select l.notificatie_id, l.volgende_poging_op, l.hoofd_object_uuid, l.genomen_door from levering l
-          where l.abonnement_id = a.id and l.status = 'gepland' and l.volgende_poging_op <= now()
-            and (l.genomen_door is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
-          order by l.volgende_poging_op, l.notificatie_id
+          select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
+          where l.abonnement_id = a.id and l.status = 'gepland' and l.next_attempt_at <= now()
+            and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
+          order by l.next_attempt_at, l.notificatie_id
           -- After five failures in a row an abonnement gets one message at a time, until it accepts one.
           limit greatest(0, case when a.fouten >= 5 then 1 else a.gelijktijdig end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
-      where a.status = 'actief' and a.verwijderd_op is null and (a.niet_voor is null or a.niet_voor <= now())
-      order by row_number() over (partition by a.id order by l.volgende_poging_op, l.notificatie_id), l.volgende_poging_op
+      where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
+      order by row_number() over (partition by a.id order by l.next_attempt_at, l.notificatie_id), l.next_attempt_at
       limit p_total) c
     left join lateral (
-      select e.notificatie_id from levering e
-      where c.op_volgorde and e.abonnement_id = c.abonnement_id and e.hoofd_object_uuid = c.hoofd_object_uuid
+      select e.notificatie_id from delivery e
+      where c.in_order and e.abonnement_id = c.abonnement_id and e.hoofd_object_uuid = c.hoofd_object_uuid
         and e.status = 'gepland' and e.notificatie_id < c.notificatie_id
       order by e.notificatie_id limit 1) e on true;
     if of_subscribers.ids is not null then
@@ -2239,54 +2239,54 @@ begin
   if cardinality(ids) = 0 then return; end if;
 
   if num_nonnulls(variadic earlier) > 0 then
-    update levering l set volgende_poging_op = null
+    update delivery l set next_attempt_at = null
     from unnest(ids, receivers, earlier) as b(id, receiver, earlier),
       lateral (
-        select e.notificatie_id from levering e
+        select e.notificatie_id from delivery e
         where e.notificatie_id = b.earlier and e.abonnement_id = b.receiver and e.status = 'gepland'
         for share skip locked) held
     where l.notificatie_id = b.id and l.abonnement_id = b.receiver;
   end if;
   if true = any (lost) then
-    insert into notificatie_poging (notificatie_id, abonnement_id, nummer, begonnen_op, uitkomst)
-      select l.notificatie_id, l.abonnement_id, l.poging, coalesce(l.begonnen_op, now()), 'lost'
+    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, uitkomst)
+      select l.notificatie_id, l.abonnement_id, l.poging, coalesce(l.begun_at, now()), 'lost'
       from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
-      join levering l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
-      where l.genomen_door is not null and v.earlier is null
+      join delivery l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
+      where l.claimed_by is not null and v.earlier is null
       on conflict do nothing;
   end if;
   if true = any (orphans) then
-    delete from levering l using unnest(ids, receivers) as v(id, receiver)
+    delete from delivery l using unnest(ids, receivers) as v(id, receiver)
       where l.notificatie_id = v.id and l.abonnement_id = v.receiver
         and not exists (select from notificatie n where n.id = v.id);
   end if;
 
   return query
-  update levering l set genomen_door = p_worker, poging = l.poging + 1, begonnen_op = clock_timestamp()
+  update delivery l set claimed_by = p_worker, poging = l.poging + 1, begun_at = clock_timestamp()
   from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
   join notificatie n on n.id = v.id
   where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
   returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.poging, l.herhalingen, l.replay,
     json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
-      'cloudevent', n.cloudevent, 'verzoekId', n.verzoek_id, 'traceparent', n.traceparent,
-      'aanmaakdatum', coalesce(n.aanmaakdatum_tekst, replace(rtrim(
+      'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
+      'aanmaakdatum', coalesce(n.aanmaakdatum_text, replace(rtrim(
         to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z'))),
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
     case when l.abonnement_id = 0 then (
       select json_build_object('uuid', d.uuid, 'apiRoot', d.api_root,
         'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'geheim', encode(d.geheim, 'base64'),
-        'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'termijnMs', d.termijn_ms,
+        'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'timeoutMs', d.timeout_ms,
         'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
-        'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
+        'certificateKey', encode(d.certificate_key, 'base64'), 'ca', d.ca)
       from dienst d where d.id = settings.dienst_id) end,
     case when l.abonnement_id <> 0 then (
       select json_build_object('uuid', a.uuid, 'callbackUrl', a.callback_url,
-        'authenticatie', a.authenticatie, 'auth', encode(a.auth, 'base64'), 'uitgaandClientId', a.uitgaand_client_id,
+        'authenticatie', a.authenticatie, 'auth', encode(a.auth, 'base64'), 'outgoingClientId', a.outgoing_client_id,
         'tokenUrl', a.token_url, 'tokenScope', a.token_scope, 'certificaat', a.certificaat,
-        'certificaatSleutel', encode(a.certificaat_sleutel, 'base64'),
+        'certificateKey', encode(a.certificate_key, 'base64'),
         'ondertekening', array(select encode(s, 'base64') from unnest(a.ondertekening) s),
-        'cloudevents', a.cloudevents, 'termijnMs', a.termijn_ms)
+        'cloudevents', a.cloudevents, 'timeoutMs', a.timeout_ms)
       from abonnement a where a.id = l.abonnement_id) end;
   if num_nonnulls(variadic earlier) > 0 then
     return query select v.id, v.receiver, null::uuid, null::integer, null::integer, null::boolean, null::json,
@@ -2306,6 +2306,51 @@ AS $function$
   from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'aantal')
 $function$;
 
+-- Filters, to compare with comparable_kenmerken; null where one name asks several values. The names in capitals are those of the message.
+CREATE OR REPLACE FUNCTION comparable_filters(p_filters jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO '$user', 'public'
+AS $function$
+  select coalesce(jsonb_object_agg(naam, waarde), '{}') || (
+      select jsonb_strip_nulls(jsonb_build_object(
+        'RESOURCE', case when p_filters ->> '#resource' <> '*' then
+          to_jsonb(string_to_array(p_filters ->> '#resource', ',')) end,
+        'ACTIE', case when p_filters ->> '#actie' <> '*' then
+          to_jsonb(string_to_array(p_filters ->> '#actie', ',')) end)))
+  from (
+    select kenmerk_name(f.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'null' end as waarde
+    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_short(f.waarde) as kort offset 0) v
+    where f.waarde <> '*' and f.naam not in ('#resource', '#actie')
+    group by 1) f
+$function$;
+
+-- Whether a message fits filters, both in the shape to compare (comparable_kenmerken, comparable_filters).
+CREATE OR REPLACE FUNCTION comparable_fits(p_toets jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select (p_toets -> 'RESOURCE' is null or p_toets -> 'RESOURCE' ? p_resource)
+    and (p_toets -> 'ACTIE' is null or p_toets -> 'ACTIE' ? p_actie
+      or p_actie = 'partial_update' and p_toets -> 'ACTIE' ? 'update')
+    and (p_toets || p_kenmerken) @> p_toets
+$function$;
+
+-- The kenmerken of a message, to compare; false where one name has several values, which no filter lets through.
+CREATE OR REPLACE FUNCTION comparable_kenmerken(p_kenmerken jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return (select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
+    select kenmerk_name(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
+    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_short(coalesce(k.waarde, '')) as kort offset 0) v
+    group by 1) k);
+end $function$;
+
 -- Counts all anew, while writing waits: for who wrote rows with the triggers switched off.
 CREATE OR REPLACE FUNCTION count_anew()
  RETURNS void
@@ -2314,20 +2359,20 @@ AS $function$
 declare
   counted text;
 begin
-  lock table zaak, zaakdeel, besluit, enkelvoudiginformatieobject in share row exclusive mode;
+  lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject in share row exclusive mode;
   foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
-    execute format('delete from %I', counted || '_aantal');
-    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_aantal',
-      columns_of_counts((counted || '_aantal')::regclass), columns_of_counts((counted || '_aantal')::regclass, 'r.'), counted,
+    execute format('delete from %I', counted || '_count');
+    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
+      columns_of_counts((counted || '_count')::regclass), columns_of_counts((counted || '_count')::regclass, 'r.'), counted,
       (select string_agg(n::text, ', ')
-        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_aantal')::regclass), ', '))) n));
+        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n));
   end loop;
-  delete from zaakdeel_aantal;
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+  delete from zaak_part_count;
+  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
     z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
-  from zaakdeel d join zaak z on z.id = d.zaak_id
+  from zaak_part d join zaak z on z.id = d.zaak_id
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
 end $function$;
 
@@ -2336,7 +2381,7 @@ CREATE OR REPLACE FUNCTION count_besluit()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
+      insert into besluit_count (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
       select r.besluittype_id, r.besluittype_url, r.verantwoordelijke_organisatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3;
       return null;
     end $function$;
@@ -2346,17 +2391,31 @@ CREATE OR REPLACE FUNCTION count_enkelvoudiginformatieobject()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into enkelvoudiginformatieobject_aantal (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+      insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
       select r.informatieobjecttype_id, r.informatieobjecttype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.is_gereed_voor_publicatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5;
       return null;
     end $function$;
+
+-- Adds the failed rows of a batch to import_fault_kind.
+CREATE OR REPLACE FUNCTION count_import_faults()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into import_fault_kind (import_id, sleutel, reden, aantal)
+  select import_id, hashtextextended(reden, 0) as sleutel, min(reden), count(*)
+  from (select import_id, import_reason(opmerking) as reden from nieuw where not geslaagd) f
+  group by 1, 2 order by 1, 2
+  on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION count_klantcontact()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'klantcontact', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
@@ -2366,7 +2425,7 @@ AS $function$
       return null;
     end $function$;
 
--- Makes the triggers that keep how many rows of a table hang on cases, and their line in the view zaakdeel. groep, type, also: what they are counted by besides; held: how strictly their case is held.
+-- Makes the triggers that keep how many rows of a table hang on cases, and their line in the view zaak_part. groep, type, also: what they are counted by besides; held: how strictly their case is held.
 CREATE OR REPLACE FUNCTION count_parts_of(part text, groep text DEFAULT ''''''::text, type text DEFAULT NULL::text, also text[] DEFAULT '{}'::text[], held text DEFAULT 'share'::text)
  RETURNS void
  LANGUAGE plpgsql
@@ -2378,12 +2437,12 @@ declare
       from unnest(array['omschrijving', 'betrokkene_type', 'indicatie_machtiging']) with ordinality as o(name, place)));
   parts text := format('select %L::text as soort, zaak_id, %s from %I r', part, counted, part);
 begin
-  execute format('create or replace view zaakdeel (soort, zaak_id, %s) as %s %s', columns,
-    rtrim(pg_get_viewdef(to_regclass('zaakdeel')), ';') || ' union all', parts);
+  execute format('create or replace view zaak_part (soort, zaak_id, %s) as %s %s', columns,
+    rtrim(pg_get_viewdef(to_regclass('zaak_part')), ';') || ' union all', parts);
   execute format($function$
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
       select %1$L, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %3$s
@@ -2395,14 +2454,14 @@ begin
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
       select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
       from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
       return null;
     end $body$;
   $function$, part, columns, counted, replace(counted, 'r.', 'old.'), replace(counted, 'r.', 'new.'), held,
     'k.' || replace(columns, ', ', ', k.'));
-  perform add_count_triggers(part, 'r.zaak_id, ' || counted, 'zaakdeel');
+  perform add_count_triggers(part, 'r.zaak_id, ' || counted, 'zaak_part');
 end $functionx$;
 
 CREATE OR REPLACE FUNCTION count_resultaat()
@@ -2410,7 +2469,7 @@ CREATE OR REPLACE FUNCTION count_resultaat()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'resultaat', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', r.resultaattype_id, r.resultaattype_url, '', '', ''
@@ -2425,7 +2484,7 @@ CREATE OR REPLACE FUNCTION count_rol()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'rol', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, r.omschrijving_generiek, r.roltype_id, r.roltype_url, r.omschrijving, r.betrokkene_type, r.indicatie_machtiging
@@ -2435,13 +2494,13 @@ AS $function$
       return null;
     end $function$;
 
--- Makes the triggers that keep how many rows a table has, in the table …_aantal of its name, by the columns of that.
+-- Makes the triggers that keep how many rows a table has, in the table …_count of its name, by the columns of that.
 CREATE OR REPLACE FUNCTION count_rows_of(counted text)
  RETURNS void
  LANGUAGE plpgsql
 AS $functionx$
 declare
-  counts text := counted || '_aantal';
+  counts text := counted || '_count';
   columns text := columns_of_counts(counts::regclass);
 begin
   execute format($function$
@@ -2467,7 +2526,7 @@ CREATE OR REPLACE FUNCTION count_status()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'status', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, case when r.laatst then 'laatst' else 'eerder' end, r.statustype_id, r.statustype_url, '', '', ''
@@ -2482,7 +2541,7 @@ CREATE OR REPLACE FUNCTION count_substatus()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'substatus', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
@@ -2497,7 +2556,7 @@ CREATE OR REPLACE FUNCTION count_zaak()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_aantal (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
+      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
       select r.zaaktype_id, r.zaaktype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.archiefnominatie, r.archiefstatus, case when r.einddatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5, 6, 7;
       return null;
     end $function$;
@@ -2507,7 +2566,7 @@ CREATE OR REPLACE FUNCTION count_zaaknotitie()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'zaaknotitie', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
@@ -2522,7 +2581,7 @@ CREATE OR REPLACE FUNCTION count_zaakobject()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'zaakobject', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, r.object_type, null::bigint, null::text, '', '', ''
@@ -2532,14 +2591,14 @@ AS $function$
       return null;
     end $function$;
 
--- What hangs on one case, as zaakdeel_aantal counts it.
+-- What hangs on one case, as zaak_part_count counts it.
 CREATE OR REPLACE FUNCTION counts_of_parts(zaak bigint)
  RETURNS TABLE(soort text, groep text, type_id bigint, type_url text, omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint)
  LANGUAGE sql
  STABLE
 AS $function$
   select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
-  from zaakdeel where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
+  from zaak_part where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $function$;
 
 -- The next generated identificatie, for a document of this creatiedatum.
@@ -2559,32 +2618,12 @@ begin
 end $function$;
 
 -- Whether a message fits the filters of one row of abonnement_kanaal.
-CREATE OR REPLACE FUNCTION filters_passen(p_filters jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
+CREATE OR REPLACE FUNCTION filters_fit(p_filters jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select toets_past(filters_toets(p_filters), kenmerken_toets(p_kenmerken), p_resource, p_actie)
-$function$;
-
--- Filters, to compare with kenmerken_toets; null where one name asks several values. The names in capitals are those of the message.
-CREATE OR REPLACE FUNCTION filters_toets(p_filters jsonb)
- RETURNS jsonb
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
- SET search_path TO '$user', 'public'
-AS $function$
-  select coalesce(jsonb_object_agg(naam, waarde), '{}') || (
-      select jsonb_strip_nulls(jsonb_build_object(
-        'RESOURCE', case when p_filters ->> '#resource' <> '*' then
-          to_jsonb(string_to_array(p_filters ->> '#resource', ',')) end,
-        'ACTIE', case when p_filters ->> '#actie' <> '*' then
-          to_jsonb(string_to_array(p_filters ->> '#actie', ',')) end)))
-  from (
-    select kenmerk_naam(f.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'null' end as waarde
-    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_kort(f.waarde) as kort offset 0) v
-    where f.waarde <> '*' and f.naam not in ('#resource', '#actie')
-    group by 1) f
+  select comparable_fits(comparable_filters(p_filters), comparable_kenmerken(p_kenmerken), p_resource, p_actie)
 $function$;
 
 -- Replaces all counts, or those of one table, by one row a combination. What others add meanwhile stays; two at once do no harm.
@@ -2595,12 +2634,31 @@ AS $function$
 declare
   counts text;
 begin
-  foreach counts in array array['zaak_aantal', 'zaakdeel_aantal', 'besluit_aantal', 'enkelvoudiginformatieobject_aantal'] loop
+  foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (delete from %1$I returning *)
       insert into %1$I (%2$s, aantal) select %2$s, sum(aantal) from gone group by %2$s having sum(aantal) <> 0',
       counts, columns_of_counts(counts::regclass));
   end loop;
+end $function$;
+
+-- Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.
+CREATE OR REPLACE FUNCTION follow_abonnement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.fouten > old.fouten then new.last_fault_at := now(); end if;
+  -- Whoever plans messages without seeing this status does it with a higher key: that is given out after this was committed.
+  if old.status in ('actief', 'gepauzeerd') and new.status in ('geblokkeerd', 'opgezegd') then
+    new.missed_after := coalesce(old.missed_after, pg_sequence_last_value(pg_get_serial_sequence('notificatie', 'id')::regclass), 0);
+  end if;
+  if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
+    new.status := 'gepauzeerd';
+    new.reden := 'De applicatie van dit abonnement is verwijderd.';
+    new.status_since := now();
+  end if;
+  return new;
 end $function$;
 
 -- A table was emptied: so are its counts.
@@ -2609,77 +2667,15 @@ CREATE OR REPLACE FUNCTION forget_counts()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if tg_argv[0] = 'zaakdeel' then
-    delete from zaakdeel_aantal where soort = tg_table_name;
+  if tg_argv[0] = 'zaak_part' then
+    delete from zaak_part_count where soort = tg_table_name;
   else
-    execute format('delete from %I', tg_table_name || '_aantal');
+    execute format('delete from %I', tg_table_name || '_count');
   end if;
   return null;
 end $function$;
 
--- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
-CREATE OR REPLACE FUNCTION haal_besluitnummers_in(dag date)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  hoogste bigint;
-begin
-  select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from besluit where identificatie like 'BESLUIT-' || to_char(dag, 'YYYY') || '-%';
-  perform nextval('besluit_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from besluit_nummer), 10000000));
-end $function$;
-
--- Moves the sequence of generated numbers past the numbers that documents of this year have.
-CREATE OR REPLACE FUNCTION haal_documentnummers_in(creatiedatum date)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  hoogste bigint;
-begin
-  select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from enkelvoudiginformatieobject
-  where identificatie like 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-%';
-  perform nextval('document_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from document_nummer), 10000000));
-end $function$;
-
--- Moves the sequence of generated numbers past the numbers that zaken of this year have.
-CREATE OR REPLACE FUNCTION haal_zaaknummers_in(dag date)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  hoogste bigint;
-begin
-  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
-  perform nextval('zaak_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
-end $function$;
-
--- Moves the sequence of this way past the numbers that zaken have already.
-CREATE OR REPLACE FUNCTION haal_zaaknummers_in(dag date, wijze text)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  laatste bigint;
-  letters text;
-  hoogste bigint;
-begin
-  if wijze = 'use-creation-year' then perform haal_zaaknummers_in(current_date); return; end if;
-  if wijze <> 'use-uwv-identification' then perform haal_zaaknummers_in(dag); return; end if;
-  select last_value into laatste from zaak_nummer_uwv;
-  letters := zaaknummer_uwv_letters(laatste);
-  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
-  from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
-  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
-end $function$;
-
-CREATE OR REPLACE FUNCTION heeft_ruimte()
+CREATE OR REPLACE FUNCTION has_room()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -2689,27 +2685,13 @@ begin
   execute format('select exists (select from %I b where b.%I = ($1).%I offset %s)', tg_table_name, tg_argv[0], tg_argv[0],
     tg_argv[1]::integer - 1) into vol using new;
   if vol then
-    raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'heeft_ruimte';
+    raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'has_room';
   end if;
   return new;
 end $function$;
 
--- Adds the failed rows of a batch to import_foutsoort.
-CREATE OR REPLACE FUNCTION import_foutsoort_tellen()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into import_foutsoort (import_id, sleutel, reden, aantal)
-  select import_id, hashtextextended(reden, 0) as sleutel, min(reden), count(*)
-  from (select import_id, import_reden(opmerking) as reden from nieuw where not geslaagd) f
-  group by 1, 2 order by 1, 2
-  on conflict (import_id, sleutel) do update set aantal = import_foutsoort.aantal + excluded.aantal;
-  return null;
-end $function$;
-
 -- Why a row failed, without what differs from row to row.
-CREATE OR REPLACE FUNCTION import_reden(opmerking text)
+CREATE OR REPLACE FUNCTION import_reason(opmerking text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
@@ -2719,16 +2701,16 @@ AS $function$
 $function$;
 
 -- Whether nobody makes an attempt to deliver it: nobody claimed it, or whoever did is gone or knows nothing of it.
-CREATE OR REPLACE FUNCTION is_claimable(l levering, p_worker integer, p_busy_messages bigint[], p_busy_receivers bigint[])
+CREATE OR REPLACE FUNCTION is_claimable(l delivery, p_worker integer, p_busy_messages bigint[], p_busy_receivers bigint[])
  RETURNS boolean
  LANGUAGE sql
  STABLE
 AS $function$
-  select l.genomen_door is null
-    or l.genomen_door = p_worker and not exists (
+  select l.claimed_by is null
+    or l.claimed_by = p_worker and not exists (
       select from unnest(p_busy_messages, p_busy_receivers) as b(message, receiver)
       where b.message = l.notificatie_id and b.receiver = l.abonnement_id)
-    or l.genomen_door <> p_worker and not exists (select from worker w where w.id = l.genomen_door)
+    or l.claimed_by <> p_worker and not exists (select from worker w where w.id = l.claimed_by)
 $function$;
 
 -- Whether it is a normalised ISO 8601 duration of at most five hundred years; empty for no term at all, which a check lets pass. The same reading as src/http/duration.ts.
@@ -2759,17 +2741,53 @@ begin
   end;
 end $function$;
 
--- A value of a kenmerk for comparing, of 64 characters at most.
-CREATE OR REPLACE FUNCTION kenmerk_kort(p_waarde text)
+-- The rows of the view job_overview.
+CREATE OR REPLACE FUNCTION job_rows()
+ RETURNS TABLE(id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text, created_at timestamp with time zone, vanaf timestamp with time zone, busy_since timestamp with time zone, worker text)
+ LANGUAGE sql
+ STABLE
+AS $function$ select * from job_rows(null) $function$;
+
+-- These jobs, or all, as the view job_overview shows them.
+CREATE OR REPLACE FUNCTION job_rows(p_ids bigint[])
+ RETURNS TABLE(id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text, created_at timestamp with time zone, vanaf timestamp with time zone, busy_since timestamp with time zone, worker text)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return query
+  select
+    j.id::bigint,
+    j.task_identifier::text,
+    job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at),
+    case when j.key like 'import:%' then 'import ' || substr(j.key, 8) when j.key <> j.task_identifier then j.key end,
+    j.attempts::integer,
+    j.max_attempts::integer,
+    j.last_error,
+    j.created_at,
+    j.run_at,
+    j.locked_at,
+    (select w.naam || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
+  from graphile_worker.jobs j
+  where p_ids is null or j.id = any(p_ids);
+end $function$;
+
+-- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
+CREATE OR REPLACE FUNCTION job_state(busy_since timestamp with time zone, pogingen integer, max_attempts integer, vanaf timestamp with time zone)
  RETURNS text
  LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
+ STABLE
 AS $function$
-  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_waarde(p_waarde) as w) v
+  select case
+    when busy_since is not null then 'bezig'
+    when pogingen >= max_attempts then 'mislukt'
+    when vanaf > now() then 'gepland'
+    else 'wacht'
+  end
 $function$;
 
 -- A name of a kenmerk for comparing: camelCase and snake_case are one name.
-CREATE OR REPLACE FUNCTION kenmerk_naam(p_naam text)
+CREATE OR REPLACE FUNCTION kenmerk_name(p_naam text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
@@ -2777,27 +2795,23 @@ AS $function$
   select lower(replace(p_naam, '_', ''))
 $function$;
 
+-- A value of a kenmerk for comparing, of 64 characters at most.
+CREATE OR REPLACE FUNCTION kenmerk_short(p_waarde text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_value(p_waarde) as w) v
+$function$;
+
 -- A value of a kenmerk for comparing: of the URL of a resource only its kind and uuid, since a service may have several names.
-CREATE OR REPLACE FUNCTION kenmerk_waarde(p_waarde text)
+CREATE OR REPLACE FUNCTION kenmerk_value(p_waarde text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select coalesce(substring(p_waarde from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_waarde)
 $function$;
-
--- The kenmerken of a message, to compare; false where one name has several values, which no filter lets through.
-CREATE OR REPLACE FUNCTION kenmerken_toets(p_kenmerken jsonb)
- RETURNS jsonb
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return (select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
-    select kenmerk_naam(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
-    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_kort(coalesce(k.waarde, '')) as kort offset 0) v
-    group by 1) k);
-end $function$;
 
 CREATE OR REPLACE FUNCTION mark_last_status()
  RETURNS trigger
@@ -2828,31 +2842,12 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION meld_autorisatie_wijziging()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_notify('zaakstroom_autorisaties', '');
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION meld_instelling_wijziging()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_notify('zaakstroom_instellingen', '');
-  return null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION move_counts_of_parts()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
     k.zaaktype_id, k.zaaktype_url, k.level, d.aantal * k.sign
@@ -2863,28 +2858,27 @@ begin
   return null;
 end $function$;
 
--- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
-CREATE OR REPLACE FUNCTION overgenomen(object uuid)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION notify_autorisatie_change()
+ RETURNS trigger
  LANGUAGE plpgsql
- STABLE
 AS $function$
-declare
-  gesloten boolean;
 begin
-  if not exists (select from overneming where status <> 'omgeschakeld' and not proef) then return false; end if;
-  select bool_or(o.alleen_lezen) into gesloten
-  from overneming_object w join overneming o on o.id = w.overneming_id
-  where w.uuid = object and o.status <> 'omgeschakeld';
-  if gesloten then
-    raise exception 'taken over, and read-only until the switch'
-      using errcode = 'integrity_constraint_violation', constraint = 'overneming_alleen_lezen';
-  end if;
-  return gesloten is not null;
+  perform pg_notify('zaakstroom_autorisaties', '');
+  return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION notify_setting_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('zaakstroom_instellingen', '');
+  return null;
+end;
+$function$;
+
 -- The order of the names of confidentiality, which existing clients know.
-CREATE OR REPLACE FUNCTION plaats_in_alfabet(vertrouwelijkheidaanduiding)
+CREATE OR REPLACE FUNCTION place_in_alphabet(vertrouwelijkheidaanduiding)
  RETURNS smallint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
@@ -2908,34 +2902,34 @@ declare
   of_subscribers integer[];
 begin
   with gone as (
-    delete from levering l
+    delete from delivery l
     using unnest(p_messages, p_receivers, p_numbers, p_outcomes) with ordinality as u(message, receiver, number, outcome, place)
     where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-      and l.poging = u.number and l.genomen_door is not null
-    returning u.place::integer as place, l.begonnen_op, l.hoofd_object_uuid
+      and l.poging = u.number and l.claimed_by is not null
+    returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
   ), logged as (
-    insert into notificatie_poging (notificatie_id, abonnement_id, nummer, begonnen_op, duur_ms, uitkomst, http_status, antwoord)
-    select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begonnen_op, now()), p_ms[place], p_outcomes[place],
+    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+    select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place], p_outcomes[place],
       p_statuses[place], p_answers[place]
     from gone on conflict do nothing
   )
   select coalesce(array_agg(place), '{}'), coalesce(array_agg(hoofd_object_uuid), '{}') into places, objects from gone;
   if 'delivered' <> any (p_outcomes) then
     with kept as (
-      update levering l set
+      update delivery l set
         status = case when u.wait is null then 'mislukt' else 'gepland' end,
-        volgende_poging_op = clock_timestamp() + u.wait * interval '1 second',
-        beeindigd_op = case when u.wait is null then clock_timestamp() end,
+        next_attempt_at = clock_timestamp() + u.wait * interval '1 second',
+        ended_at = case when u.wait is null then clock_timestamp() end,
         herhalingen = l.herhalingen + case when u.wait is null then 0 else 1 end,
-        genomen_door = null
+        claimed_by = null
       from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_waits)
         with ordinality as u(message, receiver, number, outcome, wait, place)
       where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-        and l.poging = u.number and l.genomen_door is not null
-      returning u.place::integer as place, l.begonnen_op, l.hoofd_object_uuid
+        and l.poging = u.number and l.claimed_by is not null
+      returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
     ), logged as (
-      insert into notificatie_poging (notificatie_id, abonnement_id, nummer, begonnen_op, duur_ms, uitkomst, http_status, antwoord)
-      select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begonnen_op, now()), p_ms[place],
+      insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+      select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
         p_outcomes[place], p_statuses[place], p_answers[place]
       from kept on conflict do nothing
     )
@@ -2949,36 +2943,36 @@ begin
   select array_agg(f.notificatie_id), array_agg(f.abonnement_id) into next_ids, next_receivers
   from unnest(places, objects) as o(place, object),
     lateral (
-      select e.notificatie_id, e.abonnement_id, e.volgende_poging_op from levering e
+      select e.notificatie_id, e.abonnement_id, e.next_attempt_at from delivery e
       where e.abonnement_id = p_receivers[o.place] and e.hoofd_object_uuid = o.object and e.status = 'gepland'
       order by e.notificatie_id limit 1) f
-  where f.volgende_poging_op is null;
+  where f.next_attempt_at is null;
   released := next_ids is not null;
   if released then
-    update levering l set volgende_poging_op = now()
+    update delivery l set next_attempt_at = now()
     from (
       -- In one order, so that two who record at once never wait for each other.
-      select n.notificatie_id, n.abonnement_id from levering n
+      select n.notificatie_id, n.abonnement_id from delivery n
       join unnest(next_ids, next_receivers) as v(id, receiver) on n.notificatie_id = v.id and n.abonnement_id = v.receiver
-      where n.status = 'gepland' and n.volgende_poging_op is null
+      where n.status = 'gepland' and n.next_attempt_at is null
       order by n.notificatie_id, n.abonnement_id for update of n) first
     where l.notificatie_id = first.notificatie_id and l.abonnement_id = first.abonnement_id;
   end if;
 
   select array_agg(o.place) into of_subscribers from unnest(places) as o(place) where p_receivers[o.place] <> 0;
   if of_subscribers is null then return; end if;
-  update abonnement a set fouten = 0, storing_sinds = null, niet_voor = null, laatste_uitkomst = null, laatste_http_status = null
+  update abonnement a set fouten = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
     where a.id in (select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
-      and (a.fouten > 0 or a.niet_voor is not null);
-  update abonnement a set fouten = a.fouten + f.count, storing_sinds = coalesce(a.storing_sinds, now()),
-      laatste_uitkomst = f.outcome, laatste_http_status = f.http_status,
+      and (a.fouten > 0 or a.not_before is not null);
+  update abonnement a set fouten = a.fouten + f.count, failing_since = coalesce(a.failing_since, now()),
+      last_outcome = f.outcome, last_http_status = f.http_status,
       -- Probed after 5 s, 10 s, … and at most every five minutes.
-      niet_voor = greatest(a.niet_voor, now() + f.rest * interval '1 second',
+      not_before = greatest(a.not_before, now() + f.rest * interval '1 second',
         case when a.fouten + f.count >= 5
           then now() + interval '1 second' * least(300, 5 * 2 ^ least(a.fouten + f.count - 5, 20)) end),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
       reden = case when f.unsubscribed and a.status = 'actief' then 'De ontvanger heeft opgezegd (antwoord 410).' else a.reden end,
-      status_sinds = case when f.unsubscribed and a.status = 'actief' then now() else a.status_sinds end
+      status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
     from (
       select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest,
         coalesce(bool_or(p_statuses[o.place] = 410), false) as unsubscribed,
@@ -2994,7 +2988,7 @@ CREATE OR REPLACE FUNCTION recount_besluit()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal) values (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1), (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
+      insert into besluit_count (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal) values (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1), (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
       return null;
     end $function$;
 
@@ -3003,7 +2997,7 @@ CREATE OR REPLACE FUNCTION recount_enkelvoudiginformatieobject()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into enkelvoudiginformatieobject_aantal (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal) values (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.is_gereed_voor_publicatie, -1), (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.is_gereed_voor_publicatie, 1);
+      insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal) values (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.is_gereed_voor_publicatie, -1), (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.is_gereed_voor_publicatie, 1);
       return null;
     end $function$;
 
@@ -3013,7 +3007,7 @@ CREATE OR REPLACE FUNCTION recount_klantcontact()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'klantcontact', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3025,7 +3019,7 @@ CREATE OR REPLACE FUNCTION recount_resultaat()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'resultaat', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', old.resultaattype_id, old.resultaattype_url, '', '', '', -1), (new.zaak_id, '', new.resultaattype_id, new.resultaattype_url, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3037,7 +3031,7 @@ CREATE OR REPLACE FUNCTION recount_rol()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'rol', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type, old.indicatie_machtiging, -1), (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving, new.betrokkene_type, new.indicatie_machtiging, 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3049,7 +3043,7 @@ CREATE OR REPLACE FUNCTION recount_status()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'status', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, case when old.laatst then 'laatst' else 'eerder' end, old.statustype_id, old.statustype_url, '', '', '', -1), (new.zaak_id, case when new.laatst then 'laatst' else 'eerder' end, new.statustype_id, new.statustype_url, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3061,7 +3055,7 @@ CREATE OR REPLACE FUNCTION recount_substatus()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'substatus', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3072,7 +3066,7 @@ CREATE OR REPLACE FUNCTION recount_zaak()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_aantal (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal) values (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie, old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1), (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie, new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
+      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal) values (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie, old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1), (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie, new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
       return null;
     end $function$;
 
@@ -3082,7 +3076,7 @@ CREATE OR REPLACE FUNCTION recount_zaaknotitie()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'zaaknotitie', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3094,7 +3088,7 @@ CREATE OR REPLACE FUNCTION recount_zaakobject()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaakdeel_aantal (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
       select 'zaakobject', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, old.object_type, null::bigint, null::text, '', '', '', -1), (new.zaak_id, new.object_type, null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3105,7 +3099,7 @@ CREATE OR REPLACE FUNCTION remove_counts_of_parts()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
   select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
     old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
@@ -3113,89 +3107,95 @@ begin
   return old;
 end $function$;
 
--- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
-CREATE OR REPLACE FUNCTION taak_staat(bezig_sinds timestamp with time zone, pogingen integer, max_pogingen integer, vanaf timestamp with time zone)
- RETURNS text
- LANGUAGE sql
- STABLE
-AS $function$
-  select case
-    when bezig_sinds is not null then 'bezig'
-    when pogingen >= max_pogingen then 'mislukt'
-    when vanaf > now() then 'gepland'
-    else 'wacht'
-  end
-$function$;
-
--- The rows of the view taak_overzicht.
-CREATE OR REPLACE FUNCTION taken()
- RETURNS TABLE(id bigint, taak text, staat text, hoort_bij text, pogingen integer, max_pogingen integer, laatste_fout text, gemaakt_op timestamp with time zone, vanaf timestamp with time zone, bezig_sinds timestamp with time zone, worker text)
- LANGUAGE sql
- STABLE
-AS $function$ select * from taken(null) $function$;
-
--- These jobs, or all, as the view taak_overzicht shows them.
-CREATE OR REPLACE FUNCTION taken(p_ids bigint[])
- RETURNS TABLE(id bigint, taak text, staat text, hoort_bij text, pogingen integer, max_pogingen integer, laatste_fout text, gemaakt_op timestamp with time zone, vanaf timestamp with time zone, bezig_sinds timestamp with time zone, worker text)
+-- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
+CREATE OR REPLACE FUNCTION skip_besluitnummers(dag date)
+ RETURNS void
  LANGUAGE plpgsql
- STABLE
 AS $function$
+declare
+  hoogste bigint;
 begin
-  return query
-  select
-    j.id::bigint,
-    j.task_identifier::text,
-    taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at),
-    case when j.key like 'import:%' then 'import ' || substr(j.key, 8) when j.key <> j.task_identifier then j.key end,
-    j.attempts::integer,
-    j.max_attempts::integer,
-    j.last_error,
-    j.created_at,
-    j.run_at,
-    j.locked_at,
-    (select w.naam || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
-  from graphile_worker.jobs j
-  where p_ids is null or j.id = any(p_ids);
+  select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from besluit where identificatie like 'BESLUIT-' || to_char(dag, 'YYYY') || '-%';
+  perform nextval('besluit_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from besluit_nummer), 10000000));
 end $function$;
 
--- Whether a message fits filters, both in the shape to compare (kenmerken_toets, filters_toets).
-CREATE OR REPLACE FUNCTION toets_past(p_toets jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
+-- Moves the sequence of generated numbers past the numbers that documents of this year have.
+CREATE OR REPLACE FUNCTION skip_documentnummers(creatiedatum date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from enkelvoudiginformatieobject
+  where identificatie like 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-%';
+  perform nextval('document_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from document_nummer), 10000000));
+end $function$;
+
+-- Moves the sequence of generated numbers past the numbers that zaken of this year have.
+CREATE OR REPLACE FUNCTION skip_zaaknummers(dag date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
+  perform nextval('zaak_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
+end $function$;
+
+-- Moves the sequence of this way past the numbers that zaken have already.
+CREATE OR REPLACE FUNCTION skip_zaaknummers(dag date, wijze text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  laatste bigint;
+  letters text;
+  hoogste bigint;
+begin
+  if wijze = 'use-creation-year' then perform skip_zaaknummers(current_date); return; end if;
+  if wijze <> 'use-uwv-identification' then perform skip_zaaknummers(dag); return; end if;
+  select last_value into laatste from zaak_nummer_uwv;
+  letters := zaaknummer_uwv_letters(laatste);
+  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
+  from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
+  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
+end $function$;
+
+-- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
+CREATE OR REPLACE FUNCTION taken_over(object uuid)
  RETURNS boolean
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  select (p_toets -> 'RESOURCE' is null or p_toets -> 'RESOURCE' ? p_resource)
-    and (p_toets -> 'ACTIE' is null or p_toets -> 'ACTIE' ? p_actie
-      or p_actie = 'partial_update' and p_toets -> 'ACTIE' ? 'update')
-    and (p_toets || p_kenmerken) @> p_toets
-$function$;
-
--- Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.
-CREATE OR REPLACE FUNCTION volg_abonnement()
- RETURNS trigger
  LANGUAGE plpgsql
+ STABLE
 AS $function$
+declare
+  gesloten boolean;
 begin
-  if new.fouten > old.fouten then new.laatste_fout_op := now(); end if;
-  -- Whoever plans messages without seeing this status does it with a higher key: that is given out after this was committed.
-  if old.status in ('actief', 'gepauzeerd') and new.status in ('geblokkeerd', 'opgezegd') then
-    new.gemist_na := coalesce(old.gemist_na, pg_sequence_last_value(pg_get_serial_sequence('notificatie', 'id')::regclass), 0);
+  if not exists (select from takeover where status <> 'omgeschakeld' and not proef) then return false; end if;
+  select bool_or(o.read_only) into gesloten
+  from takeover_object w join takeover o on o.id = w.takeover_id
+  where w.uuid = object and o.status <> 'omgeschakeld';
+  if gesloten then
+    raise exception 'taken over, and read-only until the switch'
+      using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
   end if;
-  if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
-    new.status := 'gepauzeerd';
-    new.reden := 'De applicatie van dit abonnement is verwijderd.';
-    new.status_sinds := now();
-  end if;
-  return new;
+  return gesloten is not null;
 end $function$;
 
--- Wakes a sender, unless one looks by itself. To be called after the rows in levering were written.
-CREATE OR REPLACE FUNCTION wek_zender()
+-- Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.
+CREATE OR REPLACE FUNCTION wake_sender()
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not exists (select from notificatie_zender z join worker w on w.id = z.worker_id) then
+  if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
     perform graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties');
   end if;
 end $function$;

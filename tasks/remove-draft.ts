@@ -18,12 +18,7 @@ const ROWS = 10_000
 export function removeDraft({ database }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
-    for (const table of [
-      'import_concept_regel',
-      'import_concept_sleutel',
-      'import_concept_foutsoort',
-      'import_concept_fout',
-    ]) {
+    for (const table of ['import_draft_row', 'import_draft_key', 'import_draft_fault_kind', 'import_draft_fault']) {
       for (let removed = ROWS; removed === ROWS; ) {
         const result = await database.sql`
           delete from ${database.sql(table)} where ctid = any(array(
@@ -31,6 +26,6 @@ export function removeDraft({ database }: { database: Database }): Task {
         removed = result.count
       }
     }
-    await database.sql`delete from import_concept where id = ${id} and verwijderd_op is not null`
+    await database.sql`delete from import_draft where id = ${id} and deleted_at is not null`
   }
 }

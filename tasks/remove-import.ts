@@ -20,7 +20,7 @@ const ROWS = 10_000
 export function removeImport({ database }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
-    for (const table of ['import_regel', 'import_resultaat']) {
+    for (const table of ['import_row', 'import_outcome']) {
       for (let after = 0; ; after += ROWS) {
         const left = await database.sql`
           with gone as (delete from ${database.sql(table)} where import_id = ${id} and nummer >= ${after} and nummer < ${after + ROWS})
@@ -28,6 +28,6 @@ export function removeImport({ database }: { database: Database }): Task {
         if (!one(left).more) break
       }
     }
-    await database.db.deleteFrom('import').where('id', '=', id).where(sql<boolean>`verwijderd_op is not null`).execute()
+    await database.db.deleteFrom('import').where('id', '=', id).where(sql<boolean>`deleted_at is not null`).execute()
   }
 }

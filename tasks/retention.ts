@@ -38,13 +38,13 @@ export function retention(parts: Parts): Task {
   return async (payload) => {
     const { door = '' } = readInput(Payload, payload)
     const { id } = await database.db
-      .insertInto('bewaartermijnRun')
-      .values({ gestartDoor: door })
+      .insertInto('retentionRun')
+      .values({ startedBy: door })
       .returning('id')
       .executeTakeFirstOrThrow()
     // What was done before a fault stays done, so it is written down part by part.
-    const note = (done: UpdateObject<DB, 'bewaartermijnRun'>) =>
-      database.db.updateTable('bewaartermijnRun').set(done).where('id', '=', id).execute()
+    const note = (done: UpdateObject<DB, 'retentionRun'>) =>
+      database.db.updateTable('retentionRun').set(done).where('id', '=', id).execute()
     const stopped = door === '' ? await clockGap(database.sql) : undefined
     if (stopped) {
       log.error(
@@ -52,7 +52,7 @@ export function retention(parts: Parts): Task {
         'retention stopped: by the clock of the database too long ago was the last; start it from the pages',
       )
       const fout = `Gestopt, er is niets verwijderd: de vorige opruiming was volgens de klok van de database ${stopped.days} dagen geleden. Klopt de datum van de server, voer het opruimen dan zelf uit.`
-      await note({ fout, beeindigdOp: sql`clock_timestamp()` })
+      await note({ fout, endedAt: sql`clock_timestamp()` })
       return
     }
     try {
@@ -69,16 +69,16 @@ export function retention(parts: Parts): Task {
         bestanden: swept.removed,
         onafgemaakt: swept.unfinished,
         overgeslagen,
-        beeindigdOp: sql`clock_timestamp()`,
+        endedAt: sql`clock_timestamp()`,
       })
       log.info({ imports, notificaties, ...swept }, 'retention done')
     } catch (error) {
       const fout = 'De worker kon het opruimen niet afmaken. De oorzaak staat in zijn logboek.'
-      await note({ fout, beeindigdOp: sql`clock_timestamp()` }).catch(() => {}) // the database may be what failed
+      await note({ fout, endedAt: sql`clock_timestamp()` }).catch(() => {}) // the database may be what failed
       throw error
     }
     await database.db
-      .deleteFrom('bewaartermijnRun')
+      .deleteFrom('retentionRun')
       .where('id', '<=', id - RUNS)
       .execute()
   }

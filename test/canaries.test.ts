@@ -35,7 +35,7 @@ const BSN = {
 const PLACES: Partial<Record<keyof typeof BSN, RegExp>> = {
   role: /^(rol|audit)$/,
   // The rows of a CSV and its report are what was uploaded, until their term is over.
-  importRow: /^(import_regel|import_resultaat)$/,
+  importRow: /^(import_row|import_outcome)$/,
   // Who a client says that it acts for is what the audit trail is for.
   userId: /^audit$/,
 }
@@ -67,7 +67,7 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 58
     response.writeHead(400).end(JSON.stringify(received.headers))
   }
   await configure(test, receiver.root, { backoff: 1, baseFactor: 1, maxRetries: 1 })
-  await sql`update notificatie_instelling set modus = 'beide'`
+  await sql`update notificatie_settings set modus = 'beide'`
   await createAccount(test.database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord: SECRETS.password })
   await sql`create table kanarie_taak (payload text)`
   await sql`create function kanarie_taak() returns trigger language plpgsql as
@@ -213,7 +213,7 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 58
   await call('GET', '/beheer/', undefined, { cookie: `zaakstroom=${SECRETS.cookie}` })
 
   await until('all that was queued', async () => {
-    const [open] = await sql`select (select count(*) from levering where status = 'gepland')
+    const [open] = await sql`select (select count(*) from delivery where status = 'gepland')
       + (select count(*) from import where status = 'active') as count`
     return Number(open!.count) === 0
   })

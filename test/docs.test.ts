@@ -131,7 +131,7 @@ t.test('every table, view, index, function and column that docs/database.md name
     others: codes.flatMap((code) => code.match(/(?<![\w.])[a-z]+(?:_[a-z]+)+…?|…_[a-z]+/g) ?? []),
   }
   t.ok(named.tables.length > 40 && named.others.length > 40)
-  // `import_concept…` is the beginning of a name, `…_aantal` the end.
+  // `import_draft…` is the beginning of a name, `…_count` the end.
   const requireThere = (name: string, all: string[]) =>
     t.ok(new RegExp(`^${name.replace('…', '\\w+')}$`, 'm').test(all.join('\n')), name)
   for (const name of named.tables) requireThere(name, tables)

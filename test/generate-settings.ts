@@ -42,7 +42,7 @@ export function settingsPage(): string {
 
 Settings come from the environment and are checked once, at the start: a wrong one ends the program with exit code 78 and a line
 for each fault. An empty value counts as unset. Those with ³ may also be changed in the administration pages (Configuratie), while
-the service runs; they are kept in table \`instelling\`. What the environment says wins, and the pages then show it as fixed. All
+the service runs; they are kept in table \`setting\`. What the environment says wins, and the pages then show it as fixed. All
 others are needed before the database is there, or belong to one process: they are in the environment only.
 
 \`zaakstroom --help\` shows the same list. This page is made from \`src/config/settings/\` by \`npm run settings\`.

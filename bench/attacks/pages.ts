@@ -15,7 +15,7 @@ const signedIn = (rol: string): Pick<Attack, 'rights' | 'prepare'> => ({
       with account as (
         insert into beheer_account (gebruikersnaam, rol) select ${`slecht-${rol}`}, ${rol}
         where not exists (select from beheer_account where gebruikersnaam = ${`slecht-${rol}`}) returning id)
-      insert into beheer_sessie (sleutel, account_id, vervalt_op)
+      insert into beheer_session (sleutel, account_id, expires_at)
       select ${key}, id, now() + interval '12 hours' from account on conflict do nothing`
   },
 })
@@ -56,7 +56,7 @@ export const pageAttacks: Attack[] = [
     prepare: async (world, means) => {
       await signedIn('viewer').prepare!(world, means)
       await means.sql`
-        insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_soort, object_id, object_weergave, nieuw)
+        insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_kind, object_id, object_weergave, nieuw)
         select 'x', '', 'proef', 'geslaagd', 'proef', n::text, '', jsonb_build_object('tekst', repeat('x', 2000))
         from generate_series(1, ${Math.round(20_000 * means.scale) + 100}::int) n`
     },

@@ -11,7 +11,7 @@ import { link } from '../http/links.ts'
 export class UnknownClient extends Error {}
 
 /** What may be known of a secret. */
-export type ClientSecret = { id: number; gemaaktOp: string; verlooptOp: string | null }
+export type ClientSecret = { id: number; createdAt: string; expiresAt: string | null }
 export type Client = {
   clientId: string
   applicatieUuid: string
@@ -27,8 +27,8 @@ export async function listClients(db: ReadDb | Db): Promise<Client[]> {
     select c.client_id, a.uuid as applicatie_uuid, a.label, a.heeft_alle_autorisaties,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as aantal_autorisaties,
-      coalesce((select jsonb_agg(jsonb_build_object('id', g.id, 'gemaaktOp', g.gemaakt_op, 'verlooptOp', g.verloopt_op) order by g.id)
-        from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now())), '[]')
+      coalesce((select jsonb_agg(jsonb_build_object('id', g.id, 'createdAt', g.created_at, 'expiresAt', g.expires_at) order by g.id)
+        from applicatie_secret g where g.client_id = c.client_id and (g.expires_at is null or g.expires_at > now())), '[]')
         as geheimen
     from applicatie_client c join applicatie a on a.id = c.applicatie_id
     order by c.client_id`.execute(db)
@@ -69,13 +69,13 @@ export async function rotateSecret(
   return changeSecrets(m, clientId, async (before) => {
     const newest = before.at(-1)
     await m.trx
-      .deleteFrom('applicatieGeheim')
+      .deleteFrom('applicatieSecret')
       .where('clientId', '=', clientId)
       .$call(when(graceHours > 0 ? newest : undefined, (query, { id }) => query.where('id', '!=', id)))
       .execute()
     await m.trx
-      .updateTable('applicatieGeheim')
-      .set({ verlooptOp: sql`least(verloopt_op, now() + make_interval(secs => ${graceHours * 3600}))` })
+      .updateTable('applicatieSecret')
+      .set({ expiresAt: sql`least(expires_at, now() + make_interval(secs => ${graceHours * 3600}))` })
       .where('clientId', '=', clientId)
       .execute()
     await insertClientSecret(m, box, clientId, secret)
@@ -93,7 +93,7 @@ export async function revokeSecret(m: Mutation, clientId: string, which: number 
   return changeSecrets(m, clientId, async (before) => {
     const newest = before.at(-1)?.id ?? 0
     const { numDeletedRows } = await m.trx
-      .deleteFrom('applicatieGeheim')
+      .deleteFrom('applicatieSecret')
       .where('clientId', '=', clientId)
       .$if(which === 'oud', (query) => query.where('id', '!=', newest))
       .$if(typeof which === 'number', (query) => query.where('id', '=', which as number))
@@ -104,7 +104,7 @@ export async function revokeSecret(m: Mutation, clientId: string, which: number 
 
 async function insertClientSecret(m: Mutation, box: SecretBox, clientId: string, secret: string): Promise<void> {
   await m.trx
-    .insertInto('applicatieGeheim')
+    .insertInto('applicatieSecret')
     .values({ clientId, geheim: box.seal(secret, clientId) })
     .execute()
 }
@@ -141,9 +141,9 @@ async function changeSecrets<T>(
 
 function secretsOfClient(m: Mutation, clientId: string): Promise<ClientSecret[]> {
   return m.trx
-    .selectFrom('applicatieGeheim')
+    .selectFrom('applicatieSecret')
     .where('clientId', '=', clientId)
     .orderBy('id')
-    .select(['id', 'gemaaktOp', 'verlooptOp'])
+    .select(['id', 'createdAt', 'expiresAt'])
     .execute()
 }

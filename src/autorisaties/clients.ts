@@ -48,7 +48,7 @@ export async function ensureBootstrapClient(
     await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', current.id).execute()
     await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', current.id).execute()
     await m.trx.updateTable('applicatie').set({ heeftAlleAutorisaties: true }).where('id', '=', current.id).execute()
-    await m.trx.deleteFrom('applicatieGeheim').where('clientId', '=', client.id).execute()
+    await m.trx.deleteFrom('applicatieSecret').where('clientId', '=', client.id).execute()
     await insertSecret(m, box, client)
     record(m, 'update', current.uuid, current.label, true, client.id)
   })
@@ -78,7 +78,7 @@ async function insertSecret(
   { id, secret }: { id: string; secret: string },
 ): Promise<void> {
   await m.trx
-    .insertInto('applicatieGeheim')
+    .insertInto('applicatieSecret')
     .values({ clientId: id, geheim: box.seal(secret, id) })
     .execute()
 }
@@ -116,7 +116,7 @@ function findApplicatie(db: Db, clientId: string) {
 
 async function secretsOf(db: Db, box: SecretBox, clientId: string): Promise<string[]> {
   const rows = await db
-    .selectFrom('applicatieGeheim')
+    .selectFrom('applicatieSecret')
     .where('clientId', '=', clientId)
     .orderBy('id')
     .select('geheim')

@@ -68,16 +68,16 @@ async function loadCredential(
   if (!applicatie) return undefined
   // Applications that were taken over may share a client id: it has the rights of all.
   const others = await database.db
-    .selectFrom('applicatieClientOok as c')
+    .selectFrom('applicatieClientMore as c')
     .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
     .where('c.clientId', '=', clientId)
     .select(['a.id', 'a.heeftAlleAutorisaties'])
     .execute()
   const [geheimen, rights] = await Promise.all([
     database.db
-      .selectFrom('applicatieGeheim')
+      .selectFrom('applicatieSecret')
       .where('clientId', '=', clientId)
-      .where((eb) => eb.or([eb('verlooptOp', 'is', null), eb('verlooptOp', '>', sql<string>`now()`)]))
+      .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', sql<string>`now()`)]))
       .select(['id', 'geheim'])
       .execute(),
     loadRights(database.db, [applicatie.id, ...others.map(({ id }) => id)]),

@@ -139,8 +139,8 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
     const verder = encodeURIComponent(request.originalUrl)
     return reply.redirect(`${basePath(request)}/beheer/inloggen${request.session ? '/code' : ''}?verder=${verder}`, 303)
   }
-  const { totp, wachtwoord, wachtwoordGegeven } = request.beheerder
-  if (wachtwoordGegeven) {
+  const { totp, wachtwoord, passwordGiven } = request.beheerder
+  if (passwordGiven) {
     if (request.routeOptions.config.withGivenPassword) return
     if (!isSafe(request)) throw forbidden(undefined, t('Kies eerst een eigen wachtwoord.'))
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/wachtwoord`, 303)

@@ -158,7 +158,7 @@ export async function createBesluitinformatieobject(
     remote.relations.push({
       soort: 'objectinformatieobject',
       bron: 'besluitinformatieobject',
-      bronUuid: uuid,
+      sourceUuid: uuid,
       lijst: siblingList(url!, 'objectinformatieobjecten'),
       inhoud: { informatieobject: url!, object: link(base, 'besluit', besluit.uuid), objectType: 'besluit' },
     })

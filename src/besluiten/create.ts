@@ -86,7 +86,7 @@ type NewBesluit = ReturnType<typeof toRow> & {
 export const zaakbesluitElsewhere = (zaak: string, uuid: string, base: string): RemoteRelation => ({
   soort: 'zaakbesluit',
   bron: 'besluit',
-  bronUuid: uuid,
+  sourceUuid: uuid,
   lijst: `${zaak}/besluiten`,
   inhoud: { besluit: link(base, 'besluit', uuid) },
 })
@@ -103,7 +103,7 @@ async function insertBesluit(m: Mutation, values: NewBesluit): Promise<string> {
       .returning('uuid')
       .executeTakeFirst()
     if (made) return made.uuid
-    await sql`select haal_besluitnummers_in(${values.datum}::date)`.execute(m.trx)
+    await sql`select skip_besluitnummers(${values.datum}::date)`.execute(m.trx)
   }
   throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })
 }

@@ -40,7 +40,7 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
 
 /** Adds up the kept counts where these know all conditions (`counted`), and counts rows where there are `others`. */
 export function countBesluiten(reader: Reader, { counted, others }: Conditions): Promise<number> {
-  if (others.length === 0) return sumCounts(reader, sql`besluit_aantal b`, counted)
+  if (others.length === 0) return sumCounts(reader, sql`besluit_count b`, counted)
   return countRows(reader, sql`besluit b`, [...counted, ...others])
 }
 

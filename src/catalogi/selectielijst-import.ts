@@ -94,10 +94,10 @@ export async function saveSelectielijst(
   { datum, bestanden }: { datum: string; bestanden: readonly string[] },
 ): Promise<void> {
   m.unrecorded('the selectielijst is no resource of ours')
-  await m.sql`delete from selectielijst_regel`
+  await m.sql`delete from selectielijst_item`
   for (let from = 0; from < items.length; from += 1000) {
     const rows = items.slice(from, from + 1000)
-    await m.sql`insert into selectielijst_regel (url, soort, procestype, inhoud)
+    await m.sql`insert into selectielijst_item (url, soort, procestype, inhoud)
       select * from jsonb_to_recordset(${jsonOf(m.sql, rows)}) as x(url text, soort text, procestype text, inhoud jsonb)`
   }
   await m.sql`insert into selectielijst_import (datum, bestanden) values (${datum}, ${bestanden as string[]})
@@ -107,7 +107,7 @@ export async function saveSelectielijst(
 /** Removes what was imported. */
 export async function deleteSelectielijst(m: Mutation): Promise<number> {
   m.unrecorded('the selectielijst is no resource of ours')
-  const gone = await m.sql`delete from selectielijst_regel returning 1`
+  const gone = await m.sql`delete from selectielijst_item returning 1`
   await m.sql`delete from selectielijst_import`
   return gone.length
 }

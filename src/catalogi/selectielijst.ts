@@ -55,7 +55,7 @@ export async function openSelectielijst(config: Config, services: Services, db: 
       const kept = copy.get(withoutSlash(url))
       if (kept) return judge(kept, kind)
       const imported = await db
-        .selectFrom('selectielijstRegel')
+        .selectFrom('selectielijstItem')
         .where('url', '=', withoutSlash(url))
         .select('inhoud')
         .executeTakeFirst()
@@ -91,13 +91,13 @@ export async function openSelectielijst(config: Config, services: Services, db: 
 }
 
 async function isImported(db: ReadDb, kind: Kind): Promise<boolean> {
-  const found = await db.selectFrom('selectielijstRegel').where('soort', '=', kind).select('soort').limit(1).execute()
+  const found = await db.selectFrom('selectielijstItem').where('soort', '=', kind).select('soort').limit(1).execute()
   return found.length > 0
 }
 
 async function listImported(db: ReadDb, kind: Kind, procestype?: string): Promise<Record<string, unknown>[]> {
   const rows = await db
-    .selectFrom('selectielijstRegel')
+    .selectFrom('selectielijstItem')
     .where('soort', '=', kind)
     .$call(when(procestype, (query, procestype) => query.where('procestype', '=', procestype)))
     .select('inhoud')

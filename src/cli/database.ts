@@ -32,7 +32,7 @@ export async function withDatabase<T>(
 
 /** A database without the table is one that has yet to be migrated: what the command does tells so. */
 async function withStoredSettings(config: Config, database: Database, log: Logger): Promise<Config> {
-  const [table] = await database.sql<{ present: boolean }[]>`select to_regclass('instelling') is not null as present`
+  const [table] = await database.sql<{ present: boolean }[]>`select to_regclass('setting') is not null as present`
   return table?.present ? readStored(config, database, log) : config
 }
 

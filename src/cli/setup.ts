@@ -201,12 +201,12 @@ async function saveApplicatie(m: Mutation, box: SecretBox, input: Static<typeof 
 }
 
 async function saveSecrets(m: Mutation, box: SecretBox, clientId: string, secrets: string[]): Promise<boolean> {
-  const rows = await m.trx.selectFrom('applicatieGeheim').where('clientId', '=', clientId).select('geheim').execute()
+  const rows = await m.trx.selectFrom('applicatieSecret').where('clientId', '=', clientId).select('geheim').execute()
   const known = rows.map(({ geheim }) => box.open(geheim, clientId))
   if (isDeepStrictEqual(known.toSorted(), secrets.toSorted())) return false
-  await m.trx.deleteFrom('applicatieGeheim').where('clientId', '=', clientId).execute()
+  await m.trx.deleteFrom('applicatieSecret').where('clientId', '=', clientId).execute()
   await m.trx
-    .insertInto('applicatieGeheim')
+    .insertInto('applicatieSecret')
     .values(secrets.map((secret) => ({ clientId, geheim: box.seal(secret, clientId) })))
     .execute()
   return true

@@ -11,8 +11,8 @@ export async function writeReport(database: Database, takeover: Takeover, file: 
   async function* records() {
     yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
     const pages = database.sql<FindingRow[]>`
-      select soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
-      where overneming_id = ${takeover.id} order by soort, code, id`.cursor(1000)
+      select soort, sleutel, uitkomst, code, veld, tekst, ronde from takeover_remark
+      where takeover_id = ${takeover.id} order by soort, code, id`.cursor(1000)
     for await (const page of pages)
       for (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of page) {
         rows++

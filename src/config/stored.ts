@@ -1,4 +1,4 @@
-// Settings that were changed in the pages: table `instelling`, laid over the environment. A process reads them at its start and
+// Settings that were changed in the pages: table `setting`, laid over the environment. A process reads them at its start and
 // again at every signal of the database, so that a change counts everywhere at once.
 import type { Logger } from 'pino'
 import { type Config, withStored } from '../config.ts'
@@ -42,7 +42,7 @@ export async function openLiveSettings(config: Config, database: Database, log: 
 
 /** The configuration with the stored settings of this moment, for a command that does one thing and ends. */
 export async function readStored(config: Config, { db }: Database, log: Logger): Promise<Config> {
-  const rows = await db.selectFrom('instelling').select(['naam', 'waarde']).execute()
+  const rows = await db.selectFrom('setting').select(['naam', 'waarde']).execute()
   const read = withStored(config, new Map(rows.map(({ naam, waarde }) => [naam, waarde])))
   for (const fault of read.faults.values()) log.error({ fault }, 'a stored setting is wrong: its default is used')
   return read.config

@@ -11,28 +11,28 @@ export const EXTERNAL = 0
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
   , getoetst as materialized (
-    select b.*, kenmerken_toets(b.kenmerken) as toets from bericht b
+    select b.*, comparable_kenmerken(b.kenmerken) as toets from bericht b
     where exists (select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id where k.naam = b.kanaal)
-      and exists (select from notificatie_instelling where modus <> 'extern')
+      and exists (select from notificatie_settings where modus <> 'extern')
   )
   , geleverd as (
-    insert into levering (notificatie_id, abonnement_id, hoofd_object_uuid)
+    insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid)
     select b.id, ${EXTERNAL}::bigint, b.hoofd_object_uuid
-    from bericht b cross join notificatie_instelling i where i.modus <> 'ingebouwd'
+    from bericht b cross join notificatie_settings i where i.modus <> 'ingebouwd'
     union all
     select distinct b.id, s.abonnement_id, b.hoofd_object_uuid
-    from notificatie_instelling i cross join getoetst b cross join lateral (
+    from notificatie_settings i cross join getoetst b cross join lateral (
       select a.id as abonnement_id, a.cloudevents, ak.toets
       from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
-      join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.verwijderd_op is null
+      join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
       where k.naam = b.kanaal
       offset 0 -- only those of this kanaal, and never before that is known
     ) s
     where i.modus <> 'extern' and (b.cloudevent is null or s.cloudevents)
-      and toets_past(s.toets, b.toets, b.resource, b.actie)
+      and comparable_fits(s.toets, b.toets, b.resource, b.actie)
     returning notificatie_id
   )`
 
 /** A word to the sender when that sleeps: an expression beside `planDeliveries`, empty when nothing has to be delivered. */
 export const wakeSender = (sql: postgres.Sql | postgres.TransactionSql) =>
-  sql`(select wek_zender() from geleverd limit 1)`
+  sql`(select wake_sender() from geleverd limit 1)`

@@ -269,13 +269,13 @@ export function toProblem(error: unknown): Problem {
     return invalid('nonFieldErrors', 'invalid', 'De tekst bevat een teken dat niet kan worden bewaard.')
   if (code === '22003' || code === '22008')
     return invalid('nonFieldErrors', 'invalid', 'Een getal of datum is groter dan kan worden bewaard.')
-  if (constraint_name === 'heeft_ruimte')
+  if (constraint_name === 'has_room')
     return invalid(
       'nonFieldErrors',
       'max_items',
       'Een zaaktype heeft ten hoogste 1000 onderdelen van elk soort, een catalogus 25000 types.',
     )
-  if (constraint_name === 'overneming_alleen_lezen')
+  if (constraint_name === 'takeover_read_only')
     return new Problem(409, {
       code: 'overneming-alleen-lezen',
       detail: 'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.',

@@ -71,7 +71,7 @@ export function insertAndRecord<T>(
         ${textOf(oud)}::text::jsonb as oud, ${JSON.stringify(nieuw)}::text::jsonb || gemaakt.nieuw as nieuw,
         ${kanaal?.naam ?? null}::text as kanaal, ${textOf(kanaal?.kenmerken)}::text::jsonb as kenmerken,
         true as vastleggen, null::text as cloudevent, 1 as volgnummer,
-        overgenomen(${hoofdobject?.uuid ?? uuid}::uuid) as stil
+        taken_over(${hoofdobject?.uuid ?? uuid}::uuid) as stil
       from gemaakt
     ), ${recorded(sql, actor, sql`${mark}::uuid`)}
     select id, weergave, nieuw, ${wakeSender(sql)} as gewekt from gemaakt`
@@ -118,7 +118,7 @@ export async function writeRecords(
   const uuid = sql`case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end`
   await sql`
     with wijziging as materialized (
-      select r.*, overgenomen(r.hoofd_object_uuid) as stil from rows from (jsonb_to_recordset(${JSON.stringify([...rows, ...announced])}::text::jsonb) as (
+      select r.*, taken_over(r.hoofd_object_uuid) as stil from rows from (jsonb_to_recordset(${JSON.stringify([...rows, ...announced])}::text::jsonb) as (
         bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
         resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean,
         cloudevent text
@@ -136,14 +136,14 @@ function recorded(sql: Sql, actor: Actor, uuid: postgres.PendingQuery<postgres.R
     spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
         hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw,
-        verzoek_id, uuid)
+        request_id, uuid)
       select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
         resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
         ${actor.logrecordId}, oud, nieuw, ${requestId}, ${uuid}
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
-        cloudevent, verzoek_id, traceparent, uuid)
+        cloudevent, request_id, traceparent, uuid)
       select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent, ${requestId},
         ${currentTraceparent() ?? null}, ${uuid}
       from wijziging where kanaal is not null and not stil order by volgnummer

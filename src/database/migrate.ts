@@ -63,9 +63,9 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
       if (one(tried).got) break
       await delay(100)
     }
-    await sql`create table if not exists migratie (
-      naam text primary key, checksum text not null, breekt_ouder boolean not null, uitgevoerd_op timestamptz not null default now())`
-    await sql`comment on table migratie is 'Schema files that were applied, with their checksums and whether programs of before them stop.'`
+    await sql`create table if not exists migration (
+      naam text primary key, checksum text not null, breaks_older boolean not null, applied_at timestamptz not null default now())`
+    await sql`comment on table migration is 'Schema files that were applied, with their checksums and whether programs of before them stop.'`
     const files = await readMigrations(directory)
     const known = await appliedMigrations(sql)
     const newer = await refuseOthers(sql, files, known)
@@ -115,7 +115,7 @@ async function migrateQueue(databaseUrl: string): Promise<void> {
  */
 export async function requireKnownSchema(sql: postgres.Sql, directory = DIRECTORY): Promise<string[]> {
   const files = await readMigrations(directory)
-  const [table] = await sql<{ name: string }[]>`select to_regclass('migratie') as name`
+  const [table] = await sql<{ name: string }[]>`select to_regclass('migration') as name`
   const known: Map<string, Applied> = table?.name ? await appliedMigrations(sql) : new Map()
   const newer = await refuseOthers(sql, files, known)
   const missing = files.filter(({ name }) => !known.has(name))
@@ -144,7 +144,7 @@ export async function awaitSchema(sql: postgres.Sql, log: Logger, waitMs = 20_00
   }
 }
 
-type Applied = { naam: string; checksum: string; breektOuder: boolean }
+type Applied = { naam: string; checksum: string; breaksOlder: boolean }
 type Patience = Required<Pick<Options, 'lockTimeoutMs' | 'attempts' | 'pauseMs'>>
 
 async function apply(
@@ -153,7 +153,7 @@ async function apply(
   { lockTimeoutMs, attempts, pauseMs }: Patience,
 ): Promise<void> {
   const note = (connection: postgres.Sql | postgres.TransactionSql) =>
-    connection`insert into migratie (naam, checksum, breekt_ouder) values (${file.name}, ${file.checksum}, ${file.breaksOlder})`
+    connection`insert into migration (naam, checksum, breaks_older) values (${file.name}, ${file.checksum}, ${file.breaksOlder})`
   if (!file.transaction) {
     for (const statement of statementsOf(file)) await sql.unsafe(statement)
     await note(sql)
@@ -208,7 +208,7 @@ function treatment(name: string, text: string): Pick<Migration, 'transaction' | 
 }
 
 async function appliedMigrations(sql: postgres.Sql): Promise<Map<string, Applied>> {
-  const rows = await sql<Applied[]>`select naam, checksum, breekt_ouder as "breektOuder" from migratie order by naam`
+  const rows = await sql<Applied[]>`select naam, checksum, breaks_older as "breaksOlder" from migration order by naam`
   return new Map(rows.map((row) => [row.naam, row]))
 }
 
@@ -223,9 +223,9 @@ async function refuseOthers(sql: postgres.Sql, files: Migration[], known: Map<st
   }
   const ours = new Set(files.map(({ name }) => name))
   const newer: string[] = []
-  for (const { naam, breektOuder } of known.values()) {
+  for (const { naam, breaksOlder } of known.values()) {
     if (ours.has(naam)) continue
-    if (breektOuder) throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
+    if (breaksOlder) throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
     newer.push(naam)
   }
   return newer

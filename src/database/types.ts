@@ -45,7 +45,11 @@ export interface Abonnement {
   /**
    * Private key of that certificate; encrypted with SECRET_KEY.
    */
-  certificaatSleutel: Buffer | null;
+  certificateKey: Buffer | null;
+  /**
+   * When it was last changed.
+   */
+  changedAt: Generated<string>;
   /**
    * Client id of the token that made it, for the log.
    */
@@ -55,6 +59,18 @@ export interface Abonnement {
    */
   cloudevents: Generated<boolean>;
   /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * When it was deleted: nothing is sent any more, and a worker removes what is left.
+   */
+  deletedAt: string | null;
+  /**
+   * Since when attempts fail; empty: they do not.
+   */
+  failingSince: string | null;
+  /**
    * Attempts that failed since the last one that succeeded.
    */
   fouten: Generated<number>;
@@ -63,45 +79,41 @@ export interface Abonnement {
    */
   gelijktijdig: Generated<number>;
   /**
-   * When it was made.
-   */
-  gemaaktOp: Generated<string>;
-  /**
-   * Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.
-   */
-  gemistNa: number | null;
-  /**
-   * When it was last changed.
-   */
-  gewijzigdOp: Generated<string>;
-  /**
    * Internal key; order of lists. Never 0: that stands for the external service.
    */
   id: Generated<number>;
   /**
+   * Messages of one main object wait for each other.
+   */
+  inOrder: Generated<boolean>;
+  /**
    * When an attempt last failed; empty: never.
    */
-  laatsteFoutOp: string | null;
+  lastFaultAt: string | null;
   /**
    * Status of that answer.
    */
-  laatsteHttpStatus: number | null;
+  lastHttpStatus: number | null;
   /**
    * Outcome of the last attempt that failed; empty: the last one succeeded.
    */
-  laatsteUitkomst: string | null;
+  lastOutcome: string | null;
+  /**
+   * Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.
+   */
+  missedAfter: number | null;
   /**
    * Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
    */
-  nietVoor: string | null;
+  notBefore: string | null;
   /**
    * Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.
    */
   ondertekening: Generated<ArrayType<Buffer>>;
   /**
-   * Messages of one main object wait for each other.
+   * Our client id there (jwt, oauth2).
    */
-  opVolgorde: Generated<boolean>;
+  outgoingClientId: Generated<string>;
   /**
    * Why it has that status.
    */
@@ -113,15 +125,11 @@ export interface Abonnement {
   /**
    * Since when it has that status.
    */
-  statusSinds: Generated<string>;
-  /**
-   * Since when attempts fail; empty: they do not.
-   */
-  storingSinds: string | null;
+  statusSince: Generated<string>;
   /**
    * Milliseconds that one attempt may take, from connecting to the last byte of the answer.
    */
-  termijnMs: Generated<number>;
+  timeoutMs: Generated<number>;
   /**
    * Scope that is asked for (oauth2).
    */
@@ -131,17 +139,9 @@ export interface Abonnement {
    */
   tokenUrl: Generated<string>;
   /**
-   * Our client id there (jwt, oauth2).
-   */
-  uitgaandClientId: Generated<string>;
-  /**
    * Last part of its URL, and what its secrets are bound to.
    */
   uuid: Generated<string>;
-  /**
-   * When it was deleted: nothing is sent any more, and a worker removes what is left.
-   */
-  verwijderdOp: string | null;
 }
 
 export interface AbonnementKanaal {
@@ -167,6 +167,17 @@ export interface AbonnementKanaal {
   toets: Generated<unknown>;
 }
 
+export interface ActiveSender {
+  /**
+   * When it last said so.
+   */
+  seenAt: Generated<string>;
+  /**
+   * The worker (table worker).
+   */
+  workerId: number;
+}
+
 export interface Applicatie {
   /**
    * True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).
@@ -175,7 +186,7 @@ export interface Applicatie {
   /**
    * When it was made.
    */
-  gemaaktOp: Generated<string>;
+  createdAt: Generated<string>;
   /**
    * True: may do everything; then it has no autorisaties (ac-002).
    */
@@ -209,13 +220,13 @@ export interface ApplicatieClient {
   volgorde: Generated<number>;
 }
 
-export interface ApplicatieClientAlle {
+export interface ApplicatieClientAll {
   applicatieId: number | null;
   clientId: string | null;
   volgorde: number | null;
 }
 
-export interface ApplicatieClientOok {
+export interface ApplicatieClientMore {
   /**
    * A further application.
    */
@@ -230,27 +241,27 @@ export interface ApplicatieClientOok {
   volgorde: Generated<number>;
 }
 
-export interface ApplicatieGeheim {
+export interface ApplicatieSecret {
   /**
    * The client id that signs with it.
    */
   clientId: string;
   /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * From this moment on it is not accepted; empty: no end.
+   */
+  expiresAt: string | null;
+  /**
    * The secret, encrypted with SECRET_KEY (AES-256-GCM).
    */
   geheim: Buffer;
   /**
-   * When it was made.
-   */
-  gemaaktOp: Generated<string>;
-  /**
    * Internal key.
    */
   id: Generated<number>;
-  /**
-   * From this moment on it is not accepted; empty: no end.
-   */
-  verlooptOp: string | null;
 }
 
 export interface Audit {
@@ -307,6 +318,10 @@ export interface Audit {
    */
   oud: unknown | null;
   /**
+   * Header X-Request-ID of the request, or the id that it was given.
+   */
+  requestId: Generated<string>;
+  /**
    * Kind of the changed object.
    */
   resource: string;
@@ -330,10 +345,6 @@ export interface Audit {
    * Last part of its URL.
    */
   uuid: Generated<string>;
-  /**
-   * Header X-Request-ID of the request, or the id that it was given.
-   */
-  verzoekId: Generated<string>;
 }
 
 export interface Autorisatie {
@@ -381,17 +392,29 @@ export interface BeheerAccount {
    */
   actief: Generated<boolean>;
   /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
    * E-mail address, for people only: nothing is sent.
    */
   email: Generated<string>;
   /**
+   * Wrong passwords and codes since it last signed in, told to whoever signs in.
+   */
+  failedAttempts: Generated<number>;
+  /**
+   * When the last of them was; empty: none.
+   */
+  failedLast: string | null;
+  /**
+   * When the first of them was; empty: none.
+   */
+  failedSince: string | null;
+  /**
    * Name to sign in with; unique whatever its case.
    */
   gebruikersnaam: string;
-  /**
-   * When it was made.
-   */
-  gemaaktOp: Generated<string>;
   /**
    * Number.
    */
@@ -399,23 +422,11 @@ export interface BeheerAccount {
   /**
    * When it last signed in.
    */
-  laatsteLoginOp: string | null;
+  lastSignInAt: string | null;
   /**
    * Cases and documents above it are not shown.
    */
   maxVertrouwelijkheidaanduiding: Generated<string>;
-  /**
-   * Wrong passwords and codes since it last signed in, told to whoever signs in.
-   */
-  misluktePogingen: Generated<number>;
-  /**
-   * When the last of them was; empty: none.
-   */
-  misluktLaatst: string | null;
-  /**
-   * When the first of them was; empty: none.
-   */
-  misluktSinds: string | null;
   /**
    * Name for people, as audit records show it.
    */
@@ -429,21 +440,25 @@ export interface BeheerAccount {
    */
   oidcSubject: string | null;
   /**
+   * The password was given by somebody else: the next sign-in asks for another.
+   */
+  passwordGiven: Generated<boolean>;
+  /**
    * viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
    */
   rol: string;
   /**
    * Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.
    */
-  totpGeheim: Buffer | null;
+  totpSecret: Buffer | null;
   /**
    * When one-time codes were confirmed; empty while they are being set up.
    */
-  totpSinds: string | null;
+  totpSince: string | null;
   /**
    * Time step of the last code that was used: each code counts once.
    */
-  totpStap: number | null;
+  totpStep: number | null;
   /**
    * Identifies the account in addresses of pages.
    */
@@ -452,10 +467,6 @@ export interface BeheerAccount {
    * argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
    */
   wachtwoord: string | null;
-  /**
-   * The password was given by somebody else: the next sign-in asks for another.
-   */
-  wachtwoordGegeven: Generated<boolean>;
 }
 
 export interface BeheerAudit {
@@ -490,7 +501,7 @@ export interface BeheerAudit {
   /**
    * Kind of what it was done to.
    */
-  objectSoort: string;
+  objectKind: string;
   /**
    * The object for people.
    */
@@ -515,43 +526,20 @@ export interface BeheerBrowser {
    */
   accountId: number;
   /**
-   * When it last signed in.
-   */
-  gezienOp: Generated<string>;
-  /**
    * Number; stays when the cookie gets another value.
    */
   id: Generated<number>;
+  /**
+   * When it last signed in.
+   */
+  seenAt: Generated<string>;
   /**
    * SHA-256 of the value in the cookie.
    */
   sleutel: Buffer;
 }
 
-export interface BeheerInlogpoging {
-  /**
-   * Attempts, also one that is being looked at.
-   */
-  aantal: number;
-  /**
-   * Whose account; empty: a name that nobody has.
-   */
-  accountId: number | null;
-  /**
-   * No attempt is looked at before this moment.
-   */
-  openOp: string;
-  /**
-   * SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
-   */
-  sleutel: Buffer;
-  /**
-   * After this moment the count starts anew.
-   */
-  vergeetOp: string;
-}
-
-export interface BeheerSessie {
+export interface BeheerSession {
   /**
    * Whose session.
    */
@@ -567,11 +555,11 @@ export interface BeheerSessie {
   /**
    * When it began.
    */
-  gemaaktOp: Generated<string>;
+  createdAt: Generated<string>;
   /**
-   * Last request, to the minute.
+   * When it ends at the latest.
    */
-  gezienOp: Generated<string>;
+  expiresAt: string;
   /**
    * Number.
    */
@@ -580,6 +568,10 @@ export interface BeheerSessie {
    * What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
    */
   melding: unknown | null;
+  /**
+   * Last request, to the minute.
+   */
+  seenAt: Generated<string>;
   /**
    * SHA-256 of the value in the cookie.
    */
@@ -592,10 +584,29 @@ export interface BeheerSessie {
    * Identifies the session in the list that its owner sees.
    */
   uuid: Generated<string>;
+}
+
+export interface BeheerSignInAttempt {
   /**
-   * When it ends at the latest.
+   * Attempts, also one that is being looked at.
    */
-  vervaltOp: string;
+  aantal: number;
+  /**
+   * Whose account; empty: a name that nobody has.
+   */
+  accountId: number | null;
+  /**
+   * After this moment the count starts anew.
+   */
+  forgetAt: string;
+  /**
+   * No attempt is looked at before this moment.
+   */
+  openAt: string;
+  /**
+   * SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
+   */
+  sleutel: Buffer;
 }
 
 export interface Besluit {
@@ -677,7 +688,7 @@ export interface Besluit {
   zaakUrl: string | null;
 }
 
-export interface BesluitAantal {
+export interface BesluitCount {
   /**
    * What to add to the count; negative after a delete.
    */
@@ -805,11 +816,15 @@ export interface Bestand {
   /**
    * When it was stored.
    */
-  gemaaktOp: Generated<string>;
+  createdAt: Generated<string>;
   /**
    * Internal key.
    */
   id: Generated<number>;
+  /**
+   * When its bytes were first not found in the store; empty: they were there when last asked for.
+   */
+  missingSince: string | null;
   /**
    * Size in bytes.
    */
@@ -822,10 +837,6 @@ export interface Bestand {
    * Key in that storage, made by us.
    */
   sleutel: string;
-  /**
-   * When its bytes were first not found in the store; empty: they were there when last asked for.
-   */
-  vermistSinds: string | null;
 }
 
 export interface Bestandsdeel {
@@ -861,10 +872,6 @@ export interface BestandZonderRij {
    */
   backend: string;
   /**
-   * When it was first met.
-   */
-  gezienOp: Generated<string>;
-  /**
    * When it was last met.
    */
   laatstGezienOp: Generated<string>;
@@ -876,49 +883,10 @@ export interface BestandZonderRij {
    * It is an unfinished write: a temporary file, or an upload in parts.
    */
   onafgemaakt: boolean;
-}
-
-export interface BewaartermijnRun {
   /**
-   * When it ended; empty: it runs, or its worker died and it begins anew.
+   * When it was first met.
    */
-  beeindigdOp: string | null;
-  /**
-   * When it began.
-   */
-  begonnenOp: Generated<string>;
-  /**
-   * Stored files removed that belonged to no document.
-   */
-  bestanden: Generated<number>;
-  /**
-   * Why it ended before the end.
-   */
-  fout: string | null;
-  /**
-   * Account that asked for it in the administration pages; empty: the clock.
-   */
-  gestartDoor: Generated<string>;
-  /**
-   * Number.
-   */
-  id: Generated<number>;
-  /**
-   * Imports removed.
-   */
-  imports: Generated<number>;
-  /**
-   * Notifications removed.
-   */
-  notificaties: Generated<number>;
-  /**
-   * Unfinished writes removed from the stores.
-   */
-  onafgemaakt: Generated<number>;
-  /**
-   * Stores that could not be reached.
-   */
-  overgeslagen: Generated<string[]>;
+  seenAt: Generated<string>;
 }
 
 export interface Catalogus {
@@ -995,6 +963,88 @@ export interface CatalogusAutorisatie {
   type: Generated<string>;
 }
 
+export interface Delivery {
+  /**
+   * The receiver: an abonnement, or 0 for the external notifications service.
+   */
+  abonnementId: Generated<number>;
+  /**
+   * When that attempt began.
+   */
+  begunAt: string | null;
+  /**
+   * The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
+   */
+  claimedBy: number | null;
+  /**
+   * When it failed for the last time.
+   */
+  endedAt: string | null;
+  /**
+   * Retries that were planned since it was made or resent.
+   */
+  herhalingen: Generated<number>;
+  /**
+   * Main object of the message: those of one object keep their order.
+   */
+  hoofdObjectUuid: string;
+  /**
+   * When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
+   */
+  nextAttemptAt: Generated<string | null>;
+  /**
+   * The message.
+   */
+  notificatieId: number;
+  /**
+   * Number of the last attempt that was begun; 0: none.
+   */
+  poging: Generated<number>;
+  /**
+   * It was delivered or failed before and is sent again because somebody asked.
+   */
+  replay: Generated<boolean>;
+  /**
+   * gepland (waits) or mislukt (all attempts used).
+   */
+  status: Generated<string>;
+}
+
+export interface DeliveryAttempt {
+  /**
+   * The receiver, as in delivery.
+   */
+  abonnementId: Generated<number>;
+  /**
+   * Start of the body of the answer, at most 4 KB.
+   */
+  antwoord: string | null;
+  /**
+   * When it began.
+   */
+  begunAt: Generated<string>;
+  /**
+   * Milliseconds that it took.
+   */
+  durationMs: number | null;
+  /**
+   * Status of the answer.
+   */
+  httpStatus: number | null;
+  /**
+   * The message.
+   */
+  notificatieId: number;
+  /**
+   * Number of the attempt, from 1.
+   */
+  nummer: number;
+  /**
+   * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
+   */
+  uitkomst: string;
+}
+
 export interface Dienst {
   /**
    * Where its API begins, with a slash at the end. URLs below it belong to this service.
@@ -1015,11 +1065,15 @@ export interface Dienst {
   /**
    * Private key of that certificate (PEM); encrypted with SECRET_KEY.
    */
-  certificaatSleutel: Buffer | null;
+  certificateKey: Buffer | null;
   /**
    * Our client id there (zgw, oauth2).
    */
   clientId: Generated<string>;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
   /**
    * Claim user_id of our tokens.
    */
@@ -1032,10 +1086,6 @@ export interface Dienst {
    * Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
    */
   geheim: Buffer | null;
-  /**
-   * When it was made.
-   */
-  gemaaktOp: Generated<string>;
   /**
    * Name of the header that carries the key (api_key).
    */
@@ -1059,7 +1109,7 @@ export interface Dienst {
   /**
    * Milliseconds that a call may take, from connecting to the last byte of the answer.
    */
-  termijnMs: Generated<number>;
+  timeoutMs: Generated<number>;
   /**
    * Scope that is asked for (oauth2).
    */
@@ -1072,21 +1122,6 @@ export interface Dienst {
    * Constant name, also what the secret is bound to.
    */
   uuid: Generated<string>;
-}
-
-export interface DocumentnummerReservering {
-  /**
-   * RSIN of the organisation it was reserved for.
-   */
-  bronorganisatie: string;
-  /**
-   * When.
-   */
-  gereserveerdOp: Generated<string>;
-  /**
-   * The number.
-   */
-  identificatie: string;
 }
 
 export interface Eigenschap {
@@ -1195,7 +1230,7 @@ export interface Enkelvoudiginformatieobject {
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
 }
 
-export interface EnkelvoudiginformatieobjectAantal {
+export interface EnkelvoudiginformatieobjectCount {
   /**
    * What to add to the count; negative after a delete.
    */
@@ -1384,69 +1419,6 @@ export interface Gebruiksrecht {
   uuid: Generated<string>;
 }
 
-export interface Herzending {
-  /**
-   * Who gets them.
-   */
-  abonnementId: number;
-  /**
-   * When all was planned, or somebody stopped it; empty: it goes on.
-   */
-  beeindigdOp: string | null;
-  /**
-   * Deliveries that it planned until now.
-   */
-  gepland: Generated<number>;
-  /**
-   * Who asked for it.
-   */
-  gestartDoor: string;
-  /**
-   * When.
-   */
-  gestartOp: Generated<string>;
-  /**
-   * Somebody stopped it.
-   */
-  gestopt: Generated<boolean>;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * Only messages with a higher key (gemist).
-   */
-  naBericht: Generated<number>;
-  /**
-   * Deliveries that it plans in a minute, at most.
-   */
-  perMinuut: number;
-  /**
-   * Key of that message.
-   */
-  positie: Generated<number>;
-  /**
-   * Moment of the last message that was looked at.
-   */
-  positieOp: Generated<string>;
-  /**
-   * mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
-   */
-  soort: string;
-  /**
-   * And before this one; empty: it is not known yet.
-   */
-  tot: string | null;
-  /**
-   * Messages that were made since this moment.
-   */
-  vanaf: Generated<string>;
-  /**
-   * Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
-   */
-  wachtOp: string[] | null;
-}
-
 export interface Import {
   /**
    * Application that made it.
@@ -1455,23 +1427,15 @@ export interface Import {
   /**
    * Address under which the upload came in: URLs in rows that begin with it are ours.
    */
-  basisUrl: string | null;
+  baseUrl: string | null;
   /**
    * Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).
    */
   batchgrootte: number | null;
   /**
-   * When it became finished or error.
-   */
-  beeindigdOp: string | null;
-  /**
    * Name of the file as the browser gave it; empty for uploads of clients.
    */
   bestandsnaam: Generated<string>;
-  /**
-   * When its last batch was committed.
-   */
-  bijgewerktOp: Generated<string>;
   /**
    * Client that made it.
    */
@@ -1479,23 +1443,19 @@ export interface Import {
   /**
    * When it was made.
    */
-  gemaaktOp: Generated<string>;
+  createdAt: Generated<string>;
   /**
-   * Since when it is paused (status active): no batch is begun until it goes on.
+   * When it was deleted; a job then removes its rows bit by bit.
    */
-  gepauzeerdOp: string | null;
+  deletedAt: string | null;
+  /**
+   * When it became finished or error.
+   */
+  endedAt: string | null;
   /**
    * Of these, rows that became a document.
    */
   geslaagd: Generated<number>;
-  /**
-   * Account of the administration pages that started it; empty: a client did.
-   */
-  gestartDoor: Generated<string>;
-  /**
-   * When its CSV was accepted.
-   */
-  gestartOp: string | null;
   /**
    * Internal key.
    */
@@ -1509,6 +1469,10 @@ export interface Import {
    */
   mislukt: Generated<number | null>;
   /**
+   * Since when it is paused (status active): no batch is begun until it goes on.
+   */
+  pausedAt: string | null;
+  /**
    * Why it stopped (status error), or what it waits for (status active).
    */
   reden: string | null;
@@ -1516,6 +1480,14 @@ export interface Import {
    * What is imported.
    */
   soort: Generated<string>;
+  /**
+   * When its CSV was accepted.
+   */
+  startedAt: string | null;
+  /**
+   * Account of the administration pages that started it; empty: a client did.
+   */
+  startedBy: Generated<string>;
   /**
    * pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
    */
@@ -1525,6 +1497,10 @@ export interface Import {
    */
   totaal: Generated<number>;
   /**
+   * When its last batch was committed.
+   */
+  updatedAt: Generated<string>;
+  /**
    * Part of its URLs.
    */
   uuid: Generated<string>;
@@ -1532,29 +1508,56 @@ export interface Import {
    * Rows handled and committed; the next batch begins at the row after.
    */
   verwerkt: Generated<number>;
-  /**
-   * When it was deleted; a job then removes its rows bit by bit.
-   */
-  verwijderdOp: string | null;
 }
 
-export interface ImportConcept {
+export interface ImportAhead {
+  /**
+   * Id of the claim: who prepares it, and whose files these are.
+   */
+  claim: string;
+  /**
+   * The import.
+   */
+  importId: number;
+  /**
+   * What was prepared: rows that failed, and rows with their copied file; empty: not ready.
+   */
+  inhoud: unknown | null;
+  /**
+   * How many rows it has.
+   */
+  rijen: number;
+  /**
+   * Last sign of life of who prepares it; when it was ready.
+   */
+  seenAt: Generated<string>;
+  /**
+   * How many rows lie before its first one.
+   */
+  vanaf: number;
+}
+
+export interface ImportDraft {
   /**
    * Address under which the upload came in: URLs in rows that begin with it are ours.
    */
-  basisUrl: string;
+  baseUrl: string;
   /**
    * Name of the file as the browser gave it.
    */
   bestandsnaam: Generated<string>;
   /**
-   * Account that uploaded it.
-   */
-  gemaaktDoor: Generated<string>;
-  /**
    * When it was uploaded.
    */
-  gemaaktOp: Generated<string>;
+  createdAt: Generated<string>;
+  /**
+   * Account that uploaded it.
+   */
+  createdBy: Generated<string>;
+  /**
+   * When it was imported or thrown away; a job then removes its rows bit by bit.
+   */
+  deletedAt: string | null;
   /**
    * Internal key.
    */
@@ -1568,48 +1571,44 @@ export interface ImportConcept {
    */
   omvang: Generated<number>;
   /**
-   * When the dry run ended.
-   */
-  proefBeeindigdOp: string | null;
-  /**
-   * Last progress of the dry run.
-   */
-  proefBijgewerktOp: string | null;
-  /**
-   * Of these, rows that would not be imported.
-   */
-  proefFouten: Generated<number>;
-  /**
-   * When the dry run began. It also tells two runs of its job apart: the older one ends.
-   */
-  proefGestartOp: string | null;
-  /**
-   * Why the dry run stopped.
-   */
-  proefReden: string | null;
-  /**
-   * Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.
-   */
-  proefStatus: string | null;
-  /**
-   * Rows that the dry run has looked at.
-   */
-  proefVerwerkt: Generated<number>;
-  /**
    * Rows in the CSV.
    */
   totaal: Generated<number>;
   /**
+   * When the dry run ended.
+   */
+  trialEndedAt: string | null;
+  /**
+   * Of these, rows that would not be imported.
+   */
+  trialFaults: Generated<number>;
+  /**
+   * Rows that the dry run has looked at.
+   */
+  trialHandled: Generated<number>;
+  /**
+   * Why the dry run stopped.
+   */
+  trialReason: string | null;
+  /**
+   * When the dry run began. It also tells two runs of its job apart: the older one ends.
+   */
+  trialStartedAt: string | null;
+  /**
+   * Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.
+   */
+  trialStatus: string | null;
+  /**
+   * Last progress of the dry run.
+   */
+  trialUpdatedAt: string | null;
+  /**
    * Part of the addresses of its pages.
    */
   uuid: Generated<string>;
-  /**
-   * When it was imported or thrown away; a job then removes its rows bit by bit.
-   */
-  verwijderdOp: string | null;
 }
 
-export interface ImportConceptFout {
+export interface ImportDraftFault {
   /**
    * The upload.
    */
@@ -1624,7 +1623,7 @@ export interface ImportConceptFout {
   opmerking: string;
 }
 
-export interface ImportConceptFoutsoort {
+export interface ImportDraftFaultKind {
   /**
    * Rows that would fail for it.
    */
@@ -1634,7 +1633,7 @@ export interface ImportConceptFoutsoort {
    */
   conceptId: number;
   /**
-   * The reason (function import_reden).
+   * The reason (function import_reason).
    */
   reden: string;
   /**
@@ -1647,7 +1646,18 @@ export interface ImportConceptFoutsoort {
   voorbeelden: unknown;
 }
 
-export interface ImportConceptRegel {
+export interface ImportDraftKey {
+  /**
+   * The upload.
+   */
+  conceptId: number;
+  /**
+   * A uuid, or a bronorganisatie and identificatie.
+   */
+  sleutel: string;
+}
+
+export interface ImportDraftRow {
   /**
    * The cells in their order.
    */
@@ -1662,18 +1672,7 @@ export interface ImportConceptRegel {
   nummer: number;
 }
 
-export interface ImportConceptSleutel {
-  /**
-   * The upload.
-   */
-  conceptId: number;
-  /**
-   * A uuid, or a bronorganisatie and identificatie.
-   */
-  sleutel: string;
-}
-
-export interface ImportFoutsoort {
+export interface ImportFaultKind {
   /**
    * Rows that failed for it.
    */
@@ -1683,7 +1682,7 @@ export interface ImportFoutsoort {
    */
   importId: number;
   /**
-   * The reason (function import_reden).
+   * The reason (function import_reason).
    */
   reden: string;
   /**
@@ -1692,49 +1691,7 @@ export interface ImportFoutsoort {
   sleutel: number;
 }
 
-export interface ImportOverzicht {
-  beeindigdOp: string | null;
-  bijgewerktOp: string | null;
-  clientId: string | null;
-  gemaaktOp: string | null;
-  geslaagd: number | null;
-  gestartOp: string | null;
-  mislukt: number | null;
-  /**
-   * Rows handled, in per cent of all.
-   */
-  procent: Numeric | null;
-  reden: string | null;
-  /**
-   * Rows handled a second since the upload.
-   */
-  rijenPerSeconde: Numeric | null;
-  status: string | null;
-  totaal: number | null;
-  uuid: string | null;
-  verwerkt: number | null;
-}
-
-export interface ImportRegel {
-  /**
-   * The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
-   */
-  cellen: unknown;
-  /**
-   * The import.
-   */
-  importId: number;
-  /**
-   * Row number as people count it in the file: the header is 1, the first row is 2.
-   */
-  nummer: number;
-  /**
-   * Size of the cells in bytes.
-   */
-  omvang: Generated<number>;
-}
-
-export interface ImportResultaat {
+export interface ImportOutcome {
   /**
    * uuid of the document.
    */
@@ -1761,31 +1718,46 @@ export interface ImportResultaat {
   opmerking: Generated<string>;
 }
 
-export interface ImportVooruit {
+export interface ImportOverview {
+  clientId: string | null;
+  createdAt: string | null;
+  endedAt: string | null;
+  geslaagd: number | null;
+  mislukt: number | null;
   /**
-   * Id of the claim: who prepares it, and whose files these are.
+   * Rows handled, in per cent of all.
    */
-  claim: string;
+  procent: Numeric | null;
+  reden: string | null;
   /**
-   * Last sign of life of who prepares it; when it was ready.
+   * Rows handled a second since the upload.
    */
-  gezienOp: Generated<string>;
+  rowsPerSecond: Numeric | null;
+  startedAt: string | null;
+  status: string | null;
+  totaal: number | null;
+  updatedAt: string | null;
+  uuid: string | null;
+  verwerkt: number | null;
+}
+
+export interface ImportRow {
+  /**
+   * The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
+   */
+  cellen: unknown;
   /**
    * The import.
    */
   importId: number;
   /**
-   * What was prepared: rows that failed, and rows with their copied file; empty: not ready.
+   * Row number as people count it in the file: the header is 1, the first row is 2.
    */
-  inhoud: unknown | null;
+  nummer: number;
   /**
-   * How many rows it has.
+   * Size of the cells in bytes.
    */
-  rijen: number;
-  /**
-   * How many rows lie before its first one.
-   */
-  vanaf: number;
+  omvang: Generated<number>;
 }
 
 export interface Informatieobjecttype {
@@ -1835,22 +1807,58 @@ export interface Informatieobjecttype {
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
 }
 
-export interface Instelling {
+export interface JobOverview {
   /**
-   * When it was changed last.
+   * What the job belongs to.
    */
-  gewijzigdOp: Generated<string>;
+  belongsTo: string | null;
   /**
-   * Its name in the environment, such as JWT_EXPIRY.
+   * When the worker took it.
    */
-  naam: string;
+  busySince: string | null;
   /**
-   * Its value, written as in the environment.
+   * When it was added.
    */
-  waarde: string;
+  createdAt: string | null;
+  /**
+   * Id in graphile_worker.
+   */
+  id: number | null;
+  /**
+   * How the last attempt failed.
+   */
+  lastFault: string | null;
+  /**
+   * Attempts allowed.
+   */
+  maxAttempts: number | null;
+  /**
+   * Attempts begun.
+   */
+  pogingen: number | null;
+  /**
+   * gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
+   */
+  staat: string | null;
+  /**
+   * Kind of job: a file of that name in tasks/.
+   */
+  taak: string | null;
+  /**
+   * Not before this moment.
+   */
+  vanaf: string | null;
+  /**
+   * Which worker has it.
+   */
+  worker: string | null;
 }
 
 export interface Kanaal {
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
   /**
    * Where its kenmerken are explained; may be empty.
    */
@@ -1863,10 +1871,6 @@ export interface Kanaal {
    * Names of the kenmerken that one may filter on.
    */
   filters: Generated<string[]>;
-  /**
-   * When it was made.
-   */
-  gemaaktOp: Generated<string>;
   /**
    * Internal key; order of lists.
    */
@@ -1916,58 +1920,50 @@ export interface Klantcontact {
   zaakId: number;
 }
 
-export interface Levering {
-  /**
-   * The receiver: an abonnement, or 0 for the external notifications service.
-   */
-  abonnementId: Generated<number>;
-  /**
-   * When it failed for the last time.
-   */
-  beeindigdOp: string | null;
-  /**
-   * When that attempt began.
-   */
-  begonnenOp: string | null;
-  /**
-   * The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
-   */
-  genomenDoor: number | null;
-  /**
-   * Retries that were planned since it was made or resent.
-   */
-  herhalingen: Generated<number>;
-  /**
-   * Main object of the message: those of one object keep their order.
-   */
-  hoofdObjectUuid: string;
-  /**
-   * The message.
-   */
-  notificatieId: number;
-  /**
-   * Number of the last attempt that was begun; 0: none.
-   */
-  poging: Generated<number>;
-  /**
-   * It was delivered or failed before and is sent again because somebody asked.
-   */
-  replay: Generated<boolean>;
-  /**
-   * gepland (waits) or mislukt (all attempts used).
-   */
-  status: Generated<string>;
-  /**
-   * When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
-   */
-  volgendePogingOp: Generated<string | null>;
-}
-
-export interface Migratie {
-  breektOuder: boolean;
+export interface Migration {
+  appliedAt: Generated<string>;
+  breaksOlder: boolean;
   checksum: string;
   naam: string;
-  uitgevoerdOp: Generated<string>;
+}
+
+export interface Mirror {
+  /**
+   * Our table that holds the relation.
+   */
+  bron: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * What is posted: it also tells ours from others in that list.
+   */
+  inhoud: unknown;
+  /**
+   * URL of the list at the other side that it is posted to.
+   */
+  lijst: string;
+  /**
+   * The change that waits for it; empty: none.
+   */
+  pendingMirrorId: number | null;
+  /**
+   * Kind of resource at the other side.
+   */
+  soort: string;
+  /**
+   * Our row in it.
+   */
+  sourceUuid: string;
+  /**
+   * Its URL; empty until the other side said it.
+   */
+  url: Generated<string>;
+  /**
+   * Whether our side is gone for good: a job removes it there, then here.
+   */
+  weg: Generated<boolean>;
 }
 
 export interface Notificatie {
@@ -1978,7 +1974,7 @@ export interface Notificatie {
   /**
    * The moment as another publisher wrote it; empty: it is our own message.
    */
-  aanmaakdatumTekst: string | null;
+  aanmaakdatumText: string | null;
   /**
    * create, update, partial_update or destroy.
    */
@@ -2012,6 +2008,10 @@ export interface Notificatie {
    */
   kenmerken: unknown;
   /**
+   * Id of the request that the message came from.
+   */
+  requestId: Generated<string>;
+  /**
    * Kind of the changed object.
    */
   resource: string;
@@ -2027,13 +2027,26 @@ export interface Notificatie {
    * Constant id of the message: goes along with every attempt.
    */
   uuid: Generated<string>;
-  /**
-   * Id of the request that the message came from.
-   */
-  verzoekId: Generated<string>;
 }
 
-export interface NotificatieInstelling {
+export interface NotificatieOverview {
+  aanmaakdatum: string | null;
+  actie: string | null;
+  kanaal: string | null;
+  /**
+   * When it is sent next.
+   */
+  nextAttemptAt: string | null;
+  resource: string | null;
+  resourceUrl: string | null;
+  /**
+   * mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).
+   */
+  status: string | null;
+  uuid: string | null;
+}
+
+export interface NotificatieSettings {
   /**
    * Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.
    */
@@ -2049,11 +2062,19 @@ export interface NotificatieInstelling {
   /**
    * An abonnement is blocked when a message waits for it for so many hours.
    */
-  blokkeerNaUren: Generated<number>;
+  blockAfterHours: Generated<number>;
   /**
    * An abonnement is blocked when so many messages wait for it.
    */
-  blokkeerVanafAantal: Generated<number>;
+  blockFromCount: Generated<number>;
+  /**
+   * When it was last changed.
+   */
+  changedAt: Generated<string>;
+  /**
+   * The notifications service (soort nrc) of the settings; empty: none.
+   */
+  configuredDienstId: number | null;
   /**
    * The service that messages go to now; empty: messages wait. It follows from the two above.
    */
@@ -2063,17 +2084,9 @@ export interface NotificatieInstelling {
    */
   enig: Generated<boolean>;
   /**
-   * Since when sending is paused; empty: it is not.
+   * Messages of one main object wait for each other.
    */
-  gepauzeerdOp: string | null;
-  /**
-   * When it was last changed.
-   */
-  gewijzigdOp: Generated<string>;
-  /**
-   * The notifications service (soort nrc) of the settings; empty: none.
-   */
-  ingesteldeDienstId: number | null;
+  inOrder: Generated<boolean>;
   /**
    * Attempts after the first, before a message has failed.
    */
@@ -2083,72 +2096,9 @@ export interface NotificatieInstelling {
    */
   modus: Generated<string>;
   /**
-   * Messages of one main object wait for each other.
+   * Since when sending is paused; empty: it is not.
    */
-  opVolgorde: Generated<boolean>;
-}
-
-export interface NotificatieOverzicht {
-  aanmaakdatum: string | null;
-  actie: string | null;
-  kanaal: string | null;
-  resource: string | null;
-  resourceUrl: string | null;
-  /**
-   * mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).
-   */
-  status: string | null;
-  uuid: string | null;
-  /**
-   * When it is sent next.
-   */
-  volgendePogingOp: string | null;
-}
-
-export interface NotificatiePoging {
-  /**
-   * The receiver, as in levering.
-   */
-  abonnementId: Generated<number>;
-  /**
-   * Start of the body of the answer, at most 4 KB.
-   */
-  antwoord: string | null;
-  /**
-   * When it began.
-   */
-  begonnenOp: Generated<string>;
-  /**
-   * Milliseconds that it took.
-   */
-  duurMs: number | null;
-  /**
-   * Status of the answer.
-   */
-  httpStatus: number | null;
-  /**
-   * The message.
-   */
-  notificatieId: number;
-  /**
-   * Number of the attempt, from 1.
-   */
-  nummer: number;
-  /**
-   * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
-   */
-  uitkomst: string;
-}
-
-export interface NotificatieZender {
-  /**
-   * When it last said so.
-   */
-  gezienOp: Generated<string>;
-  /**
-   * The worker (table worker).
-   */
-  workerId: number;
+  pausedAt: string | null;
 }
 
 export interface Objectinformatieobject {
@@ -2178,7 +2128,77 @@ export interface Objectinformatieobject {
   uuid: Generated<string>;
 }
 
-export interface OntvangenEvent {
+export interface OutgoingRequest {
+  /**
+   * Root of the service.
+   */
+  dienst: string;
+  /**
+   * Host and port.
+   */
+  host: string;
+  /**
+   * Number, about in the order of their ends.
+   */
+  id: Generated<number>;
+  /**
+   * Method.
+   */
+  methode: string;
+  /**
+   * Milliseconds that it took.
+   */
+  ms: number;
+  /**
+   * Path and query; numbers of nine digits and the values of secrets are covered.
+   */
+  pad: string;
+  /**
+   * Status of the answer; empty when none came.
+   */
+  status: number | null;
+  /**
+   * When it began.
+   */
+  tijdstip: string;
+  /**
+   * answered, or why no answer came.
+   */
+  uitkomst: string;
+  /**
+   * Id of the request to us that it was done for; empty when there is none.
+   */
+  verzoek: Generated<string>;
+}
+
+export interface PendingMirror {
+  /**
+   * Who made the change, as audit records name him.
+   */
+  actor: unknown;
+  /**
+   * When it began.
+   */
+  begunAt: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
+   */
+  rijen: unknown;
+  /**
+   * maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
+   */
+  soort: string;
+  /**
+   * The changes as they will be recorded.
+   */
+  wijzigingen: unknown;
+}
+
+export interface ReceivedEvent {
   /**
    * Attribute source.
    */
@@ -2190,7 +2210,7 @@ export interface OntvangenEvent {
   /**
    * When it came first.
    */
-  ontvangenOp: Generated<string>;
+  receivedAt: Generated<string>;
   /**
    * Attribute type.
    */
@@ -2201,289 +2221,97 @@ export interface OntvangenEvent {
   uitkomst: string;
 }
 
-export interface Overneming {
+export interface Resend {
   /**
-   * Whether the APIs refuse changes of what was taken over, until the switch.
+   * Who gets them.
    */
-  alleenLezen: Generated<boolean>;
+  abonnementId: number;
   /**
-   * Where it comes from, without user or password.
+   * Only messages with a higher key (gemist).
    */
-  bron: string;
+  afterMessage: Generated<number>;
   /**
-   * Steps of one phase run side by side; the next begins when all are complete.
+   * When all was planned, or somebody stopped it; empty: it goes on.
    */
-  fase: Generated<number>;
+  endedAt: string | null;
   /**
-   * Secret of the client or address of the database, encrypted with SECRET_KEY.
+   * Deliveries that it planned until now.
    */
-  geheim: Buffer;
+  gepland: Generated<number>;
   /**
-   * When it was made.
+   * Somebody stopped it.
    */
-  gemaaktOp: Generated<string>;
+  gestopt: Generated<boolean>;
   /**
    * Internal key.
    */
   id: Generated<number>;
   /**
-   * How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+   * Deliveries that it plans in a minute, at most.
    */
-  instellingen: Generated<unknown>;
+  perMinute: number;
   /**
-   * Exported snapshot of the database that this round reads.
+   * Key of that message.
    */
-  momentopname: string | null;
+  positie: Generated<number>;
   /**
-   * When this side came in charge.
+   * Moment of the last message that was looked at.
    */
-  omgeschakeldOp: string | null;
+  positionAt: Generated<string>;
   /**
-   * Dry run: all is written to shadow tables that are thrown away, for the report.
-   */
-  proef: Generated<boolean>;
-  /**
-   * Number of the round: each brings what changed since the one before.
-   */
-  ronde: Generated<number>;
-  /**
-   * When this round began.
-   */
-  rondeBegonnenOp: Generated<string>;
-  /**
-   * When this round was complete.
-   */
-  rondeKlaarOp: string | null;
-  /**
-   * api (through the APIs of the standard) or open-zaak (from its database).
+   * mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
    */
   soort: string;
   /**
-   * loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
+   * When.
    */
-  status: Generated<string>;
+  startedAt: Generated<string>;
   /**
-   * Part of its URL in the beheer.
+   * Who asked for it.
    */
-  uuid: Generated<string>;
-}
-
-export interface OvernemingBestand {
+  startedBy: string;
   /**
-   * The bytes here.
-   */
-  bestandId: number | null;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * Size that the source states.
-   */
-  omvang: number | null;
-  /**
-   * The takeover.
-   */
-  overnemingId: number;
-  /**
-   * Path below the root of the old store, or below the APIs.
-   */
-  pad: string;
-  /**
-   * wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
-   */
-  staat: Generated<string>;
-}
-
-export interface OvernemingInhoud {
-  /**
-   * The document.
-   */
-  enkelvoudiginformatieobjectId: number;
-  /**
-   * The bytes.
-   */
-  overnemingBestandId: number;
-  /**
-   * The version.
-   */
-  versie: number;
-}
-
-export interface OvernemingMelding {
-  /**
-   * What is the matter, for filters.
-   */
-  code: string;
-  /**
-   * When it was first found.
-   */
-  gemaaktOp: Generated<string>;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * The takeover.
-   */
-  overnemingId: number;
-  /**
-   * The last round that found it.
-   */
-  ronde: number;
-  /**
-   * uuid of the object, or what it is known by at the source.
-   */
-  sleutel: string;
-  /**
-   * Kind of object.
-   */
-  soort: string;
-  /**
-   * What is the matter, for people.
-   */
-  tekst: string;
-  /**
-   * geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
-   */
-  uitkomst: string;
-  /**
-   * The field, when it is about one.
-   */
-  veld: Generated<string>;
-}
-
-export interface OvernemingObject {
-  /**
-   * The last round in which it was new or changed.
-   */
-  gewijzigd: number;
-  /**
-   * Checksum of the object at the source.
-   */
-  hash: Buffer;
-  /**
-   * Where it came from.
-   */
-  overnemingId: number;
-  /**
-   * The last round that saw it.
-   */
-  ronde: number;
-  /**
-   * Kind of object.
-   */
-  soort: string;
-  /**
-   * The object.
-   */
-  uuid: string;
-}
-
-export interface OvernemingStap {
-  /**
-   * When its first portion began.
-   */
-  begonnenOp: string | null;
-  /**
-   * When its last portion was committed.
-   */
-  bijgewerktOp: string | null;
-  /**
-   * Which steps it runs beside.
-   */
-  fase: number;
-  /**
-   * Why its last portion failed; empty again when it went on.
-   */
-  fout: string | null;
-  /**
-   * How many were read.
-   */
-  gelezen: Generated<number>;
-  /**
-   * Of these, how many were new or changed.
-   */
-  geschreven: Generated<number>;
-  /**
-   * Of these, how many could not be written.
-   */
-  geweigerd: Generated<number>;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * When it was complete.
-   */
-  klaarOp: string | null;
-  /**
-   * What is read.
-   */
-  naam: string;
-  /**
-   * Of these, how many were as before.
-   */
-  ongewijzigd: Generated<number>;
-  /**
-   * The takeover.
-   */
-  overnemingId: number;
-  /**
-   * How far it came: the last key, or page, that was committed.
-   */
-  positie: string | null;
-  /**
-   * The round.
-   */
-  ronde: number;
-  /**
-   * Keys up to this one; empty: to the last.
+   * And before this one; empty: it is not known yet.
    */
   tot: string | null;
   /**
-   * Keys above this one; empty: from the first.
+   * Messages that were made since this moment.
    */
-  van: string | null;
+  vanaf: Generated<string>;
   /**
-   * How many there are about.
+   * Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
    */
-  verwacht: Generated<number>;
-  /**
-   * How many are gone at the source, and were removed.
-   */
-  verwijderd: Generated<number>;
-  /**
-   * Its place in the list of steps; steps side by side are divided by it.
-   */
-  volgorde: number;
+  waitsFor: string[] | null;
 }
 
-export interface OvernemingUitstel {
+export interface ReservedDocumentnummer {
   /**
-   * Internal key; order in which they are tried.
+   * RSIN of the organisation it was reserved for.
    */
-  id: Generated<number>;
+  bronorganisatie: string;
   /**
-   * The object as it was read.
+   * The number.
    */
-  object: unknown;
+  identificatie: string;
   /**
-   * What it refers to.
+   * When.
    */
-  ontbreekt: string;
+  reservedAt: Generated<string>;
+}
+
+export interface ReservedZaaknummer {
   /**
-   * The takeover.
+   * RSIN of the organisation that asked.
    */
-  overnemingId: number;
+  bronorganisatie: string;
   /**
-   * Kind of object.
+   * The number.
    */
-  soort: string;
+  identificatie: string;
   /**
-   * The object.
+   * When it was handed out.
    */
-  uuid: string;
+  reservedAt: Generated<string>;
 }
 
 export interface Resultaat {
@@ -2517,7 +2345,7 @@ export interface Resultaat {
   zaakId: number;
 }
 
-export interface ResultaatRegeling {
+export interface ResultaatArchiving {
   afleidingswijze: string | null;
   archiefactietermijn: string | null;
   archiefnominatie: string | null;
@@ -2643,6 +2471,49 @@ export interface ResultaattypeInformatieobjecttype {
    * The outcome.
    */
   resultaattypeId: number;
+}
+
+export interface RetentionRun {
+  /**
+   * When it began.
+   */
+  begunAt: Generated<string>;
+  /**
+   * Stored files removed that belonged to no document.
+   */
+  bestanden: Generated<number>;
+  /**
+   * When it ended; empty: it runs, or its worker died and it begins anew.
+   */
+  endedAt: string | null;
+  /**
+   * Why it ended before the end.
+   */
+  fout: string | null;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * Imports removed.
+   */
+  imports: Generated<number>;
+  /**
+   * Notifications removed.
+   */
+  notificaties: Generated<number>;
+  /**
+   * Unfinished writes removed from the stores.
+   */
+  onafgemaakt: Generated<number>;
+  /**
+   * Stores that could not be reached.
+   */
+  overgeslagen: Generated<string[]>;
+  /**
+   * Account that asked for it in the administration pages; empty: the clock.
+   */
+  startedBy: Generated<string>;
 }
 
 export interface Rol {
@@ -2781,7 +2652,7 @@ export interface SelectielijstImport {
   ingelezen: Generated<string>;
 }
 
-export interface SelectielijstRegel {
+export interface SelectielijstItem {
   /**
    * The resource as the selectielijst serves it.
    */
@@ -2800,70 +2671,19 @@ export interface SelectielijstRegel {
   url: string;
 }
 
-export interface Spiegel {
+export interface Setting {
   /**
-   * Our table that holds the relation.
+   * When it was changed last.
    */
-  bron: string;
+  changedAt: Generated<string>;
   /**
-   * Our row in it.
+   * Its name in the environment, such as JWT_EXPIRY.
    */
-  bronUuid: string;
+  naam: string;
   /**
-   * Internal key.
+   * Its value, written as in the environment.
    */
-  id: Generated<number>;
-  /**
-   * What is posted: it also tells ours from others in that list.
-   */
-  inhoud: unknown;
-  /**
-   * URL of the list at the other side that it is posted to.
-   */
-  lijst: string;
-  /**
-   * Kind of resource at the other side.
-   */
-  soort: string;
-  /**
-   * The change that waits for it; empty: none.
-   */
-  spiegelingId: number | null;
-  /**
-   * Its URL; empty until the other side said it.
-   */
-  url: Generated<string>;
-  /**
-   * Whether our side is gone for good: a job removes it there, then here.
-   */
-  weg: Generated<boolean>;
-}
-
-export interface Spiegeling {
-  /**
-   * Who made the change, as audit records name him.
-   */
-  actor: unknown;
-  /**
-   * When it began.
-   */
-  begonnenOp: Generated<string>;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
-   */
-  rijen: unknown;
-  /**
-   * maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
-   */
-  soort: string;
-  /**
-   * The changes as they will be recorded.
-   */
-  wijzigingen: unknown;
+  waarde: string;
 }
 
 export interface Status {
@@ -2999,94 +2819,289 @@ export interface Substatus {
   zaakId: number;
 }
 
-export interface TaakOverzicht {
+export interface Takeover {
   /**
-   * When the worker took it.
+   * Where it comes from, without user or password.
    */
-  bezigSinds: string | null;
+  bron: string;
   /**
-   * When it was added.
+   * When it was made.
    */
-  gemaaktOp: string | null;
+  createdAt: Generated<string>;
   /**
-   * What the job belongs to.
+   * Steps of one phase run side by side; the next begins when all are complete.
    */
-  hoortBij: string | null;
+  fase: Generated<number>;
   /**
-   * Id in graphile_worker.
+   * Secret of the client or address of the database, encrypted with SECRET_KEY.
    */
-  id: number | null;
+  geheim: Buffer;
   /**
-   * How the last attempt failed.
-   */
-  laatsteFout: string | null;
-  /**
-   * Attempts allowed.
-   */
-  maxPogingen: number | null;
-  /**
-   * Attempts begun.
-   */
-  pogingen: number | null;
-  /**
-   * gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
-   */
-  staat: string | null;
-  /**
-   * Kind of job: a file of that name in tasks/.
-   */
-  taak: string | null;
-  /**
-   * Not before this moment.
-   */
-  vanaf: string | null;
-  /**
-   * Which worker has it.
-   */
-  worker: string | null;
-}
-
-export interface UitgaandVerzoek {
-  /**
-   * Root of the service.
-   */
-  dienst: string;
-  /**
-   * Host and port.
-   */
-  host: string;
-  /**
-   * Number, about in the order of their ends.
+   * Internal key.
    */
   id: Generated<number>;
   /**
-   * Method.
+   * How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
    */
-  methode: string;
+  instellingen: Generated<unknown>;
   /**
-   * Milliseconds that it took.
+   * Exported snapshot of the database that this round reads.
    */
-  ms: number;
+  momentopname: string | null;
   /**
-   * Path and query; numbers of nine digits and the values of secrets are covered.
+   * Dry run: all is written to shadow tables that are thrown away, for the report.
+   */
+  proef: Generated<boolean>;
+  /**
+   * Whether the APIs refuse changes of what was taken over, until the switch.
+   */
+  readOnly: Generated<boolean>;
+  /**
+   * Number of the round: each brings what changed since the one before.
+   */
+  ronde: Generated<number>;
+  /**
+   * When this round began.
+   */
+  roundBegunAt: Generated<string>;
+  /**
+   * When this round was complete.
+   */
+  roundDoneAt: string | null;
+  /**
+   * api (through the APIs of the standard) or open-zaak (from its database).
+   */
+  soort: string;
+  /**
+   * loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
+   */
+  status: Generated<string>;
+  /**
+   * When this side came in charge.
+   */
+  switchedAt: string | null;
+  /**
+   * Part of its URL in the beheer.
+   */
+  uuid: Generated<string>;
+}
+
+export interface TakeoverContent {
+  /**
+   * The document.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * The bytes.
+   */
+  takeoverFileId: number;
+  /**
+   * The version.
+   */
+  versie: number;
+}
+
+export interface TakeoverFile {
+  /**
+   * The bytes here.
+   */
+  bestandId: number | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Size that the source states.
+   */
+  omvang: number | null;
+  /**
+   * Path below the root of the old store, or below the APIs.
    */
   pad: string;
   /**
-   * Status of the answer; empty when none came.
+   * wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
    */
-  status: number | null;
+  staat: Generated<string>;
   /**
-   * When it began.
+   * The takeover.
    */
-  tijdstip: string;
+  takeoverId: number;
+}
+
+export interface TakeoverObject {
   /**
-   * answered, or why no answer came.
+   * The last round in which it was new or changed.
+   */
+  gewijzigd: number;
+  /**
+   * Checksum of the object at the source.
+   */
+  hash: Buffer;
+  /**
+   * The last round that saw it.
+   */
+  ronde: number;
+  /**
+   * Kind of object.
+   */
+  soort: string;
+  /**
+   * Where it came from.
+   */
+  takeoverId: number;
+  /**
+   * The object.
+   */
+  uuid: string;
+}
+
+export interface TakeoverPostponed {
+  /**
+   * Internal key; order in which they are tried.
+   */
+  id: Generated<number>;
+  /**
+   * The object as it was read.
+   */
+  object: unknown;
+  /**
+   * What it refers to.
+   */
+  ontbreekt: string;
+  /**
+   * Kind of object.
+   */
+  soort: string;
+  /**
+   * The takeover.
+   */
+  takeoverId: number;
+  /**
+   * The object.
+   */
+  uuid: string;
+}
+
+export interface TakeoverRemark {
+  /**
+   * What is the matter, for filters.
+   */
+  code: string;
+  /**
+   * When it was first found.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The last round that found it.
+   */
+  ronde: number;
+  /**
+   * uuid of the object, or what it is known by at the source.
+   */
+  sleutel: string;
+  /**
+   * Kind of object.
+   */
+  soort: string;
+  /**
+   * The takeover.
+   */
+  takeoverId: number;
+  /**
+   * What is the matter, for people.
+   */
+  tekst: string;
+  /**
+   * geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
    */
   uitkomst: string;
   /**
-   * Id of the request to us that it was done for; empty when there is none.
+   * The field, when it is about one.
    */
-  verzoek: Generated<string>;
+  veld: Generated<string>;
+}
+
+export interface TakeoverStep {
+  /**
+   * When its first portion began.
+   */
+  begunAt: string | null;
+  /**
+   * When it was complete.
+   */
+  doneAt: string | null;
+  /**
+   * Which steps it runs beside.
+   */
+  fase: number;
+  /**
+   * Why its last portion failed; empty again when it went on.
+   */
+  fout: string | null;
+  /**
+   * How many were read.
+   */
+  gelezen: Generated<number>;
+  /**
+   * Of these, how many were new or changed.
+   */
+  geschreven: Generated<number>;
+  /**
+   * Of these, how many could not be written.
+   */
+  geweigerd: Generated<number>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * What is read.
+   */
+  naam: string;
+  /**
+   * Of these, how many were as before.
+   */
+  ongewijzigd: Generated<number>;
+  /**
+   * How far it came: the last key, or page, that was committed.
+   */
+  positie: string | null;
+  /**
+   * The round.
+   */
+  ronde: number;
+  /**
+   * The takeover.
+   */
+  takeoverId: number;
+  /**
+   * Keys up to this one; empty: to the last.
+   */
+  tot: string | null;
+  /**
+   * When its last portion was committed.
+   */
+  updatedAt: string | null;
+  /**
+   * Keys above this one; empty: from the first.
+   */
+  van: string | null;
+  /**
+   * How many there are about.
+   */
+  verwacht: Generated<number>;
+  /**
+   * How many are gone at the source, and were removed.
+   */
+  verwijderd: Generated<number>;
+  /**
+   * Its place in the list of steps; steps side by side are divided by it.
+   */
+  volgorde: number;
 }
 
 export interface Verzending {
@@ -3162,14 +3177,6 @@ export interface Verzending {
 
 export interface Worker {
   /**
-   * When the worker registered.
-   */
-  gestartOp: Generated<string>;
-  /**
-   * Last sign of life, by the clock of the database.
-   */
-  gezienOp: Generated<string>;
-  /**
    * Name of the machine or container the process runs on.
    */
   host: string;
@@ -3182,10 +3189,6 @@ export interface Worker {
    */
   naam: string;
   /**
-   * Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.
-   */
-  ononderbrokenSinds: Generated<string>;
-  /**
    * Process id on that machine.
    */
   pid: number;
@@ -3193,6 +3196,18 @@ export interface Worker {
    * Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.
    */
   poolId: string;
+  /**
+   * Last sign of life, by the clock of the database.
+   */
+  seenAt: Generated<string>;
+  /**
+   * When the worker registered.
+   */
+  startedAt: Generated<string>;
+  /**
+   * Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.
+   */
+  uninterruptedSince: Generated<string>;
   /**
    * Version of the program that the worker runs.
    */
@@ -3211,7 +3226,7 @@ export interface WorkerCrash {
   /**
    * When that was last found out.
    */
-  laatsteOp: Generated<string>;
+  lastAt: Generated<string>;
 }
 
 export interface Zaak {
@@ -3405,45 +3420,6 @@ export interface Zaak {
   zaaktypeUrl: string | null;
 }
 
-export interface ZaakAantal {
-  /**
-   * What to add to the count; negative after a delete.
-   */
-  aantal: number;
-  /**
-   * blijvend_bewaren, vernietigen or empty.
-   */
-  archiefnominatie: string | null;
-  /**
-   * Whether they are archived.
-   */
-  archiefstatus: string;
-  /**
-   * RSIN.
-   */
-  bronorganisatie: string;
-  /**
-   * Whether they are closed: infinity stands for any day, empty for open cases.
-   */
-  einddatum: string | null;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * Confidentiality.
-   */
-  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
-  /**
-   * As on the cases that are counted; so are the next five.
-   */
-  zaaktypeId: number | null;
-  /**
-   * Zaaktype elsewhere.
-   */
-  zaaktypeUrl: string | null;
-}
-
 export interface ZaakAndereZaak {
   /**
    * What the other case is to this one.
@@ -3525,60 +3501,37 @@ export interface Zaakcontactmoment {
   zaakId: number;
 }
 
-export interface Zaakdeel {
-  betrokkeneType: string | null;
-  groep: string | null;
-  indicatieMachtiging: string | null;
-  omschrijving: string | null;
-  soort: string | null;
-  typeId: number | null;
-  typeUrl: string | null;
-  zaakId: number | null;
-}
-
-export interface ZaakdeelAantal {
+export interface ZaakCount {
   /**
    * What to add to the count; negative after a delete.
    */
   aantal: number;
   /**
-   * Kind of who is involved.
+   * blijvend_bewaren, vernietigen or empty.
    */
-  betrokkeneType: Generated<string>;
+  archiefnominatie: string | null;
   /**
-   * Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
+   * Whether they are archived.
    */
-  groep: string;
+  archiefstatus: string;
+  /**
+   * RSIN.
+   */
+  bronorganisatie: string;
+  /**
+   * Whether they are closed: infinity stands for any day, empty for open cases.
+   */
+  einddatum: string | null;
   /**
    * Internal key.
    */
   id: Generated<number>;
   /**
-   * gemachtigde, machtiginggever or empty.
-   */
-  indicatieMachtiging: Generated<string>;
-  /**
-   * Of a rol; so are the next two.
-   */
-  omschrijving: Generated<string>;
-  /**
-   * The table whose rows are counted.
-   */
-  soort: string;
-  /**
-   * Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
-   */
-  typeId: number | null;
-  /**
-   * That type elsewhere.
-   */
-  typeUrl: string | null;
-  /**
    * Confidentiality.
    */
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
   /**
-   * As on their case; so are the next two.
+   * As on the cases that are counted; so are the next five.
    */
   zaaktypeId: number | null;
   /**
@@ -3723,21 +3676,6 @@ export interface Zaaknotitie {
   zaakId: number;
 }
 
-export interface ZaaknummerReservering {
-  /**
-   * RSIN of the organisation that asked.
-   */
-  bronorganisatie: string;
-  /**
-   * When it was handed out.
-   */
-  gereserveerdOp: Generated<string>;
-  /**
-   * The number.
-   */
-  identificatie: string;
-}
-
 export interface Zaakobject {
   /**
    * Internal key; order of lists, newest first.
@@ -3822,6 +3760,68 @@ export interface Zaakobjecttype {
    * The version of the case type.
    */
   zaaktypeId: number;
+}
+
+export interface ZaakPart {
+  betrokkeneType: string | null;
+  groep: string | null;
+  indicatieMachtiging: string | null;
+  omschrijving: string | null;
+  soort: string | null;
+  typeId: number | null;
+  typeUrl: string | null;
+  zaakId: number | null;
+}
+
+export interface ZaakPartCount {
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  aantal: number;
+  /**
+   * Kind of who is involved.
+   */
+  betrokkeneType: Generated<string>;
+  /**
+   * Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
+   */
+  groep: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * gemachtigde, machtiginggever or empty.
+   */
+  indicatieMachtiging: Generated<string>;
+  /**
+   * Of a rol; so are the next two.
+   */
+  omschrijving: Generated<string>;
+  /**
+   * The table whose rows are counted.
+   */
+  soort: string;
+  /**
+   * Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
+   */
+  typeId: number | null;
+  /**
+   * That type elsewhere.
+   */
+  typeUrl: string | null;
+  /**
+   * Confidentiality.
+   */
+  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
+  /**
+   * As on their case; so are the next two.
+   */
+  zaaktypeId: number | null;
+  /**
+   * Zaaktype elsewhere.
+   */
+  zaaktypeUrl: string | null;
 }
 
 export interface Zaaktype {
@@ -4093,103 +4093,103 @@ export interface Zaakverzoek {
 export interface DB {
   abonnement: Abonnement;
   abonnementKanaal: AbonnementKanaal;
+  activeSender: ActiveSender;
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
-  applicatieClientAlle: ApplicatieClientAlle;
-  applicatieClientOok: ApplicatieClientOok;
-  applicatieGeheim: ApplicatieGeheim;
+  applicatieClientAll: ApplicatieClientAll;
+  applicatieClientMore: ApplicatieClientMore;
+  applicatieSecret: ApplicatieSecret;
   audit: Audit;
   autorisatie: Autorisatie;
   autorisatieType: AutorisatieType;
   beheerAccount: BeheerAccount;
   beheerAudit: BeheerAudit;
   beheerBrowser: BeheerBrowser;
-  beheerInlogpoging: BeheerInlogpoging;
-  beheerSessie: BeheerSessie;
+  beheerSession: BeheerSession;
+  beheerSignInAttempt: BeheerSignInAttempt;
   besluit: Besluit;
-  besluitAantal: BesluitAantal;
+  besluitCount: BesluitCount;
   besluitinformatieobject: Besluitinformatieobject;
   besluittype: Besluittype;
   besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
   bestand: Bestand;
   bestandsdeel: Bestandsdeel;
   bestandZonderRij: BestandZonderRij;
-  bewaartermijnRun: BewaartermijnRun;
   catalogus: Catalogus;
   catalogusAutorisatie: CatalogusAutorisatie;
+  delivery: Delivery;
+  deliveryAttempt: DeliveryAttempt;
   dienst: Dienst;
-  documentnummerReservering: DocumentnummerReservering;
   eigenschap: Eigenschap;
   enkelvoudiginformatieobject: Enkelvoudiginformatieobject;
-  enkelvoudiginformatieobjectAantal: EnkelvoudiginformatieobjectAantal;
+  enkelvoudiginformatieobjectCount: EnkelvoudiginformatieobjectCount;
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
   gebruiksrecht: Gebruiksrecht;
-  herzending: Herzending;
   import: Import;
-  importConcept: ImportConcept;
-  importConceptFout: ImportConceptFout;
-  importConceptFoutsoort: ImportConceptFoutsoort;
-  importConceptRegel: ImportConceptRegel;
-  importConceptSleutel: ImportConceptSleutel;
-  importFoutsoort: ImportFoutsoort;
-  importOverzicht: ImportOverzicht;
-  importRegel: ImportRegel;
-  importResultaat: ImportResultaat;
-  importVooruit: ImportVooruit;
+  importAhead: ImportAhead;
+  importDraft: ImportDraft;
+  importDraftFault: ImportDraftFault;
+  importDraftFaultKind: ImportDraftFaultKind;
+  importDraftKey: ImportDraftKey;
+  importDraftRow: ImportDraftRow;
+  importFaultKind: ImportFaultKind;
+  importOutcome: ImportOutcome;
+  importOverview: ImportOverview;
+  importRow: ImportRow;
   informatieobjecttype: Informatieobjecttype;
-  instelling: Instelling;
+  jobOverview: JobOverview;
   kanaal: Kanaal;
   klantcontact: Klantcontact;
-  levering: Levering;
-  migratie: Migratie;
+  migration: Migration;
+  mirror: Mirror;
   notificatie: Notificatie;
-  notificatieInstelling: NotificatieInstelling;
-  notificatieOverzicht: NotificatieOverzicht;
-  notificatiePoging: NotificatiePoging;
-  notificatieZender: NotificatieZender;
+  notificatieOverview: NotificatieOverview;
+  notificatieSettings: NotificatieSettings;
   objectinformatieobject: Objectinformatieobject;
-  ontvangenEvent: OntvangenEvent;
-  overneming: Overneming;
-  overnemingBestand: OvernemingBestand;
-  overnemingInhoud: OvernemingInhoud;
-  overnemingMelding: OvernemingMelding;
-  overnemingObject: OvernemingObject;
-  overnemingStap: OvernemingStap;
-  overnemingUitstel: OvernemingUitstel;
+  outgoingRequest: OutgoingRequest;
+  pendingMirror: PendingMirror;
+  receivedEvent: ReceivedEvent;
+  resend: Resend;
+  reservedDocumentnummer: ReservedDocumentnummer;
+  reservedZaaknummer: ReservedZaaknummer;
   resultaat: Resultaat;
-  resultaatRegeling: ResultaatRegeling;
+  resultaatArchiving: ResultaatArchiving;
   resultaattype: Resultaattype;
   resultaattypeBesluittype: ResultaattypeBesluittype;
   resultaattypeInformatieobjecttype: ResultaattypeInformatieobjecttype;
+  retentionRun: RetentionRun;
   rol: Rol;
   roltype: Roltype;
   secretKeyCheck: SecretKeyCheck;
   selectielijstImport: SelectielijstImport;
-  selectielijstRegel: SelectielijstRegel;
-  spiegel: Spiegel;
-  spiegeling: Spiegeling;
+  selectielijstItem: SelectielijstItem;
+  setting: Setting;
   status: Status;
   statustype: Statustype;
   substatus: Substatus;
-  taakOverzicht: TaakOverzicht;
-  uitgaandVerzoek: UitgaandVerzoek;
+  takeover: Takeover;
+  takeoverContent: TakeoverContent;
+  takeoverFile: TakeoverFile;
+  takeoverObject: TakeoverObject;
+  takeoverPostponed: TakeoverPostponed;
+  takeoverRemark: TakeoverRemark;
+  takeoverStep: TakeoverStep;
   verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;
   zaak: Zaak;
-  zaakAantal: ZaakAantal;
   zaakAndereZaak: ZaakAndereZaak;
   zaakbesluit: Zaakbesluit;
   zaakcontactmoment: Zaakcontactmoment;
-  zaakdeel: Zaakdeel;
-  zaakdeelAantal: ZaakdeelAantal;
+  zaakCount: ZaakCount;
   zaakeigenschap: Zaakeigenschap;
   zaakGerelateerdeZaak: ZaakGerelateerdeZaak;
   zaakinformatieobject: Zaakinformatieobject;
   zaaknotitie: Zaaknotitie;
-  zaaknummerReservering: ZaaknummerReservering;
   zaakobject: Zaakobject;
   zaakobjecttype: Zaakobjecttype;
+  zaakPart: ZaakPart;
+  zaakPartCount: ZaakPartCount;
   zaaktype: Zaaktype;
   zaaktypeBesluittype: ZaaktypeBesluittype;
   zaaktypeDeelzaaktype: ZaaktypeDeelzaaktype;

@@ -34,7 +34,7 @@ export type DocumentSubject = {
 }
 /**
  * Whether the rights of the actor with one of these scopes reach document `e`: per highest confidentiality the types up to
- * it. Only looks at columns that `enkelvoudiginformatieobject_aantal` has too.
+ * it. Only looks at columns that `enkelvoudiginformatieobject_count` has too.
  */
 export function reached(actor: Actor, scopes: Scopes): RawBuilder<boolean> {
   const gereed = actor.alleenGereedVoorPublicatie ? sql<boolean>`e.is_gereed_voor_publicatie` : sql<boolean>`true`

@@ -172,7 +172,7 @@ async function register(client: pg.Client, { naam, versie, poolId }: Registratio
   const { rows } = await client.query<{ id: number; locked: boolean }>(
     `with registered as (
        insert into worker (naam, versie, host, pid, pool_id) values ($1, $2, $3, $4, $5)
-       on conflict (pool_id) do update set gezien_op = now() returning id)
+       on conflict (pool_id) do update set seen_at = now() returning id)
      select id, pg_try_advisory_lock($6, id) as locked from registered`,
     [naam, versie, hostname(), process.pid, poolId, LOCK_CLASS],
   )
@@ -186,10 +186,10 @@ async function tryLock(client: pg.Client, id: number): Promise<boolean> {
 
 async function beat(client: pg.Client, id: number, resumed: boolean): Promise<boolean> {
   const { rowCount } = await client.query(
-    `update worker set gezien_op = now(),
-       ononderbroken_sinds = case
-         when $2 or now() not between gezien_op and gezien_op + $3 * interval '1 millisecond' then now()
-         else ononderbroken_sinds end
+    `update worker set seen_at = now(),
+       uninterrupted_since = case
+         when $2 or now() not between seen_at and seen_at + $3 * interval '1 millisecond' then now()
+         else uninterrupted_since end
      where id = $1`,
     [id, resumed, GAP_MS],
   )
@@ -216,13 +216,13 @@ export async function reapDeadWorkers(pool: pg.Pool, judge: number): Promise<Dea
   return inTransaction(pool, async (client) => {
     if (!(await tryTransactionLock(client, REAPER))) return []
     const { rows: silent } = await client.query<Omit<DeadWorker, 'jobs'>>(
-      `select id, naam, pool_id as "poolId", abs(extract(epoch from now() - gezien_op)::float8) * 1000 as "stilteMs"
+      `select id, naam, pool_id as "poolId", abs(extract(epoch from now() - seen_at)::float8) * 1000 as "stilteMs"
        from worker
        where id <> $1
-         and now() not between gezien_op and gezien_op + $2 * interval '1 millisecond'
+         and now() not between seen_at and seen_at + $2 * interval '1 millisecond'
          and exists (select from worker as judge where judge.id = $1
-           and now() between judge.gezien_op and judge.gezien_op + $3 * interval '1 millisecond'
-           and now() > judge.ononderbroken_sinds + $2 * interval '1 millisecond')
+           and now() between judge.seen_at and judge.seen_at + $3 * interval '1 millisecond'
+           and now() > judge.uninterrupted_since + $2 * interval '1 millisecond')
        for update skip locked`,
       [judge, SILENT_MS, GAP_MS],
     )
@@ -311,7 +311,7 @@ async function freeJobs(client: pg.ClientBase, poolId: string, crashed: boolean)
 async function countCrash(client: pg.ClientBase, jobId: string): Promise<number> {
   const { rows } = await client.query<{ aantal: number }>(
     `insert into worker_crash as crash (job_id) values ($1)
-     on conflict (job_id) do update set aantal = crash.aantal + 1, laatste_op = now()
+     on conflict (job_id) do update set aantal = crash.aantal + 1, last_at = now()
      returning aantal`,
     [jobId],
   )

@@ -1,10 +1,10 @@
-// outbox: what has to be delivered, as rows of table `levering`: writing them, claiming them, and recording what became of
+// outbox: what has to be delivered, as rows of table `delivery`: writing them, claiming them, and recording what became of
 // each. Who sends is in sender.ts, how in deliver.ts.
 //
 // The states of a delivery. There is one row per message and receiver (an abonnement, or 0: the external notifications
 // service), written in the transaction of the change.
-// - Due: status `gepland` and `volgende_poging_op` is over. It may be claimed, when its receiver may get anything now.
-// - Claimed: `genomen_door` is a worker, `poging` the number of the attempt that it makes. Only that worker records that
+// - Due: status `gepland` and `next_attempt_at` is over. It may be claimed, when its receiver may get anything now.
+// - Claimed: `claimed_by` is a worker, `poging` the number of the attempt that it makes. Only that worker records that
 //   attempt. When the worker is gone from table `worker`, or holds the claim without knowing it (the answer to the claim was
 //   lost), the row is due again: the attempt becomes `lost` in the log, and the next one gets a number of its own. Whoever
 //   then still records the lost one is told that it is not his any more.
@@ -15,7 +15,7 @@
 //   the same transaction: the recording had to wait for that lock, so it sees the parked row. What is parked although nothing
 //   holds it up, because somebody removed the earlier one by hand, `releaseStuck` looks for.
 // - Failed: status `mislukt`, all attempts used. Sending it again makes it due.
-// - Delivered: the row is gone; the attempt is in `notificatie_poging`.
+// - Delivered: the row is gone; the attempt is in `delivery_attempt`.
 //
 // The statements are in the functions `claim_deliveries` and `record_attempts` (sql/0010-notificaties.sql). Their plans are
 // kept, but for a second only (`renewPlans`): the table may go from empty to a million rows within minutes, and the plan for an
@@ -61,7 +61,7 @@ export type Message = {
   /** Its type, when it is a cloud event and no notification of the standard. */
   cloudevent: string | null
   /** Of the request that it came from; empty: of none, or one of before ids were kept. */
-  verzoekId: string
+  requestId: string
   /** Trace context of that request. */
   traceparent?: string | null
 }
@@ -72,14 +72,14 @@ export type Subscriber = {
   callbackUrl: string
   authenticatie: 'header' | 'jwt' | 'oauth2'
   auth: Buffer
-  uitgaandClientId: string
+  outgoingClientId: string
   tokenUrl: string
   tokenScope: string
   certificaat: string
-  certificaatSleutel: Buffer | null
+  certificateKey: Buffer | null
   ondertekening: Buffer[]
   cloudevents: boolean
-  termijnMs: number
+  timeoutMs: number
 }
 
 /** What an attempt came to. */
@@ -145,7 +145,7 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
     herhalingen: number
     replay: boolean
     message: Message
-    dienst: (Omit<RemoteService, 'geheim' | 'certificaatSleutel'> & Sealed) | null
+    dienst: (Omit<RemoteService, 'geheim' | 'certificateKey'> & Sealed) | null
     abonnement: SealedAsText | null
   }
   const rows = await sql<Row[]>`
@@ -167,7 +167,7 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
               dienst: dienst && {
                 ...dienst,
                 geheim: bytesOrNull(dienst.geheim),
-                certificaatSleutel: bytesOrNull(dienst.certificaatSleutel),
+                certificateKey: bytesOrNull(dienst.certificateKey),
               },
               abonnement: abonnement && opened(abonnement),
             },
@@ -176,21 +176,21 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
   }
 }
 
-type SealedAsText = Omit<Subscriber, 'auth' | 'certificaatSleutel' | 'ondertekening'> & {
+type SealedAsText = Omit<Subscriber, 'auth' | 'certificateKey' | 'ondertekening'> & {
   auth: string
-  certificaatSleutel: string | null
+  certificateKey: string | null
   ondertekening: string[]
 }
 
-type Sealed = { geheim: string | null; certificaatSleutel: string | null }
+type Sealed = { geheim: string | null; certificateKey: string | null }
 const bytes = (text: string) => Buffer.from(text, 'base64')
 const bytesOrNull = (text: string | null) => (text === null ? null : bytes(text))
 
-function opened({ auth, certificaatSleutel, ondertekening, ...others }: SealedAsText): Subscriber {
+function opened({ auth, certificateKey, ondertekening, ...others }: SealedAsText): Subscriber {
   return {
     ...others,
     auth: bytes(auth),
-    certificaatSleutel: bytesOrNull(certificaatSleutel),
+    certificateKey: bytesOrNull(certificateKey),
     ondertekening: ondertekening.map(bytes),
   }
 }
@@ -222,45 +222,45 @@ const PORTION = 1000
  */
 export async function releaseStuck({ sql }: Database): Promise<number> {
   const rows = await sql<{ notificatie_id: number }[]>`
-    update levering l set volgende_poging_op = now()
+    update delivery l set next_attempt_at = now()
     from (
       select notificatie_id, abonnement_id from (
-        select distinct on (abonnement_id, hoofd_object_uuid) notificatie_id, abonnement_id, volgende_poging_op
-        from levering where status = 'gepland' order by abonnement_id, hoofd_object_uuid, notificatie_id
-      ) eerste where volgende_poging_op is null
+        select distinct on (abonnement_id, hoofd_object_uuid) notificatie_id, abonnement_id, next_attempt_at
+        from delivery where status = 'gepland' order by abonnement_id, hoofd_object_uuid, notificatie_id
+      ) eerste where next_attempt_at is null
       union
-      (select l.notificatie_id, l.abonnement_id from levering l
-        where l.status = 'gepland' and l.volgende_poging_op is null and not case l.abonnement_id
-          when ${EXTERNAL} then (select op_volgorde from notificatie_instelling)
-          else coalesce((select op_volgorde from abonnement a where a.id = l.abonnement_id), true) end
+      (select l.notificatie_id, l.abonnement_id from delivery l
+        where l.status = 'gepland' and l.next_attempt_at is null and not case l.abonnement_id
+          when ${EXTERNAL} then (select in_order from notificatie_settings)
+          else coalesce((select in_order from abonnement a where a.id = l.abonnement_id), true) end
         limit ${PORTION})
       limit ${PORTION}
     ) los
     where l.notificatie_id = los.notificatie_id and l.abonnement_id = los.abonnement_id
-      and l.status = 'gepland' and l.volgende_poging_op is null
+      and l.status = 'gepland' and l.next_attempt_at is null
     returning l.notificatie_id`
   return rows.length
 }
 
-/** The condition on `levering l` that its receiver may get something, and from when: in the future after a failure. */
+/** The condition on `delivery l` that its receiver may get something, and from when: in the future after a failure. */
 const receiverMoment = (sql: postgres.Sql) => sql`
   case when l.abonnement_id = ${EXTERNAL} then (select case when i.dienst_id is not null then '-infinity'::timestamptz end
-      from notificatie_instelling i)
-    else (select coalesce(a.niet_voor, '-infinity') from abonnement a
-      where a.id = l.abonnement_id and a.status = 'actief' and a.verwijderd_op is null) end`
+      from notificatie_settings i)
+    else (select coalesce(a.not_before, '-infinity') from abonnement a
+      where a.id = l.abonnement_id and a.status = 'actief' and a.deleted_at is null) end`
 
 /** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
 export async function planNextLook({ sql }: Database): Promise<void> {
   await sql`
     select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties:later', run_at => straks)
     from (
-      select min(greatest(l.volgende_poging_op, ${receiverMoment(sql)})) as straks
-      from (select distinct abonnement_id from levering where status = 'gepland') o
+      select min(greatest(l.next_attempt_at, ${receiverMoment(sql)})) as straks
+      from (select distinct abonnement_id from delivery where status = 'gepland') o
       cross join lateral (
-        select * from levering l
-        where l.abonnement_id = o.abonnement_id and l.status = 'gepland' and l.genomen_door is null
-          and l.volgende_poging_op is not null
-        order by l.volgende_poging_op, l.notificatie_id limit 1) l
+        select * from delivery l
+        where l.abonnement_id = o.abonnement_id and l.status = 'gepland' and l.claimed_by is null
+          and l.next_attempt_at is not null
+        order by l.next_attempt_at, l.notificatie_id limit 1) l
       where ${receiverMoment(sql)} is not null
     ) x where straks is not null`
 }
@@ -277,10 +277,10 @@ export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
     where exists (
       select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
       cross join lateral (
-        select * from levering l
-        where l.abonnement_id = o.id and l.status = 'gepland' and l.volgende_poging_op < now() - ${OVERDUE_S} * interval '1 second'
-          and (l.genomen_door is null or not exists (select from worker w where w.id = l.genomen_door))
-        order by l.volgende_poging_op limit 1) l
+        select * from delivery l
+        where l.abonnement_id = o.id and l.status = 'gepland' and l.next_attempt_at < now() - ${OVERDUE_S} * interval '1 second'
+          and (l.claimed_by is null or not exists (select from worker w where w.id = l.claimed_by))
+        order by l.next_attempt_at limit 1) l
       where ${receiverMoment(sql)} < now() - ${OVERDUE_S} * interval '1 second')`
 }
 
@@ -296,10 +296,10 @@ export async function countUnrecorded(sql: ReadSql): Promise<number> {
       select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
       cross join lateral (
         -- What is claimed is among what is due longest.
-        select l.genomen_door, l.begonnen_op from levering l
-        where l.abonnement_id = o.id and l.status = 'gepland' and l.volgende_poging_op <= now()
-        order by l.volgende_poging_op, l.notificatie_id limit ${UNRECORDED_TO}) l
-      where l.genomen_door is not null and l.begonnen_op < now() - ${UNRECORDED_S} * interval '1 second'
+        select l.claimed_by, l.begun_at from delivery l
+        where l.abonnement_id = o.id and l.status = 'gepland' and l.next_attempt_at <= now()
+        order by l.next_attempt_at, l.notificatie_id limit ${UNRECORDED_TO}) l
+      where l.claimed_by is not null and l.begun_at < now() - ${UNRECORDED_S} * interval '1 second'
       limit ${UNRECORDED_TO + 1}) x`
   return one(rows).count
 }

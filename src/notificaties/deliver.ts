@@ -99,7 +99,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     const signature = to.ondertekening.map((secret) =>
       sign(box.open(secret, owner), `${message.uuid}.${timestamp}.${body}`),
     )
-    const answer = await sendWithin(to.termijnMs, agentFor(to), {
+    const answer = await sendWithin(to.timeoutMs, agentFor(to), {
       url: new URL(to.callbackUrl),
       method: 'POST',
       body,
@@ -120,15 +120,15 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     return answer
   }
 
-  function agentFor({ uuid, callbackUrl, certificaat, certificaatSleutel }: Subscriber): Agent {
-    const key = certificaatSleutel && box.open(certificaatSleutel, subscriberOwner(uuid))
+  function agentFor({ uuid, callbackUrl, certificaat, certificateKey }: Subscriber): Agent {
+    const key = certificateKey && box.open(certificateKey, subscriberOwner(uuid))
     return agents.agentFor(uuid, new URL(callbackUrl).origin, key ? { cert: certificaat, key } : {})
   }
 
   async function authorization(to: Subscriber): Promise<string> {
     const secret = box.open(to.auth, subscriberOwner(to.uuid))
     if (to.authenticatie === 'header') return secret
-    const { uitgaandClientId: id } = to
+    const { outgoingClientId: id } = to
     if (to.authenticatie === 'jwt') {
       const sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
       return `Bearer ${sign({ iss: id, client_id: id, user_id: '', user_representation: '' })}`
@@ -139,20 +139,20 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
   function tokenRequest({
     uuid: owner,
     tokenUrl,
-    uitgaandClientId,
+    outgoingClientId,
     auth,
     tokenScope,
-    termijnMs,
+    timeoutMs,
   }: Subscriber): TokenRequest {
     const secret = box.open(auth, subscriberOwner(owner))
-    return { owner, tokenUrl, clientId: uitgaandClientId, secret, scope: tokenScope, termijnMs }
+    return { owner, tokenUrl, clientId: outgoingClientId, secret, scope: tokenScope, timeoutMs }
   }
 }
 
 /** What a receiver can find the request by: its id, and the trace that this attempt is in. */
-function requestHeader({ verzoekId }: Message): Record<string, string> {
+function requestHeader({ requestId }: Message): Record<string, string> {
   const traceparent = currentTraceparent()
-  return { ...(verzoekId && { [REQUEST_ID]: verzoekId }), ...(traceparent && { [TRACEPARENT]: traceparent }) }
+  return { ...(requestId && { [REQUEST_ID]: requestId }), ...(traceparent && { [TRACEPARENT]: traceparent }) }
 }
 
 /** The message as the standard has it. `source` is ours, unless the message came from another publisher. */

@@ -13,8 +13,8 @@ export type NotificatieFilter = {
   oorzaak?: string
 }
 
-const waits = sql<boolean>`exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
-const failed = sql<boolean>`exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'mislukt')`
+const waits = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
+const failed = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'mislukt')`
 const HAS_STATUS = { gepland: waits, mislukt: failed, afgeleverd: sql<boolean>`not ${waits} and not ${failed}` }
 
 /** A cause of failure, of an attempt `p`. */
@@ -29,8 +29,8 @@ export function matchesFilter(filter: NotificatieFilter): RawBuilder<boolean> {
     van && sql`notificatie.aanmaakdatum >= ${van}::text::date::timestamp at time zone 'Europe/Amsterdam'`,
     tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone 'Europe/Amsterdam'`,
     oorzaak &&
-      sql`exists (select from levering l
-        join notificatie_poging p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
+      sql`exists (select from delivery l
+        join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
         where l.notificatie_id = notificatie.id and l.status = 'mislukt' and ${CAUSE} = ${oorzaak})`,
     // First the few messages, by either index: as one condition it would be looked for along the order of the log.
     object &&

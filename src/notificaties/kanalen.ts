@@ -163,12 +163,12 @@ export async function testNotificatie(parts: Parts): Promise<Stage[]> {
     if (usesProxy(parts.config.proxies)) stages.push(...THROUGH_PROXY)
     else {
       await step('DNS', () => allowedAddress(FOR_SERVICES, host))
-      await step('TCP', () => opened(connect(at), 'connect', dienst.termijnMs))
+      await step('TCP', () => opened(connect(at), 'connect', dienst.timeoutMs))
       if (url.protocol !== 'https:') stages.push({ stage: 'TLS', outcome: 'skipped', detail: 'http' })
       else
         await step('TLS', () => {
           const servername = isIP(host) ? {} : { servername: host }
-          return opened(connectTls({ ...at, ...servername }), 'secureConnect', dienst.termijnMs)
+          return opened(connectTls({ ...at, ...servername }), 'secureConnect', dienst.timeoutMs)
         })
     }
     await step('HTTP', async () => {
@@ -235,8 +235,8 @@ async function withService<T>(
   work: (service: ServiceConnection) => Promise<T>,
 ): Promise<T> {
   const dienst = await database.db
-    .selectFrom('notificatieInstelling as i')
-    .innerJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
+    .selectFrom('notificatieSettings as i')
+    .innerJoin('dienst as d', 'd.id', 'i.configuredDienstId')
     .select(SERVICE_COLUMNS.map((column) => `d.${column}` as const))
     .executeTakeFirst()
   if (!dienst) throw new NoService('no notifications service is configured')

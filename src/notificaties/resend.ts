@@ -30,11 +30,11 @@ export async function resendFailed(m: Mutation, selection: Selection): Promise<n
     const { rows } = await sql<{ aantal: number; moment: string; id: number }>`
       with portie as materialized (
         select id, aanmaakdatum from notificatie
-        where exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'mislukt')
+        where exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'mislukt')
           and ${meant} and (aanmaakdatum, id) > (${moment}::text::timestamptz, ${id}::bigint)
         order by aanmaakdatum, id limit ${20 * PORTION}
       ), opnieuw as (
-        update levering l set status = 'gepland', herhalingen = 0, volgende_poging_op = now(), beeindigd_op = null
+        update delivery l set status = 'gepland', herhalingen = 0, next_attempt_at = now(), ended_at = null
         from portie where l.notificatie_id = portie.id and l.status = 'mislukt'
         returning l.notificatie_id
       )
@@ -63,8 +63,8 @@ function condition(selection: Selection): RawBuilder<boolean> {
 export async function sendNow(m: Mutation, uuids: string[]): Promise<number> {
   m.unrecorded('an earlier attempt changes no resource of the standard')
   const rows = await m.sql<{ notificatie_id: number }[]>`
-    update levering l set volgende_poging_op = now() from notificatie n
-    where n.uuid = any(${uuids}::uuid[]) and l.notificatie_id = n.id and l.status = 'gepland' and l.volgende_poging_op > now()
+    update delivery l set next_attempt_at = now() from notificatie n
+    where n.uuid = any(${uuids}::uuid[]) and l.notificatie_id = n.id and l.status = 'gepland' and l.next_attempt_at > now()
     returning l.notificatie_id`
   if (rows.length > 0) await wakeSender(m)
   return new Set(rows.map((row) => row.notificatie_id)).size
@@ -76,15 +76,15 @@ export async function sendNow(m: Mutation, uuids: string[]): Promise<number> {
  */
 export function isOld(days: number): RawBuilder<boolean> {
   return sql`notificatie.aanmaakdatum < now() - make_interval(days => ${days}::int)
-    and not exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'gepland'
-      and (l.abonnement_id <> ${EXTERNAL} or exists (select from notificatie_instelling where ingestelde_dienst_id is not null)))`
+    and not exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'gepland'
+      and (l.abonnement_id <> ${EXTERNAL} or exists (select from notificatie_settings where configured_dienst_id is not null)))`
 }
 
 /** Forgets events that came in (/events) more than so many days ago: one that comes again after that is acted on again. */
 export async function deleteOldEvents(db: Db, days: number): Promise<void> {
   await db
-    .deleteFrom('ontvangenEvent')
-    .where('ontvangenOp', '<', sql<string>`now() - make_interval(days => ${days}::int)`)
+    .deleteFrom('receivedEvent')
+    .where('receivedAt', '<', sql<string>`now() - make_interval(days => ${days}::int)`)
     .execute()
 }
 
@@ -96,8 +96,8 @@ export async function deleteOldMessages(db: Db, days: number): Promise<number> {
   for (let total = 0; ; ) {
     const { rows } = await sql<{ aantal: number }>`
       with oud as materialized (select id from notificatie where ${isOld(days)} limit ${10 * PORTION}),
-        pogingen as (delete from notificatie_poging where notificatie_id in (select id from oud)),
-        leveringen as (delete from levering where notificatie_id in (select id from oud)),
+        pogingen as (delete from delivery_attempt where notificatie_id in (select id from oud)),
+        leveringen as (delete from delivery where notificatie_id in (select id from oud)),
         weg as (delete from notificatie where id in (select id from oud) returning id)
       select count(*)::int as aantal from weg`.execute(db)
     const { aantal } = one(rows)

@@ -1,11 +1,11 @@
 // sender: looks for deliveries that are due, has them sent, and has recorded what became of them, for as long as there are
 // any. It is what the job `verstuur-notificaties` runs; adding that job is all that wakes it.
 //
-// When it looks, and who wakes it. Recording a message wakes a sender with graphile-worker's add_job (`wek_zender`), which
+// When it looks, and who wakes it. Recording a message wakes a sender with graphile-worker's add_job (`wake_sender`), which
 // notifies. But transactions that notify are committed one by one, each with its own wait for the disk. So a sender looks on
-// by itself for a while after the last message that it found, and says so with a row in `notificatie_zender`; while there is
+// by itself for a while after the last message that it found, and says so with a row in `active_sender`; while there is
 // such a row, nobody is woken. Nothing in this depends on a clock or on anybody being quick:
-// - A transaction writes its deliveries first, which gives it a number, and then reads `notificatie_zender` as it is
+// - A transaction writes its deliveries first, which gives it a number, and then reads `active_sender` as it is
 //   committed at that moment.
 // - A sender that wants to sleep takes its row away, commits, and asks for the number that the next transaction will get. A
 //   transaction that still saw the row has a lower one. So the sender looks on until all with lower numbers have ended, and
@@ -288,13 +288,13 @@ export function openSender(parts: SenderParts): Sender {
 
   async function sayAwake(worker: number): Promise<void> {
     await database.sql`
-      insert into notificatie_zender (worker_id) values (${worker}) on conflict (worker_id) do update set gezien_op = now()`
-    await database.sql`delete from notificatie_zender where worker_id not in (select id from worker)`
+      insert into active_sender (worker_id) values (${worker}) on conflict (worker_id) do update set seen_at = now()`
+    await database.sql`delete from active_sender where worker_id not in (select id from worker)`
   }
 
   /** The number of a transaction of ours: whoever may still count on us has a lower one. */
   async function goToSleep(worker: number): Promise<string> {
-    await database.sql`delete from notificatie_zender where worker_id = ${worker}`
+    await database.sql`delete from active_sender where worker_id = ${worker}`
     const rows = await database.sql<{ next: string }[]>`select pg_current_xact_id()::text as next`
     return expected(rows[0]).next
   }
@@ -401,7 +401,7 @@ export function openSender(parts: SenderParts): Sender {
     }
     const facts = {
       notificatie: message.uuid,
-      ...(message.verzoekId && { reqId: message.verzoekId }),
+      ...(message.requestId && { reqId: message.requestId }),
       ...(one.abonnement && { abonnement: one.abonnement.uuid }),
       attempt: poging,
       ms: attempt.ms,

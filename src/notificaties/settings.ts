@@ -18,16 +18,16 @@ export const NotificationSettings = Type.Object({
   backoffMax: Type.Integer({ minimum: 1, maximum: 31_536_000 }),
   baseFactor: Type.Integer({ minimum: 1, maximum: 1000 }),
   /** Messages of one main object wait for each other. */
-  opVolgorde: Type.Boolean(),
+  inOrder: Type.Boolean(),
 })
 export type NotificationSettings = Static<typeof NotificationSettings>
 
 /** What administrators set. The row is always there: a migration made it. */
 export async function readSettings(db: ReadDb): Promise<NotificationSettings> {
   const row = await db
-    .selectFrom('notificatieInstelling as i')
-    .leftJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
-    .select(['d.slug as dienst', 'i.maxRetries', 'i.backoff', 'i.backoffMax', 'i.baseFactor', 'i.opVolgorde'])
+    .selectFrom('notificatieSettings as i')
+    .leftJoin('dienst as d', 'd.id', 'i.configuredDienstId')
+    .select(['d.slug as dienst', 'i.maxRetries', 'i.backoff', 'i.backoffMax', 'i.baseFactor', 'i.inOrder'])
     .executeTakeFirstOrThrow()
   return { ...row, backoff: row.backoff as number | boolean }
 }
@@ -40,18 +40,18 @@ export async function readSettings(db: ReadDb): Promise<NotificationSettings> {
  */
 export async function saveSettings(m: Mutation, values: Partial<NotificationSettings>): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
-  await m.trx.selectFrom('notificatieInstelling').select('enig').forUpdate().execute()
+  await m.trx.selectFrom('notificatieSettings').select('enig').forUpdate().execute()
   const before = await readSettings(m.read)
   const after = { ...before, ...values }
   if (JSON.stringify(after) === JSON.stringify(before)) return false
   const { dienst, backoff, ...others } = after
   await m.trx
-    .updateTable('notificatieInstelling')
+    .updateTable('notificatieSettings')
     .set({
       ...others,
       backoff: json(backoff),
-      ingesteldeDienstId: await nrcId(m.read, dienst),
-      gewijzigdOp: sql<string>`now()`,
+      configuredDienstId: await nrcId(m.read, dienst),
+      changedAt: sql<string>`now()`,
     })
     .execute()
   await wakeSender(m)
@@ -60,14 +60,14 @@ export async function saveSettings(m: Mutation, values: Partial<NotificationSett
 
 /** Who gets our messages: `extern`, `ingebouwd` (the abonnementen here) or `beide`. */
 export async function readModus(db: ReadDb): Promise<'extern' | 'ingebouwd' | 'beide'> {
-  const { modus } = await db.selectFrom('notificatieInstelling').select('modus').executeTakeFirstOrThrow()
+  const { modus } = await db.selectFrom('notificatieSettings').select('modus').executeTakeFirstOrThrow()
   return modus as 'extern' | 'ingebouwd' | 'beide'
 }
 
 /** Since when sending is paused; null: it is not. What is being sent at that moment is finished. */
 export async function pausedAt(db: ReadDb): Promise<string | null> {
-  const row = await db.selectFrom('notificatieInstelling').select('gepauzeerdOp').executeTakeFirstOrThrow()
-  return row.gepauzeerdOp
+  const row = await db.selectFrom('notificatieSettings').select('pausedAt').executeTakeFirstOrThrow()
+  return row.pausedAt
 }
 
 /**
@@ -77,9 +77,9 @@ export async function pausedAt(db: ReadDb): Promise<string | null> {
 export async function setPaused(m: Mutation, pauze: boolean): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   const { numUpdatedRows } = await m.trx
-    .updateTable('notificatieInstelling')
-    .set({ gepauzeerdOp: pauze ? sql<string>`now()` : null })
-    .where('gepauzeerdOp', pauze ? 'is' : 'is not', null)
+    .updateTable('notificatieSettings')
+    .set({ pausedAt: pauze ? sql<string>`now()` : null })
+    .where('pausedAt', pauze ? 'is' : 'is not', null)
     .executeTakeFirst()
   if (!pauze) await wakeSender(m)
   return numUpdatedRows > 0n
@@ -101,7 +101,7 @@ export async function fillSettings(database: Database, box: SecretBox, config: C
   if (!given) return
   await mutator(database)(systemActor('start'), async (m) => {
     m.unrecorded('settings are no resource of the standard')
-    await m.trx.selectFrom('notificatieInstelling').select('enig').forUpdate().execute() // processes that start together
+    await m.trx.selectFrom('notificatieSettings').select('enig').forUpdate().execute() // processes that start together
     const { dienst } = await readSettings(m.read)
     const known = await m.read.selectFrom('dienst').where('slug', '=', SLUG).select('id').executeTakeFirst()
     if (dienst !== null || known) return

@@ -151,7 +151,7 @@ async function filterFaults(m: Mutation, row: KanaalRow, filters: string[]): Pro
     ]
   const { rows } = await sql<{ filters: Record<string, string> }>`
     select ak.filters from abonnement_kanaal ak join abonnement a on a.id = ak.abonnement_id
-    where ak.kanaal_id = ${row.id} and a.verwijderd_op is null`.execute(m.trx)
+    where ak.kanaal_id = ${row.id} and a.deleted_at is null`.execute(m.trx)
   const used = rows.filter((one) => unknownFilters(one.filters, filters).length > 0).length
   if (used === 0) return []
   return [
@@ -172,9 +172,9 @@ export async function ensureOwnKanalen({ sql }: Database, config: Config): Promi
       values (${naam}, ${`${ownAddress(config)}/ref/kanalen/#${naam}`}, ${filters}, true)
       on conflict on constraint kanaal_naam_uniek do update set eigen = true, filters = kanaal.filters || array(
         select f from unnest(excluded.filters) f
-        where kenmerk_naam(f) <> all (select kenmerk_naam(g) from unnest(kanaal.filters) g))
+        where kenmerk_name(f) <> all (select kenmerk_name(g) from unnest(kanaal.filters) g))
       where not kanaal.eigen or exists (
         select from unnest(excluded.filters) f
-        where kenmerk_naam(f) <> all (select kenmerk_naam(g) from unnest(kanaal.filters) g))`
+        where kenmerk_name(f) <> all (select kenmerk_name(g) from unnest(kanaal.filters) g))`
   }
 }

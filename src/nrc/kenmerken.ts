@@ -1,5 +1,5 @@
 // Names of kenmerken. Publishers write them in camelCase or in snake_case, with dots for what belongs to a related object;
-// for comparing these are one name. The same rule stands in the function kenmerk_naam of the database.
+// for comparing these are one name. The same rule stands in the function kenmerk_name of the database.
 
 /** A name as names are compared: `zaaktype.catalogus_url` and `zaaktype.catalogusUrl` are one. */
 export const sameName = (naam: string): string => naam.replaceAll('_', '').toLowerCase()

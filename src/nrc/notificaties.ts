@@ -91,7 +91,7 @@ async function publish(m: Mutation, message: Notificatie & { kenmerken: Record<s
   await m.sql`
     with bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, bron,
-        aanmaakdatum_tekst, verzoek_id)
+        aanmaakdatum_text, request_id)
       values (${kanaal}, ${hoofdObject}, md5(${hoofdObject})::uuid, ${resource}, ${resourceUrl}, ${actie},
         ${m.sql.json(kenmerken)}, ${source}, ${aanmaakdatum},
         ${currentRequestId()})

@@ -10,12 +10,12 @@ import { ensureOwnKanalen } from './kanalen.ts'
 export async function prepareNrc(database: Database, config: Config): Promise<void> {
   await ensureOwnKanalen(database, config)
   const mode = config.notificatiesMode
-  if (mode) await database.sql`update notificatie_instelling set modus = ${mode} where modus <> ${mode}`
+  if (mode) await database.sql`update notificatie_settings set modus = ${mode} where modus <> ${mode}`
 }
 
 /** Without any setting a service that stands alone delivers to its own abonnementen: `start` and the demo. */
 export async function preferBuiltIn(database: Database, config: Config): Promise<void> {
   if (config.notificatiesMode) return
   await database.sql`
-    update notificatie_instelling set modus = 'ingebouwd' where modus = 'extern' and ingestelde_dienst_id is null`
+    update notificatie_settings set modus = 'ingebouwd' where modus = 'extern' and configured_dienst_id is null`
 }

@@ -166,13 +166,13 @@ const databaseUp = new Gauge({
 const GROWING = [
   'audit',
   'notificatie',
-  'notificatie_poging',
-  'levering',
+  'delivery_attempt',
+  'delivery',
   'zaak',
   'rol',
   'enkelvoudiginformatieobject_versie',
-  'import_regel',
-  'uitgaand_verzoek',
+  'import_row',
+  'outgoing_request',
 ]
 const SUBSCRIPTIONS = 100 // abonnementen with series of their own
 const DELIVERED_LIVES_MS = 60_000 // counting what was delivered is the one question that grows with the table
@@ -231,7 +231,7 @@ export async function startMetrics(options: {
       if (performance.now() > delivered.until) {
         const row = one(
           await sql<{ count: number }[]>`
-          select (select count(*) from notificatie) - (select count(distinct notificatie_id) from levering) as count`,
+          select (select count(*) from notificatie) - (select count(distinct notificatie_id) from delivery) as count`,
         )
         delivered = { count: Math.max(0, Number(row.count)), until: performance.now() + DELIVERED_LIVES_MS }
       }
@@ -243,7 +243,7 @@ export async function startMetrics(options: {
             where id = min(notificatie_id) filter (where status = 'gepland'))), 0)::float8 as oldest,
           coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
             where id = min(notificatie_id) filter (where status = 'gepland' and abonnement_id = 0))), 0)::float8 as external
-        from levering`,
+        from delivery`,
       )
       notifications.set({ status: 'gepland' }, Number(waiting.gepland))
       notifications.set({ status: 'mislukt' }, Number(waiting.mislukt))
@@ -266,7 +266,7 @@ export async function startMetrics(options: {
       importRows.set({ result: 'mislukt' }, rows.mislukt)
       const lease = one(
         await sql<{ seconds: number; count: number }[]>`
-        select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds, count(*) as count
+        select coalesce(extract(epoch from clock_timestamp() - min(seen_at)), 0)::float8 as seconds, count(*) as count
         from worker`,
       )
       leaseAge.set(lease.seconds)
@@ -278,7 +278,7 @@ export async function startMetrics(options: {
         connections.set({ name: name.slice('zaakstroom '.length), state }, count)
       const content = one(
         await sql<{ count: number }[]>`
-        select count(*) as count from bestand where vermist_sinds is not null`,
+        select count(*) as count from bestand where missing_since is not null`,
       )
       contentMissing.set(content.count)
       const tables = await sql<{ name: string; bytes: number }[]>`
@@ -311,17 +311,17 @@ export async function startMetrics(options: {
 
 async function collectSubscriptions({ sql, db }: Database): Promise<void> {
   const byState = await sql<{ status: string; count: number }[]>`
-    select status, count(*)::int as count from abonnement where verwijderd_op is null group by status`
+    select status, count(*)::int as count from abonnement where deleted_at is null group by status`
   for (const { status, count } of byState) subscriptions.set({ state: status }, count)
-  const worstFirst = order`true order by a.status = 'actief', a.storing_sinds nulls last, a.id limit ${SUBSCRIPTIONS}`
+  const worstFirst = order`true order by a.status = 'actief', a.failing_since nulls last, a.id limit ${SUBSCRIPTIONS}`
   const age = (moment: string | null) => (moment === null ? 0 : Math.max(0, (Date.now() - Date.parse(moment)) / 1000))
   for (const one of await readFigures(db as unknown as ReadDb, worstFirst)) {
     const subscription = { subscription: one.uuid }
     subscriptionWaiting.set(subscription, one.wachtend)
     subscriptionFailed.set(subscription, one.mislukt)
     subscriptionOldest.set(subscription, age(one.oudsteWachtendeOp))
-    subscriptionFailing.set(subscription, age(one.storingSinds))
-    subscriptionUnauthorized.set(subscription, one.laatsteHttpStatus === 401 || one.laatsteHttpStatus === 403 ? 1 : 0)
+    subscriptionFailing.set(subscription, age(one.failingSince))
+    subscriptionUnauthorized.set(subscription, one.lastHttpStatus === 401 || one.lastHttpStatus === 403 ? 1 : 0)
   }
 }
 

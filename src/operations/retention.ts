@@ -14,8 +14,8 @@ type Terms = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
 
 /** Imports that ended, or that were made and never got a file, more than IMPORT_RETENTION_DAYS ago. On table `import`. */
 export function isOldImport({ importRetentionDays }: Terms): RawBuilder<boolean> {
-  return sql`import.status <> 'active' and import.verwijderd_op is null
-    and coalesce(import.beeindigd_op, import.gemaakt_op) < now() - make_interval(days => ${importRetentionDays}::int)`
+  return sql`import.status <> 'active' and import.deleted_at is null
+    and coalesce(import.ended_at, import.created_at) < now() - make_interval(days => ${importRetentionDays}::int)`
 }
 
 /** So far may two runs lie apart before a jump of the clock is the likelier reason. */
@@ -29,8 +29,8 @@ export async function clockGap(sql: Sql): Promise<{ last: string; days: number }
   const [gap] = await sql<{ last: string; days: number }[]>`
     select last, extract(day from now() - last)::int as days from (
       select greatest(
-        (select max(begonnen_op) from bewaartermijn_run where begonnen_op <= now() and beeindigd_op is not null and fout is null),
-        (select max(uitgevoerd_op) from migratie where uitgevoerd_op <= now())) as last) known
+        (select max(begun_at) from retention_run where begun_at <= now() and ended_at is not null and fout is null),
+        (select max(applied_at) from migration where applied_at <= now())) as last) known
     where last < now() - make_interval(days => ${GAP_DAYS})`
   return gap
 }

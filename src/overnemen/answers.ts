@@ -47,7 +47,7 @@ export async function compareAnswers(
   const found = new Map<string, { asked: number; equal: number }>()
   for (const soort of [...Object.keys(RESOURCES), ...Object.keys(BELOW_CASE)]) {
     const sample = await sql<{ uuid: string }[]>`
-      select uuid from overneming_object where overneming_id = ${takeover.id} and soort = ${soort}
+      select uuid from takeover_object where takeover_id = ${takeover.id} and soort = ${soort}
       order by md5(uuid::text) limit ${perKind}`
     if (sample.length === 0) continue
     const counts = { asked: 0, equal: 0 }

@@ -41,7 +41,7 @@ export async function writeApplicaties(
       .digest()
       .subarray(0, 16)
     const [known] = await sql<{ hash: Buffer }[]>`
-      select hash from overneming_object where soort = 'applicatie' and uuid = ${uuid}`
+      select hash from takeover_object where soort = 'applicatie' and uuid = ${uuid}`
     const same = known?.hash.equals(hash) === true
     if (!same) {
       const rows = await sql<{ id: number }[]>`
@@ -56,14 +56,14 @@ export async function writeApplicaties(
     } else {
       counts.ongewijzigd++
       await sql`
-        update overneming_melding set ronde = ${ronde}
-        where overneming_id = ${overneming} and soort = 'applicatie' and sleutel = ${uuid} and code in ('client-id', 'client-id-dubbel')`
+        update takeover_remark set ronde = ${ronde}
+        where takeover_id = ${overneming} and soort = 'applicatie' and sleutel = ${uuid} and code in ('client-id', 'client-id-dubbel')`
     }
     await sql`
-      insert into overneming_object (soort, uuid, overneming_id, hash, ronde, gewijzigd)
+      insert into takeover_object (soort, uuid, takeover_id, hash, ronde, gewijzigd)
       values ('applicatie', ${uuid}, ${overneming}, ${hash}, ${ronde}, ${ronde})
       on conflict (uuid, soort) do update set hash = excluded.hash, ronde = excluded.ronde,
-        gewijzigd = case when overneming_object.hash = excluded.hash then overneming_object.gewijzigd else excluded.gewijzigd end`
+        gewijzigd = case when takeover_object.hash = excluded.hash then takeover_object.gewijzigd else excluded.gewijzigd end`
     if (geheimen) await writeSecrets(sql, box, applicatie.client_ids, geheimen, remark)
     else remark('geheim-onbekend', 'De bron toont geen geheimen: geef de clients nieuwe, of neem over uit de database.')
   }
@@ -77,7 +77,7 @@ async function writeClients(
   remark: (code: string, tekst: string, veld?: string) => void,
 ): Promise<void> {
   await sql`delete from applicatie_client where applicatie_id = ${applicatieId} and client_id <> all(${client_ids}::text[])`
-  await sql`delete from applicatie_client_ook where applicatie_id = ${applicatieId}`
+  await sql`delete from applicatie_client_more where applicatie_id = ${applicatieId}`
   for (const [volgorde, clientId] of client_ids.entries()) {
     if (clientId === '' || clientId.length > 50) {
       remark('client-id', 'Een client-id is leeg of langer dan 50 tekens, en is weggelaten.', 'clientIds')
@@ -90,7 +90,7 @@ async function writeClients(
       returning client_id`
     if (own) continue
     await sql`
-      insert into applicatie_client_ook (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${volgorde})
+      insert into applicatie_client_more (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${volgorde})
       on conflict do nothing`
     remark(
       'client-id-dubbel',
@@ -148,7 +148,7 @@ async function writeSecrets(
     if (isShort(secret))
       remark('geheim-kort', `Het geheim van client-id ${clientId} is makkelijk te raden: vervang het.`)
     const stored = await sql<{ geheim: Buffer }[]>`
-      select geheim from applicatie_geheim where client_id = ${clientId} and (verloopt_op is null or verloopt_op > now())`
+      select geheim from applicatie_secret where client_id = ${clientId} and (expires_at is null or expires_at > now())`
     const known = stored.some(({ geheim }) => {
       try {
         return box.open(geheim, clientId) === secret
@@ -157,9 +157,9 @@ async function writeSecrets(
       }
     })
     if (known) continue
-    await sql`delete from applicatie_geheim where client_id = ${clientId}`
+    await sql`delete from applicatie_secret where client_id = ${clientId}`
     await sql`
-      insert into applicatie_geheim (client_id, geheim)
+      insert into applicatie_secret (client_id, geheim)
       select client_id, ${box.seal(secret, clientId)} from applicatie_client where client_id = ${clientId}`
   }
 }

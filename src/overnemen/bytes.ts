@@ -46,23 +46,23 @@ export async function linkContents(
   if (versions.length === 0) return
   const { from, parameters } = unnested('r', CONTENT_COLUMNS, versions, 2)
   await sql.unsafe(
-    `insert into overneming_bestand (overneming_id, pad, omvang)
+    `insert into takeover_file (takeover_id, pad, omvang)
      select distinct on (pad) $1::bigint, pad, bestandsomvang from ${from}
-     on conflict (overneming_id, pad) do nothing`,
+     on conflict (takeover_id, pad) do nothing`,
     [overneming, ...parameters],
     { prepare: true },
   )
   await sql.unsafe(
     `with gegeven as (
-       insert into overneming_inhoud (overneming_bestand_id, enkelvoudiginformatieobject_id, versie)
+       insert into takeover_content (takeover_file_id, enkelvoudiginformatieobject_id, versie)
        select b.id, e.id, r.versie from ${from}
        join enkelvoudiginformatieobject e on e.uuid = r.uuid
-       join overneming_bestand b on b.overneming_id = $1::bigint and b.pad = r.pad
-       on conflict (enkelvoudiginformatieobject_id, versie) do update set overneming_bestand_id = excluded.overneming_bestand_id
+       join takeover_file b on b.takeover_id = $1::bigint and b.pad = r.pad
+       on conflict (enkelvoudiginformatieobject_id, versie) do update set takeover_file_id = excluded.takeover_file_id
        returning *
      )
      update enkelvoudiginformatieobject_versie v set bestand_id = b.bestand_id
-     from gegeven g join overneming_bestand b on b.id = g.overneming_bestand_id
+     from gegeven g join takeover_file b on b.id = g.takeover_file_id
      where b.bestand_id is not null and v.enkelvoudiginformatieobject_id = g.enkelvoudiginformatieobject_id and v.versie = g.versie`,
     [overneming, ...parameters],
     { prepare: true },
@@ -92,9 +92,9 @@ export async function bringContents(
   const waiting =
     stay || contents
       ? await read<Waiting[]>`
-          select b.id, b.pad, b.omvang from ${table('overneming_bestand')} b
-          cross join lateral (select from ${table('overneming_inhoud')} i where i.overneming_bestand_id = b.id limit 1) i
-          where b.overneming_id = ${takeover.id} and b.staat <> 'klaar' and b.id > ${Number(step.positie ?? 0)}
+          select b.id, b.pad, b.omvang from ${table('takeover_file')} b
+          cross join lateral (select from ${table('takeover_content')} i where i.takeover_file_id = b.id limit 1) i
+          where b.takeover_id = ${takeover.id} and b.staat <> 'klaar' and b.id > ${Number(step.positie ?? 0)}
             and b.id % ${Number(step.tot ?? 1)} = ${Number(step.van ?? 0)}
           order by b.id limit ${PORTION}`
       : []
@@ -127,7 +127,7 @@ export async function bringContents(
         continue
       }
       if (!present) {
-        await sql`update overneming_bestand set staat = 'ontbreekt' where id = ${id}`
+        await sql`update takeover_file set staat = 'ontbreekt' where id = ${id}`
         await remark(id, {
           uitkomst: 'geweigerd',
           code: unreadable ? 'bestand-onleesbaar' : 'bestand-ontbreekt',
@@ -144,11 +144,11 @@ export async function bringContents(
           on conflict (sleutel, backend) do update set omvang = excluded.omvang
           returning id`
         const bestand = one(rows)
-        await sql`update overneming_bestand set staat = 'klaar', bestand_id = ${bestand.id} where id = ${id}`
+        await sql`update takeover_file set staat = 'klaar', bestand_id = ${bestand.id} where id = ${id}`
         await sql`
           update enkelvoudiginformatieobject_versie v set bestand_id = ${bestand.id}
-          from overneming_inhoud i
-          where i.overneming_bestand_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
+          from takeover_content i
+          where i.takeover_file_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
             and v.versie = i.versie`
       }
       if (omvang !== null && present.omvang !== undefined && omvang !== present.omvang)
@@ -183,7 +183,7 @@ async function measure(read: (pad: string) => ReturnType<Contents>, { pad }: Wai
 export async function belongsToSource(sql: Sql | import('postgres').Sql, sleutel: string): Promise<boolean> {
   if (isOwnKey(sleutel)) return false
   const [row] = await sql`
-    select from overneming where status <> 'omgeschakeld' and not proef and instellingen ->> 'bytes' = 'laten' limit 1`
+    select from takeover where status <> 'omgeschakeld' and not proef and instellingen ->> 'bytes' = 'laten' limit 1`
   return row !== undefined
 }
 
@@ -240,6 +240,6 @@ async function asItLies(store: Store, { pad }: Waiting) {
 
 function versionsOf(sql: Sql, id: number) {
   return sql<{ uuid: string; versie: number }[]>`
-    select e.uuid, i.versie from overneming_inhoud i
-    join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id where i.overneming_bestand_id = ${id}`
+    select e.uuid, i.versie from takeover_content i
+    join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id where i.takeover_file_id = ${id}`
 }

@@ -125,7 +125,7 @@ export async function checkTakeover(
   let differences = 0
   const differ = async (difference: Difference) => {
     const [listed] = await connection`
-      select from overneming_melding where overneming_id = ${takeover.id} and uitkomst <> 'verschil'
+      select from takeover_remark where takeover_id = ${takeover.id} and uitkomst <> 'verschil'
         and soort = ${difference.soort} and sleutel = ${difference.sleutel}
         and (uitkomst = 'geweigerd' or code = any(${EXPLAINING})) limit 1`
     if (listed) {
@@ -140,16 +140,16 @@ export async function checkTakeover(
   }
   const keep = async () => {
     await connection`
-      insert into overneming_melding (overneming_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
+      insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
       select ${takeover.id}, soort, sleutel, 'verschil', code, veld, tekst, ${takeover.ronde}
       from jsonb_to_recordset(${JSON.stringify(found)}::text::jsonb)
         as r(soort text, sleutel text, code text, veld text, tekst text)
-      on conflict (overneming_id, soort, sleutel, code, veld) do nothing`
+      on conflict (takeover_id, soort, sleutel, code, veld) do nothing`
     found.length = 0
   }
   try {
     await connection`set statement_timeout = 0`
-    await connection`delete from overneming_melding where overneming_id = ${takeover.id} and uitkomst = 'verschil'`
+    await connection`delete from takeover_remark where takeover_id = ${takeover.id} and uitkomst = 'verschil'`
     await connection`create temporary table gezien (soort text, uuid uuid)`
     const old = addresses([...source.ownUrls, ...takeover.instellingen.oudeUrls], takeover.instellingen.eigenUrl)
     // Of these all was read that is there, also when there was nothing.
@@ -213,8 +213,8 @@ export async function checkTakeover(
       if (owner || !looked.has(name)) continue
       for (let after = NIL; ; ) {
         const extra = await connection<{ uuid: string }[]>`
-          select o.uuid from overneming_object o join ${connection(table)} x on x.uuid = o.uuid
-          where o.overneming_id = ${takeover.id} and o.soort = ${name} and o.uuid > ${after}
+          select o.uuid from takeover_object o join ${connection(table)} x on x.uuid = o.uuid
+          where o.takeover_id = ${takeover.id} and o.soort = ${name} and o.uuid > ${after}
             and not exists (select from gezien g where g.soort = ${name} and g.uuid = o.uuid)
           order by o.uuid limit ${PAGE}`
         for (const { uuid } of extra)
@@ -286,7 +286,7 @@ export async function checkTakeover(
         select a.label = ${label} and a.heeft_alle_autorisaties = ${heeft_alle_autorisaties}
           and (${uitgeschreven === true} or (select count(*) from autorisatie r where r.applicatie_id = a.id) = ${rights.autorisaties.length})
           and (select count(*) from catalogus_autorisatie r where r.applicatie_id = a.id) = ${rights.catalogus_autorisaties.length}
-          and array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by 1) =
+          and array(select c.client_id from applicatie_client_all c where c.applicatie_id = a.id order by 1) =
             array(select unnest(${client_ids}::text[]) order by 1) as gelijk
         from applicatie a where a.uuid = ${uuid}`
       of('applicatie').daar++
@@ -307,10 +307,10 @@ export async function checkTakeover(
   async function compareFiles(source: Source): Promise<void> {
     // Through a cursor on a connection of its own: they may be millions.
     const waiting = parts.database.sql<{ uuid: string; versie: number }[]>`
-      select e.uuid, i.versie from overneming_bestand b
-      join overneming_inhoud i on i.overneming_bestand_id = b.id
+      select e.uuid, i.versie from takeover_file b
+      join takeover_content i on i.takeover_file_id = b.id
       join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
-      where b.overneming_id = ${takeover.id} and b.staat <> 'klaar'`.cursor(PAGE)
+      where b.takeover_id = ${takeover.id} and b.staat <> 'klaar'`.cursor(PAGE)
     for await (const rows of waiting)
       for (const { uuid, versie } of rows)
         await differ({
@@ -321,19 +321,19 @@ export async function checkTakeover(
           tekst: 'De inhoud is niet hier.',
         })
     const [counted] = await connection<{ daar: number; hier: number }[]>`
-      select count(*)::bigint as daar, count(bestand_id)::bigint as hier from overneming_bestand b
-      where b.overneming_id = ${takeover.id} and exists (select from overneming_inhoud i where i.overneming_bestand_id = b.id)`
+      select count(*)::bigint as daar, count(bestand_id)::bigint as hier from takeover_file b
+      where b.takeover_id = ${takeover.id} and exists (select from takeover_content i where i.takeover_file_id = b.id)`
     Object.assign(of('bestand'), counted)
     if (!source.contents) return
     let [after, left] = ['', options.files]
     for (; left > 0; ) {
       const sample = await connection<{ plaats: string; pad: string; sleutel: string; uuid: string; versie: number }[]>`
         select md5(b.id::text) as plaats, b.pad, f.sleutel, e.uuid, i.versie from (
-          select * from overneming_bestand
-          where overneming_id = ${takeover.id} and staat = 'klaar' and md5(id::text) > ${after}
+          select * from takeover_file
+          where takeover_id = ${takeover.id} and staat = 'klaar' and md5(id::text) > ${after}
           order by md5(id::text) limit ${Math.min(left, PAGE)}) b
         join bestand f on f.id = b.bestand_id
-        join lateral (select * from overneming_inhoud i where i.overneming_bestand_id = b.id limit 1) i on true
+        join lateral (select * from takeover_content i where i.takeover_file_id = b.id limit 1) i on true
         join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
         order by plaats`
       for (const { pad, sleutel, uuid, versie } of sample) {

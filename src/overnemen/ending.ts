@@ -36,8 +36,8 @@ export async function deleteGone(
   const soort = names[Number(at)]
   if (!soort) return async () => ({ meldingen: [], next: null })
   const unseen = await read<{ uuid: string }[]>`
-    select uuid from overneming_object
-    where overneming_id = ${takeover.id} and soort = ${soort} and ronde < ${takeover.ronde} and uuid > ${after}
+    select uuid from takeover_object
+    where takeover_id = ${takeover.id} and soort = ${soort} and ronde < ${takeover.ronde} and uuid > ${after}
     order by uuid limit ${PORTION}`
   const gone: string[] = []
   for (const { uuid } of unseen) if (!source.isGone || (await source.isGone(soort, uuid))) gone.push(uuid)
@@ -61,7 +61,7 @@ export async function deleteBelow(
     const kept = objects.filter((one) => one.soort === soort).map(({ object }) => object.uuid)
     const gone = await sql<{ uuid: string }[]>`
       select x.uuid from ${sql(table)} x join ${sql(parentTable)} p on p.id = x.${sql(column)}
-      join overneming_object o on o.uuid = x.uuid and o.soort = ${soort}
+      join takeover_object o on o.uuid = x.uuid and o.soort = ${soort}
       where p.uuid = any(${parents.map(({ parent }) => parent)}::uuid[]) and x.uuid <> all(${kept}::uuid[])`
     if (gone.length > 0)
       await deleteObjects(
@@ -74,9 +74,9 @@ export async function deleteBelow(
 
 /** Removes objects and their places in the register. A row that something of ours hangs on stays, and is ours from then on. */
 export async function deleteObjects(sql: Sql, soort: string, uuids: string[]): Promise<void> {
-  await sql`delete from overneming_object where soort = ${soort} and uuid = any(${uuids}::uuid[])`
-  await sql`delete from overneming_melding where soort = ${soort} and sleutel = any(${uuids}::text[])`
-  await sql`delete from spiegel where bron = ${soort} and bron_uuid = any(${uuids}::uuid[])`
+  await sql`delete from takeover_object where soort = ${soort} and uuid = any(${uuids}::uuid[])`
+  await sql`delete from takeover_remark where soort = ${soort} and sleutel = any(${uuids}::text[])`
+  await sql`delete from mirror where bron = ${soort} and source_uuid = any(${uuids}::uuid[])`
   const kind = soort === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(soort)
   if (kind.of) return // its row is that of another kind, and goes with it
   if (soort === 'document') await forgetBytes(sql, uuids)
@@ -89,7 +89,7 @@ export async function deleteObjects(sql: Sql, soort: string, uuids: string[]): P
       if (target !== soort || optional) continue
       const rows = await sql<{ uuid: string }[]>`
         select x.uuid from ${sql(below.table)} x join ${sql(kind.table)} p on p.id = x.${sql(id)}
-        join overneming_object o on o.uuid = x.uuid and o.soort = ${below.name}
+        join takeover_object o on o.uuid = x.uuid and o.soort = ${below.name}
         where p.uuid = any(${uuids}::uuid[])`
       if (rows.length > 0)
         await deleteObjects(
@@ -188,17 +188,17 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
     })
   // Bytes that are here are not read again.
   await sql`
-    update overneming_melding set ronde = ${takeover.ronde}
-    where overneming_id = ${takeover.id} and soort = 'bestand' and code = 'omvang-anders'
+    update takeover_remark set ronde = ${takeover.ronde}
+    where takeover_id = ${takeover.id} and soort = 'bestand' and code = 'omvang-anders'
       and exists (select from enkelvoudiginformatieobject e where e.uuid::text = sleutel)`
-  await sql`delete from overneming_melding where overneming_id = ${takeover.id} and ronde < ${takeover.ronde}`
+  await sql`delete from takeover_remark where takeover_id = ${takeover.id} and ronde < ${takeover.ronde}`
   if (takeover.proef) return { meldingen, next: null }
   // What was reserved and has become a case or document since.
   await sql`
-    delete from zaaknummer_reservering r using zaak z
+    delete from reserved_zaaknummer r using zaak z
     where z.identificatie = r.identificatie and z.bronorganisatie = r.bronorganisatie`
   await sql`
-    delete from documentnummer_reservering r using enkelvoudiginformatieobject e
+    delete from reserved_documentnummer r using enkelvoudiginformatieobject e
     where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
   await raiseSequences(sql)
   await sql`select fold_counts()`
@@ -208,8 +208,8 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
 /** Our sequences count for all years together, so each goes past the highest number of any year, reserved ones included. */
 async function raiseSequences(sql: Sql): Promise<void> {
   for (const [sequence, prefix, sources] of [
-    ['zaak_nummer', 'ZAAK', ['zaak', 'zaaknummer_reservering']],
-    ['document_nummer', 'DOCUMENT', ['enkelvoudiginformatieobject', 'documentnummer_reservering']],
+    ['zaak_nummer', 'ZAAK', ['zaak', 'reserved_zaaknummer']],
+    ['document_nummer', 'DOCUMENT', ['enkelvoudiginformatieobject', 'reserved_documentnummer']],
     ['besluit_nummer', 'BESLUIT', ['besluit']],
   ] as const) {
     const all = sources.map((table) => `select identificatie from ${table} where identificatie like '${prefix}-%'`)

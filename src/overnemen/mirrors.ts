@@ -52,10 +52,10 @@ export async function writeMirrors(
     return [{ uuid: object.uuid, lijst: url.replace(/\/[^/]*\/?$/, ''), inhoud: inhoud(object, base), url }]
   })
   const uuids = objects.map(({ uuid }) => uuid)
-  await sql`delete from spiegel where bron = ${kind} and bron_uuid = any(${uuids}::uuid[]) and spiegeling_id is null`
+  await sql`delete from mirror where bron = ${kind} and source_uuid = any(${uuids}::uuid[]) and pending_mirror_id is null`
   if (rows.length === 0) return
   await sql`
-    insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, url)
+    insert into mirror (soort, bron, source_uuid, lijst, inhoud, url)
     select ${soort}, ${kind}, uuid, lijst, inhoud, url
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(uuid uuid, lijst text, inhoud jsonb, url text)`
 }

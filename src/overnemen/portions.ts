@@ -19,7 +19,7 @@ import { type Sql, type WriteOptions, type Written, writeObjects } from './write
 export type PortionParts = TakeoverParts & { store: Store; log: Logger }
 export type StepRow = {
   id: number
-  overneming_id: number
+  takeover_id: number
   ronde: number
   fase: number
   naam: string
@@ -27,7 +27,7 @@ export type StepRow = {
   tot: string | null
   positie: string | null
   gelezen: number
-  klaar_op: string | null
+  done_at: string | null
 }
 type Open = { source: Source; addresses: Addresses; key: string }
 type Done = Partial<Written> & { verwijderd?: number; meldingen: Finding[]; next: string | null }
@@ -61,9 +61,9 @@ export function portionRunner(parts: PortionParts) {
     const until = performance.now() + STRETCH_MS
     let size: number | undefined
     for (let ahead: { at: string | null; portion: Promise<Portion> } | undefined; ; ) {
-      const [step] = await parts.database.sql<StepRow[]>`select * from overneming_stap where id = ${id}`
-      const takeover = step && (await findTakeover(parts.database, step.overneming_id))
-      if (!step || !takeover || step.klaar_op || step.ronde !== takeover.ronde || takeover.status !== 'loopt') {
+      const [step] = await parts.database.sql<StepRow[]>`select * from takeover_step where id = ${id}`
+      const takeover = step && (await findTakeover(parts.database, step.takeover_id))
+      if (!step || !takeover || step.done_at || step.ronde !== takeover.ronde || takeover.status !== 'loopt') {
         ahead?.portion.catch(() => {})
         return false
       }
@@ -116,9 +116,9 @@ async function analyze(sql: postgres.Sql, takeover: Takeover, naam: string): Pro
   const tables = [
     kind.table,
     ...kind.lists.map(({ table }) => table),
-    'overneming_object',
-    'overneming_bestand',
-    'overneming_inhoud',
+    'takeover_object',
+    'takeover_file',
+    'takeover_content',
   ]
   const schema = takeover.proef ? shadowSchema(takeover) : 'public'
   for (const table of tables) await sql`analyze (skip_locked) ${sql(schema)}.${sql(table)}`
@@ -137,22 +137,22 @@ async function commitPortion(
       select set_config('statement_timeout', '10min', true), set_config('idle_in_transaction_session_timeout', '10min', true),
         set_config('synchronous_commit', 'off', true),
         set_config('search_path', ${takeover.proef ? `${shadowSchema(takeover)}, public` : 'public'}, true)`
-    const [current] = await sql<StepRow[]>`select * from overneming_stap where id = ${step.id} for update`
-    if (!current || current.klaar_op || current.positie !== step.positie) return false // another did it: look again
+    const [current] = await sql<StepRow[]>`select * from takeover_step where id = ${step.id} for update`
+    if (!current || current.done_at || current.positie !== step.positie) return false // another did it: look again
     const done = await work(sql)
     const { gelezen, geschreven, ongewijzigd, geweigerd } = { ...NOTHING, ...done }
     await report(sql, takeover, done.meldingen)
     await sql`
-      update overneming_stap set positie = ${done.next ?? step.positie}, klaar_op = ${done.next === null ? sql`clock_timestamp()` : null},
-        begonnen_op = coalesce(begonnen_op, now()), bijgewerkt_op = clock_timestamp(), fout = null,
+      update takeover_step set positie = ${done.next ?? step.positie}, done_at = ${done.next === null ? sql`clock_timestamp()` : null},
+        begun_at = coalesce(begun_at, now()), updated_at = clock_timestamp(), fout = null,
         gelezen = gelezen + ${gelezen}, geschreven = geschreven + ${geschreven}, ongewijzigd = ongewijzigd + ${ongewijzigd},
         geweigerd = geweigerd + ${geweigerd}, verwijderd = verwijderd + ${done.verwijderd ?? 0}
       where id = ${step.id}`
     if (done.next !== null) return false
-    const locked = await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`
+    const locked = await sql<Takeover[]>`select * from takeover where id = ${takeover.id} for update`
     const [open] = await sql`
-      select from overneming_stap
-      where overneming_id = ${takeover.id} and ronde = ${step.ronde} and fase = ${step.fase} and klaar_op is null limit 1`
+      select from takeover_step
+      where takeover_id = ${takeover.id} and ronde = ${step.ronde} and fase = ${step.fase} and done_at is null limit 1`
     if (!open) await queueSteps(sql, one(locked))
     return true
   }) as Promise<boolean>
@@ -166,11 +166,11 @@ async function report(sql: Sql, takeover: Takeover, meldingen: Finding[]): Promi
     rows.set(JSON.stringify([row.soort, row.sleutel, row.code, row.veld]), row)
   }
   await sql`
-    insert into overneming_melding (overneming_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
+    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
     select ${takeover.id}, soort, sleutel, uitkomst, code, veld, left(tekst, 1000), ${takeover.ronde}
     from jsonb_to_recordset(${JSON.stringify([...rows.values()])}::text::jsonb)
       as r(soort text, sleutel text, uitkomst text, code text, veld text, tekst text)
-    on conflict (overneming_id, soort, sleutel, code, veld) do update set uitkomst = excluded.uitkomst,
+    on conflict (takeover_id, soort, sleutel, code, veld) do update set uitkomst = excluded.uitkomst,
       tekst = excluded.tekst, ronde = excluded.ronde`
 }
 
@@ -231,17 +231,17 @@ const OWN: Record<string, OwnStep> = {
     return async (sql) => {
       // What cannot be written yet is put off anew, behind the end of this pass.
       const highest = await sql<{ id: number }[]>`
-        select coalesce(max(id), 0)::bigint as id from overneming_uitstel where overneming_id = ${takeover.id}`
+        select coalesce(max(id), 0)::bigint as id from takeover_postponed where takeover_id = ${takeover.id}`
       const until = end || one(highest).id
       const rows = await sql<{ id: number; soort: string; object: never }[]>`
-        select id, soort, object from overneming_uitstel
-        where overneming_id = ${takeover.id} and id > ${after} and id <= ${until} order by id limit ${PUT_OFF}`
+        select id, soort, object from takeover_postponed
+        where takeover_id = ${takeover.id} and id > ${after} and id <= ${until} order by id limit ${PUT_OFF}`
       if (rows.length === 0) {
         if (pass === 1) return { meldingen: [], next: null }
         return { meldingen: [], next: `${progress > 0 ? 0 : 1}:0:0:0` }
       }
       const meldingen: Finding[] = []
-      await sql`delete from overneming_uitstel where id = any(${rows.map(({ id }) => id)})`
+      await sql`delete from takeover_postponed where id = any(${rows.map(({ id }) => id)})`
       const counts = await writeObjects(
         sql,
         rows.map(({ soort, object }) => ({ soort, object })),

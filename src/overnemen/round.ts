@@ -69,9 +69,9 @@ export async function progressOf({ sql }: Pick<Reader, 'sql'>, takeover: Takeove
   return sql<Progress[]>`
     select naam, sum(verwacht)::bigint as verwacht, sum(gelezen)::bigint as gelezen, sum(geschreven)::bigint as geschreven,
       sum(ongewijzigd)::bigint as ongewijzigd, sum(geweigerd)::bigint as geweigerd, sum(verwijderd)::bigint as verwijderd,
-      bool_and(klaar_op is not null) as klaar, max(fout) as fout,
-      extract(epoch from max(coalesce(klaar_op, bijgewerkt_op)) - min(begonnen_op))::float8 as seconden
-    from overneming_stap where overneming_id = ${takeover.id} and ronde = ${takeover.ronde}
+      bool_and(done_at is not null) as klaar, max(fout) as fout,
+      extract(epoch from max(coalesce(done_at, updated_at)) - min(begun_at))::float8 as seconden
+    from takeover_step where takeover_id = ${takeover.id} and ronde = ${takeover.ronde}
     group by naam order by min(volgorde)`
 }
 
@@ -82,6 +82,6 @@ export async function faultsOf(
 ): Promise<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]> {
   return sql<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]>`
     select uitkomst, soort, code, count(*)::bigint as aantal, min(tekst) as voorbeeld
-    from overneming_melding where overneming_id = ${takeover.id}
+    from takeover_remark where takeover_id = ${takeover.id}
     group by 1, 2, 3 order by uitkomst desc, aantal desc, soort, code`
 }

@@ -40,13 +40,13 @@ export type Takeover = {
   status: 'loopt' | 'klaar' | 'gestopt' | 'omgeschakeld'
   ronde: number
   fase: number
-  alleen_lezen: boolean
+  read_only: boolean
   momentopname: string | null
 }
 export type TakeoverParts = { config: Config; database: Database; box: SecretBox }
 
 /** Schema of the shadow tables of a dry run. */
-export const shadowSchema = ({ id }: Pick<Takeover, 'id'>): string => `overneming_proef_${id}`
+export const shadowSchema = ({ id }: Pick<Takeover, 'id'>): string => `takeover_proef_${id}`
 
 const ownerOf = (uuid: string) => `overneming ${uuid}`
 
@@ -78,7 +78,7 @@ export async function beginTakeover(
     url: string
     secret: string
     proef: boolean
-    alleenLezen: boolean
+    readOnly: boolean
     settings: Omit<Settings, 'eigenUrl'>
   },
 ): Promise<{ takeover: Takeover; resumed: boolean }> {
@@ -87,9 +87,9 @@ export async function beginTakeover(
   return database.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(hashtext('overneming'))`
     const [found] = await sql<Takeover[]>`
-      select * from overneming where bron = ${bron} and proef = ${given.proef} and status <> 'omgeschakeld' for update`
+      select * from takeover where bron = ${bron} and proef = ${given.proef} and status <> 'omgeschakeld' for update`
     const [switched] = await sql`
-      select from overneming where bron = ${bron} and not proef and status = 'omgeschakeld' limit 1`
+      select from takeover where bron = ${bron} and not proef and status = 'omgeschakeld' limit 1`
     if (switched && !given.proef) throw new SwitchedAlready()
     const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.proef
     if (found?.proef) await dropShadow(sql, found)
@@ -97,17 +97,17 @@ export async function beginTakeover(
     const geheim = box.seal(given.secret, ownerOf(uuid))
     const rows = found
       ? await sql<Takeover[]>`
-          update overneming set instellingen = ${jsonOf(sql, settings)}, geheim = ${geheim},
-            alleen_lezen = ${given.alleenLezen}, status = 'loopt', ronde = ronde + ${resumed ? 0 : 1},
-            fase = ${resumed ? sql`fase` : 0}, ronde_begonnen_op = ${resumed ? sql`ronde_begonnen_op` : sql`now()`},
-            ronde_klaar_op = null, momentopname = null
+          update takeover set instellingen = ${jsonOf(sql, settings)}, geheim = ${geheim},
+            read_only = ${given.readOnly}, status = 'loopt', ronde = ronde + ${resumed ? 0 : 1},
+            fase = ${resumed ? sql`fase` : 0}, round_begun_at = ${resumed ? sql`round_begun_at` : sql`now()`},
+            round_done_at = null, momentopname = null
           where id = ${found.id} returning *`
       : await sql<Takeover[]>`
-          insert into overneming (uuid, soort, bron, instellingen, geheim, proef, alleen_lezen)
-          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${geheim}, ${given.proef}, ${given.alleenLezen})
+          insert into takeover (uuid, soort, bron, instellingen, geheim, proef, read_only)
+          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${geheim}, ${given.proef}, ${given.readOnly})
           returning *`
     const takeover = one(rows)
-    if (found?.proef) await sql`delete from overneming_melding where overneming_id = ${takeover.id}`
+    if (found?.proef) await sql`delete from takeover_remark where takeover_id = ${takeover.id}`
     if (given.proef) await makeShadow(sql, takeover)
     return { takeover, resumed }
   }) as Promise<{ takeover: Takeover; resumed: boolean }>
@@ -117,15 +117,15 @@ export async function beginTakeover(
 export async function startRound(parts: TakeoverParts, takeover: Takeover, plans: StepPlan[]): Promise<void> {
   const { database } = parts
   await database.sql.begin(async (sql) => {
-    const locked = one(await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`)
+    const locked = one(await sql<Takeover[]>`select * from takeover where id = ${takeover.id} for update`)
     const [planned] =
-      await sql`select from overneming_stap where overneming_id = ${takeover.id} and ronde = ${locked.ronde} limit 1`
+      await sql`select from takeover_step where takeover_id = ${takeover.id} and ronde = ${locked.ronde} limit 1`
     if (!planned) {
       const last = Math.max(...plans.map(({ fase }) => fase), 0)
       const all = [...plans, ...ownSteps(locked).map((step) => ({ ...step, fase: step.fase + last + 1 }))]
       for (const [volgorde, { fase, naam, van, tot, verwacht }] of all.entries())
         await sql`
-          insert into overneming_stap (overneming_id, ronde, fase, volgorde, naam, van, tot, verwacht)
+          insert into takeover_step (takeover_id, ronde, fase, volgorde, naam, van, tot, verwacht)
           values (${takeover.id}, ${locked.ronde}, ${fase}, ${volgorde}, ${naam}, ${van ?? null}, ${tot ?? null}, ${verwacht})`
     }
     await queueSteps(sql, locked)
@@ -149,19 +149,19 @@ function ownSteps({ instellingen: { naast, bestanden, bytes }, proef, soort }: T
 export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeover): Promise<void> {
   const { id, uuid, ronde, instellingen } = takeover
   const [next] = await sql<{ fase: number }[]>`
-    select min(fase) as fase from overneming_stap where overneming_id = ${id} and ronde = ${ronde} and klaar_op is null`
+    select min(fase) as fase from takeover_step where takeover_id = ${id} and ronde = ${ronde} and done_at is null`
   if (next?.fase === null || next?.fase === undefined) {
-    await sql`update overneming set status = 'klaar', ronde_klaar_op = now(), momentopname = null where id = ${id}`
+    await sql`update takeover set status = 'klaar', round_done_at = now(), momentopname = null where id = ${id}`
     return
   }
-  await sql`update overneming set fase = ${next.fase} where id = ${id}`
+  await sql`update takeover set fase = ${next.fase} where id = ${id}`
   await sql`
-    update overneming_stap set verwacht = ceil(w.aantal / tot::numeric)
-    from (select count(*) as aantal from overneming_bestand where overneming_id = ${id} and staat <> 'klaar') w
-    where overneming_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and naam = 'bestanden' and begonnen_op is null`
+    update takeover_step set verwacht = ceil(w.aantal / tot::numeric)
+    from (select count(*) as aantal from takeover_file where takeover_id = ${id} and staat <> 'klaar') w
+    where takeover_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and naam = 'bestanden' and begun_at is null`
   const steps = await sql<{ id: number; volgorde: number }[]>`
-    select id, volgorde from overneming_stap
-    where overneming_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and klaar_op is null order by volgorde`
+    select id, volgorde from takeover_step
+    where takeover_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and done_at is null order by volgorde`
   for (const [place, step] of steps.entries())
     await queueStep(kyselyOn(sql), step.id, `overnemen ${uuid} ${place % instellingen.naast}`)
 }
@@ -183,13 +183,13 @@ export function queueStep(trx: Db, stap: number, queue: string, delaySeconds = 0
 /** The step failed again and again: the round waits until it is asked to go on, and then goes on where it was. */
 export async function stopRound({ sql }: Pick<Database, 'sql'>, stap: number): Promise<void> {
   await sql`
-    update overneming o set status = 'gestopt' from overneming_stap s
-    where s.id = ${stap} and o.id = s.overneming_id and o.ronde = s.ronde and o.status = 'loopt'`
+    update takeover o set status = 'gestopt' from takeover_step s
+    where s.id = ${stap} and o.id = s.takeover_id and o.ronde = s.ronde and o.status = 'loopt'`
 }
 
 /** As it stands now; holds no lock. */
 export async function findTakeover(database: Database, id: number): Promise<Takeover | undefined> {
-  const [row] = await database.sql<Takeover[]>`select * from overneming where id = ${id}`
+  const [row] = await database.sql<Takeover[]>`select * from takeover where id = ${id}`
   return row
 }
 
@@ -222,12 +222,12 @@ export async function openSource(parts: TakeoverParts, takeover: Takeover): Prom
 export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Promise<{ release(): Promise<void> }> {
   if (takeover.soort === 'api') return { release: async () => {} }
   const { name, release } = await holdSnapshot(parts.box.open(takeover.geheim, ownerOf(takeover.uuid)))
-  await parts.database.sql`update overneming set momentopname = ${name} where id = ${takeover.id}`
+  await parts.database.sql`update takeover set momentopname = ${name} where id = ${takeover.id}`
   takeover.momentopname = name
   return {
     async release() {
       await parts.database
-        .sql`update overneming set momentopname = null where id = ${takeover.id} and momentopname = ${name}`
+        .sql`update takeover set momentopname = null where id = ${takeover.id} and momentopname = ${name}`
       await release()
     },
   }
@@ -242,10 +242,10 @@ export const isSwitchable = ({ status, proef }: Pick<Takeover, 'status' | 'proef
  * @returns how many messages were thrown away; undefined when the switch may not be made
  */
 export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover): Promise<number | undefined> {
-  const [current] = await sql<Takeover[]>`select * from overneming where id = ${id} for update`
+  const [current] = await sql<Takeover[]>`select * from takeover where id = ${id} for update`
   if (!current || !isSwitchable(current)) return undefined
-  await sql`update overneming set status = 'omgeschakeld', omgeschakeld_op = now() where id = ${id}`
-  const gone = await sql`delete from levering where status = 'gepland' returning 1`
+  await sql`update takeover set status = 'omgeschakeld', switched_at = now() where id = ${id}`
+  const gone = await sql`delete from delivery where status = 'gepland' returning 1`
   return gone.length
 }
 
@@ -294,18 +294,18 @@ const SHADOWED = [
   'zaakbesluit',
   'applicatie',
   'applicatie_client',
-  'applicatie_client_ook',
-  'applicatie_geheim',
+  'applicatie_client_more',
+  'applicatie_secret',
   'autorisatie',
   'catalogus_autorisatie',
   'audit',
-  'zaaknummer_reservering',
-  'documentnummer_reservering',
-  'spiegel',
-  'overneming_object',
-  'overneming_uitstel',
-  'overneming_bestand',
-  'overneming_inhoud',
+  'reserved_zaaknummer',
+  'reserved_documentnummer',
+  'mirror',
+  'takeover_object',
+  'takeover_postponed',
+  'takeover_file',
+  'takeover_content',
 ]
 
 async function makeShadow(sql: postgres.TransactionSql, takeover: Takeover): Promise<void> {

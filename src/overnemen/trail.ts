@@ -74,11 +74,11 @@ export async function writeAudit(
 export async function writeReservations(sql: Sql, rows: Reservering[]): Promise<Written> {
   let geschreven = 0
   for (const [soort, table] of [
-    ['zaak', 'zaaknummer_reservering'],
-    ['document', 'documentnummer_reservering'],
+    ['zaak', 'reserved_zaaknummer'],
+    ['document', 'reserved_documentnummer'],
   ] as const) {
     const added = await sql`
-      insert into ${sql(table)} (identificatie, bronorganisatie, gereserveerd_op)
+      insert into ${sql(table)} (identificatie, bronorganisatie, reserved_at)
       select identificatie, bronorganisatie, coalesce(moment, now())
       from jsonb_to_recordset(${JSON.stringify(rows.filter((row) => row.soort === soort))}::text::jsonb)
         as r(identificatie text, bronorganisatie text, moment timestamptz)

@@ -9,7 +9,7 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
   {
     wat: 'Geheimen van clients',
     tekst: 'Geen API toont ze: geef elke client in het andere product een nieuw geheim.',
-    count: 'select count(*) from applicatie_geheim',
+    count: 'select count(*) from applicatie_secret',
   },
   {
     wat: 'Rechten op een hele catalogus',
@@ -24,7 +24,7 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
   {
     wat: 'Client-ids bij meer dan een applicatie',
     tekst: 'Een ander product kan dit weigeren: voeg de applicaties samen.',
-    count: 'select count(*) from applicatie_client_ook',
+    count: 'select count(*) from applicatie_client_more',
   },
   {
     wat: 'Sloten op documenten',
@@ -40,7 +40,7 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
   {
     wat: 'Gereserveerde nummers',
     tekst: 'Geen API toont ze: wie er een heeft, vraagt een nieuw aan.',
-    count: 'select (select count(*) from zaaknummer_reservering) + (select count(*) from documentnummer_reservering)',
+    count: 'select (select count(*) from reserved_zaaknummer) + (select count(*) from reserved_documentnummer)',
   },
   {
     wat: 'Dubbele identificaties',
@@ -59,7 +59,7 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
   {
     wat: 'Spiegels van relaties bij andere diensten',
     tekst: 'De relaties zelf gaan mee. Dat het andere product ze bij de andere dienst opruimt als ze vervallen, niet.',
-    count: 'select count(*) from spiegel',
+    count: 'select count(*) from mirror',
   },
   {
     wat: 'Registraties van andere diensten',

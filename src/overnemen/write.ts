@@ -75,17 +75,17 @@ async function writeKind(
     objects.set(object.uuid, { object, hash: fingerprint(kind, object) })
   }
   const known = await sql<{ uuid: string; hash: Buffer }[]>`
-    select uuid, hash from overneming_object where soort = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
+    select uuid, hash from takeover_object where soort = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
   const same: string[] = []
   for (const { uuid, hash } of known) if (objects.get(uuid)?.hash.equals(hash)) same.push(uuid)
   if (same.length > 0) {
     await sql`
-      update overneming_object set ronde = ${options.ronde}
+      update takeover_object set ronde = ${options.ronde}
       where soort = ${kind.name} and uuid = any(${same}::uuid[]) and ronde <> ${options.ronde}`
     // But for what the source could not show below it: that is asked again.
     await sql`
-      update overneming_melding set ronde = ${options.ronde}
-      where overneming_id = ${options.overneming} and soort = ${kind.name} and sleutel = any(${same}::text[])
+      update takeover_remark set ronde = ${options.ronde}
+      where takeover_id = ${options.overneming} and soort = ${kind.name} and sleutel = any(${same}::text[])
         and ronde <> ${options.ronde} and code <> 'bron-fout'`
     for (const uuid of same) objects.delete(uuid)
   }
@@ -103,11 +103,11 @@ async function writeKind(
       ...written.flatMap(({ object, remarks }) => remarks.map((one) => ({ ...one, sleutel: object.uuid }))),
     )
     await sql`
-      insert into overneming_object (soort, uuid, overneming_id, hash, ronde, gewijzigd)
+      insert into takeover_object (soort, uuid, takeover_id, hash, ronde, gewijzigd)
       select ${kind.name}, uuid, ${options.overneming}, decode(hash, 'hex'), ${options.ronde}, ${options.ronde}
       from unnest(${written.map(({ object }) => object.uuid)}::uuid[], ${written.map(({ hash }) => hash.toString('hex'))}::text[])
         as r(uuid, hash)
-      on conflict (uuid, soort) do update set overneming_id = excluded.overneming_id, hash = excluded.hash,
+      on conflict (uuid, soort) do update set takeover_id = excluded.takeover_id, hash = excluded.hash,
         ronde = excluded.ronde, gewijzigd = excluded.gewijzigd`
     geschreven = written.length
   }
@@ -205,11 +205,11 @@ async function resolve(
   }
   if (putOff.length > 0)
     await sql`
-      insert into overneming_uitstel (overneming_id, soort, uuid, object, ontbreekt)
+      insert into takeover_postponed (takeover_id, soort, uuid, object, ontbreekt)
       select ${options.overneming}, ${kind.name}, uuid, object, ontbreekt
       from jsonb_to_recordset(${JSON.stringify(putOff.map(({ object, missing }) => ({ uuid: object.uuid, object, ontbreekt: missing })))}::text::jsonb)
         as r(uuid uuid, object jsonb, ontbreekt text)
-      on conflict (overneming_id, soort, uuid) do update set object = excluded.object, ontbreekt = excluded.ontbreekt`
+      on conflict (takeover_id, soort, uuid) do update set object = excluded.object, ontbreekt = excluded.ontbreekt`
   return ready
 }
 

@@ -41,7 +41,7 @@ export type TokenRequest = {
   clientId: string
   secret: string
   scope: string
-  termijnMs: number
+  timeoutMs: number
 }
 
 export type Tokens = {
@@ -78,10 +78,10 @@ export function openTokens(): Tokens {
   }
 }
 
-async function askToken(agent: Agent, { tokenUrl, clientId, secret, scope, termijnMs }: TokenRequest) {
+async function askToken(agent: Agent, { tokenUrl, clientId, secret, scope, timeoutMs }: TokenRequest) {
   const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope && { scope }) })
   const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(secret)}`).toString('base64')
-  const answer = await sendWithin(termijnMs, agent, {
+  const answer = await sendWithin(timeoutMs, agent, {
     url: new URL(tokenUrl),
     method: 'POST',
     body: form.toString(),

@@ -32,7 +32,7 @@ export async function probeService(services: Services, dienst: RemoteService & {
   const since = () => Math.round(performance.now() - began)
   try {
     const answer = await services.send(
-      { ...dienst, termijnMs: Math.min(dienst.termijnMs, MAX_MS) },
+      { ...dienst, timeoutMs: Math.min(dienst.timeoutMs, MAX_MS) },
       {
         url: new URL(list?.path ?? '', dienst.apiRoot),
         method: 'GET',

@@ -32,7 +32,7 @@ export const RemoteServiceInput = Type.Object({
   ca: Type.Optional(Type.String({ maxLength: 1_000_000 })),
   gebruikersId: Type.Optional(Type.String({ maxLength: 255 })),
   gebruikersWeergave: Type.Optional(Type.String({ maxLength: 255 })),
-  termijnMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 300_000 })),
+  timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 300_000 })),
 })
 export type RemoteServiceInput = Static<typeof RemoteServiceInput>
 
@@ -63,13 +63,13 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
     header: authenticatie === 'api_key' ? (input.header ?? '') : '',
     gebruikersId: input.gebruikersId ?? '',
     gebruikersWeergave: input.gebruikersWeergave ?? '',
-    termijnMs: input.termijnMs ?? 10_000,
+    timeoutMs: input.timeoutMs ?? 10_000,
     tokenUrl: authenticatie === 'oauth2' ? (input.tokenUrl ?? '') : '',
     tokenScope: authenticatie === 'oauth2' ? (input.tokenScope ?? '') : '',
     certificaat: input.clientCertificate ?? known?.certificaat ?? '',
     ca: input.ca ?? known?.ca ?? '',
   }
-  const knownKey = known?.certificaatSleutel ? box.open(known.certificaatSleutel, owner) : undefined
+  const knownKey = known?.certificateKey ? box.open(known.certificateKey, owner) : undefined
   const clientKey = values.certificaat === '' ? undefined : (input.clientKey ?? knownKey)
   requireCertificates(values, clientKey)
   const knownSecret = known?.geheim ? box.open(known.geheim, owner) : undefined
@@ -83,16 +83,12 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
   if (isSame && secret === knownSecret && clientKey === knownKey) return false
   const geheim = secret === undefined ? null : known && secret === knownSecret ? known.geheim : box.seal(secret, owner)
-  const certificaatSleutel =
-    clientKey === undefined
-      ? null
-      : known && clientKey === knownKey
-        ? known.certificaatSleutel
-        : box.seal(clientKey, owner)
+  const certificateKey =
+    clientKey === undefined ? null : known && clientKey === knownKey ? known.certificateKey : box.seal(clientKey, owner)
   await m.trx
     .insertInto('dienst')
-    .values({ uuid, ...values, geheim, certificaatSleutel })
-    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim, certificaatSleutel }))
+    .values({ uuid, ...values, geheim, certificateKey })
+    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim, certificateKey }))
     .execute()
   return true
 }
@@ -102,7 +98,7 @@ export async function deleteService(m: Mutation, uuid: string): Promise<boolean>
   m.unrecorded('services are no resource of the standard')
   const gone = await m.sql`
     delete from dienst d where uuid = ${uuid}
-      and not exists (select from notificatie_instelling i where i.ingestelde_dienst_id = d.id)`
+      and not exists (select from notificatie_settings i where i.configured_dienst_id = d.id)`
   return gone.count > 0
 }
 

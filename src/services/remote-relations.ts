@@ -1,7 +1,7 @@
 // The other side of relations that point to another server: a zaakbesluit, an objectinformatieobject, … over there.
 //
 // That server looks here whether the relation is true, so our side is committed before it is asked. A change therefore goes
-// in steps. (1) A transaction writes our rows, together with the intent (`spiegeling`, with the audit records and messages
+// in steps. (1) A transaction writes our rows, together with the intent (`pending_mirror`, with the audit records and messages
 // as they will be) and a job for later. (2) The other server is called, once. (3) A second transaction records the change
 // when it agreed, or takes our rows back when it did not: only then the caller gets his answer. When the process dies in
 // between, the job of (1) looks at both sides and ends it: our row is there, so the other side must be too, or the reverse.
@@ -25,7 +25,7 @@ export type Kind = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmome
 export type RemoteRelation = {
   soort: Kind
   bron: SourceName
-  bronUuid: string
+  sourceUuid: string
   /** Where it is posted. */
   lijst: string
   inhoud: Record<string, string>
@@ -72,7 +72,7 @@ const pendingFault = () =>
   new Problem(409, { detail: 'Deze relatie wordt net elders bijgewerkt.', headers: { 'retry-after': '1' } })
 
 type Row = RemoteRelation & { id: number; url: string; weg: boolean }
-const columns = (m: Mutation) => m.sql`id, soort, bron, bron_uuid as "bronUuid", lijst, inhoud, url, weg`
+const columns = (m: Mutation) => m.sql`id, soort, bron, source_uuid as "sourceUuid", lijst, inhoud, url, weg`
 
 /** How relations with other servers are made and removed in steps, each of which survives the end of the process. */
 export function openRemoteRelations(mutate: Mutate, services: Services): RemoteRelations {
@@ -87,27 +87,27 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     }
     const made = one(
       await m.sql<{ id: number }[]>`
-      insert into spiegeling (soort, actor, wijzigingen, rijen)
+      insert into pending_mirror (soort, actor, wijzigingen, rijen)
       values (${soort}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.wijzigingen)}, ${jsonOf(m.sql, given.rijen)})
       returning id`,
     )
     const { id } = made
     // Not before whoever began it can have ended it himself: a call, and a look when it was refused, for each.
-    const longest = one(await m.sql<{ ms: number }[]>`select coalesce(max(termijn_ms), 0) as ms from dienst`)
+    const longest = one(await m.sql<{ ms: number }[]>`select coalesce(max(timeout_ms), 0) as ms from dienst`)
     const delaySeconds = 60 + (3 * longest.ms * given.relations.length) / 1000
     await m.enqueue('complete-relation', { id }, { delaySeconds, jobKey: `spiegeling-${id}` })
     return id
   }
 
   /** The other sides that are wanted, as rows. */
-  async function write(m: Mutation, spiegelingId: number, relations: RemoteRelation[]): Promise<Row[]> {
+  async function write(m: Mutation, pendingMirrorId: number, relations: RemoteRelation[]): Promise<Row[]> {
     const rows: Row[] = []
     for (const relation of relations) {
-      const { soort, bron, bronUuid, lijst, inhoud } = relation
+      const { soort, bron, sourceUuid, lijst, inhoud } = relation
       const made = one(
         await m.sql<{ id: number }[]>`
-        insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, spiegeling_id)
-        values (${soort}, ${bron}, ${bronUuid}, ${lijst}, ${m.sql.json(inhoud)}, ${spiegelingId}) returning id`,
+        insert into mirror (soort, bron, source_uuid, lijst, inhoud, pending_mirror_id)
+        values (${soort}, ${bron}, ${sourceUuid}, ${lijst}, ${m.sql.json(inhoud)}, ${pendingMirrorId}) returning id`,
       )
       rows.push({ ...relation, id: made.id, url: '', weg: false })
     }
@@ -120,7 +120,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       const begun = await take(m, id)
       if (!begun) return false
       for (const change of begun.wijzigingen) m.record(change)
-      if (begun.soort === 'verwijderen') await m.sql`delete from spiegel where spiegeling_id = ${id}`
+      if (begun.soort === 'verwijderen') await m.sql`delete from mirror where pending_mirror_id = ${id}`
       for (const rij of begun.rijen as ChangedRow[])
         if ('los' in rij)
           await scheduleRelease(
@@ -128,8 +128,8 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
             rij.los.map((one) => ({ id: one })),
           )
       for (const [spiegelId, url] of urls)
-        await m.sql`update spiegel set url = ${url}, spiegeling_id = null where id = ${spiegelId}`
-      await m.sql`delete from spiegeling where id = ${id}`
+        await m.sql`update mirror set url = ${url}, pending_mirror_id = null where id = ${spiegelId}`
+      await m.sql`delete from pending_mirror where id = ${id}`
       return true
     })
   }
@@ -141,23 +141,23 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       if (!begun) return false
       if (begun.soort === 'verwijderen') {
         const restored = await restore(m, begun.rijen as { tabel: string; rij: unknown }[])
-        if (restored) await m.sql`update spiegel set spiegeling_id = null where spiegeling_id = ${id}`
+        if (restored) await m.sql`update mirror set pending_mirror_id = null where pending_mirror_id = ${id}`
         else await scheduleRelease(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
       } else {
         for (const rij of begun.rijen as ChangedRow[]) await takeBack(m, rij)
         const rows = await rowsOf(m, id)
         const never = rows.filter((row) => outcomes.get(row.id)?.kind === 'refused' || !outcomes.has(row.id))
-        await m.sql`delete from spiegel where id = any(${never.map((row) => row.id)}::bigint[])`
+        await m.sql`delete from mirror where id = any(${never.map((row) => row.id)}::bigint[])`
         for (const row of rows) {
           const outcome = outcomes.get(row.id)
-          if (outcome?.kind === 'ok') await m.sql`update spiegel set url = ${outcome.url} where id = ${row.id}`
+          if (outcome?.kind === 'ok') await m.sql`update mirror set url = ${outcome.url} where id = ${row.id}`
         }
         await scheduleRelease(
           m,
           rows.filter((row) => !never.includes(row)),
         )
       }
-      await m.sql`delete from spiegeling where id = ${id}`
+      await m.sql`delete from pending_mirror where id = ${id}`
       return true
     })
   }
@@ -166,12 +166,12 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
   async function take(m: Mutation, id: number): Promise<Taken | undefined> {
     m.unrecorded('what is recorded was decided when the change began')
     const [row] = await m.sql<Taken[]>`
-      select soort, wijzigingen, rijen from spiegeling where id = ${id} for update`
+      select soort, wijzigingen, rijen from pending_mirror where id = ${id} for update`
     return row
   }
 
   const rowsOf = (m: Mutation, id: number): Promise<Row[]> =>
-    m.sql<Row[]>`select ${columns(m)} from spiegel where spiegeling_id = ${id} order by id`
+    m.sql<Row[]>`select ${columns(m)} from mirror where pending_mirror_id = ${id} order by id`
 
   /** Calls for each other side in turn, until one refuses. */
   async function callAll(rows: Row[], call: (row: Row) => Promise<Outcome>) {
@@ -211,8 +211,8 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     async delete(actor, { tabel, uuid }, work) {
       const begun = await mutate(actor, async (m) => {
         const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
-          select ${columns(m)}, spiegeling_id as spiegeling from spiegel
-          where bron = ${tabel} and bron_uuid = ${uuid} and not weg for update`
+          select ${columns(m)}, pending_mirror_id as spiegeling from mirror
+          where bron = ${tabel} and source_uuid = ${uuid} and not weg for update`
         if (rows.some(({ spiegeling }) => spiegeling !== null)) throw pendingFault()
         if (rows.length === 0) {
           await work(m)
@@ -223,7 +223,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
         const { wijzigingen } = await collect(m, work)
         m.unrecorded('recorded when it has gone at the other side too')
         const id = await begin(m, 'verwijderen', { wijzigingen, rijen: [{ tabel, rij: kept?.rij }], relations: rows })
-        await m.sql`update spiegel set spiegeling_id = ${id} where id = any(${rows.map((row) => row.id)}::bigint[])`
+        await m.sql`update mirror set pending_mirror_id = ${id} where id = any(${rows.map((row) => row.id)}::bigint[])`
         return { rows, id }
       })
       if (begun.id === 0) return
@@ -239,7 +239,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       const found = await mutate(systemActor('spiegels'), async (m) => {
         const begun = await take(m, id)
         if (!begun) return undefined
-        const row = one(await m.sql<{ actor: Partial<Actor> }[]>`select actor from spiegeling where id = ${id}`)
+        const row = one(await m.sql<{ actor: Partial<Actor> }[]>`select actor from pending_mirror where id = ${id}`)
         const rows = await rowsOf(m, id)
         const there = await Promise.all(rows.map((one) => isThere(m, one)))
         return { ...begun, rows, actor: { ...systemActor('spiegels'), ...row.actor }, there: there.every(Boolean) }
@@ -262,7 +262,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     async removeStale(id) {
       const row = await mutate(systemActor('spiegels'), async (m) => {
         m.unrecorded('nothing changes')
-        const [found] = await m.sql<Row[]>`select ${columns(m)} from spiegel where id = ${id} and weg`
+        const [found] = await m.sql<Row[]>`select ${columns(m)} from mirror where id = ${id} and weg`
         return found
       })
       if (!row) return
@@ -270,7 +270,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       if (outcome.kind !== 'ok') throw new Error(`the other side did not remove it: ${outcome.reason}`)
       await mutate(systemActor('spiegels'), async (m) => {
         m.unrecorded('our side recorded its change when it made it')
-        await m.sql`delete from spiegel where id = ${id} and weg`
+        await m.sql`delete from mirror where id = ${id} and weg`
       })
     },
   }
@@ -279,7 +279,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
 /** Nobody changes this row of ours while another server is asked about it. @throws Problem 409 */
 export async function requireSettled(m: Mutation, bron: SourceName, uuid: string): Promise<void> {
   const [open] = await m.sql`
-    select 1 from spiegel where bron = ${bron} and bron_uuid = ${uuid} and spiegeling_id is not null limit 1`
+    select 1 from mirror where bron = ${bron} and source_uuid = ${uuid} and pending_mirror_id is not null limit 1`
   if (open) throw pendingFault()
 }
 
@@ -291,7 +291,7 @@ export async function releaseAfterwards(
   remote: RemoteChange,
 ): Promise<void> {
   const rows = await m.sql<{ id: number }[]>`
-    select id from spiegel where bron = ${bron} and bron_uuid = ${uuid} and not weg for update`
+    select id from mirror where bron = ${bron} and source_uuid = ${uuid} and not weg for update`
   remote.rijen.push({ los: rows.map(({ id }) => id) })
 }
 
@@ -306,8 +306,8 @@ export function difference(was: Record<string, unknown>, nu: Record<string, unkn
 export async function releaseRemote(m: Mutation, bron: SourceName, uuids: readonly string[]): Promise<void> {
   if (uuids.length === 0) return
   const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
-    select ${columns(m)}, spiegeling_id as spiegeling from spiegel
-    where bron = ${bron} and bron_uuid = any(${uuids as string[]}::uuid[]) and not weg for update`
+    select ${columns(m)}, pending_mirror_id as spiegeling from mirror
+    where bron = ${bron} and source_uuid = any(${uuids as string[]}::uuid[]) and not weg for update`
   if (rows.some(({ spiegeling }) => spiegeling !== null)) throw pendingFault()
   await scheduleRelease(m, rows)
 }
@@ -315,7 +315,7 @@ export async function releaseRemote(m: Mutation, bron: SourceName, uuids: readon
 async function scheduleRelease(m: Mutation, rows: { id: number }[]): Promise<void> {
   if (rows.length === 0) return
   const ids = rows.map(({ id }) => id)
-  await m.sql`update spiegel set weg = true, spiegeling_id = null where id = any(${ids}::bigint[])`
+  await m.sql`update mirror set weg = true, pending_mirror_id = null where id = any(${ids}::bigint[])`
   const jobs = ids.map((id) => ({ payload: { id }, jobKey: `spiegel-${id}` }))
   await enqueueAll(m.trx, 'remove-relation', jobs)
 }
@@ -331,8 +331,8 @@ async function collect<T>(m: Mutation, work: (held: Mutation) => Promise<T>) {
 }
 
 /** Whether our side of a relation is there. */
-async function isThere(m: Mutation, { bron, bronUuid }: Row): Promise<boolean> {
-  const [row] = await m.sql`select 1 from ${m.sql(bron)} where uuid = ${bronUuid}`
+async function isThere(m: Mutation, { bron, sourceUuid }: Row): Promise<boolean> {
+  const [row] = await m.sql`select 1 from ${m.sql(bron)} where uuid = ${sourceUuid}`
   return row !== undefined
 }
 

@@ -52,7 +52,7 @@ export function openRequestLog(
     if (lost > 0) log.warn({ lost }, 'too many outgoing requests to log them all')
     if (batch.length === 0) return
     try {
-      await db.insertInto('uitgaandVerzoek').values(batch.map(moment)).execute()
+      await db.insertInto('outgoingRequest').values(batch.map(moment)).execute()
     } catch (error) {
       log.warn({ lost: batch.length, reason: (error as Error).message }, 'the log of outgoing requests was not written')
     }
@@ -92,8 +92,8 @@ export function coveredPath(url: URL): string {
 /** Removes lines that are older, a portion at a time. */
 export async function deleteOldLines({ sql }: Database, days: number): Promise<void> {
   for (;;) {
-    const gone = await sql`delete from uitgaand_verzoek where id in (
-      select id from uitgaand_verzoek where tijdstip < now() - make_interval(days => ${days}::int) limit 10000)`
+    const gone = await sql`delete from outgoing_request where id in (
+      select id from outgoing_request where tijdstip < now() - make_interval(days => ${days}::int) limit 10000)`
     if (gone.count < 10_000) return
   }
 }

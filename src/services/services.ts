@@ -32,11 +32,11 @@ export type RemoteService = {
   geheim: Buffer | null
   gebruikersId: string
   gebruikersWeergave: string
-  termijnMs: number
+  timeoutMs: number
   tokenUrl: string
   tokenScope: string
   certificaat: string
-  certificaatSleutel: Buffer | null
+  certificateKey: Buffer | null
   ca: string
 }
 
@@ -210,11 +210,11 @@ export const SERVICE_COLUMNS = [
   'geheim',
   'gebruikersId',
   'gebruikersWeergave',
-  'termijnMs',
+  'timeoutMs',
   'tokenUrl',
   'tokenScope',
   'certificaat',
-  'certificaatSleutel',
+  'certificateKey',
   'ca',
 ] as const
 
@@ -228,10 +228,10 @@ function selectielijst(apiRoot: string): RemoteService {
     tokenUrl: '',
     tokenScope: '',
     certificaat: '',
-    certificaatSleutel: null,
+    certificateKey: null,
     ca: '',
   }
-  return { uuid: 'selectielijst', apiRoot, authenticatie: 'geen', termijnMs: 10_000, ...nothing }
+  return { uuid: 'selectielijst', apiRoot, authenticatie: 'geen', timeoutMs: 10_000, ...nothing }
 }
 
 /** Whether a URL lies below a root, both as they are called. */
@@ -264,7 +264,7 @@ export function openCaller(box: SecretBox, connections: number, proxies: Proxies
   const tokens = openTokens()
   return {
     async send(dienst, call) {
-      const until = performance.now() + dienst.termijnMs
+      const until = performance.now() + dienst.timeoutMs
       const agent = agents.agentFor(dienst.uuid, call.url.origin, tlsOf(dienst, box))
       const request = dienst.authenticatie === 'oauth2' ? tokenRequest(dienst, box) : undefined
       const credentials = async () => {
@@ -286,14 +286,14 @@ export function openCaller(box: SecretBox, connections: number, proxies: Proxies
   }
 }
 
-const tlsOf = ({ uuid, certificaat, certificaatSleutel, ca }: RemoteService, box: SecretBox): Tls => ({
-  ...(certificaatSleutel && { cert: certificaat, key: box.open(certificaatSleutel, serviceOwner(uuid)) }),
+const tlsOf = ({ uuid, certificaat, certificateKey, ca }: RemoteService, box: SecretBox): Tls => ({
+  ...(certificateKey && { cert: certificaat, key: box.open(certificateKey, serviceOwner(uuid)) }),
   ...(ca && { ca }),
 })
 
 function tokenRequest(dienst: RemoteService, box: SecretBox): TokenRequest {
-  const { uuid, tokenUrl, clientId, tokenScope: scope, termijnMs, geheim } = dienst
-  return { owner: uuid, tokenUrl, clientId, scope, termijnMs, secret: box.open(expected(geheim), serviceOwner(uuid)) }
+  const { uuid, tokenUrl, clientId, tokenScope: scope, timeoutMs, geheim } = dienst
+  return { owner: uuid, tokenUrl, clientId, scope, timeoutMs, secret: box.open(expected(geheim), serviceOwner(uuid)) }
 }
 
 /** How long a token that we make for another service counts. */

@@ -20,16 +20,16 @@ const origin = new AsyncLocalStorage<string>()
 export const currentRequestId = (): string => currentRequest.getStore()?.id ?? origin.getStore() ?? ''
 
 /** The payload of a job that goes on under the id, and in the trace, of what queues it. */
-export function withOrigin<P extends object>(payload: P): P & { verzoekId?: string; traceparent?: string } {
-  const verzoekId = currentRequestId()
+export function withOrigin<P extends object>(payload: P): P & { requestId?: string; traceparent?: string } {
+  const requestId = currentRequestId()
   const traceparent = currentTraceparent()
-  return { ...payload, ...(verzoekId && { verzoekId }), ...(traceparent && { traceparent }) }
+  return { ...payload, ...(requestId && { requestId }), ...(traceparent && { traceparent }) }
 }
 
 /** Does a job under the id of the request that it came from. */
 export function underOrigin<T>(payload: unknown, work: () => T): T {
-  const { verzoekId } = (payload ?? {}) as { verzoekId?: unknown }
-  return typeof verzoekId === 'string' ? origin.run(verzoekId, work) : work()
+  const { requestId } = (payload ?? {}) as { requestId?: unknown }
+  return typeof requestId === 'string' ? origin.run(requestId, work) : work()
 }
 
 /** What tells in a line of the log which request the running job came from. */

@@ -100,7 +100,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const numbers = await app.mutate(request.actor, async (m) => {
           m.unrecorded('a number is no resource')
           return m.sql<{ zaaknummer: string }[]>`
-          insert into zaaknummer_reservering (bronorganisatie, identificatie)
+          insert into reserved_zaaknummer (bronorganisatie, identificatie)
           select ${bronorganisatie}, zaak_identificatie(current_date, ${settings().nummering}) from generate_series(1, ${aantal}::integer)
           returning identificatie as zaaknummer`
         })

@@ -139,7 +139,7 @@ async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: strin
   remote.relations.push({
     soort: relatie.remote,
     bron: naam,
-    bronUuid: uuid,
+    sourceUuid: uuid,
     lijst: siblingList(url, relatie.lijst),
     inhoud: { [veld]: url, object: link(m.actor.base, 'zaak', zaak.uuid), objectType: 'zaak' },
   })

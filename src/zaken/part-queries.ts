@@ -56,7 +56,7 @@ function select<Row extends PartRow>(bron: PartSource<Row>, conditions: Conditio
     from ${from(bron)} where ${all(conditions)} ${rest}`
 }
 
-/** The list of a kind of which `zaakdeel_aantal` keeps the count. */
+/** The list of a kind of which `zaak_part_count` keeps the count. */
 export type PartList<Row extends PartRow, R extends { url: string }> = PartSource<Row, R> & {
   order: Order
   rows(reader: Reader, ids: number[]): Promise<Row[]>
@@ -93,7 +93,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   return server.listing((reader) => ({
     count: () => {
       if (counted.length < conditions.length) return countRows(reader, list.from, list.conditions)
-      return sumCounts(reader, sql`zaakdeel_aantal z`, [rights, sql`z.soort = ${table}`, ...counted])
+      return sumCounts(reader, sql`zaak_part_count z`, [rights, sql`z.soort = ${table}`, ...counted])
     },
     isFiltered: list.conditions.length > 0,
     rows: async (limit, offset, known) => {
@@ -188,7 +188,7 @@ export async function holdOne<Row extends PartRow>(
 /**
  * A page of those that the caller may read.
  * @param conditions on `x` alone
- * @param counted the same conditions on the counts `z` (`zaakdeel_aantal`), as far as these know them: when they know all, they
+ * @param counted the same conditions on the counts `z` (`zaak_part_count`), as far as these know them: when they know all, they
  *   are added up, and else the rows are counted
  * @param isIndexed whether an index has what the conditions keep together, in the order of the list
  */

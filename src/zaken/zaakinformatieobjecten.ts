@@ -178,7 +178,7 @@ export async function createZio(
     remote.relations.push({
       soort: 'objectinformatieobject',
       bron: 'zaakinformatieobject',
-      bronUuid: uuid,
+      sourceUuid: uuid,
       lijst: siblingList(found.url, 'objectinformatieobjecten'),
       inhoud: { informatieobject: found.url, object, objectType: 'zaak' },
     })

@@ -28,7 +28,7 @@ const codes = ({ body }: Answer) =>
 async function givenSecret({ database, parts, config }: TestApp, clientId: string): Promise<void> {
   const { secretBox } = await import('../../src/core/secret-box.ts')
   const geheim = secretBox(config.secretKey!).seal(SECRET, clientId)
-  await database.sql`insert into applicatie_geheim (client_id, geheim) values (${clientId}, ${geheim})`
+  await database.sql`insert into applicatie_secret (client_id, geheim) values (${clientId}, ${geheim})`
   await parts.credentials.find(clientId)
 }
 
@@ -252,7 +252,7 @@ t.test('applicaties', async (t) => {
     await call('DELETE', made.url)
     t.ok(await becomes(test, 'kort', '/catalogi/api/v1/catalogussen', 403))
     const [{ n } = { n: -1 }] = await test.database
-      .sql`select count(*) as n from applicatie_geheim where client_id = 'kort'`
+      .sql`select count(*) as n from applicatie_secret where client_id = 'kort'`
     t.equal(n, 0)
   })
 })

@@ -47,7 +47,7 @@ t.test('secrets', async (t) => {
     t.ok(await becomes(test, id, second, 200))
     t.ok(await becomes(test, id, third, 200))
     await test.database
-      .sql`update applicatie_geheim set verloopt_op = now() where client_id = ${id} and verloopt_op is not null`
+      .sql`update applicatie_secret set expires_at = now() where client_id = ${id} and expires_at is not null`
     t.ok(await becomes(test, id, second, 403))
     t.ok(await becomes(test, id, third, 200))
     const fourth = await mutate(actor, (m) => rotateSecret(m, box, id, { graceHours: 0 }))

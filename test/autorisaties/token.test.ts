@@ -149,7 +149,7 @@ t.test('authentication', async (t) => {
     await givenClient(test, 'wisselt', [{ component: 'ztc', scopes: ['catalogi.lezen'] }])
     const old = `Bearer ${token(claims({ client_id: 'wisselt' }))}`
     t.equal((await send(test, old)).status, 200)
-    await test.database.sql`delete from applicatie_geheim where client_id = 'wisselt'`
+    await test.database.sql`delete from applicatie_secret where client_id = 'wisselt'`
     await until('a refusal', async () => (await send(test, old)).status === 403)
     t.equal((await send(test, old)).body.code, 'invalid-client-identifier')
   })
@@ -162,7 +162,7 @@ t.test('authentication', async (t) => {
       t.equal((await send(test, old)).status, 200)
       const secret = 'een ander geheim, dat lang genoeg is'
       await test.database.sql`
-      update applicatie_geheim set geheim = ${secretBox(test.config.secretKey!).seal(secret, 'vervangen')}
+      update applicatie_secret set geheim = ${secretBox(test.config.secretKey!).seal(secret, 'vervangen')}
       where client_id = 'vervangen'`
       await until('a refusal', async () => (await send(test, old)).status === 403)
       t.equal((await send(test, old)).body.code, 'invalid-jwt-signature')

@@ -117,7 +117,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     await goto(pad)
     await submit('Hervatten')
     await tab.waitForSelector('text=Wat wachtte gaat nu weg')
-    await sql`update levering set volgende_poging_op = now()`
+    await sql`update delivery set next_attempt_at = now()`
     await test.runJobs()
     t.ok(idsOf(to.received).includes(id))
   })
@@ -166,7 +166,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
 
   t.test('blocked by a limit: an alarm in the overview, and the way back', async (t) => {
     await goto('/abonnementen/grenzen')
-    await tab.fill('#veld-blokkeerVanafAantal', '2')
+    await tab.fill('#veld-blockFromCount', '2')
     t.same(await accessibilityFaults(tab), [])
     await submit('Opslaan')
     await tab.waitForSelector('text=De grenzen zijn opgeslagen')
@@ -184,7 +184,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     await tab.click('text=Naar dit abonnement')
     t.match(await main(), 'Nieuwe berichten worden niet klaargezet')
     to.answer.status = 204
-    await sql`update notificatie_instelling set blokkeer_vanaf_aantal = default`
+    await sql`update notificatie_settings set block_from_count = default`
     await submit('Hervatten')
     await tab.waitForSelector('text=gemiste berichten worden nu klaargezet')
     t.match(await main(), 'de berichten die zijn gemist')
@@ -246,7 +246,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     t.match(await main(), /Vul in waarmee wij ons bekendmaken.*client-ID.*adres in waar een token/s)
     await goto(`${pad}/wijzigen`)
     await tab.fill('#veld-gelijktijdig', '8')
-    await tab.uncheck('#veld-opVolgorde')
+    await tab.uncheck('#veld-inOrder')
     await submit('Opslaan')
     await tab.waitForSelector('text=De wijziging is opgeslagen')
     t.match(await main(), /zo snel mogelijk.*ten hoogste 8/s)

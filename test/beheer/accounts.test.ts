@@ -52,7 +52,7 @@ t.test('accounts', await needsBrowser(), async (t) => {
     t.notMatch(await tab.content(), wachtwoord, 'it is shown once')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
-        select melding::text from beheer_sessie) x where tekst like ${`%${wachtwoord}%`}`
+        select melding::text from beheer_session) x where tekst like ${`%${wachtwoord}%`}`
     t.equal(n, 0)
     t.match((await listAccounts(test.app.read, { zoek: 'JANSEN' }))[0], {
       rol: 'operator',
@@ -95,7 +95,7 @@ t.test('accounts', await needsBrowser(), async (t) => {
     t.equal(await isTooWide(tab), false)
 
     // Choosing one's own password has a test of its own.
-    await test.database.sql`update beheer_account set wachtwoord_gegeven = false where gebruikersnaam = 'nog.een'`
+    await test.database.sql`update beheer_account set password_given = false where gebruikersnaam = 'nog.een'`
     const ander = pagesClient(test.app)
     t.equal((await ander.login('nog.een', WACHTWOORD)).statusCode, 303)
     await tab.selectOption('#veld-rol', 'operator')
@@ -140,7 +140,7 @@ t.test('accounts', await needsBrowser(), async (t) => {
   t.test('script in a name is text', async (t) => {
     const { tab, klachten } = await asBeheerder(test, 'administrator')
     await test.database.sql`
-      insert into beheer_account (gebruikersnaam, naam, email, rol, totp_sinds)
+      insert into beheer_account (gebruikersnaam, naam, email, rol, totp_since)
       values (${SCRIPT.replaceAll(' ', '_')}, ${SCRIPT}, ${SCRIPT}, 'viewer', now())`
     const uuid = await uuidOnPage(SCRIPT.replaceAll(' ', '_'))
     for (const pad of [

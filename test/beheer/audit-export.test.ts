@@ -16,11 +16,11 @@ t.test('the audit log as a file', async (t) => {
   const { port } = test.app.server.address() as AddressInfo
   await sql`
     with account as (insert into beheer_account (gebruikersnaam, rol) values ('kijker', 'viewer') returning id)
-    insert into beheer_sessie (sleutel, account_id, vervalt_op)
+    insert into beheer_session (sleutel, account_id, expires_at)
     select ${createHash('sha256').update('sessie').digest()}, id, now() + interval '1 hour' from account`
   const viewer = pagesClient(test.app, { cookies: new Map([['zaakstroom', 'sessie']]) })
   await sql`
-    insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_soort, object_id, object_weergave, nieuw)
+    insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_kind, object_id, object_weergave, nieuw)
     select 'iemand', '', 'proef', 'geslaagd', 'proef', n::text, '=1+1', jsonb_build_object('tekst', repeat('x', 5000))
     from generate_series(1, ${ROWS}::int) n`
 
@@ -39,7 +39,7 @@ t.test('the audit log as a file', async (t) => {
   await t.test('reads a few lines at a time where they are large', async (t) => {
     const many = 12 // of 200 kB each, which no compression makes smaller, behind as many small ones
     await sql`
-      insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_soort, object_id, object_weergave, nieuw)
+      insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_kind, object_id, object_weergave, nieuw)
       select 'iemand', '', 'groot', 'geslaagd', 'proef', n::text, '', jsonb_build_object('tekst', case when n > ${many} then (
         select string_agg(md5(random()::text || m || n), '') from generate_series(1, 6250) m) end)
       from generate_series(1, ${2 * many}::int) n`

@@ -27,8 +27,8 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   const counts = async () => {
     const [row] = await database.sql`
-      select (select count(*)::int from import) as imports, (select count(*)::int from import_regel) as regels,
-        (select count(*)::int from import_concept) as concepten, (select count(*)::int from import_concept_regel) as klaargezet,
+      select (select count(*)::int from import) as imports, (select count(*)::int from import_row) as regels,
+        (select count(*)::int from import_draft) as concepten, (select count(*)::int from import_draft_row) as klaargezet,
         (select count(*)::int from enkelvoudiginformatieobject) as documenten, (select count(*)::int from bestand) as bestanden`
     return { ...row }
   }
@@ -212,29 +212,29 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     await test.runJobs()
     t.same(await counts(), before, 'nothing was imported')
     const [proef] =
-      await database.sql`select id, proef_status, proef_verwerkt, proef_fouten from import_concept where verwijderd_op is null`
-    t.match(proef, { proef_status: 'klaar', proef_verwerkt: 2 * kinds.length + 702 })
+      await database.sql`select id, trial_status, trial_handled, trial_faults from import_draft where deleted_at is null`
+    t.match(proef, { trial_status: 'klaar', trial_handled: 2 * kinds.length + 702 })
     const found =
-      await database.sql`select reden, aantal from import_concept_foutsoort where concept_id = ${proef!.id} order by reden`
+      await database.sql`select reden, aantal from import_draft_fault_kind where concept_id = ${proef!.id} order by reden`
     const voorbeelden =
-      await database.sql`select voorbeelden->0->'nummer' as nummer from import_concept_foutsoort where concept_id = ${proef!.id} order by reden`
+      await database.sql`select voorbeelden->0->'nummer' as nummer from import_draft_fault_kind where concept_id = ${proef!.id} order by reden`
 
     const rows = await database.sql`
-      select nummer, opmerking from import_concept_fout where concept_id = ${proef!.id} order by nummer`
+      select nummer, opmerking from import_draft_fault where concept_id = ${proef!.id} order by nummer`
     const started = (await pagesClient.post(`${made}/starten`)).headers.get('location')!
     await test.runJobs()
     const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`
     const real =
-      await database.sql`select reden, aantal from import_foutsoort where import_id = ${done!.id} order by reden`
+      await database.sql`select reden, aantal from import_fault_kind where import_id = ${done!.id} order by reden`
     t.ok(real.length > 25, `${real.length} reasons`)
     t.same(Array.from(found), Array.from(real), 'the same reasons, as often')
-    t.equal(proef!.proef_fouten, done!.mislukt)
+    t.equal(proef!.trial_faults, done!.mislukt)
     const first = await database.sql`
-      select min(nummer) as nummer from import_resultaat where import_id = ${done!.id} and not geslaagd
-      group by import_reden(opmerking) order by import_reden(opmerking)`
+      select min(nummer) as nummer from import_outcome where import_id = ${done!.id} and not geslaagd
+      group by import_reason(opmerking) order by import_reason(opmerking)`
     t.same(Array.from(voorbeelden), Array.from(first), 'and the same rows')
     const realRows = await database.sql`
-      select nummer, opmerking from import_resultaat where import_id = ${done!.id} and not geslaagd order by nummer`
+      select nummer, opmerking from import_outcome where import_id = ${done!.id} and not geslaagd order by nummer`
     t.same(Array.from(rows), Array.from(realRows), 'every wrong row is listed, in the same words')
   })
 
@@ -328,7 +328,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const elsewhere = await asClient({ ...test, ...other, adres }, 'operator')
     t.match(await (await elsewhere.get(made)).text(), /wacht\.csv/)
     t.equal(await deleteOldDrafts(database.db), 0)
-    await database.sql`update import_concept set gemaakt_op = now() - interval '25 hours' where verwijderd_op is null`
+    await database.sql`update import_draft set created_at = now() - interval '25 hours' where deleted_at is null`
     t.equal(await deleteOldDrafts(database.db), 1)
     t.equal((await pagesClient.get(made)).status, 404)
     await test.runJobs()

@@ -156,7 +156,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     t.test('ends when the session does', async (t) => {
       const other = await asClient(test, 'administrator')
       const { end } = await openStroom(await other.get(path))
-      await database.sql`delete from beheer_sessie using beheer_account a where a.id = account_id and a.gebruikersnaam = 'administrator'`
+      await database.sql`delete from beheer_session using beheer_account a where a.id = account_id and a.gebruikersnaam = 'administrator'`
       t.match(await end, /event: klaar\n/, 'the page is asked anew, which leads to signing in')
     })
 
@@ -230,7 +230,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       await tab.click('button:has-text("Verder gaan")')
       const running = test.runJobs()
       await until('10 rows', async () => (await status()).processed >= 10)
-      await database.sql`update import set status = 'error', reden = 'Omgevallen.', beeindigd_op = now() where uuid = ${uuid}`
+      await database.sql`update import set status = 'error', reden = 'Omgevallen.', ended_at = now() where uuid = ${uuid}`
       await running
       const { processed } = await status()
       await tab.reload()
@@ -300,7 +300,7 @@ t.test('the application closes while pages are being kept up to date', await nee
   const test = await setUpPages(t)
   const uuid = await givenImport(test)
   await test.database
-    .sql`update import set status = 'active', totaal = 10, kop = '[]', gestart_op = now() where uuid = ${uuid}`
+    .sql`update import set status = 'active', totaal = 10, kop = '[]', started_at = now() where uuid = ${uuid}`
   const pagesClient = await asClient(test, 'viewer')
   const { read, end } = await openStroom(await pagesClient.get(`/beheer/imports/${uuid}/stroom`))
   await read(/event: stand/)

@@ -38,11 +38,11 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     ]
     await sql`insert into worker (naam, versie, host, pid, pool_id) values ('worker', '1', ${KWAAD}, 1, 'leeft')`
     cases.push([await geef({ locked_by: 'leeft' }), /actief en werkt aan deze taak/])
-    await sql`insert into worker (naam, versie, host, pid, pool_id, gezien_op) values ('worker', '1', 'h', 2, 'stil', now() - interval '12 seconds')`
+    await sql`insert into worker (naam, versie, host, pid, pool_id, seen_at) values ('worker', '1', 'h', 2, 'stil', now() - interval '12 seconds')`
     cases.push([await geef({ locked_by: 'stil' }), /stil sinds \d\d s/])
     cases[0]![1] = /alle plaatsen bij de workers zijn bezet/
     for (const [id, expected] of cases) {
-      await sql`update worker set gezien_op = now() - case pool_id when 'stil' then interval '12 seconds' else interval '0' end`
+      await sql`update worker set seen_at = now() - case pool_id when 'stil' then interval '12 seconds' else interval '0' end`
       await tab.goto(`/beheer/taken/${id}`)
       t.match(await main(), expected)
       if (id === cases[4]![0]) t.same(await accessibilityFaults(tab), [])
@@ -110,7 +110,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     const [job] = await sql`select attempts, run_at <= now() as nu from graphile_worker.jobs where id = ${id}`
     t.same(job, { attempts: 0, nu: true })
     const [row] = await sql`select * from beheer_audit where handeling = 'taak-opnieuw'`
-    t.match(row, { object_id: String(id), gebruiker: 'operator', oud: { laatsteFout: 'kapot' } })
+    t.match(row, { object_id: String(id), gebruiker: 'operator', oud: { lastFault: 'kapot' } })
   })
 
   t.test('a failed job is removed after a question, also without script; one that a worker has is not', async (t) => {
@@ -142,12 +142,12 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
       if (!next) break
       await tab.goto(next)
     }
-    const [planned] = await sql`select count(*)::int as n from taak_overzicht where staat = 'gepland'`
+    const [planned] = await sql`select count(*)::int as n from job_overview where staat = 'gepland'`
     t.equal(seen.size, planned!.n)
     t.equal(await isTooWide(tab), false)
     t.same(await accessibilityFaults(tab), [])
     const _csrf = await tab.inputValue('input[name=_csrf]')
-    const [job] = await sql`select id from taak_overzicht where staat = 'mislukt'`
+    const [job] = await sql`select id from job_overview where staat = 'mislukt'`
     for (const path of ['opnieuw', 'verwijderen']) {
       const answer = await context.request.post(`/beheer/taken/${job!.id}/${path}`, {
         form: { _csrf },

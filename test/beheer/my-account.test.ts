@@ -94,12 +94,12 @@ t.test("one's own account", await needsBrowser(), async (t) => {
   t.test('script in what a browser calls itself is text', async (t) => {
     const { tab, klachten } = await asBeheerder(test, 'administrator')
     const script = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
-    await test.database.sql`update beheer_sessie set browser = ${script}, adres = ${script}`
+    await test.database.sql`update beheer_session set browser = ${script}, adres = ${script}`
     await tab.goto('/beheer/mijn-account')
     t.match(await tab.content(), '&lt;script&gt;alert(1)')
     t.equal(await tab.locator('main img, main script').count(), 0)
     t.same(klachten, [])
-    await test.database.sql`delete from beheer_sessie`
+    await test.database.sql`delete from beheer_session`
   })
 
   t.test('the password is changed, which ends the other sessions', async (t) => {
@@ -148,7 +148,7 @@ t.test('nobody ends the session of another', async (t) => {
   await jan.login('jan', WACHTWOORD)
   await piet.login('piet', WACHTWOORD)
   const [row] = await database.sql`
-    select s.uuid from beheer_sessie s join beheer_account a on a.id = s.account_id where gebruikersnaam = 'piet'`
+    select s.uuid from beheer_session s join beheer_account a on a.id = s.account_id where gebruikersnaam = 'piet'`
   t.equal(
     (await jan.post('/beheer/mijn-account/sessies', { sessie: row!.uuid }, '/beheer/mijn-account')).statusCode,
     303,
@@ -194,7 +194,7 @@ t.test(
   async (t) => {
     const test = await setUpPages(t)
     const { database } = test
-    await database.sql`update beheer_account set wachtwoord_gegeven = true where gebruikersnaam = 'operator'`
+    await database.sql`update beheer_account set password_given = true where gebruikersnaam = 'operator'`
     const { tab, klachten } = await alsGegeven(test)
     t.match(tab.url(), /mijn-account\/wachtwoord$/)
     t.same(await accessibilityFaults(tab), [])

@@ -10,7 +10,7 @@ const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 t.test('the settings of notifications', await needsBrowser(), async (t) => {
   const test = await setUpPages(t)
   const { sql } = test.database
-  await sql`truncate notificatie, levering, notificatie_poging`
+  await sql`truncate notificatie, delivery, delivery_attempt`
   const receiver = await givenReceiver(t)
   const beheerder = await asBeheerder(test, 'administrator')
   const { tab } = beheerder
@@ -65,9 +65,9 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     await tab.fill('#veld-termijn', '2,5')
     await saveForm()
     await tab.waitForSelector('.bericht-goed')
-    const [row] = await sql`select geheim, termijn_ms as termijn from dienst`
+    const [row] = await sql`select geheim, timeout_ms as termijn from dienst`
     t.same(row, { geheim: known!.geheim, termijn: 2500 })
-    t.match((await audit())[0], { oud: { termijnMs: 10_000 }, nieuw: { termijnMs: 2500, secret: undefined } })
+    t.match((await audit())[0], { oud: { timeoutMs: 10_000 }, nieuw: { timeoutMs: 2500, secret: undefined } })
   })
 
   const delays = () => tab.$$eval('#schema tbody td:nth-of-type(1)', (cells) => cells.map((cell) => cell.textContent))

@@ -35,7 +35,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     const uuid = await givenChange(test)
     await sql`update notificatie set resource = ${KWAAD}, hoofd_object = ${`http://localhost/${KWAAD}`}, kenmerken = ${sql.json({ x: KWAAD })}`
     for (let round = 0; (await stateOf(test, uuid)).status === 'gepland'; round++) {
-      await sql`update levering set volgende_poging_op = now() where volgende_poging_op is not null`
+      await sql`update delivery set next_attempt_at = now() where next_attempt_at is not null`
       await test.runJobs()
       if (round > 5) throw new Error('it does not fail')
     }
@@ -69,10 +69,10 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
 
   t.test("all of today's failed ones are sent again in at most four clicks, with their number first", async (t) => {
     for (let n = 0; n < 3; n++) await givenChange(test)
-    await sql`update levering set status = 'mislukt', volgende_poging_op = null`
+    await sql`update delivery set status = 'mislukt', next_attempt_at = null`
     const oud = await givenChange(test)
     await sql`update notificatie set aanmaakdatum = now() - interval '3 days' where uuid = ${oud}`
-    await sql`update levering set status = 'mislukt' where status = 'gepland'`
+    await sql`update delivery set status = 'mislukt' where status = 'gepland'`
     acceptAll()
     await tab.goto('/beheer/')
     let clicks = 0
@@ -89,7 +89,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     await tab.waitForSelector('text=4 berichten worden opnieuw verstuurd')
     t.ok(clicks <= 4)
     await test.runJobs()
-    const [row] = await sql`select count(*) filter (where status = 'afgeleverd') as bezorgd from notificatie_overzicht`
+    const [row] = await sql`select count(*) filter (where status = 'afgeleverd') as bezorgd from notificatie_overview`
     t.equal(row!.bezorgd, 4)
     t.match(await stateOf(test, oud), { status: 'mislukt' })
     const [audit] =
@@ -171,8 +171,8 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
 
   t.test('without script the chosen ones on a page are sent again', async (t) => {
     for (let n = 0; n < 60; n++) await givenChange(test)
-    await sql`update levering set status = 'mislukt', volgende_poging_op = null where status = 'gepland'`
-    const [before] = await sql`select count(*)::int as n from levering where status = 'mislukt'`
+    await sql`update delivery set status = 'mislukt', next_attempt_at = null where status = 'gepland'`
+    const [before] = await sql`select count(*)::int as n from delivery where status = 'mislukt'`
     const { tab } = await asBeheerder(test, 'operator', { javaScriptEnabled: false, width: 320 })
     await tab.goto('/beheer/notificaties?status=mislukt')
     await tab.click('a[rel=next]')
@@ -183,13 +183,13 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     await tab.click('text=Gekozen opnieuw versturen')
     t.match(await tab.textContent('main'), '50 berichten worden opnieuw verstuurd')
     t.match(tab.url(), 'status=mislukt', 'one comes back to the same list')
-    const [after] = await sql`select count(*)::int as n from levering where status = 'mislukt'`
+    const [after] = await sql`select count(*)::int as n from delivery where status = 'mislukt'`
     t.equal(after!.n, before!.n - 50)
   })
 
   t.test('a viewer looks, and is refused by the server when acting; all fits in 320 pixels', async (t) => {
     const { tab, context, klachten } = await asBeheerder(test, 'viewer', { width: 320 })
-    const [row] = await sql`select uuid from notificatie_overzicht where status = 'mislukt' limit 1`
+    const [row] = await sql`select uuid from notificatie_overview where status = 'mislukt' limit 1`
     for (const path of ['notificaties', `notificaties/${row!.uuid}`]) {
       await tab.goto(`/beheer/${path}`)
       t.equal(await isTooWide(tab), false, path)

@@ -204,11 +204,11 @@ t.test('signing in with OpenID Connect', async (t) => {
 
   t.test('asks the one-time code of an account that has them', async (t) => {
     idp.state.claims = { sub: 'persoon-1', roles: ['viewer'] }
-    await test.database.sql`update beheer_account set totp_sinds = now() where oidc_subject = 'persoon-1'`
+    await test.database.sql`update beheer_account set totp_since = now() where oidc_subject = 'persoon-1'`
     const { answer, browser } = await signInWithOidc(test, undefined, '?verder=/beheer/zaken')
     t.equal(answer.headers.location, '/beheer/inloggen/code?verder=%2Fbeheer%2Fzaken')
     t.equal((await browser.get('/beheer/')).statusCode, 303)
-    await test.database.sql`update beheer_account set totp_sinds = null`
+    await test.database.sql`update beheer_account set totp_since = null`
   })
 
   t.test('refuses an answer that does not hold, with a page that says so', async (t) => {

@@ -17,7 +17,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
   const keepWorking = () => sql`
     insert into worker (naam, versie, host, pid, pool_id)
     values ('worker', '0.1.0', ${KWAAD}, 1, 'a'), ('notificaties', '0.1.0', 'h', 1, 'b')
-    on conflict (pool_id) do update set gezien_op = now()`
+    on conflict (pool_id) do update set seen_at = now()`
 
   t.test('with nothing running it says what is missing and where to do something', async (t) => {
     await tab.goto('/beheer/')
@@ -43,7 +43,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
   t.test('a fault shows by itself within 15 s and is gone within 30 s, each with what to do', async (t) => {
     await keepWorking()
     await tab.goto('/beheer/')
-    await sql`update worker set gezien_op = now() - interval '1 minute' where pool_id = 'a'`
+    await sql`update worker set seen_at = now() - interval '1 minute' where pool_id = 'a'`
     await sql`select graphile_worker.add_job('fold-counts', run_at => now() - interval '2 minutes')`
     await tab.waitForSelector('text=stil sinds 1 min', { timeout: 60_000 })
     t.match(await main(), 'Taken blijven liggen')
@@ -69,8 +69,8 @@ t.test('the overview', await needsBrowser(), async (t) => {
 
   t.test('storage that went away, an import, failed notifications and jobs', async (t) => {
     await rename(test.config.documentenDir, `${test.config.documentenDir}-weg`)
-    await sql`insert into import (status, totaal, verwerkt, geslaagd, gestart_op) values ('active', 100, 40, 39, now() - interval '10 seconds')`
-    await sql`update levering set status = 'mislukt' where status = 'gepland'`
+    await sql`insert into import (status, totaal, verwerkt, geslaagd, started_at) values ('active', 100, 40, 39, now() - interval '10 seconds')`
+    await sql`update delivery set status = 'mislukt' where status = 'gepland'`
     const [job] = await sql`select id from graphile_worker.add_job('import-batch', max_attempts => 1)`
     await failJob(sql, job!.id, 1, 'stuk')
     await tab.goto('/beheer/')

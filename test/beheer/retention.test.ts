@@ -10,7 +10,7 @@ t.test('the next run is at 02:17 UTC, today or tomorrow', async (t) => {
 t.test('the retention page', await needsBrowser(), async (t) => {
   const test = await setUpPages(t)
   const { sql } = test.database
-  await sql`truncate notificatie, levering, notificatie_poging`
+  await sql`truncate notificatie, delivery, delivery_attempt`
   const { tab, klachten } = await asBeheerder(test, 'administrator')
   const nu = async (wat: string) => Number(await tab.textContent(`[data-nu=${wat}]`))
 
@@ -23,7 +23,7 @@ t.test('the retention page', await needsBrowser(), async (t) => {
 
   t.test('what it says that a run would remove is what the run removes', async (t) => {
     await sql`
-      insert into import (status, gemaakt_op, beeindigd_op, verwijderd_op) values
+      insert into import (status, created_at, ended_at, deleted_at) values
         ('finished', now() - interval '9 days', now() - interval '8 days', null),
         ('error', now() - interval '9 days', now() - interval '8 days', null),
         ('finished', now() - interval '9 days', now() - interval '6 days', null),
@@ -35,7 +35,7 @@ t.test('the retention page', await needsBrowser(), async (t) => {
         select 'zaken', 'http://x/', gen_random_uuid(), status, 'http://x/', 'create', '{}', now() - dag * interval '1 day'
         from unnest(array[59, 61, 400]) dag, unnest(array['gepland', 'afgeleverd', 'mislukt']) status returning *
       )
-      insert into levering (notificatie_id, hoofd_object_uuid, status)
+      insert into delivery (notificatie_id, hoofd_object_uuid, status)
       select id, hoofd_object_uuid, resource from n where resource <> 'afgeleverd'`
     await tab.goto('/beheer/bewaartermijnen')
     t.equal(await nu('imports'), 2)
@@ -43,7 +43,7 @@ t.test('the retention page', await needsBrowser(), async (t) => {
     await tab.click('text=Nu uitvoeren')
     t.match(await tab.textContent('main'), /Dit wordt voorgoed verwijderd.*2 imports.*6 notificaties/s)
     t.same(await accessibilityFaults(tab), [])
-    t.equal((await sql`select from bewaartermijn_run`).length, 0, 'asking is not doing')
+    t.equal((await sql`select from retention_run`).length, 0, 'asking is not doing')
     await tab.focus('text=Ja, nu opruimen')
     await tab.keyboard.press('Enter')
     await tab.waitForSelector('text=Het opruimen is gestart')
@@ -51,7 +51,7 @@ t.test('the retention page', await needsBrowser(), async (t) => {
     t.same(await accessibilityFaults(tab), [])
     await test.runJobs()
     const [run] =
-      await sql`select imports, notificaties, gestart_door as door, beeindigd_op is not null as klaar, fout from bewaartermijn_run`
+      await sql`select imports, notificaties, started_by as door, ended_at is not null as klaar, fout from retention_run`
     t.same(run, { imports: 2, notificaties: 6, door: 'administrator', klaar: true, fout: null })
     t.match((await sql`select * from beheer_audit where handeling = 'bewaartermijnen-uitvoeren'`)[0], {
       gebruiker: 'administrator',
@@ -64,7 +64,7 @@ t.test('the retention page', await needsBrowser(), async (t) => {
   })
 
   t.test('a run that failed says so; viewers look, and the server refuses them and operators', async (t) => {
-    await sql`insert into bewaartermijn_run (fout, beeindigd_op) values ('<script>alert(1)</script>', now())`
+    await sql`insert into retention_run (fout, ended_at) values ('<script>alert(1)</script>', now())`
     for (const rol of ['viewer', 'operator'] as const) {
       const { tab, context, klachten } = await asBeheerder(test, rol, { width: 320 })
       await tab.goto('/beheer/bewaartermijnen')

@@ -85,9 +85,9 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await says({ status: 200, body: '<html>' }, 'Op dit adres is geen Zaken API (het antwoord is geen lijst)')
     await says({ status: 302, body: '', headers: { location: 'https://elders.example/' } }, 'stuurt door')
     await says(json(503), 'heeft zelf een storing (503)')
-    await sql`update dienst set termijn_ms = 200 where slug = 'buren'`
+    await sql`update dienst set timeout_ms = 200 where slug = 'buren'`
     await says(undefined, 'Het antwoord kwam niet op tijd.')
-    const set = (url: string) => sql`update dienst set api_root = ${url}, termijn_ms = 5000 where slug = 'buren'`
+    const set = (url: string) => sql`update dienst set api_root = ${url}, timeout_ms = 5000 where slug = 'buren'`
     await set(`http://127.0.0.1:${await freePort()}/`)
     await says(undefined, 'De verbinding werd geweigerd.')
     await set('http://bestaat-niet.invalid/')
@@ -101,7 +101,7 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     t.equal(tests.length, 12)
     t.notMatch(JSON.stringify(tests), GEHEIM)
     await test.parts.services.close()
-    const logged = await sql`select count(*)::int as n from uitgaand_verzoek where dienst = ${root}`
+    const logged = await sql`select count(*)::int as n from outgoing_request where dienst = ${root}`
     t.ok(logged[0]!.n >= 7, 'and the calls stand in the log of requests')
   })
 
@@ -142,10 +142,10 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   })
 
   await t.test('the one that notifications go to stays; another goes', async (t) => {
-    await sql`update notificatie_instelling set ingestelde_dienst_id = (select id from dienst where slug = 'buren')`
+    await sql`update notificatie_settings set configured_dienst_id = (select id from dienst where slug = 'buren')`
     await tab.goto(`${path}/verwijderen`)
     t.match(await content(), 'Kies eerst een andere')
-    await sql`update notificatie_instelling set ingestelde_dienst_id = null`
+    await sql`update notificatie_settings set configured_dienst_id = null`
     await tab.goto(`${path}/verwijderen`)
     await check(t)
     await tab.click('main button[type=submit]')

@@ -84,7 +84,7 @@ t.test(
 t.test('the environment wins: the page shows its value as fixed, and a form cannot change it', async (t) => {
   const test = await setUpPages(t, { JWT_EXPIRY: '1800' }, false)
   await test.database
-    .sql`insert into instelling (naam, waarde) values ('JWT_EXPIRY', '60'), ('IMPORT_RETENTION_DAYS', 'zeven'), ('PORT', '1')`
+    .sql`insert into setting (naam, waarde) values ('JWT_EXPIRY', '60'), ('IMPORT_RETENTION_DAYS', 'zeven'), ('PORT', '1')`
   await test.parts.settings.refresh()
   t.match(
     test.config,
@@ -113,7 +113,7 @@ t.test(
     t.match(await tab.textContent('#veld-SELECTIELIJST_API_ROOT-fout'), /eindigt op een schuine streep/)
     t.match(await tab.textContent('#veld-CORS_ALLOWED_ORIGINS-fout'), /https:\/\/example.nl/)
     t.equal(test.config.importRetentionDays, 7)
-    t.same(await test.database.sql`select * from instelling`, [])
+    t.same(await test.database.sql`select * from setting`, [])
   },
 )
 
@@ -121,14 +121,14 @@ t.test('who saves on top of a change of somebody else is told of it', await need
   const test = await setUpPages(t)
   const { tab } = await asBeheerder(test, 'administrator')
   await tab.goto('/beheer/configuratie')
-  await test.database.sql`insert into instelling (naam, waarde) values ('JWT_LEEWAY', '5'), ('JWT_EXPIRY', '100')`
+  await test.database.sql`insert into setting (naam, waarde) values ('JWT_LEEWAY', '5'), ('JWT_EXPIRY', '100')`
   await tab.fill('[name=JWT_LEEWAY]', '9')
   await tab.click('main form .knop')
   t.match(await tab.textContent('#veld-JWT_LEEWAY-fout'), /intussen gewijzigd: het is nu “5”/)
   await tab.goto('/beheer/configuratie')
   await tab.fill('[name=JWT_LEEWAY]', '9')
   await tab.click('main form .knop')
-  const rows = await test.database.sql`select naam, waarde from instelling order by naam`
+  const rows = await test.database.sql`select naam, waarde from setting order by naam`
   t.same(
     [...rows],
     [

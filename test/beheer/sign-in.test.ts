@@ -58,7 +58,7 @@ t.test('signing in', await needsBrowser(), async (t) => {
 
   t.test('whoever signs in reads what failed since the last time, once', async (t) => {
     await test.database.sql`
-      update beheer_account set mislukte_pogingen = 3, mislukt_sinds = '2026-03-01 12:00+01', mislukt_laatst = '2026-03-02 13:30+01'
+      update beheer_account set failed_attempts = 3, failed_since = '2026-03-01 12:00+01', failed_last = '2026-03-02 13:30+01'
       where gebruikersnaam = 'viewer'`
     const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 390, height: 844 } })
     const tab = await context.newPage()
@@ -130,25 +130,25 @@ async function withCodes({
   return { geheim, code }
 }
 
-const noWait = ({ database }: Pick<TestApp, 'database'>) => database.sql`delete from beheer_inlogpoging`
+const noWait = ({ database }: Pick<TestApp, 'database'>) => database.sql`delete from beheer_sign_in_attempt`
 /** How long the last count made one wait, in seconds. Moves the wait into the future, so that a slow machine does not sit it out. */
 async function holdWait({ database }: Pick<TestApp, 'database'>): Promise<number> {
   // Only counts with a wait are kept for a day.
   const rows = await database.sql`
-    update beheer_inlogpoging p set open_op = clock_timestamp() + interval '10 minutes'
-    from (select sleutel, extract(epoch from open_op - (vergeet_op - interval '1 day'))::float8 as seconds, vergeet_op
-      from beheer_inlogpoging where vergeet_op > now() + interval '2 hours') x
-    where p.sleutel = x.sleutel and x.seconds > 0.5 returning x.seconds, x.vergeet_op`
-  const newest = rows.toSorted((a, b) => Date.parse(b.vergeet_op) - Date.parse(a.vergeet_op))[0]
+    update beheer_sign_in_attempt p set open_at = clock_timestamp() + interval '10 minutes'
+    from (select sleutel, extract(epoch from open_at - (forget_at - interval '1 day'))::float8 as seconds, forget_at
+      from beheer_sign_in_attempt where forget_at > now() + interval '2 hours') x
+    where p.sleutel = x.sleutel and x.seconds > 0.5 returning x.seconds, x.forget_at`
+  const newest = rows.toSorted((a, b) => Date.parse(b.forget_at) - Date.parse(a.forget_at))[0]
   return Math.round(newest?.seconds ?? 0)
 }
 
 /** As after the wait: counts stay what they are. */
 const turnHasCome = ({ database }: Pick<TestApp, 'database'>) =>
-  database.sql`update beheer_inlogpoging set open_op = least(open_op, now())`
+  database.sql`update beheer_sign_in_attempt set open_at = least(open_at, now())`
 
-const sqlIdle = `update beheer_sessie set gezien_op = now() - interval '31 minutes'`
-const sqlOld = `update beheer_sessie set vervalt_op = now() - interval '1 second', gemaakt_op = now() - interval '12 hours'`
+const sqlIdle = `update beheer_session set seen_at = now() - interval '31 minutes'`
+const sqlOld = `update beheer_session set expires_at = now() - interval '1 second', created_at = now() - interval '12 hours'`
 
 t.test('a session', async (t) => {
   const test = await withAccount(t)
@@ -192,11 +192,11 @@ t.test('a session', async (t) => {
   t.test('lives on while it is used, but never longer than it may', async (t) => {
     const browser = pagesClient(test.app)
     await browser.login('jan', WACHTWOORD)
-    await test.database.sql`update beheer_sessie set gezien_op = now() - interval '29 minutes'`
+    await test.database.sql`update beheer_session set seen_at = now() - interval '29 minutes'`
     await browser.get('/beheer/')
     const [row] = await test.database.sql`
-      select gezien_op > now() - interval '1 minute' as gezien, vervalt_op <= gemaakt_op + interval '12 hours' as eindig
-      from beheer_sessie`
+      select seen_at > now() - interval '1 minute' as gezien, expires_at <= created_at + interval '12 hours' as eindig
+      from beheer_session`
     t.match(row, { gezien: true, eindig: true })
   })
 
@@ -253,7 +253,7 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
   const wrong = (browser: ReturnType<typeof pagesClient>) => browser.login('JAN', 'verkeerd')
   /** Hashes that were computed show as failures of the account. */
   const failures = async () =>
-    (await sql`select mislukte_pogingen as n from beheer_account where gebruikersnaam = 'jan'`)[0]!.n
+    (await sql`select failed_attempts as n from beheer_account where gebruikersnaam = 'jan'`)[0]!.n
 
   t.test('after five the wait doubles up to a quarter of an hour, and nothing is looked at until then', async (t) => {
     const attacker = pagesClient(test.app, { remoteAddress: '10.1.0.1' })
@@ -386,16 +386,16 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
     await noWait(test)
     const browser = pagesClient(test.app, { remoteAddress: '10.6.0.2' })
     const keeps = () => sql`
-      select max(vergeet_op) > now() + interval '1 hour' as lang from beheer_inlogpoging where sleutel in
-        (select sleutel from beheer_inlogpoging order by aantal desc limit 1)`
+      select max(forget_at) > now() + interval '1 hour' as lang from beheer_sign_in_attempt where sleutel in
+        (select sleutel from beheer_sign_in_attempt order by aantal desc limit 1)`
     for (let count = 0; count < 4; count++) await wrong(browser)
     t.same([...(await keeps())], [{ lang: false }])
     for (let count = 0; count < 2; count++) await wrong(browser)
     t.same([...(await keeps())], [{ lang: true }])
-    await sql`update beheer_inlogpoging set vergeet_op = now() - interval '1 second', open_op = now() - interval '1 second'`
+    await sql`update beheer_sign_in_attempt set forget_at = now() - interval '1 second', open_at = now() - interval '1 second'`
     t.equal((await wrong(browser)).statusCode, 401)
     t.same(
-      [...(await sql`select aantal from beheer_inlogpoging`)],
+      [...(await sql`select aantal from beheer_sign_in_attempt`)],
       [{ aantal: 1 }, { aantal: 1 }],
       'and they are cleaned up',
     )
@@ -486,7 +486,7 @@ t.test('with one-time codes', async (t) => {
   })
 
   t.test('the same code from two browsers at once lets one of them in', async (t) => {
-    await test.database.sql`update beheer_account set totp_stap = null`
+    await test.database.sql`update beheer_account set totp_step = null`
     await noWait(test)
     const browsers = [pagesClient(test.app), pagesClient(test.app), pagesClient(test.app)]
     for (const browser of browsers) await browser.login('jan', WACHTWOORD)
@@ -498,7 +498,7 @@ t.test('with one-time codes', async (t) => {
   t.test(
     'wrong codes make the next ones wait, from whatever address they come, also after the password again',
     async (t) => {
-      await test.database.sql`update beheer_account set totp_stap = null`
+      await test.database.sql`update beheer_account set totp_step = null`
       await noWait(test)
       const browser = pagesClient(test.app, { remoteAddress: '10.0.0.9' })
       await browser.login('jan', WACHTWOORD)
@@ -522,7 +522,7 @@ t.test('with one-time codes', async (t) => {
   )
 
   t.test('a browser that signed in before has codes of its own to try, also bounded', async (t) => {
-    await test.database.sql`update beheer_account set totp_stap = null`
+    await test.database.sql`update beheer_account set totp_step = null`
     await noWait(test)
     const known = pagesClient(test.app)
     await known.login('jan', WACHTWOORD)
@@ -541,19 +541,19 @@ t.test('with one-time codes', async (t) => {
   })
 
   t.test('many codes at once get no more chances than one after another', async (t) => {
-    await test.database.sql`update beheer_account set totp_stap = null, mislukte_pogingen = 0`
+    await test.database.sql`update beheer_account set totp_step = null, failed_attempts = 0`
     await noWait(test)
     const browser = pagesClient(test.app, { remoteAddress: '10.0.0.10' })
     await browser.login('jan', WACHTWOORD)
     const answers = await Promise.all(Array.from({ length: 12 }, () => enterCode(browser, '000000')))
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [...Array(5).fill(401), ...Array(7).fill(429)])
-    const [row] = await test.database.sql`select mislukte_pogingen as n from beheer_account`
+    const [row] = await test.database.sql`select failed_attempts as n from beheer_account`
     t.equal(row!.n, 5)
   })
 
   t.test('the secret is stored encrypted, for this account alone', async (t) => {
-    const [row] = await test.database.sql`select totp_geheim from beheer_account where id = ${test.account.id}`
-    t.throws(() => test.parts.box.open(row!.totp_geheim, 'totp:another'))
-    t.ok(test.parts.box.open(row!.totp_geheim, `totp:${test.account.uuid}`))
+    const [row] = await test.database.sql`select totp_secret from beheer_account where id = ${test.account.id}`
+    t.throws(() => test.parts.box.open(row!.totp_secret, 'totp:another'))
+    t.ok(test.parts.box.open(row!.totp_secret, `totp:${test.account.uuid}`))
   })
 })

@@ -55,17 +55,17 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
   t.same(await accessibilityFaults(tab), [])
 
   const [takeover] = await sql<{ id: number }[]>`
-    insert into overneming (uuid, soort, bron, instellingen, geheim, status) values (${uuid}, 'open-zaak',
+    insert into takeover (uuid, soort, bron, instellingen, geheim, status) values (${uuid}, 'open-zaak',
       'postgres://oud.example/openzaak', ${sql.json({ oudeUrls: ['https://oud.example'], eigenUrl: 'https://nieuw.example', bytes: 'kopieren', naast: 2, tempo: 500 })},
       ${Buffer.from('nooit te zien')}, 'loopt') returning id`
   const { id } = takeover!
   await sql`
-    insert into overneming_stap (overneming_id, ronde, fase, volgorde, naam, verwacht, gelezen, geschreven, geweigerd, begonnen_op, bijgewerkt_op, klaar_op) values
+    insert into takeover_step (takeover_id, ronde, fase, volgorde, naam, verwacht, gelezen, geschreven, geweigerd, begun_at, updated_at, done_at) values
       (${id}, 1, 0, 0, 'document', 100000, 100000, 99999, 1, now() - interval '1 minute', now(), now()),
       (${id}, 1, 1, 1, 'zaak', 200000, 50000, 49990, 10, now() - interval '20 seconds', now(), null),
       (${id}, 1, 2, 2, 'bestanden', 100000, 0, 0, 0, null, null, null)`
   await sql`
-    insert into overneming_melding (overneming_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
+    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
     select ${id}::bigint, 'zaak', gen_random_uuid()::text, 'geweigerd', 'waarde', 'einddatum', 'Een datum of moment bestaat niet.', 1 from generate_series(1, 60)
     union all select ${id}::bigint, 'rol', '99999999-2222-4333-8444-555555555555', 'gemarkeerd', 'elfproef', 'inpBsn', '=Het nummer voldoet niet aan de elfproef.', 1`
 
@@ -82,7 +82,7 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     t.equal(await tab.$('text="Omschakelen"'), null, 'not while a round runs')
     t.same(await accessibilityFaults(tab), [])
     t.equal(await isTooWide(tab), false)
-    await sql`update overneming_stap set gelezen = 130000, bijgewerkt_op = now() where overneming_id = ${id} and naam = 'zaak'`
+    await sql`update takeover_step set gelezen = 130000, updated_at = now() where takeover_id = ${id} and naam = 'zaak'`
     await tab.waitForSelector('[data-waarde=verwerkt]:has-text("230.000")')
   })
 
@@ -106,12 +106,12 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
   })
 
   await t.test('an administrator allows changes and makes the switch, once; others only look', async (t) => {
-    await sql`update overneming set status = 'gestopt' where id = ${id}`
-    await sql`update overneming_stap set fout = 'PostgresError 42P01' where overneming_id = ${id} and naam = 'zaak'`
+    await sql`update takeover set status = 'gestopt' where id = ${id}`
+    await sql`update takeover_step set fout = 'PostgresError 42P01' where takeover_id = ${id} and naam = 'zaak'`
     await tab.goto(path)
     t.match(await main(), /De ronde is gestopt.*Mislukt PostgresError 42P01/s)
     t.notMatch(await main(), 'probeert opnieuw')
-    await sql`update overneming set status = 'klaar' where id = ${id}`
+    await sql`update takeover set status = 'klaar' where id = ${id}`
     for (const rol of ['viewer', 'operator'] as const) {
       const { tab, context } = await asBeheerder(test, rol, { width: 390 })
       await tab.goto(path)
@@ -137,9 +137,9 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     await tab.click('button:text("Nu omschakelen")')
     t.match(await tab.textContent('body'), 'Omgeschakeld. Er zijn 0 meldingen vervallen.')
     t.equal(await tab.$('text="Omschakelen"'), null)
-    const [row] = await sql`select status, alleen_lezen from overneming where id = ${id}`
-    t.match(row, { status: 'omgeschakeld', alleen_lezen: false })
-    const trail = await sql`select handeling, gebruiker from beheer_audit where object_soort = 'overneming' order by id`
+    const [row] = await sql`select status, read_only from takeover where id = ${id}`
+    t.match(row, { status: 'omgeschakeld', read_only: false })
+    const trail = await sql`select handeling, gebruiker from beheer_audit where object_kind = 'overneming' order by id`
     t.same(
       trail.map(({ handeling }) => handeling),
       ['overneming-wijzigbaar', 'overneming-omschakelen'],

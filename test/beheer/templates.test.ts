@@ -42,7 +42,7 @@ function namesReadBy(name: string): Set<string> {
 
 /** What a template also does without: names that only some of the pages that show it give. */
 const OPTIONAL: Record<string, string> = {
-  'abonnement-limits': 'blokkeerNaUren blokkeerVanafAantal',
+  'abonnement-limits': 'blockAfterHours blockFromCount',
   'abonnement-replay': 'count inWords more seen vanaf',
   account: 'actief',
   'account-fields': 'email maxVertrouwelijkheidaanduiding naam rol',

@@ -45,7 +45,7 @@ t.test('the besluit of a relation exists and is a besluit, which is said before 
 t.test('brc-004: a relation has no nature, and is never changed', async (t) => {
   const typen = await givenTypen(test)
   const body = { besluit: (await typen.besluit()).url, informatieobject: (await typen.document()).url }
-  const bio = made(await post({ ...body, aardRelatie: 'hoort_bij', registratiedatum: '2024-01-01' }))
+  const bio = made(await post({ ...body, aardRelatie: 'belongs_to', registratiedatum: '2024-01-01' }))
   t.same(Object.keys(bio).sort(), ['besluit', 'informatieobject', 'url'])
   for (const method of ['PUT', 'PATCH']) t.equal((await test.call(method, bio.url, body)).status, 405)
 })

@@ -9,7 +9,7 @@ const counts = async ({ database }: TestApp, resource: string) => {
   const [row] = await database.sql`select
     (select count(*) from audit where resource = ${resource})::int as audit,
     (select count(*) from notificatie where resource = ${resource})::int as berichten,
-    (select count(*) from spiegeling)::int as open`
+    (select count(*) from pending_mirror)::int as open`
   return row as { audit: number; berichten: number; open: number }
 }
 
@@ -95,11 +95,11 @@ t.test('brc-005: a change that a process left halfway is ended by the job, once'
   for (const bereikt of [true, false]) {
     await test.database.sql`create or replace function val_weg() returns trigger language plpgsql as
       'begin raise exception using errcode = ''57P01''; end'`
-    await test.database.sql`create trigger val_weg before delete on spiegeling execute function val_weg()`
+    await test.database.sql`create trigger val_weg before delete on pending_mirror execute function val_weg()`
     if (!bereikt) elders.state.antwoord = 'weg'
     const answer = await test.call('POST', BIO, body)
     t.ok(answer.status >= 400, 'no answer that it was made')
-    await test.database.sql`drop trigger val_weg on spiegeling`
+    await test.database.sql`drop trigger val_weg on pending_mirror`
     elders.state.antwoord = undefined
     t.match(await counts(test, 'besluitinformatieobject'), { audit: 0, open: 1 })
     await runLater(test)
@@ -119,7 +119,7 @@ t.test('brc-009: who goes takes the other side of its documents along, afterward
   made(await test.call('POST', BIO, body))
   made(await test.call('POST', BIO, { besluit, informatieobject: `${elders.root}/drc/documenten/2` }))
   elders.state.antwoord = 503
-  const statements = await noteStatements(test, 'spiegel')
+  const statements = await noteStatements(test, 'mirror')
   t.equal((await test.call('DELETE', besluit)).status, 204)
   t.same(await statements(), ['UPDATE'], 'however many there are')
   elders.state.antwoord = undefined
@@ -268,10 +268,10 @@ t.test('brc-006: a besluit of which the move was left halfway is left alone, and
   const { url } = await typen.besluit({ zaak: eigen })
   await sql`create function val_weg() returns trigger language plpgsql as
     'begin raise exception using errcode = ''57P01''; end'`
-  await sql`create trigger val_weg before delete on spiegeling execute function val_weg()`
+  await sql`create trigger val_weg before delete on pending_mirror execute function val_weg()`
   elders.state.antwoord = 'weg'
   t.ok((await patch(url, { zaak: at(1) })).status >= 400)
-  await sql`drop trigger val_weg on spiegeling`
+  await sql`drop trigger val_weg on pending_mirror`
   elders.state.antwoord = undefined
   t.equal((await patch(url, { toelichting: 'x' })).status, 409)
   t.equal((await test.call('DELETE', url)).status, 409)

@@ -158,10 +158,10 @@ async function apply(t: Test, { database, config }: TestApp, text: string) {
 async function everything({ database: { sql } }: TestApp) {
   return [
     await sql`select * from dienst order by id`,
-    await sql`select * from notificatie_instelling`,
+    await sql`select * from notificatie_settings`,
     await sql`select * from applicatie order by id`,
     await sql`select * from autorisatie order by id`,
-    await sql`select * from applicatie_geheim order by id`,
+    await sql`select * from applicatie_secret order by id`,
     await sql`select count(*) from audit`,
     await sql`select count(*) from notificatie`,
   ].map((rows) => JSON.stringify(rows))

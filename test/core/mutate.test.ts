@@ -49,7 +49,7 @@ t.test('mutate', async (t) => {
       { actie: 'create', resultaat: 201, lengte: 200, nieuw: { a: 'é"\\' }, oud: null },
     ])
     t.match(
-      await sql`select kanaal, actie, kenmerken, status from notificatie n join levering on notificatie_id = n.id`,
+      await sql`select kanaal, actie, kenmerken, status from notificatie n join delivery on notificatie_id = n.id`,
       [{ kanaal: 'zaaktypen', actie: 'create', kenmerken: { catalogus: 'http://localhost/c' }, status: 'gepland' }],
     )
   })
@@ -123,7 +123,7 @@ t.test('mutate', async (t) => {
       { nieuw: { a: 1, naam: 'is RIJ' } },
     ])
     t.same(
-      await direct.sql`select count(*) from notificatie n join audit a using (uuid) join levering on notificatie_id = n.id`,
+      await direct.sql`select count(*) from notificatie n join audit a using (uuid) join delivery on notificatie_id = n.id`,
       [{ count: 2 }],
     )
   })

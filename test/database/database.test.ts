@@ -54,18 +54,18 @@ t.test(
     const sql = postgres(url, { max: 1, onnotice: () => {} })
     t.teardown(() => sql.end())
     t.same(await requireKnownSchema(sql), [])
-    await sql`insert into migratie (naam, checksum, breekt_ouder) values ('9998-later.sql', 'x', false)`
+    await sql`insert into migration (naam, checksum, breaks_older) values ('9998-later.sql', 'x', false)`
     t.same(
       await requireKnownSchema(sql),
       ['9998-later.sql'],
       'a later version that only adds: the names are for the warning',
     )
     t.same(await migrate(url), [], 'and there is nothing to do')
-    await sql`insert into migratie (naam, checksum, breekt_ouder) values ('9999-break.sql', 'x', true)`
+    await sql`insert into migration (naam, checksum, breaks_older) values ('9999-break.sql', 'x', true)`
     await t.rejects(requireKnownSchema(sql), /9999-break.sql.*newer/, 'a later version that this one cannot work with')
     await t.rejects(migrate(url), /9999-break.sql.*newer/)
-    await sql`delete from migratie where naam like '999%'`
-    await sql`update migratie set checksum = 'x' where naam like '0001%'`
+    await sql`delete from migration where naam like '999%'`
+    await sql`update migration set checksum = 'x' where naam like '0001%'`
     const startAnew = /0001-audit.sql differs.*database test_\w+: .*start anew with an empty database/
     await t.rejects(requireKnownSchema(sql), startAnew, 'a changed file')
     await t.rejects(migrate(url), startAnew)
@@ -74,7 +74,7 @@ t.test(
       78,
       'the program ends as with a wrong configuration',
     )
-    await sql`delete from migratie where naam like '0001%'`
+    await sql`delete from migration where naam like '0001%'`
     await t.rejects(requireKnownSchema(sql), /misses 0001/, 'a missing file')
   },
 )
@@ -83,14 +83,14 @@ t.test('an api of an older version goes on serving with a newer schema, and says
   const { app, database } = await testApp(t)
   const { sql } = database
   const warnings = t.capture(app.log, 'warn')
-  await sql`insert into migratie (naam, checksum, breekt_ouder) values ('9998-later.sql', 'x', false)`
+  await sql`insert into migration (naam, checksum, breaks_older) values ('9998-later.sql', 'x', false)`
   for (const _ of [1, 2]) {
     const ready = await app.inject('/readyz')
     t.equal(ready.statusCode, 200)
     t.same(ready.json().checks.schema, { status: 'ok', detail: 'newer than this version: 9998-later.sql' })
   }
   t.equal(warnings().length, 1, 'a warning, once')
-  await sql`update migratie set breekt_ouder = true where naam = '9998-later.sql'`
+  await sql`update migration set breaks_older = true where naam = '9998-later.sql'`
   await until('the next look at the schema', async () => (await app.inject('/readyz')).statusCode !== 200)
   t.equal((await app.inject('/readyz')).statusCode, 503, 'one that breaks older versions takes it out of service')
 })
@@ -107,10 +107,10 @@ t.test('the first line of a migration says how it is treated', async (t) => {
     'schema.sql': 'this is no migration',
   })
   t.same(await migrate(url, { directory }), ['0001-a.sql', '0002-b.sql', '0003-c.sql'])
-  t.same(await sql`select naam, breekt_ouder from migratie order by naam`, [
-    { naam: '0001-a.sql', breekt_ouder: false },
-    { naam: '0002-b.sql', breekt_ouder: false },
-    { naam: '0003-c.sql', breekt_ouder: true },
+  t.same(await sql`select naam, breaks_older from migration order by naam`, [
+    { naam: '0001-a.sql', breaks_older: false },
+    { naam: '0002-b.sql', breaks_older: false },
+    { naam: '0003-c.sql', breaks_older: true },
   ])
   t.equal((await sql`select from pg_indexes where indexname in ('a_n', 'a_m')`).length, 2)
   const wrong = t.testdir({ '0001-a.sql': '-- no transaction\nselect 1;' })
@@ -168,7 +168,7 @@ t.test('every table, view and column says what it is', async (t) => {
     select c.relname || coalesce('.' || a.attname, '') as name
     from pg_class c
     left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and c.relkind = 'r'
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and c.relname <> 'migratie'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and c.relname <> 'migration'
       and (obj_description(c.oid, 'pg_class') is null or (a.attnum is not null and col_description(c.oid, a.attnum) is null))
     order by 1`
   t.same(
@@ -181,13 +181,13 @@ t.test('the views show imports with progress, and jobs with what they belong to'
   const { url } = await testDatabase(t)
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
-  const [made] = await sql`insert into import (status, totaal, verwerkt, geslaagd, gestart_op, bijgewerkt_op)
+  const [made] = await sql`insert into import (status, totaal, verwerkt, geslaagd, started_at, updated_at)
     values ('active', 200, 50, 49, now() - interval '10 s', now()) returning uuid`
   await sql`select graphile_worker.add_job('import-batch', job_key => ${`import:${made!.uuid}`})`
-  t.match((await sql`select * from import_overzicht`)[0], { procent: '25.0', rijen_per_seconde: '5.0', mislukt: 1 })
-  t.match((await sql`select * from taak_overzicht`)[0], {
+  t.match((await sql`select * from import_overview`)[0], { procent: '25.0', rows_per_second: '5.0', mislukt: 1 })
+  t.match((await sql`select * from job_overview`)[0], {
     taak: 'import-batch',
     staat: 'wacht',
-    hoort_bij: `import ${made!.uuid}`,
+    belongs_to: `import ${made!.uuid}`,
   })
 })

@@ -157,9 +157,9 @@ export const putBack = (copy: string, directory: string) =>
 /** As if the clean-up had met them a day ago. */
 export async function makeOld({ database: { sql } }: TestApp, keys: string[]): Promise<void> {
   await sql`
-    insert into bestand_zonder_rij (backend, naam, onafgemaakt, gezien_op)
+    insert into bestand_zonder_rij (backend, naam, onafgemaakt, seen_at)
     select 'filesystem', naam, false, now() - interval '26 hours' from unnest(${keys}::text[]) naam
-    on conflict (backend, naam, onafgemaakt) do update set gezien_op = excluded.gezien_op`
+    on conflict (backend, naam, onafgemaakt) do update set seen_at = excluded.seen_at`
 }
 
 export async function check({ parts }: TestApp, options: CheckOptions = {}) {

@@ -244,7 +244,7 @@ t.test('reserved numbers are unique, and are used up by the document', async (t)
   for (const identificatie of numbers) {
     t.equal((await test.call('POST', EIO, newDocument(informatieobjecttype, { identificatie }))).status, 201)
   }
-  t.same(await test.database.sql`select * from documentnummer_reservering`, [])
+  t.same(await test.database.sql`select * from reserved_documentnummer`, [])
 })
 
 t.test('drc-008: a document that still belongs to something is not deleted', async (t) => {

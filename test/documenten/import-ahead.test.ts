@@ -48,7 +48,7 @@ function givenHelper(t: Test, app: TestApp, onCopy: (files: FileToCopy[]) => Pro
 const claims = async ({ database }: TestApp) =>
   Array.from(
     await database.sql<{ vanaf: number; rijen: number; gereed: boolean }[]>`
-    select vanaf, rijen, inhoud is not null as gereed from import_vooruit order by vanaf`,
+    select vanaf, rijen, inhoud is not null as gereed from import_ahead order by vanaf`,
   )
 
 const stored = async ({ parts }: TestApp) => (await Array.fromAsync(parts.store.list())).map(({ sleutel }) => sleutel)
@@ -101,7 +101,7 @@ t.test('a batch whose helper has gone silent is prepared by its job', async (t) 
   const { app, uuid } = await givenUpload(t)
   const { id } = (await app.database.sql<{ id: number }[]>`select id from import where uuid = ${uuid}`)[0]!
   await app.database.sql`
-    insert into import_vooruit (import_id, vanaf, rijen, claim, gezien_op)
+    insert into import_ahead (import_id, vanaf, rijen, claim, seen_at)
     values (${id}, 0, ${BATCH}, gen_random_uuid(), now() - interval '5 seconds'),
       (${id}, ${BATCH}, ${BATCH}, gen_random_uuid(), now() - interval '5 seconds')`
   const { helper } = givenHelper(t, app)
@@ -137,7 +137,7 @@ t.test('a helper that was taken for dead loses its claim and removes its files',
   await reached.promise
   const stopped = until('the first batch is written', async () => {
     await app.database
-      .sql`update import_vooruit set gezien_op = now() - interval '5 seconds' where vanaf = 0 and inhoud is null`
+      .sql`update import_ahead set seen_at = now() - interval '5 seconds' where vanaf = 0 and inhoud is null`
     const [row] = await app.database.sql<{ verwerkt: number }[]>`select verwerkt from import where uuid = ${uuid}`
     return row!.verwerkt > 0
   })
@@ -166,7 +166,7 @@ t.test('what was prepared long ago is prepared again, because its files may be s
   await ready(app, 3)
   await stop()
   const old = await stored(app)
-  await app.database.sql`update import_vooruit set gezien_op = now() - interval '11 minutes'`
+  await app.database.sql`update import_ahead set seen_at = now() - interval '11 minutes'`
   for (const sleutel of old) await app.parts.store.remove(sleutel)
   await app.runJobs()
   t.match((await outcome(app, uuid)).status, { status: 'finished', processed: ROWS })
@@ -180,11 +180,11 @@ t.test('the worker that prepared it long ago does not trust its files either', a
   await helper.look()
   await ready(app, 3)
   const { id } = (await app.database.sql<{ id: number }[]>`select id from import where uuid = ${uuid}`)[0]!
-  const [claim] = await app.database.sql<{ claim: string }[]>`select claim from import_vooruit where vanaf = 0`
+  const [claim] = await app.database.sql<{ claim: string }[]>`select claim from import_ahead where vanaf = 0`
   const end = () => app.database.sql.begin((connection) => endClaim(connection, id, claim!.claim))
-  await app.database.sql`update import_vooruit set gezien_op = now() - interval '11 minutes'`
+  await app.database.sql`update import_ahead set seen_at = now() - interval '11 minutes'`
   t.equal(await end(), false)
-  await app.database.sql`update import_vooruit set gezien_op = now() - interval '9 minutes'`
+  await app.database.sql`update import_ahead set seen_at = now() - interval '9 minutes'`
   t.equal(await end(), true)
   t.equal(await end(), false, 'once')
 })
@@ -195,7 +195,7 @@ t.test('claims that begin elsewhere give way to those of the position', async (t
   await helper.look()
   await ready(app, 3)
   await stop()
-  await app.database.sql`update import_vooruit set vanaf = vanaf + 5`
+  await app.database.sql`update import_ahead set vanaf = vanaf + 5`
   await app.runJobs()
   t.match((await outcome(app, uuid)).status, { status: 'finished', processed: ROWS })
   await until('nothing is left', async () => (await claims(app)).length === 0)

@@ -266,9 +266,7 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
   }
   t.equal(await statusOf(uuid), 'pending')
   t.strictSame(
-    Array.from(
-      await database.sql`select from import_regel r join import i on i.id = r.import_id where i.uuid = ${uuid}`,
-    ),
+    Array.from(await database.sql`select from import_row r join import i on i.id = r.import_id where i.uuid = ${uuid}`),
     [],
   )
   t.equal(
@@ -409,7 +407,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
       await until('the end of the upload', async () => !(await isUploading()))
       t.equal(await statusOf(uuid), 'pending')
       t.equal(
-        (await database.sql`select from import_regel r join import i on i.id = r.import_id where i.uuid = ${uuid}`)
+        (await database.sql`select from import_row r join import i on i.id = r.import_id where i.uuid = ${uuid}`)
           .length,
         0,
       )
@@ -482,13 +480,13 @@ t.test('a fault of the database at the end of an upload is told at once', { time
   await database.sql.unsafe(`
     create function vol() returns trigger language plpgsql as $$
       begin if new.cellen ->> 4 = 'vol' then raise disk_full; end if; return new; end $$;
-    create trigger vol before insert on import_regel for each row execute function vol()`)
+    create trigger vol before insert on import_row for each row execute function vol()`)
   const uuid = await givenImport(app)
   const rows = [goodRow(type, 'brief.txt'), goodRow(type, 'brief.txt', { titel: 'vol' })]
   const { status } = await upload(uuid, csvText(rows))
   t.ok(status >= 500, String(status))
   t.equal(await statusOf(uuid), 'pending')
-  await database.sql`drop trigger vol on import_regel`
+  await database.sql`drop trigger vol on import_row`
   t.equal((await upload(uuid, csvText(rows))).status, 200)
   await close(uuid)
 })

@@ -102,7 +102,7 @@ async function endAll(): Promise<void> {
 t.test('a batch that fails at every attempt ends the import, and the report says so on every row', async (t) => {
   const before = await documents()
   const uuid = await givenUpload(25)
-  const fail = await failOn(app, 'import_resultaat', `if new.nummer = 14 then raise exception 'nee'; end if;`)
+  const fail = await failOn(app, 'import_outcome', `if new.nummer = 14 then raise exception 'nee'; end if;`)
   await fail.on()
   for (let attempt = 1; attempt <= 6; attempt++) {
     t.match(await statusOf(uuid), { status: 'active' }, `before attempt ${attempt}`)
@@ -126,7 +126,7 @@ t.test('a batch that fails at every attempt ends the import, and the report says
 
 t.test('a passing fault costs an attempt and nothing else', async (t) => {
   const uuid = await givenUpload(25)
-  const fail = await failOn(app, 'import_resultaat', `if new.nummer = 14 then raise exception 'nee'; end if;`)
+  const fail = await failOn(app, 'import_outcome', `if new.nummer = 14 then raise exception 'nee'; end if;`)
   await fail.on()
   await app.runJobs()
   t.match(await statusOf(uuid), { status: 'active', processed: 10 })
@@ -141,7 +141,7 @@ t.test('a worker that is frozen while it writes a batch loses its locks in time'
   await sql`create table proef (idle text, whole text)`
   const noted = await failOn(
     app,
-    'import_resultaat',
+    'import_outcome',
     `insert into proef values (current_setting('idle_in_transaction_session_timeout'), current_setting('transaction_timeout', true));`,
   )
   await noted.on()
@@ -154,7 +154,7 @@ t.test('a worker that is frozen while it writes a batch loses its locks in time'
 })
 
 t.test('an upload whose rows the database cannot take is 503, and the import is as it was', async (t) => {
-  const full = await failOn(app, 'import_regel', 'raise disk_full;', 'after')
+  const full = await failOn(app, 'import_row', 'raise disk_full;', 'after')
   await full.on()
   const uuid = await givenImport(app)
   const csv = csvText([goodRow(type, await givenFile(app, 'vol.txt'))])
@@ -235,8 +235,8 @@ t.test(
 
 const leftOf = async (id: number) => {
   const [left] = await database.sql`
-    select (select count(*)::int from import_regel where import_id = ${id}) as regels,
-      (select count(*)::int from import_resultaat where import_id = ${id}) as resultaten,
+    select (select count(*)::int from import_row where import_id = ${id}) as regels,
+      (select count(*)::int from import_outcome where import_id = ${id}) as resultaten,
       (select count(*)::int from import where id = ${id}) as imports`
   return { ...left }
 }
@@ -245,7 +245,7 @@ const idOf = async (uuid: string) => (await database.sql`select id from import w
 t.test('a deleted import is gone at once, its rows bit by bit, its documents stay', async (t) => {
   const { uuid } = await runImport(app, rowsOf(25))
   const id = await idOf(uuid)
-  await database.sql`insert into import_regel select ${id}, n, '[]' from generate_series(100, 35000, 2) n`
+  await database.sql`insert into import_row select ${id}, n, '[]' from generate_series(100, 35000, 2) n`
   const before = await documents()
   t.equal((await call('DELETE', `${API}/${uuid}/delete`)).status, 204)
   for (const path of ['', '/status', '/report']) t.equal((await call('GET', `${API}/${uuid}${path}`)).status, 404, path)
@@ -279,10 +279,10 @@ t.test('a report that is being read breaks off when its rows are removed', async
 
 t.test('retention removes what is old by its kind, and never an active import', async (t) => {
   await endAll()
-  await database.sql`update import set verwijderd_op = now() where verwijderd_op is null` // of earlier tests
+  await database.sql`update import set deleted_at = now() where deleted_at is null` // of earlier tests
   const made = async (status: string, created: number, ended: number | null) => {
     const [row] = await database.sql`
-      insert into import (status, gemaakt_op, beeindigd_op)
+      insert into import (status, created_at, ended_at)
       values (${status}, now() - ${created} * interval '1 day', now() - ${ended} * interval '1 day') returning uuid`
     return row!.uuid as string
   }
@@ -291,11 +291,11 @@ t.test('retention removes what is old by its kind, and never an active import', 
   t.equal(await deleteOldImports(app.parts), 2)
   for (const uuid of kept) t.equal((await call('GET', `${API}/${uuid}`)).status, 200)
   for (const uuid of removed) t.equal((await call('GET', `${API}/${uuid}`)).status, 404)
-  await database.sql`update import set status = 'error', beeindigd_op = now() where status = 'active'`
+  await database.sql`update import set status = 'error', ended_at = now() where status = 'active'`
 
   const young = await made('pending', 6.9, null)
   t.equal(await deleteOldImports(app.parts), 0)
-  await database.sql`update import set gemaakt_op = now() - interval '8 days' where uuid = ${young}`
+  await database.sql`update import set created_at = now() - interval '8 days' where uuid = ${young}`
   await database.sql.begin(async (trx) => {
     await trx`select from import where uuid = ${young} for update` // as an upload holds it
     t.equal(await deleteOldImports(app.parts), 0, 'not while it is being uploaded')
@@ -316,10 +316,10 @@ t.test('the daily task also removes files that no document knows, when they are 
   const names = ['6f9619ff-8b86-4d01-b42d-00cf4fc964f1', '6f9619ff-8b86-4d01-b42d-00cf4fc964f2']
   for (const name of names) await writeFile(stray(name), 'stray')
   // What was prepared ahead and is not needed is removed some time later.
-  await until('nothing is prepared', async () => (await database.sql`select from import_vooruit`).length === 0)
+  await until('nothing is prepared', async () => (await database.sql`select from import_ahead`).length === 0)
   await database.sql`select graphile_worker.add_job('retention')`
   await app.runJobs()
-  await database.sql`update bestand_zonder_rij set gezien_op = now() - interval '25 hours' where naam not like ${`%${names[1]}`}`
+  await database.sql`update bestand_zonder_rij set seen_at = now() - interval '25 hours' where naam not like ${`%${names[1]}`}`
   await database.sql`select graphile_worker.add_job('retention')`
   await app.runJobs()
   const files = await filesIn(documentenDir)

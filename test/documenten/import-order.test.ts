@@ -124,7 +124,7 @@ t.test('the number of queries for a batch does not depend on its rows', async (t
     await app.call('POST', `${API}/${uuid}/upload`, csvText(rijen))
     const queries: string[] = []
     app.database.sql.options.debug = (_connection, query) => {
-      if (!query.includes('set gezien_op')) queries.push(query) // a sign of life, once a second
+      if (!query.includes('set seen_at')) queries.push(query) // a sign of life, once a second
     }
     await app.runJobs()
     app.database.sql.options.debug = false

@@ -15,9 +15,9 @@ t.test('rows are read some at a time, however large they are, and all of them', 
     returning id, uuid`
   for (const [index, size] of sizes.entries()) {
     const cells = JSON.stringify([String(index), 'x'.repeat(size)])
-    await sql`insert into import_regel (import_id, nummer, cellen) values (${made!.id}, ${index + 2}, ${cells}::text::json)`
+    await sql`insert into import_row (import_id, nummer, cellen) values (${made!.id}, ${index + 2}, ${cells}::text::json)`
   }
-  await sql`insert into import_resultaat (import_id, nummer, geslaagd)
+  await sql`insert into import_outcome (import_id, nummer, geslaagd)
     select ${made!.id}::bigint, n, n < 4 from generate_series(2, 8) n`
   const row = await requireImport(app.read, made!.uuid)
   let largest = 0

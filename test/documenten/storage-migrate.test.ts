@@ -133,7 +133,7 @@ t.test('documents move from store to store while they are read, and the old byte
     await test.runJobs()
     t.equal((await stored(test, from)).length, 7, 'whoever looked up the old place can still read')
     t.match(await checkStorage(test.parts, { repair: true }), { found: 0 }, 'and a check leaves that alone')
-    await test.database.sql`update bestand_zonder_rij set gezien_op = now() - interval '26 hours'`
+    await test.database.sql`update bestand_zonder_rij set seen_at = now() - interval '26 hours'`
     t.match(await checkStorage(test.parts, { repair: true }), { found: 0 }, 'and so does one a day later')
     t.equal((await stored(test, from)).length, 7)
     await runAllJobs(test)
@@ -232,7 +232,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     await replace(rows[2]!.sleutel, 'document X')
     const { sleutel: orphan } = await store.write(newKey(), [Buffer.from('wees')] as never)
     await store.write('van/iemand/anders', [Buffer.from('anders')] as never)
-    await test.database.sql`update bestand set gemaakt_op = now() - interval '2 days'`
+    await test.database.sql`update bestand set created_at = now() - interval '2 days'`
 
     const findings = async (options: object) => {
       const found: string[] = []
@@ -286,7 +286,7 @@ t.test('orphans older than a day are removed, and unfinished writes with them', 
   writeFileSync(join(root, '.tmp/half'), 'x')
   t.match(await checkStorage(test.parts, { repair: true }), { found: 0, recent: 1, unfinished: 0 }, 'first it is noted')
   const { sql } = test.database
-  await sql`update bestand_zonder_rij set gezien_op = now() - interval '25 hours'`
+  await sql`update bestand_zonder_rij set seen_at = now() - interval '25 hours'`
   t.match(await checkStorage(test.parts), { found: 1, repaired: 0, unfinished: 0 })
   t.match(await checkStorage(test.parts, { repair: true }), { found: 1, repaired: 1, unfinished: 1 })
   t.match(await checkStorage(test.parts, { verify: true }), { found: 0, documents: 1, stored: 1 })

@@ -73,9 +73,9 @@ export async function verifyImports(
   const rows = await sql<Row[]>`
     select i.uuid, i.status, i.totaal, i.verwerkt, i.geslaagd, count(r.*)::int as resultaten,
       count(*) filter (where r.geslaagd)::int as goed, count(d.*)::int as documenten
-    from import i left join import_resultaat r on r.import_id = i.id
+    from import i left join import_outcome r on r.import_id = i.id
       left join enkelvoudiginformatieobject d on d.uuid = r.document_uuid
-    where i.verwijderd_op is null group by i.id order by i.id`
+    where i.deleted_at is null group by i.id order by i.id`
   const ended = rows.filter(({ status }) => status !== 'pending')
   t.same(
     ended.filter(

@@ -191,9 +191,9 @@ export const RACES: Cell[] = [
       await mkdir(dirname(stray), { recursive: true })
       await writeFile(stray, 'nobody knows this')
       await utimes(stray, old, old)
-      const [last] = await sql`select coalesce(max(id), 0) as id from bewaartermijn_run`
+      const [last] = await sql`select coalesce(max(id), 0) as id from retention_run`
       const done = () => sql<{ fout: string | null }[]>`
-        select fout from bewaartermijn_run where id > ${last!.id} and beeindigd_op is not null`
+        select fout from retention_run where id > ${last!.id} and ended_at is not null`
       await sql`select graphile_worker.add_job('retention', '{}', job_key => 'retention')`
       await until('retention', async () => (await done()).length > 0)
       judge.same(

@@ -48,7 +48,7 @@ t.test(
     for (const days of [3, -3, 3650]) await at(days * DAY, () => run(test))
     t.equal(await there(test), 2)
     t.equal(await unfinished(test), 1)
-    await sql`update bestand_zonder_rij set gezien_op = now() - interval '25 hours'`
+    await sql`update bestand_zonder_rij set seen_at = now() - interval '25 hours'`
     await at(-3 * DAY, () => run(test))
     t.equal(await there(test), 1)
     t.equal(await unfinished(test), 0)
@@ -60,18 +60,18 @@ t.test('bytes stay whatever their age as long as something is open that may name
   const { sql } = test.database
   await givenOrphan(test)
   await run(test)
-  await sql`update bestand_zonder_rij set gezien_op = now() - interval '3000 days'`
+  await sql`update bestand_zonder_rij set seen_at = now() - interval '3000 days'`
   const [row] = await sql<
     { id: number }[]
-  >`insert into import (status, gepauzeerd_op) values ('active', now()) returning id`
+  >`insert into import (status, paused_at) values ('active', now()) returning id`
   const { id } = row!
   await run(test)
   t.equal(await there(test), 2, 'an import that is paused')
-  await sql`insert into import_vooruit (import_id, vanaf, rijen, claim) values (${id}, 0, 1, gen_random_uuid())`
+  await sql`insert into import_ahead (import_id, vanaf, rijen, claim) values (${id}, 0, 1, gen_random_uuid())`
   await sql`update import set status = 'error'`
   await run(test)
   t.equal(await there(test), 2, 'a batch that was prepared for an import which may be resumed')
-  await sql`delete from import_vooruit`
+  await sql`delete from import_ahead`
   const moving = await sql.reserve()
   await moving`select pg_advisory_lock(7319204)`
   await run(test)
@@ -87,24 +87,23 @@ t.test('a moment that a clock noted which was ahead does not keep bytes for ever
   const { sql } = test.database
   await givenOrphan(test)
   await run(test)
-  await sql`update bestand_zonder_rij set gezien_op = now() + interval '10 years'`
+  await sql`update bestand_zonder_rij set seen_at = now() + interval '10 years'`
   await run(test)
-  t.equal((await sql`select from bestand_zonder_rij where gezien_op > now()`).length, 0)
+  t.equal((await sql`select from bestand_zonder_rij where seen_at > now()`).length, 0)
 })
 
 t.test('a clock of the database that jumped stops retention, and says so, until a person starts it', async (t) => {
   const test = await testApp(t)
   const { sql } = test.database
   t.equal(await clockGap(sql), undefined, 'a new database')
-  await sql`update migratie set uitgevoerd_op = now() - interval '900 days'`
-  await sql`insert into bewaartermijn_run (begonnen_op, beeindigd_op) values (now() - interval '800 days', now() - interval '800 days')`
-  await sql`insert into import (status, gemaakt_op, beeindigd_op) values ('finished', now() - interval '801 days', now() - interval '801 days')`
-  const left = async () => (await sql`select from import where verwijderd_op is null`).length
+  await sql`update migration set applied_at = now() - interval '900 days'`
+  await sql`insert into retention_run (begun_at, ended_at) values (now() - interval '800 days', now() - interval '800 days')`
+  await sql`insert into import (status, created_at, ended_at) values ('finished', now() - interval '801 days', now() - interval '801 days')`
+  const left = async () => (await sql`select from import where deleted_at is null`).length
   await run(test)
   await run(test)
   t.equal(await left(), 1)
-  const [stopped] =
-    await sql`select fout, beeindigd_op is not null as klaar from bewaartermijn_run order by id desc limit 1`
+  const [stopped] = await sql`select fout, ended_at is not null as klaar from retention_run order by id desc limit 1`
   t.match(stopped, { fout: /niets verwijderd.*800 dagen geleden/, klaar: true })
   await test.parts.database.sql`select graphile_worker.add_job('remove-file', '{"bestanden":[0],"kept":true}')`
   await test.runJobs()
@@ -117,7 +116,7 @@ t.test('a clock of the database that jumped stops retention, and says so, until 
   )
   await run(test, 'beheerder')
   t.equal(await left(), 0)
-  await sql`insert into import (status, gemaakt_op, beeindigd_op) values ('finished', now() - interval '801 days', now() - interval '801 days')`
+  await sql`insert into import (status, created_at, ended_at) values ('finished', now() - interval '801 days', now() - interval '801 days')`
   await run(test)
   t.equal(await left(), 0, 'and then it goes on by itself')
 })

@@ -256,7 +256,7 @@ t.test('a worker judges the others only after it was itself undisturbed for a wh
   const pool = new pg.Pool({ connectionString: url })
   t.teardown(() => pool.end())
   const register = async (name: string, seen: string, since: string) => {
-    const [row] = await sql`insert into worker (naam, versie, host, pid, pool_id, gezien_op, ononderbroken_sinds)
+    const [row] = await sql`insert into worker (naam, versie, host, pid, pool_id, seen_at, uninterrupted_since)
       values (${name}, '1', 'host', 1, ${name}, now() - ${seen}::interval, now() - ${since}::interval) returning id`
     return row?.id as number
   }

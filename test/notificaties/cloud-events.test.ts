@@ -11,7 +11,7 @@ const status = (statustype: string, second = 10) => ({ statustype, datumStatusGe
 
 /** The types of the events that these requests made, without their common prefix. */
 async function eventsOf({ database }: TestApp, work: () => Promise<unknown>): Promise<string[]> {
-  await database.sql`truncate notificatie, levering`
+  await database.sql`truncate notificatie, delivery`
   await work()
   const rows = await database.sql`select cloudevent from notificatie where cloudevent is not null order by id`
   return rows.map((row) => row.cloudevent.replace('nl.overheid.', ''))

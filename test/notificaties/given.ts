@@ -33,14 +33,14 @@ export async function givenNotificaties(
 }
 
 export async function forgetMessages({ database: { sql } }: Pick<TestApp, 'database'>): Promise<void> {
-  await sql`truncate notificatie, levering, notificatie_poging`
+  await sql`truncate notificatie, delivery, delivery_attempt`
 }
 
 export async function configure(
   { database, config, runJobs }: TestApp,
   apiRoot: string,
   values: Partial<NotificationSettings> = {},
-  termijnMs = 10_000,
+  timeoutMs = 10_000,
 ): Promise<void> {
   await mutator(database)(systemActor('test'), async (m) => {
     await saveService(m, secretBox(config.secretKey!), {
@@ -51,7 +51,7 @@ export async function configure(
       authenticatie: 'zgw',
       clientId: 'zaakstroom',
       secret: SECRET,
-      termijnMs,
+      timeoutMs,
     })
     await saveSettings(m, { dienst: 'nrc', ...values })
   })
@@ -92,20 +92,20 @@ export async function givenChange(
 
 /** Lets time pass: everything that is planned comes nearer. */
 export async function elapse({ database: { sql } }: TestApp, seconds: number): Promise<void> {
-  await sql`update levering set volgende_poging_op = volgende_poging_op - ${seconds} * interval '1 second'`
+  await sql`update delivery set next_attempt_at = next_attempt_at - ${seconds} * interval '1 second'`
 }
 
 export async function stateOf({ database: { sql } }: TestApp, uuid: string): Promise<Record<string, unknown>> {
   const [row] = await sql`
     select coalesce(l.status, 'afgeleverd') as status, coalesce(l.herhalingen, 0) as herhalingen,
-      extract(epoch from l.volgende_poging_op - now())::float8 as "overSeconden",
-      (select count(*) from notificatie_poging where notificatie_id = n.id) as pogingen
-    from notificatie n left join levering l on l.notificatie_id = n.id where n.uuid = ${uuid}`
+      extract(epoch from l.next_attempt_at - now())::float8 as "overSeconden",
+      (select count(*) from delivery_attempt where notificatie_id = n.id) as pogingen
+    from notificatie n left join delivery l on l.notificatie_id = n.id where n.uuid = ${uuid}`
   return row!
 }
 
 export async function attemptsOf({ database: { sql } }: TestApp, uuid: string) {
   return sql`
-    select p.nummer, p.uitkomst, p.http_status as status, p.antwoord, p.duur_ms as ms
-    from notificatie_poging p join notificatie n on n.id = p.notificatie_id where n.uuid = ${uuid} order by nummer`
+    select p.nummer, p.uitkomst, p.http_status as status, p.antwoord, p.duration_ms as ms
+    from delivery_attempt p join notificatie n on n.id = p.notificatie_id where n.uuid = ${uuid} order by nummer`
 }

@@ -115,7 +115,7 @@ t.test('a message that failed for the last time no longer holds up the next', as
 })
 
 t.test('the order can be switched off', async (t) => {
-  const test = await givenNotificaties(t, { opVolgorde: false })
+  const test = await givenNotificaties(t, { inOrder: false })
   const hoofdobject = crypto.randomUUID()
   const [first, second] = [await givenChange(test, hoofdobject), await givenChange(test, hoofdobject, 'update')]
   test.receiver.answer = (response, { id }) => response.writeHead(id === first ? 500 : 201).end()

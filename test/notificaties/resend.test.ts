@@ -127,7 +127,7 @@ t.test('while a sender says that it looks by itself nobody is woken, unless its 
   await test.runJobs()
   const [worker] =
     await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
-  await sql`insert into notificatie_zender (worker_id) values (${worker!.id})`
+  await sql`insert into active_sender (worker_id) values (${worker!.id})`
   await givenChange(test)
   t.equal(await jobs(), 0)
   await sql`delete from worker`
@@ -180,13 +180,13 @@ t.test('a claim of which the answer was lost is claimed again by the same worker
       claimed.map((one) => ({ ...one, outcome: 'delivered', httpStatus: 201, answer: '', ms: 1, wait: null })),
     )
   t.same((await delivered(first.claimed)).ours, [false], 'the lost attempt does not end the one that is under way')
-  t.equal((await test.database.sql`select from levering`).length, 1)
+  t.equal((await test.database.sql`select from delivery`).length, 1)
   const failed = await record(
     test.database,
     first.claimed.map((one) => ({ ...one, outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 10 })),
   )
   t.same(failed.ours, [false], 'nor does its failure')
-  t.match(await test.database.sql`select poging, herhalingen, genomen_door as worker from levering`, [
+  t.match(await test.database.sql`select poging, herhalingen, claimed_by as worker from delivery`, [
     { poging: 2, herhalingen: 0, worker: worker!.id },
   ])
   t.same((await delivered(again.claimed)).ours, [true])
@@ -222,7 +222,7 @@ t.test('workers that claim at once never get the same message, nor two of one ma
     }
   }
   await Promise.all(workers.map(({ id }) => work(id)))
-  t.equal((await sql`select from levering`).length, 0)
+  t.equal((await sql`select from delivery`).length, 0)
   for (const ids of order.values()) t.same(ids, [...ids].sort((a, b) => a - b).slice(0, 3))
 })
 
@@ -236,7 +236,7 @@ t.test('what was left waiting for an earlier message that is gone is found', asy
   t.match(await stateOf(test, second), { status: 'gepland', overSeconden: null })
   t.equal(await releaseStuck(test.database), 0, 'it waits for good reason')
   await test.database
-    .sql`delete from levering l using notificatie n where n.id = l.notificatie_id and n.uuid = ${first}`
+    .sql`delete from delivery l using notificatie n where n.id = l.notificatie_id and n.uuid = ${first}`
   t.equal(await releaseStuck(test.database), 1)
   test.receiver.answer = (response) => response.writeHead(201).end()
   await test.runJobs()
@@ -250,7 +250,7 @@ t.test('with the order switched off what waited for an earlier message goes', as
   await givenChange(test, hoofdobject)
   const second = await givenChange(test, hoofdobject, 'update')
   await test.runJobs()
-  await change(test, { opVolgorde: false })
+  await change(test, { inOrder: false })
   test.receiver.answer = (response) => response.writeHead(201).end()
   await test.runJobs()
   t.match(await stateOf(test, second), { status: 'afgeleverd' })
@@ -276,12 +276,12 @@ t.test(
     const { sql } = test.database
     await givenChange(test)
     await sql`update notificatie set aanmaakdatum = now() - interval '61 days'`
-    await sql`update notificatie_instelling set gepauzeerd_op = now()`
+    await sql`update notificatie_settings set paused_at = now()`
     t.equal(await deleteOldMessages(test.database.db, 60), 0)
-    await sql`update notificatie_instelling set gepauzeerd_op = null, ingestelde_dienst_id = null`
+    await sql`update notificatie_settings set paused_at = null, configured_dienst_id = null`
     t.equal(await deleteOldMessages(test.database.db, 60), 1)
     t.equal((await sql`select from notificatie`).length, 0)
-    t.equal((await sql`select from levering`).length, 0)
+    t.equal((await sql`select from delivery`).length, 0)
   },
 )
 

@@ -17,7 +17,7 @@ t.test('two jobs at once in one process send nothing twice', async (t) => {
   test.receiver.answer = (response) => void setTimeout(() => response.writeHead(201).end(), 20)
   await Promise.all([sender.run(pool), sender.run(pool)])
   t.equal(test.receiver.received.length, 40)
-  t.equal((await test.database.sql`select from levering`).length, 0)
+  t.equal((await test.database.sql`select from delivery`).length, 0)
 })
 
 t.test('a sender that is closed gives up the outcome that it can record no more', async (t) => {
@@ -36,7 +36,7 @@ t.test('a sender that is closed gives up the outcome that it can record no more'
   go.resolve()
   await closing
   t.equal(await Promise.race([ended, sleep(20_000, 'goes on', { ref: false })]), 'ended')
-  t.equal((await test.database.sql`select from levering`).length, 1, 'it is claimed again by the next')
+  t.equal((await test.database.sql`select from delivery`).length, 1, 'it is claimed again by the next')
 })
 
 t.test(
@@ -47,11 +47,11 @@ t.test(
     const { sender, pool } = await givenSender(t, test)
     await givenChange(test)
     const running = sender.run(pool)
-    await until('a sender', async () => (await sql`select from notificatie_zender`).length === 1)
+    await until('a sender', async () => (await sql`select from active_sender`).length === 1)
     await emptyQueue(sql)
     const { committed, commit } = await openMessage(sql)
     t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
-    await until('no sender', async () => (await sql`select from notificatie_zender`).length === 0)
+    await until('no sender', async () => (await sql`select from active_sender`).length === 0)
     t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
     commit()
     await Promise.all([committed, running])
@@ -65,7 +65,7 @@ t.test('so is one of a transaction that began while the sender was going to slee
   await sql`
     create function hold() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(7); return null; end'`
   await sql`
-    create constraint trigger hold after delete on notificatie_zender deferrable initially deferred for each row
+    create constraint trigger hold after delete on active_sender deferrable initially deferred for each row
     execute function hold()`
   const holder = openSenderDatabase(test.databaseUrl)
   t.teardown(holder.close)
@@ -77,14 +77,14 @@ t.test('so is one of a transaction that began while the sender was going to slee
     (
       await sql`
         select from pg_stat_activity
-        where datname = current_database() and wait_event = 'advisory' and query ~ 'delete from notificatie_zender'`
+        where datname = current_database() and wait_event = 'advisory' and query ~ 'delete from active_sender'`
     ).length === 1
   await until('a commit', isAtCommit)
   await emptyQueue(sql)
   const { committed, commit } = await openMessage(sql)
   t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
   await holder.sql`select pg_advisory_unlock(7)`
-  await until('no sender', async () => (await sql`select from notificatie_zender`).length === 0)
+  await until('no sender', async () => (await sql`select from active_sender`).length === 0)
   t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
   commit()
   await Promise.all([committed, running])
@@ -125,13 +125,13 @@ t.test('a rolled back change wakes nobody and leaves nothing to deliver', async 
       m.record({ ...change, uuid: 'no uuid', kanaal: null })
     }),
   )
-  t.equal((await sql`select from levering`).length, 0)
+  t.equal((await sql`select from delivery`).length, 0)
   t.equal((await sql`select from graphile_worker.jobs`).length, 0)
 })
 
 /** How many deliveries are left, and how many messages the receiver got. */
 const leftAndReceived = async ({ database, receiver }: Given) => [
-  (await database.sql`select from levering`).length,
+  (await database.sql`select from delivery`).length,
   receiver.received.length,
 ]
 
@@ -146,8 +146,8 @@ async function openMessage(sql: Given['database']['sql']): Promise<{ committed: 
         select kanaal, hoofd_object, gen_random_uuid(), resource, resource_url, actie, kenmerken from notificatie
         returning id, hoofd_object_uuid
       )
-      insert into levering (notificatie_id, hoofd_object_uuid) select id, hoofd_object_uuid from n`
-    await trx`select wek_zender()`
+      insert into delivery (notificatie_id, hoofd_object_uuid) select id, hoofd_object_uuid from n`
+    await trx`select wake_sender()`
     recorded.resolve()
     await go
   })

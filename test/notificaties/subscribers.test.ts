@@ -41,8 +41,8 @@ t.test('every abonnement that fits gets the message once, signed, with an id tha
       secrets.map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`).join(' '),
     )
   }
-  t.equal((await test.database.sql`select from levering`).length, 0)
-  t.match(await stateOf(test, one), { fouten: 0, storingSinds: null })
+  t.equal((await test.database.sql`select from delivery`).length, 0)
+  t.match(await stateOf(test, one), { fouten: 0, failingSince: null })
 })
 
 t.test(
@@ -75,7 +75,7 @@ t.test(
     ]
     for (const [filters, actie, expected] of cases) {
       const [row] = await database.sql`
-      select filters_passen(${database.sql.json(filters as never)}, ${database.sql.json(message)}, 'zaak', ${actie}) as fits`
+      select filters_fit(${database.sql.json(filters as never)}, ${database.sql.json(message)}, 'zaak', ${actie}) as fits`
       t.equal(row!.fits, expected, JSON.stringify(filters))
     }
   },
@@ -105,7 +105,7 @@ t.test(
       )
     const pairs = fc.sample(fc.tuple(object, object), { numRuns: 2000, seed: 10 })
     const rows = await database.sql<{ fits: boolean }[]>`
-    select filters_passen(p -> 0, p -> 1, 'zaak', 'create') as fits
+    select filters_fit(p -> 0, p -> 1, 'zaak', 'create') as fits
     from jsonb_array_elements(${database.sql.json(pairs as never)}) with ordinality x(p, n) order by n`
     t.strictSame(
       pairs.filter(([filters, message], index) => rows[index]!.fits !== fits(filters, message)),
@@ -119,7 +119,7 @@ t.test(
 t.test('of each abonnement a change costs one comparison, however many filters it has', async (t) => {
   const { database } = await givenBuiltIn(t)
   const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
-    explain (verbose) select toets_past(toets, '{"a": "1"}', 'zaak', 'create') from abonnement_kanaal`
+    explain (verbose) select comparable_fits(toets, '{"a": "1"}', 'zaak', 'create') from abonnement_kanaal`
   const text = plan.map((row) => row['QUERY PLAN']).join(' ')
   t.match(text, '@> toets')
   t.notMatch(text, /_past|_toets|kenmerk_/, 'no function is called for a row')
@@ -144,10 +144,10 @@ t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
   t.ok(slow.received.length < 50, 'while the slow one is at its first messages')
   t.ok(Number((await stateOf(test, off)).fouten) >= 5)
   const [tried] = await test.database.sql`
-    select count(*)::int as n from notificatie_poging where abonnement_id = ${off} and uitkomst = 'refused'`
+    select count(*)::int as n from delivery_attempt where abonnement_id = ${off} and uitkomst = 'refused'`
   t.ok(tried!.n < 15, `the dead one is probed: ${tried!.n} attempts`)
   const [waiting] = await test.database.sql`
-    select count(*)::int as n from levering where abonnement_id = ${off} and poging = 0`
+    select count(*)::int as n from delivery where abonnement_id = ${off} and poging = 0`
   t.equal(waiting!.n, 100 - tried!.n, 'and what waits for it keeps its attempts')
   await running.stop()
 })
@@ -168,14 +168,14 @@ t.test('an abonnement that answers again gets everything that waited, in order p
   await elapse(test, 1000)
   await test.runJobs()
   t.equal(receiver.received.length, 0, 'not before the next probe')
-  await test.database.sql`update abonnement set niet_voor = now()`
+  await test.database.sql`update abonnement set not_before = now()`
   await test.runJobs()
   t.equal(receiver.received.length, 17)
   t.same(
     receiver.received.map(({ headers }) => headers['webhook-id']).filter((uuid) => uuids.includes(String(uuid))),
     uuids,
   )
-  t.match(await stateOf(test, id), { fouten: 0, storingSinds: null })
+  t.match(await stateOf(test, id), { fouten: 0, failingSince: null })
 })
 
 t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tried again and known', async (t) => {
@@ -189,21 +189,21 @@ t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tr
   await test.runJobs()
   t.equal(receiver.received.length, 1, 'nothing else goes there meanwhile')
   const [rest] = await test.database.sql`
-    select extract(epoch from niet_voor - now())::float8 as s, (select extract(epoch from max(volgende_poging_op) - now())::float8 from levering) as due
+    select extract(epoch from not_before - now())::float8 as s, (select extract(epoch from max(next_attempt_at) - now())::float8 from delivery) as due
     from abonnement where id = ${id}`
   t.ok(rest!.s > 110 && rest!.s <= 120)
   t.ok(rest!.due > 110 && rest!.due <= 120)
   receiver.answer = (response) => response.writeHead(401).end()
-  await test.database.sql`update abonnement set niet_voor = null`
+  await test.database.sql`update abonnement set not_before = null`
   await test.runJobs()
-  t.match(await stateOf(test, id), { status: 'actief', laatsteUitkomst: 'http', laatsteHttpStatus: 401 })
+  t.match(await stateOf(test, id), { status: 'actief', lastOutcome: 'http', lastHttpStatus: 401 })
   receiver.answer = (response) => response.writeHead(410).end()
   await elapse(test, 1000)
   await test.runJobs()
   t.match(await stateOf(test, id), { status: 'opgezegd', reden: /410/ })
-  t.equal((await test.database.sql`select from levering where status = 'gepland'`).length, 2)
+  t.equal((await test.database.sql`select from delivery where status = 'gepland'`).length, 2)
   await givenChange(test)
-  t.equal((await test.database.sql`select from levering`).length, 2, 'and it gets no new ones')
+  t.equal((await test.database.sql`select from delivery`).length, 2, 'and it gets no new ones')
 })
 
 t.test('a client that authenticates by JWT or OAuth2, and one that wants cloud events', async (t) => {
@@ -215,9 +215,9 @@ t.test('a client that authenticates by JWT or OAuth2, and one that wants cloud e
     asked++
     response.writeHead(200).end(JSON.stringify({ access_token: 'van-oauth', expires_in: 3600 }))
   }
-  await givenAbonnement(test, `${receiver.root}jwt`, { more: { authenticatie: 'jwt', uitgaand_client_id: 'wij' } })
+  await givenAbonnement(test, `${receiver.root}jwt`, { more: { authenticatie: 'jwt', outgoing_client_id: 'wij' } })
   await givenAbonnement(test, `${receiver.root}oauth`, {
-    more: { authenticatie: 'oauth2', uitgaand_client_id: 'wij', token_url: `${receiver.root}token` },
+    more: { authenticatie: 'oauth2', outgoing_client_id: 'wij', token_url: `${receiver.root}token` },
   })
   await givenAbonnement(test, `${receiver.root}events`, { more: { cloudevents: true } })
   const uuid = await givenChange(test)
@@ -237,7 +237,7 @@ t.test('a client that authenticates by JWT or OAuth2, and one that wants cloud e
 async function givenBuiltIn(t: TestLike): Promise<TestApp> {
   const test = await testApp(t)
   await forgetMessages(test)
-  await test.database.sql`update notificatie_instelling set modus = 'ingebouwd', backoff = '3'`
+  await test.database.sql`update notificatie_settings set modus = 'ingebouwd', backoff = '3'`
   await test.database.sql`insert into kanaal (naam) values ('documenten')`
   return test
 }
@@ -262,8 +262,8 @@ async function givenAbonnement(
 
 async function stateOf({ database }: TestApp, id: number): Promise<Record<string, unknown>> {
   const [row] = await database.sql`
-    select status, reden, fouten, storing_sinds as "storingSinds", laatste_uitkomst as "laatsteUitkomst",
-      laatste_http_status as "laatsteHttpStatus" from abonnement where id = ${id}`
+    select status, reden, fouten, failing_since as "failingSince", last_outcome as "lastOutcome",
+      last_http_status as "lastHttpStatus" from abonnement where id = ${id}`
   return row!
 }
 

@@ -17,16 +17,16 @@ const RAISE = "create function weiger() returns trigger language plpgsql as $$ b
 /** Ways in which recording fails for good: how it begins and how it is mended. */
 const FAULTS: Record<string, { begin: string[]; mend: string[] }> = {
   'a trigger on the deliveries that raises': {
-    begin: [RAISE, 'create trigger weiger before delete on levering for each row execute function weiger()'],
-    mend: ['drop trigger weiger on levering'],
+    begin: [RAISE, 'create trigger weiger before delete on delivery for each row execute function weiger()'],
+    mend: ['drop trigger weiger on delivery'],
   },
   'a trigger on the attempts that raises': {
-    begin: [RAISE, 'create trigger weiger before insert on notificatie_poging for each row execute function weiger()'],
-    mend: ['drop trigger weiger on notificatie_poging'],
+    begin: [RAISE, 'create trigger weiger before insert on delivery_attempt for each row execute function weiger()'],
+    mend: ['drop trigger weiger on delivery_attempt'],
   },
   'no right to delete a delivery': {
-    begin: ['revoke delete on levering from current_user'],
-    mend: ['grant delete on levering to current_user'],
+    begin: ['revoke delete on delivery from current_user'],
+    mend: ['grant delete on delivery to current_user'],
   },
 }
 
@@ -45,13 +45,13 @@ for (const [name, { begin, mend }] of Object.entries(FAULTS))
     await sleep(500)
     t.equal(test.receiver.received.length, 3, 'nobody is called again')
     t.equal(lines.filter((line) => line.includes('could not be recorded')).length, 1, 'one line')
-    await sql`update levering set begonnen_op = begonnen_op - interval '10 minutes'`
+    await sql`update delivery set begun_at = begun_at - interval '10 minutes'`
     t.equal(await countUnrecorded(sql), 3)
     for (const one of mend) await sql.unsafe(one)
-    await until('all are recorded', async () => (await sql`select from levering`).length === 0)
+    await until('all are recorded', async () => (await sql`select from delivery`).length === 0)
     await running
     t.equal(test.receiver.received.length, 3)
-    t.same(await sql`select uitkomst from notificatie_poging`, Array(3).fill({ uitkomst: 'delivered' }))
+    t.same(await sql`select uitkomst from delivery_attempt`, Array(3).fill({ uitkomst: 'delivered' }))
     t.equal(await countUnrecorded(sql), 0)
   })
 
@@ -62,19 +62,19 @@ t.test('a receiver whose deliveries cannot be recorded holds up no other', async
   await subscribe(test, one.url)
   await subscribe(test, other.url)
   await sql.unsafe(RAISE)
-  await sql.unsafe(`create trigger weiger before delete on levering for each row
+  await sql.unsafe(`create trigger weiger before delete on delivery for each row
     when (old.abonnement_id = (${(await sql`select min(id) as id from abonnement`)[0]!.id})) execute function weiger()`)
   const { sender, pool } = await givenSender(t, test, test.databaseUrl)
   for (let n = 0; n < 60; n++) await givenChange(test)
   void sender.run(pool)
   await until('the other has all', () => real(other.received).length === 60)
   t.ok(real(one.received).length <= 30, `${real(one.received).length}: it gets no more while they are in hand`)
-  await sql`drop trigger weiger on levering`
+  await sql`drop trigger weiger on delivery`
   await until('so has the first', async () => {
     await sender.run(pool) // as the job does that is queued when it sleeps
     return real(one.received).length === 60
   })
-  await until('all are recorded', async () => (await sql`select from levering`).length === 0)
+  await until('all are recorded', async () => (await sql`select from delivery`).length === 0)
   t.equal(real(one.received).length, 60)
 })
 

@@ -30,10 +30,10 @@ t.test('a worker that is killed between sending and writing down loses nothing',
     received.length <= uuids.length + Math.max(inFlight, test.config.notificationsConcurrency),
     'repeated is at most what was under way',
   )
-  const [lost] = await test.database.sql`select count(*)::int as count from notificatie_poging where uitkomst = 'lost'`
+  const [lost] = await test.database.sql`select count(*)::int as count from delivery_attempt where uitkomst = 'lost'`
   t.ok(lost!.count > 0)
   const [used] = await test.database
-    .sql`select count(*)::int as count from notificatie_poging where uitkomst <> 'delivered' and uitkomst <> 'lost'`
+    .sql`select count(*)::int as count from delivery_attempt where uitkomst <> 'delivered' and uitkomst <> 'lost'`
   t.equal(used!.count, 0, 'and it used no retries')
 })
 
@@ -105,6 +105,6 @@ async function startWorker(t: TestLike, { config, databaseUrl }: Given): Promise
 }
 
 async function waiting({ database: { sql } }: Given): Promise<number> {
-  const [row] = await sql`select count(*)::int as count from levering where status = 'gepland'`
+  const [row] = await sql`select count(*)::int as count from delivery where status = 'gepland'`
   return row!.count
 }

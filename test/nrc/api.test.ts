@@ -9,7 +9,7 @@ import { subscriber } from './subscriber.ts'
 const API = '/notificaties/api/v1'
 const test = await testApp(t)
 const { call } = test
-await test.database.sql`update notificatie_instelling set modus = 'ingebouwd'` // else no callback is asked
+await test.database.sql`update notificatie_settings set modus = 'ingebouwd'` // else no callback is asked
 const consument = await givenClient(test, 'consument', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
 const ander = await givenClient(test, 'ander', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
 const veel = await givenClient(test, 'veel', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])

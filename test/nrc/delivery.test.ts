@@ -34,7 +34,7 @@ t.test('a change reaches the abonnementen that want it, each once', async (t) =>
   t.match(first!.headers, { 'webhook-id': /^[0-9a-f-]{36}$/, 'webhook-timestamp': /^\d{10}$/, 'x-attempt': '1' })
   t.equal(real(twice.received).length, 1, 'two groups that fit are one delivery')
   t.strictSame(real(other.received), [])
-  t.equal((await test.database.sql`select from levering`).length, 0, 'nothing is left to do')
+  t.equal((await test.database.sql`select from delivery`).length, 0, 'nothing is left to do')
 })
 
 t.test('a message of another publisher is passed on as it was given', async (t) => {
@@ -71,16 +71,16 @@ t.test('a subscriber that fails keeps its messages, with the same id at the next
   await givenZaak(test)
   await test.runJobs()
   t.equal(real(good.received).length, 1)
-  const [left] = await test.database.sql`select status, herhalingen from levering`
+  const [left] = await test.database.sql`select status, herhalingen from delivery`
   t.match(left, { status: 'gepland', herhalingen: 1 })
   bad.answer.status = 204
-  await test.database.sql`update levering set volgende_poging_op = now()`
-  await test.database.sql`update abonnement set niet_voor = null`
+  await test.database.sql`update delivery set next_attempt_at = now()`
+  await test.database.sql`update abonnement set not_before = null`
   await test.runJobs()
   const ids = real(bad.received).map(({ headers }) => headers['webhook-id'])
   t.equal(ids.length, 2)
   t.equal(ids[0], ids[1])
-  t.equal((await test.database.sql`select from levering`).length, 0)
+  t.equal((await test.database.sql`select from delivery`).length, 0)
 })
 
 t.test(
@@ -114,7 +114,7 @@ t.test('a deleted abonnement gets nothing more, also of what waited', async (t) 
   await test.runJobs()
   t.strictSame(real(to.received), [])
 
-  t.equal((await test.database.sql`select from levering`).length, 0, 'nothing keeps its messages from being removed')
+  t.equal((await test.database.sql`select from delivery`).length, 0, 'nothing keeps its messages from being removed')
   t.equal((await test.database.sql`select from abonnement`).length, 0)
   t.equal(await deleteEndedAbonnementen(test.database), 0)
 })

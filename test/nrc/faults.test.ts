@@ -32,7 +32,7 @@ t.test(
     await subscribe(test, all.url, [{ naam: 'objecten' }])
     await subscribe(test, odd.url, [{ naam: 'objecten', filters: { soort: 'oneven' } }])
     await subscribe(test, flaky.url, [{ naam: 'objecten' }])
-    await sql`update notificatie_instelling set backoff = '0.1', backoff_max = 1`
+    await sql`update notificatie_settings set backoff = '0.1', backoff_max = 1`
     const slow = await givenSlow(t)
     const dead = await subscriber(t, { auth: 'x' })
     for (const url of [slow.url, dead.url]) await subscribe(test, url, [{ naam: 'objecten' }])
@@ -79,7 +79,7 @@ t.test(
     flaky.answer.status = 204
     const left = async (url: string) => {
       const [row] = await sql<{ n: number }[]>`
-      select count(*)::int as n from levering l join abonnement a on a.id = l.abonnement_id where a.callback_url = ${url}`
+      select count(*)::int as n from delivery l join abonnement a on a.id = l.abonnement_id where a.callback_url = ${url}`
       return row!.n
     }
     await until(
@@ -119,8 +119,8 @@ t.test(
     const waiting = await left(dead.url)
     dead.answer.status = 204
     dead.received.length = 0
-    await sql`update abonnement set niet_voor = null, fouten = 0 where callback_url = ${dead.url}`
-    await sql`update levering set volgende_poging_op = now() where volgende_poging_op is not null`
+    await sql`update abonnement set not_before = null, fouten = 0 where callback_url = ${dead.url}`
+    await sql`update delivery set next_attempt_at = now() where next_attempt_at is not null`
     await sql`select graphile_worker.add_job('verstuur-notificaties')`
     await until('what waited', async () => (await left(dead.url)) === 0)
     t.equal(firstArrivals(dead.received).size, waiting)

@@ -13,7 +13,7 @@ export const API = '/notificaties/api/v1'
 export async function builtIn(t: Parameters<typeof testApp>[0], env: Record<string, string> = {}): Promise<TestApp> {
   const test = await testApp(t, { NOTIFICATIES_MODE: 'ingebouwd', ...env })
   await prepareNrc(test.database, test.config)
-  await test.database.sql`truncate notificatie, levering, notificatie_poging` // of the clients that the set-up made
+  await test.database.sql`truncate notificatie, delivery, delivery_attempt` // of the clients that the set-up made
   return test
 }
 

@@ -27,7 +27,7 @@ const fromApi = (url: string) => ({
   url,
   secret: SECRET,
   proef: false,
-  alleenLezen: false,
+  readOnly: false,
   settings: { clientId: 'beheer', oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
 })
 
@@ -44,7 +44,7 @@ const rowsOf = async ({ database }: TestApp) => {
         from enkelvoudiginformatieobject_versie v join enkelvoudiginformatieobject e on e.id = v.enkelvoudiginformatieobject_id
       union all select 'zio', x.uuid, to_jsonb(x) - 'id' - 'zaak_id' - 'enkelvoudiginformatieobject_id' - 'status_id' from zaakinformatieobject x
       union all select 'oio', x.uuid, to_jsonb(x) - 'id' - 'enkelvoudiginformatieobject_id' from objectinformatieobject x
-      union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'hoofd_object' - 'resource_url' - 'verzoek_id' from audit a
+      union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'hoofd_object' - 'resource_url' - 'request_id' from audit a
         where a.bron = 'zrc' and a.hoofd_object_uuid in (select uuid from zaak)
     ) r order by t, uuid`
   return rows.map(({ rij: rowOf }) => rowOf)
@@ -65,7 +65,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
     url,
     secret: url,
     proef: false,
-    alleenLezen: false,
+    readOnly: false,
     settings: { oudeUrls: [], bestanden: files, bytes: 'kopieren', naast: 2 },
   })
   const address = await source.app.listen({ host: '127.0.0.1', port: 0 })

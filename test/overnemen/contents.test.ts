@@ -24,7 +24,7 @@ async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestan
   const { proef = false, ...settings } = given
   const secret = url
   const begun = await beginRound(test.parts, {
-    ...{ soort: 'open-zaak', url, secret, proef, alleenLezen: false },
+    ...{ soort: 'open-zaak', url, secret, proef, readOnly: false },
     settings: { oudeUrls: [], naast: 2, ...settings },
   })
   for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
@@ -35,7 +35,7 @@ async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestan
 const remarks = async ({ database }: TestApp, proef = false) =>
   (
     await database.sql<{ line: string }[]>`
-      select m.code || ' ' || right(m.sleutel, 1) as line from overneming_melding m join overneming o on o.id = m.overneming_id
+      select m.code || ' ' || right(m.sleutel, 1) as line from takeover_remark m join takeover o on o.id = m.takeover_id
       where m.soort = 'bestand' and o.proef = ${proef} order by 1`
   ).map(({ line }) => line)
 const REMARKS = ['bestand-naam 4', 'bestand-ontbreekt 3', 'omvang-anders 2']
@@ -86,7 +86,7 @@ for (const [name, settings] of Object.entries(STORES))
     t.equal((await test.call('DELETE', document(2))).status, 204)
     await test.runJobs()
     t.same(await stored(), before)
-    await test.database.sql`update overneming set status = 'omgeschakeld'`
+    await test.database.sql`update takeover set status = 'omgeschakeld'`
     t.equal((await test.call('DELETE', document(1))).status, 204)
     await test.runJobs()
     t.same(await stored(), ['uploads/2024/01/2.bin'])

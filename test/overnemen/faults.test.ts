@@ -29,11 +29,11 @@ async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]) 
 }
 
 const fromDatabase = (url: string) => ({
-  ...{ soort: 'open-zaak' as const, url, secret: url, proef: false, alleenLezen: false },
+  ...{ soort: 'open-zaak' as const, url, secret: url, proef: false, readOnly: false },
   settings: { oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
 })
 const fromApi = (url: string) => ({
-  ...{ soort: 'api' as const, url, secret: SECRET, proef: false, alleenLezen: false },
+  ...{ soort: 'api' as const, url, secret: SECRET, proef: false, readOnly: false },
   settings: { clientId: 'beheer', oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
 })
 
@@ -140,7 +140,7 @@ t.test('a source that fails, is slow, shows nonsense and changes while it is rea
   const lines = async () =>
     (
       await target.database.sql<{ line: string }[]>`
-        select uitkomst || ' ' || soort || ' ' || code as line from overneming_melding where uitkomst = 'geweigerd' group by 1 order by 1`
+        select uitkomst || ' ' || soort || ' ' || code as line from takeover_remark where uitkomst = 'geweigerd' group by 1 order by 1`
     ).map(({ line }) => line)
   t.ok((await lines()).includes('geweigerd rol bron-fout'), 'a row that the source cannot show')
   t.ok((await lines()).includes('geweigerd zaak bron-fout'), 'a list below a case')

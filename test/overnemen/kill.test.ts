@@ -26,7 +26,7 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const OWN = ['uitstel', 'verdwenen', 'bestanden', 'afronden']
 const SIDE_BY_SIDE = 4
 /** Tables that tell of programs and their ends, and not of what was taken over. */
-const BESIDE = ['worker', 'worker_crash', 'secret_key_check', 'poort', 'migratie']
+const BESIDE = ['worker', 'worker_crash', 'secret_key_check', 'poort', 'migration']
 const PATIENCE_MS = 120_000
 /** Class of the advisory locks of the gates: any number that is none of the program's. */
 const GATE = 60_015
@@ -63,7 +63,7 @@ async function awaited<T>(what: string, { said }: Program, test: TestApp, look: 
     return await until(what, look, PATIENCE_MS)
   } catch (error) {
     const steps = await test.database.sql`
-      select naam, positie, fout from overneming_stap where klaar_op is null order by volgorde limit 8`
+      select naam, positie, fout from takeover_step where done_at is null order by volgorde limit 8`
     const jobs = await test.database.sql`
       select id, attempts, locked_at, run_at, last_error from graphile_worker._private_jobs limit 8`
     throw new Error(
@@ -96,7 +96,7 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
   await sql.unsafe(`
     create table poort (naam text primary key);
     create function wacht_bij_poort() returns trigger language plpgsql as $$ begin
-      if exists (select from poort p where p.naam = new.naam) and (new.klaar_op is not null
+      if exists (select from poort p where p.naam = new.naam) and (new.done_at is not null
         or case new.naam when 'verdwenen' then new.verwijderd > old.verwijderd else old.positie is not null end)
       then
         perform set_config('lock_timeout', '0', true);
@@ -104,7 +104,7 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
       end if;
       return new;
     end $$;
-    create trigger poort before update of positie on overneming_stap for each row execute function wacht_bij_poort()`)
+    create trigger poort before update of positie on takeover_step for each row execute function wacht_bij_poort()`)
   async function close(closed: string[]) {
     for (const naam of closed) {
       await holder`select pg_advisory_lock(${GATE}, hashtext(${naam}))`
@@ -121,8 +121,8 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
         where l.locktype = 'advisory' and l.classid = ${GATE} and not l.granted
           and l.database = (select oid from pg_database where datname = current_database())`
       const [open] = await sql<{ n: number }[]>`
-        select count(*)::int as n from overneming_stap s join overneming o on o.id = s.overneming_id
-        where s.ronde = o.ronde and s.fase = o.fase and s.klaar_op is null and s.naam in (select naam from poort)`
+        select count(*)::int as n from takeover_step s join takeover o on o.id = s.takeover_id
+        where s.ronde = o.ronde and s.fase = o.fase and s.done_at is null and s.naam in (select naam from poort)`
       const expected = Math.min(SIDE_BY_SIDE, open!.n)
       return expected > 0 && waiting.length >= expected ? waiting.map(({ naam }) => naam) : undefined
     },
@@ -159,7 +159,7 @@ async function givenSource(t: Test) {
 
 async function undisturbed(test: TestApp, { url, files }: { url: string; files: string }): Promise<void> {
   const round = await beginRound(test.parts, {
-    ...{ soort: 'open-zaak', url, secret: url, proef: false, alleenLezen: true },
+    ...{ soort: 'open-zaak', url, secret: url, proef: false, readOnly: true },
     settings: { oudeUrls: [OLD], bestanden: files, bytes: 'kopieren', naast: SIDE_BY_SIDE },
   })
   while ((await round.state()).status === 'loopt') await test.runJobs()
@@ -176,18 +176,18 @@ async function contentsOf({ database: { sql } }: TestApp) {
     const [row] = await sql<{ n: number }[]>`select count(*) as n from ${sql(name)}`
     counts[name] = row!.n
   }
-  const report = await sql`select soort, sleutel, uitkomst, code, veld from overneming_melding order by 1, 2, 3, 4, 5`
+  const report = await sql`select soort, sleutel, uitkomst, code, veld from takeover_remark order by 1, 2, 3, 4, 5`
   const steps = await sql`
     select ronde, naam, sum(gelezen) as gelezen, sum(geschreven) as geschreven, sum(geweigerd) as geweigerd,
       sum(verwijderd) as verwijderd
-    from overneming_stap group by ronde, naam order by ronde, min(volgorde)`
+    from takeover_step group by ronde, naam order by ronde, min(volgorde)`
   const [sequences] =
     await sql`select (select last_value from zaak_nummer) as zaak, (select last_value from document_nummer) as document`
   return { counts, report: [...report], steps: [...steps], sequences }
 }
 
 async function differences(test: TestApp): Promise<string[]> {
-  const [takeover] = await test.database.sql<Takeover[]>`select * from overneming where not proef`
+  const [takeover] = await test.database.sql<Takeover[]>`select * from takeover where not proef`
   const found: Difference[] = []
   await checkTakeover(test.parts, takeover!, { files: 10_000, report: (one) => found.push(one) })
   return found.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim())
@@ -224,7 +224,7 @@ t.test('killed in every kind of portion, several side by side, it goes on to the
   const worker = start(wild, ['worker'])
   t.teardown(() => kill(worker))
   await awaited('the end of the round', worker, wild, async () =>
-    (await wild.database.sql`select from overneming where status = 'klaar'`).at(0),
+    (await wild.database.sql`select from takeover where status = 'klaar'`).at(0),
   )
   await kill(worker)
   await freeJobs(wild)
@@ -336,7 +336,7 @@ t.test('killed while it compares, it compares again, with its exit code and its 
   t.match(third.said(), new RegExp(`verschilt +zaak ${uuidOf(KIND.zaak, 3)} omschrijving`))
   t.match(third.said(), /4 differences/)
   t.same(
-    (await sql`select soort, code, veld from overneming_melding where uitkomst = 'verschil' order by 1`).map((row) => ({
+    (await sql`select soort, code, veld from takeover_remark where uitkomst = 'verschil' order by 1`).map((row) => ({
       ...row,
     })),
     [

@@ -40,15 +40,15 @@ type OpenZaak = Awaited<ReturnType<typeof givenOpenZaak>>
 async function round(
   test: TestApp,
   { url, files }: OpenZaak,
-  given: { proef?: boolean; alleenLezen?: boolean; bytes?: 'kopieren' | 'laten' } = {},
+  given: { proef?: boolean; readOnly?: boolean; bytes?: 'kopieren' | 'laten' } = {},
 ): Promise<Round> {
-  const { proef = false, alleenLezen = true, bytes = 'kopieren' } = given
+  const { proef = false, readOnly = true, bytes = 'kopieren' } = given
   const begun = await beginRound(test.parts, {
     soort: 'open-zaak',
     url,
     secret: url,
     proef,
-    alleenLezen,
+    readOnly,
     settings: { oudeUrls: ['https://oud.example'], bestanden: files, bytes, naast: 2 },
   })
   try {
@@ -62,7 +62,7 @@ async function round(
 const remarks = async ({ database }: TestApp) =>
   (
     await database.sql<{ line: string }[]>`
-      select uitkomst || ' ' || soort || ' ' || code as line from overneming_melding group by 1 order by 1`
+      select uitkomst || ' ' || soort || ' ' || code as line from takeover_remark group by 1 order by 1`
   ).map(({ line }) => line)
 
 t.test('a case comes over with its uuid, dates, parts and audit trail, and its own URLs become ours', async (t) => {
@@ -216,7 +216,7 @@ t.test('a client id in two applicaties has the rights of both, with the secret i
   t.same(shown.body.clientIds, ['portaal', 'Balie'])
   const [stored] = await test.database.sql<
     { geheim: Buffer }[]
-  >`select geheim from applicatie_geheim where client_id = 'portaal'`
+  >`select geheim from applicatie_secret where client_id = 'portaal'`
   t.notOk(stored!.geheim.toString('latin1').includes('geheim-van-het-portaal'))
 })
 
@@ -260,7 +260,7 @@ t.test('a round that was cut short goes on where it was', async (t) => {
     url: source.url,
     secret: source.url,
     proef: false,
-    alleenLezen: true,
+    readOnly: true,
     settings: { oudeUrls: [], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
   }
   const first = await beginRound(test.parts, given)
@@ -286,19 +286,17 @@ t.test('a step that two workers come to at once is done once', async (t) => {
     url: source.url,
     secret: source.url,
     proef: false,
-    alleenLezen: true,
+    readOnly: true,
     settings: { oudeUrls: [], bestanden: source.files, bytes: 'laten', naast: 1 },
   })
   const runners = [portionRunner(test.parts), portionRunner(test.parts)]
-  const steps = await test.database.sql<
-    { id: number; naam: string }[]
-  >`select id, naam from overneming_stap order by id`
+  const steps = await test.database.sql<{ id: number; naam: string }[]>`select id, naam from takeover_step order by id`
   for (const { id } of steps) await Promise.all(runners.map((runner) => runner.runStep(id)))
   for (const runner of runners) await runner.close()
   await begun.release()
   for (const { naam, gelezen: readBack, verwacht } of await progressOf(test.database, await begun.state()))
     if (naam === 'zaak') t.same({ gelezen: readBack, verwacht }, { gelezen: ZAKEN, verwacht: ZAKEN })
-  const [rows] = await test.database.sql`select gelezen from overneming_stap where naam = 'zaak'`
+  const [rows] = await test.database.sql`select gelezen from takeover_step where naam = 'zaak'`
   t.same(rows, { gelezen: ZAKEN })
 })
 
@@ -309,7 +307,7 @@ t.test(
     const source = await givenOpenZaak(t)
     const { sql } = test.database
     const given = {
-      ...{ soort: 'open-zaak' as const, url: source.url, secret: source.url, proef: false, alleenLezen: true },
+      ...{ soort: 'open-zaak' as const, url: source.url, secret: source.url, proef: false, readOnly: true },
       settings: { oudeUrls: [], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
     }
     const first = await beginRound(test.parts, given)
@@ -345,11 +343,11 @@ t.test('a dry run gives the report and keeps nothing', async (t) => {
   t.equal(await test.database.sql.begin((sql) => switchOver(sql, dry.takeover)), undefined, 'it is not switched to')
   t.equal((await dry.state()).status, 'klaar')
   t.ok((await remarks(test)).some((line) => line.startsWith('geweigerd zaak regel:')))
-  for (const table of ['zaak', 'zaaktype', 'enkelvoudiginformatieobject', 'overneming_object', 'bestand']) {
+  for (const table of ['zaak', 'zaaktype', 'enkelvoudiginformatieobject', 'takeover_object', 'bestand']) {
     const [row] = await test.database.sql<{ n: number }[]>`select count(*) as n from ${test.database.sql(table)}`
     t.equal(row!.n, 0, table)
   }
-  const schemas = await test.database.sql`select from pg_namespace where nspname like 'overneming_proef%'`
+  const schemas = await test.database.sql`select from pg_namespace where nspname like 'takeover_proef%'`
   t.equal(schemas.length, 0)
 })
 
@@ -371,7 +369,7 @@ t.test(
         },
       )
     t.match(await change(), { status: 409, body: { code: 'overneming-alleen-lezen' } })
-    await round(test, source, { alleenLezen: false })
+    await round(test, source, { readOnly: false })
     t.equal((await change()).status, 200)
     t.equal(await messages(), 0)
     t.type(await test.database.sql.begin((sql) => switchOver(sql, taken.takeover)), 'number')
@@ -391,7 +389,7 @@ t.test('new cases and documents get numbers above all that were taken, reserved 
   await round(test, source)
   const [row] = await test.database.sql<{ nummer: string }[]>`select zaak_identificatie(date '2026-01-01') as nummer`
   t.equal(row!.nummer, 'ZAAK-2026-0000000501')
-  const [reserved] = await test.database.sql<{ n: number }[]>`select count(*) as n from zaaknummer_reservering`
+  const [reserved] = await test.database.sql<{ n: number }[]>`select count(*) as n from reserved_zaaknummer`
   t.equal(reserved!.n, 1)
 })
 
@@ -457,12 +455,12 @@ t.test('what another service mirrors of a relation stays known, so that it is re
     values (1, ${uuid}, ${`${elders}/contactmomenten/1`}, ${`${elders}/objectcontactmomenten/9`}, 1)`
   await round(test, source)
   await round(test, source)
-  const mirrors = () => test.database.sql`select soort, bron, bron_uuid, lijst, url, inhoud from spiegel`
+  const mirrors = () => test.database.sql`select soort, bron, source_uuid, lijst, url, inhoud from mirror`
   t.match(await mirrors(), [
     {
       soort: 'objectcontactmoment',
       bron: 'zaakcontactmoment',
-      bron_uuid: uuid,
+      source_uuid: uuid,
       lijst: `${elders}/objectcontactmomenten`,
       url: `${elders}/objectcontactmomenten/9`,
       inhoud: { contactmoment: `${elders}/contactmomenten/1`, objectType: 'zaak' },

@@ -285,9 +285,9 @@ t.test('in mode extern no callback is asked', async (t) => {
 })
 
 async function withoutProbe<T>({ database: { sql } }: TestApp, work: () => Promise<T>): Promise<T> {
-  await sql`update notificatie_instelling set modus = 'extern'`
+  await sql`update notificatie_settings set modus = 'extern'`
   const made = await work()
-  await sql`update notificatie_instelling set modus = 'ingebouwd'`
+  await sql`update notificatie_settings set modus = 'ingebouwd'`
   return made
 }
 
@@ -316,7 +316,7 @@ const MESSAGE = {
   aanmaakdatum: '2024-01-01T00:00:00Z',
   kenmerken: {},
   cloudevent: null,
-  verzoekId: '',
+  requestId: '',
 }
 
 const subscriberAt = ({ parts: { box } }: TestApp, callbackUrl: string) => {
@@ -326,13 +326,13 @@ const subscriberAt = ({ parts: { box } }: TestApp, callbackUrl: string) => {
     callbackUrl,
     authenticatie: 'header' as const,
     auth: box.seal('x', `abonnement ${uuid}`),
-    uitgaandClientId: '',
+    outgoingClientId: '',
     tokenUrl: '',
     tokenScope: '',
     certificaat: '',
-    certificaatSleutel: null,
+    certificateKey: null,
     ondertekening: [],
     cloudevents: false,
-    termijnMs: 5_000,
+    timeoutMs: 5_000,
   }
 }

@@ -25,7 +25,7 @@ t.test(
     await test.parts.services.fetchJson('http://127.0.0.1:1/weg')
     await test.parts.services.close()
     const rows = await test.database
-      .sql`select methode, host, pad, status, uitkomst, verzoek from uitgaand_verzoek order by id`
+      .sql`select methode, host, pad, status, uitkomst, verzoek from outgoing_request order by id`
     const { host } = new URL(elders.root)
     t.match(rows, [
       {
@@ -70,7 +70,7 @@ t.test('of a burst a thousand lines are written, and the rest is counted', async
       ms: 1,
     })
   await lines.flush()
-  const [{ n }] = await test.database.sql<[{ n: number }]>`select count(*)::int as n from uitgaand_verzoek`
+  const [{ n }] = await test.database.sql<[{ n: number }]>`select count(*)::int as n from outgoing_request`
   t.equal(n, 1000)
   t.same(told, [{ lost: 500 }])
 })
@@ -80,10 +80,10 @@ t.test('nothing is written with 0 days, and old lines go', async (t) => {
   const elders = await givenOtherServer(t, test, { '/1': {} })
   await test.parts.services.fetchJson(`${elders.root}/1`)
   await test.parts.services.close()
-  t.same(await test.database.sql`select 1 from uitgaand_verzoek`, [])
-  await test.database.sql`insert into uitgaand_verzoek (tijdstip, dienst, methode, host, pad, uitkomst, ms)
+  t.same(await test.database.sql`select 1 from outgoing_request`, [])
+  await test.database.sql`insert into outgoing_request (tijdstip, dienst, methode, host, pad, uitkomst, ms)
     select now() - make_interval(days => d), 'x', 'GET', 'x', '/', 'answered', 1 from unnest(array[29, 31]) d`
   const parts = { ...test.parts, config: { ...test.config, outgoingLogRetentionDays: 30 } }
   await retention(parts as never)({}, {} as never)
-  t.equal((await test.database.sql`select 1 from uitgaand_verzoek`).length, 1)
+  t.equal((await test.database.sql`select 1 from outgoing_request`).length, 1)
 })

@@ -145,7 +145,7 @@ t.test('every way to fail is told apart', async (t) => {
   ]
   for (const [name, listener, reason] of cases) {
     const { root } = await givenServer(t, listener)
-    await givenDienst(test, { apiRoot: root, termijnMs: 500 })
+    await givenDienst(test, { apiRoot: root, timeoutMs: 500 })
     t.same(await test.parts.services.fetchJson(root), { kind: 'failed', reason }, name)
   }
   const noHttp = createTcpServer((socket) => socket.end('dit is geen HTTP\r\n\r\n')).listen(0, '127.0.0.1')
@@ -204,17 +204,17 @@ t.test('a certificate that nobody vouches for is refused', async (t) => {
   })
 })
 
-type GivenDienst = { apiRoot: string; clientId?: string; header?: string; secret?: string; termijnMs?: number }
+type GivenDienst = { apiRoot: string; clientId?: string; header?: string; secret?: string; timeoutMs?: number }
 let counter = 0
 
 async function givenDienst({ database, config }: TestApp, given: GivenDienst): Promise<void> {
   const uuid = crypto.randomUUID()
-  const { apiRoot, clientId = '', header = '', secret, termijnMs = 10_000 } = given
+  const { apiRoot, clientId = '', header = '', secret, timeoutMs = 10_000 } = given
   const authenticatie = clientId ? 'zgw' : header ? 'api_key' : 'geen'
   const geheim = secret ? secretBox(config.secretKey!).seal(secret, serviceOwner(uuid)) : null
   await database.sql`
-    insert into dienst (uuid, label, slug, soort, api_root, authenticatie, client_id, header, geheim, termijn_ms)
-    values (${uuid}, 'Dienst', ${`dienst-${counter++}`}, 'orc', ${apiRoot}, ${authenticatie}, ${clientId}, ${header}, ${geheim}, ${termijnMs})`
+    insert into dienst (uuid, label, slug, soort, api_root, authenticatie, client_id, header, geheim, timeout_ms)
+    values (${uuid}, 'Dienst', ${`dienst-${counter++}`}, 'orc', ${apiRoot}, ${authenticatie}, ${clientId}, ${header}, ${geheim}, ${timeoutMs})`
 }
 
 async function givenServer(t: Test, listener: RequestListener): Promise<{ root: string; requests: IncomingMessage[] }> {

@@ -60,12 +60,12 @@ t.test('it goes into the audit trail, the message, its delivery and the jobs', a
   const made = await test.call('POST', EIO, newDocument(type), { headers: { 'x-request-id': 'verzoek-1' } })
   const uuid = uuidOf(made.body.url)
   t.same(
-    [...(await sql`select verzoek_id as "verzoekId" from audit where hoofd_object_uuid = ${uuid}`)],
-    [{ verzoekId: 'verzoek-1' }],
+    [...(await sql`select request_id as "requestId" from audit where hoofd_object_uuid = ${uuid}`)],
+    [{ requestId: 'verzoek-1' }],
   )
   t.same(
-    [...(await sql`select verzoek_id as "verzoekId" from notificatie where hoofd_object_uuid = ${uuid}`)],
-    [{ verzoekId: 'verzoek-1' }],
+    [...(await sql`select request_id as "requestId" from notificatie where hoofd_object_uuid = ${uuid}`)],
+    [{ requestId: 'verzoek-1' }],
   )
   await test.runJobs()
   const [delivered] = receiver.received.filter(({ body }) => body.resourceUrl === made.body.url)
@@ -83,7 +83,7 @@ t.test('a job goes on under the id of the request that queued it', async (t) => 
   t.equal(upload.status, 200, upload.text)
   const [job] = await sql<{ payload: Record<string, unknown> }[]>`
     select payload from graphile_worker._private_jobs where payload ->> 'import' = ${uuid}`
-  t.equal(job?.payload.verzoekId, 'verzoek-2')
+  t.equal(job?.payload.requestId, 'verzoek-2')
 
   const seen: string[] = []
   const storeFor = () => {
@@ -93,7 +93,7 @@ t.test('a job goes on under the id of the request that queued it', async (t) => 
   const [bestand] = await sql<{ id: number }[]>`
     insert into bestand (backend, sleutel, omvang) values ('filesystem', 'nergens', 0) returning id`
   const tasks = taskList({ ...test.parts, storeFor } as unknown as TaskParts)
-  await tasks['remove-file']({ bestanden: [bestand!.id], verzoekId: 'verzoek-3' }, {} as JobHelpers)
+  await tasks['remove-file']({ bestanden: [bestand!.id], requestId: 'verzoek-3' }, {} as JobHelpers)
   t.same(seen, ['verzoek-3'])
 })
 
@@ -113,7 +113,7 @@ t.test('a request leaves a line with who asked what, from where, and what came o
 t.test('lines that a job logs have the id', async (t) => {
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })
-  await underOrigin({ verzoekId: 'verzoek-4' }, async () => log.info('in a job'))
+  await underOrigin({ requestId: 'verzoek-4' }, async () => log.info('in a job'))
   log.info('elsewhere')
   t.same(
     lines.map((line) => JSON.parse(line).reqId),

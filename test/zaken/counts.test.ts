@@ -113,7 +113,7 @@ t.test('kept counts are what is there, also of rows that are written below the A
   await sql`delete from zaak`
   await compare(t, test)
   await sql`select fold_counts()`
-  t.same(await sql`select from zaak_aantal union all select from zaakdeel_aantal`, [])
+  t.same(await sql`select from zaak_count union all select from zaak_part_count`, [])
 })
 
 t.test('one call counts what is in a table that hangs on cases', async (t) => {
@@ -124,7 +124,7 @@ t.test('one call counts what is in a table that hangs on cases', async (t) => {
   await sql`select count_parts_of('zaakwens')`
   const counted = async () => [
     ...(await sql<{ level: string; n: number }[]>`
-      select vertrouwelijkheidaanduiding as level, sum(aantal)::int as n from zaakdeel_aantal where soort = 'zaakwens'
+      select vertrouwelijkheidaanduiding as level, sum(aantal)::int as n from zaak_part_count where soort = 'zaakwens'
       group by 1 having sum(aantal) <> 0 order by 1`),
   ]
   await sql`insert into zaakwens (zaak_id) select id from zaak, generate_series(1, 3) where uuid in (${een.uuid}, ${ander.uuid})`
@@ -251,7 +251,7 @@ t.test(
     t.match((await test.call('POST', `${ZAKEN}/zaken/_zoek`, search, CRS)).body, { count: 1 })
 
     // Without the kept counts these are 0, and what has to be counted by its rows is not.
-    await sql`delete from zaakdeel_aantal`
+    await sql`delete from zaak_part_count`
     for (const [list] of KEPT) t.equal((await answer(list)).count, 0, list)
     for (const [list, all] of ROWS) t.equal((await answer(list)).count, all, list)
   },

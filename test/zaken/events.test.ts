@@ -107,7 +107,7 @@ t.test('an event without use for us is accepted, and changes nothing', async (t)
   ]
   for (const one of useless) t.match(await send(one), { status: 202, body: { event_id: one.id } }, JSON.stringify(one))
   t.same(await objects(test, zaak.url), [])
-  const rows = await test.database.sql`select distinct uitkomst from ontvangen_event order by 1`
+  const rows = await test.database.sql`select distinct uitkomst from received_event order by 1`
   t.ok(rows.length >= 5, 'and why is kept')
 })
 
@@ -118,9 +118,9 @@ t.test('events are remembered for as long as notifications are kept', async (t) 
   await deleteOldEvents(test.database.db, 60)
   await send(one)
   t.equal((await objects(test, zaak.url)).length, 1)
-  await test.database.sql`update ontvangen_event set ontvangen_op = now() - interval '61 days'`
+  await test.database.sql`update received_event set received_at = now() - interval '61 days'`
   await deleteOldEvents(test.database.db, 60)
-  t.same(await test.database.sql`select from ontvangen_event`, [])
+  t.same(await test.database.sql`select from received_event`, [])
 })
 
 t.test('zrc-007: a closed case is not linked', async (t) => {

@@ -2,7 +2,7 @@
 import type postgres from 'postgres'
 
 /**
- * Where they differ: `kept` of a table …_aantal and `there` of what that counts, per combination of what it counts by. All in one statement,
+ * Where they differ: `kept` of a table …_count and `there` of what that counts, per combination of what it counts by. All in one statement,
  * so that others may write meanwhile.
  */
 export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): Promise<Wrong[]> {
@@ -11,18 +11,18 @@ export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): 
       with kept as (
         select 'zaak' as of, jsonb_build_array(zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie,
           archiefnominatie, archiefstatus, einddatum is null) as by, sum(aantal)::int as n
-        from zaak_aantal group by 2
+        from zaak_count group by 2
         union all
         select soort, jsonb_build_array(groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
           zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding), sum(aantal)::int
-        from zaakdeel_aantal group by 1, 2
+        from zaak_part_count group by 1, 2
         union all
         select 'besluit', jsonb_build_array(besluittype_id, besluittype_url, verantwoordelijke_organisatie), sum(aantal)::int
-        from besluit_aantal group by 2
+        from besluit_count group by 2
         union all
         select 'document', jsonb_build_array(informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding,
           bronorganisatie, is_gereed_voor_publicatie), sum(aantal)::int
-        from enkelvoudiginformatieobject_aantal group by 2
+        from enkelvoudiginformatieobject_count group by 2
       ), parts as (
         select 'status' as of, zaak_id, case when exists (select from status o where o.zaak_id = s.zaak_id
             and o.datum_status_gezet > s.datum_status_gezet) then 'eerder' else 'laatst' end as groep,

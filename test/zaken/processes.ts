@@ -244,7 +244,7 @@ export async function verifyAccount(t: JudgeLike, service: Service, creates: Ant
   const { sql } = test.database
   await until('all messages delivered', async () => {
     const [row] = await sql`select
-      (select count(*)::int from levering where status = 'gepland') as count`
+      (select count(*)::int from delivery where status = 'gepland') as count`
     return row!.count === 0
   })
   await until('no job locked', async () => {
@@ -282,8 +282,8 @@ export async function verifyAccount(t: JudgeLike, service: Service, creates: Ant
   )
   const messages = await sql`
     select n.uuid, n.hoofd_object_uuid as zaak,
-      (select count(*)::int from notificatie_poging p where p.notificatie_id = n.id and uitkomst = 'delivered') as afgeleverd,
-      (select count(*)::int from levering l where l.notificatie_id = n.id) as open
+      (select count(*)::int from delivery_attempt p where p.notificatie_id = n.id and uitkomst = 'delivered') as afgeleverd,
+      (select count(*)::int from delivery l where l.notificatie_id = n.id) as open
     from notificatie n where kanaal = 'zaken'`
   t.same(
     messages.filter(({ zaak }) => !uuids.has(zaak)),

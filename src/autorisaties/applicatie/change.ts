@@ -147,7 +147,7 @@ async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | 
           .where(({ not, exists, selectFrom }) =>
             not(
               exists(
-                selectFrom('applicatieClientOok as o')
+                selectFrom('applicatieClientMore as o')
                   .whereRef('o.clientId', '=', 'c.clientId')
                   .where('o.applicatieId', '=', ownId)
                   .select('o.clientId'),
@@ -194,19 +194,19 @@ async function writeClientIds(m: Mutation, applicatieId: number, clientIds: stri
     .where('clientId', 'not in', clientIds)
     .execute()
   await m.trx
-    .deleteFrom('applicatieClientOok')
+    .deleteFrom('applicatieClientMore')
     .where('applicatieId', '=', applicatieId)
     .where('clientId', 'not in', clientIds)
     .execute()
   await sql`insert into applicatie_client (client_id, applicatie_id, volgorde)
     select n.client_id, ${applicatieId}, n.volgorde - 1
     from unnest(${clientIds}::text[]) with ordinality as n(client_id, volgorde)
-    where not exists (select from applicatie_client_ook o where o.client_id = n.client_id and o.applicatie_id = ${applicatieId})
+    where not exists (select from applicatie_client_more o where o.client_id = n.client_id and o.applicatie_id = ${applicatieId})
     on conflict (client_id) do update set volgorde = excluded.volgorde where applicatie_client.applicatie_id = excluded.applicatie_id`.execute(
     m.trx,
   )
   const [{ n } = { n: 0 }] = await m.trx
-    .selectFrom('applicatieClientAlle')
+    .selectFrom('applicatieClientAll')
     .where('applicatieId', '=', applicatieId)
     .select(({ fn }) => fn.countAll<number>().as('n'))
     .execute()

@@ -133,5 +133,5 @@ function ours(request: FastifyRequest): string[] {
 function withAllClients(clientIds: string[] | undefined): RawBuilder<boolean> {
   if (clientIds === undefined) return sql<boolean>`true`
   const wanted = [...new Set(clientIds)]
-  return sql<boolean>`(select count(*) from applicatie_client_alle c where c.applicatie_id = a.id and c.client_id = any(${wanted}::text[])) = ${wanted.length}`
+  return sql<boolean>`(select count(*) from applicatie_client_all c where c.applicatie_id = a.id and c.client_id = any(${wanted}::text[])) = ${wanted.length}`
 }

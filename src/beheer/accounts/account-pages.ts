@@ -72,7 +72,7 @@ const SORTS = sortsOf('beheerAccount', 'a', {
   naam: sql`lower(a.naam)`,
   rol: sql`a.rol`,
   stand: sql`a.actief`,
-  login: sql`coalesce(a.laatste_login_op, '-infinity')`,
+  login: sql`coalesce(a.last_sign_in_at, '-infinity')`,
 })
 
 export function registerAccounts(app: FastifyInstance): void {
@@ -106,7 +106,7 @@ export function registerAccounts(app: FastifyInstance): void {
       const uuid = await mutateFromPage(request, async (m) => {
         const made = await createAccount(m.trx, {
           ...form,
-          ...(gekozen !== undefined && { wachtwoord: gekozen, wachtwoordGegeven: true }),
+          ...(gekozen !== undefined && { wachtwoord: gekozen, passwordGiven: true }),
         })
         m.audit({
           handeling: 'account-maken',

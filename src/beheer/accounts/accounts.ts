@@ -19,7 +19,7 @@ export async function findByName(
   gebruikersnaam: string,
 ): Promise<(Ingelogde & { wachtwoord: string | null }) | undefined> {
   const [account] = await sql<[Ingelogde & { wachtwoord: string | null }]>`
-    select id, uuid, gebruikersnaam, wachtwoord, totp_sinds is not null as totp
+    select id, uuid, gebruikersnaam, wachtwoord, totp_since is not null as totp
     from beheer_account where lower(gebruikersnaam) = lower(${gebruikersnaam})`
   return account
 }
@@ -44,8 +44,8 @@ export async function checkPassword(
 /** Notes a wrong password or code, for whoever signs in next. */
 export async function recordFailure({ sql }: Pick<Database, 'sql'>, accountId: number | undefined): Promise<void> {
   await sql`
-    update beheer_account set mislukte_pogingen = least(mislukte_pogingen, 1000000) + 1,
-      mislukt_sinds = coalesce(mislukt_sinds, now()), mislukt_laatst = now() where id = ${accountId ?? 0}`
+    update beheer_account set failed_attempts = least(failed_attempts, 1000000) + 1,
+      failed_since = coalesce(failed_since, now()), failed_last = now() where id = ${accountId ?? 0}`
 }
 
 export type Failures = { pogingen: number; sinds: string; laatst: string }
@@ -54,9 +54,9 @@ export type Failures = { pogingen: number; sinds: string; laatst: string }
 export async function recordSignIn({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<Failures | undefined> {
   const [before] = await sql<{ pogingen: number; sinds: string | null; laatst: string | null }[]>`
     with before as (select * from beheer_account where id = ${accountId} for update)
-    update beheer_account a set mislukte_pogingen = 0, mislukt_sinds = null, mislukt_laatst = null, laatste_login_op = now()
+    update beheer_account a set failed_attempts = 0, failed_since = null, failed_last = null, last_sign_in_at = now()
     from before b where a.id = b.id
-    returning b.mislukte_pogingen as pogingen, b.mislukt_sinds as sinds, b.mislukt_laatst as laatst`
+    returning b.failed_attempts as pogingen, b.failed_since as sinds, b.failed_last as laatst`
   if (!before || before.pogingen === 0 || before.sinds === null || before.laatst === null) return undefined
   return { pogingen: before.pogingen, sinds: before.sinds, laatst: before.laatst }
 }
@@ -69,7 +69,7 @@ export type NewAccount = {
   maxVertrouwelijkheidaanduiding?: Vertrouwelijkheidaanduiding
   wachtwoord?: string
   /** Somebody else knows it: the first sign-in asks for another. */
-  wachtwoordGegeven?: boolean
+  passwordGiven?: boolean
 }
 
 /** Visible ASCII, without spaces: what can be typed everywhere. */
@@ -106,11 +106,11 @@ export type Account = {
   oidc: boolean
   /** Until when somebody has to wait somewhere after wrong passwords or codes; others need not. */
   wachtTot: string | null
-  misluktePogingen: number
-  misluktSinds: string | null
-  misluktLaatst: string | null
-  laatsteLoginOp: string | null
-  gemaaktOp: string
+  failedAttempts: number
+  failedSince: string | null
+  failedLast: string | null
+  lastSignInAt: string | null
+  createdAt: string
   sessies: number
 }
 
@@ -136,11 +136,11 @@ export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } 
 /** Accounts, as table `a`. */
 export const ACCOUNTS = raw`
   select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.max_vertrouwelijkheidaanduiding, a.actief,
-    a.wachtwoord is not null as wachtwoord, a.totp_sinds is not null as totp, a.oidc_subject is not null as oidc,
-    a.mislukte_pogingen, a.mislukt_sinds, a.mislukt_laatst, a.laatste_login_op, a.gemaakt_op,
-    (select max(p.open_op) from beheer_inlogpoging p where p.account_id = a.id and p.open_op > now()) as wacht_tot,
-    (select count(*) from beheer_sessie s where s.account_id = a.id and s.stap = 'ingelogd' and s.vervalt_op > now()
-      and s.gezien_op > now() - interval '30 minutes') as sessies
+    a.wachtwoord is not null as wachtwoord, a.totp_since is not null as totp, a.oidc_subject is not null as oidc,
+    a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
+    (select max(p.open_at) from beheer_sign_in_attempt p where p.account_id = a.id and p.open_at > now()) as wacht_tot,
+    (select count(*) from beheer_session s where s.account_id = a.id and s.stap = 'ingelogd' and s.expires_at > now()
+      and s.seen_at > now() - interval '30 minutes') as sessies
   from beheer_account a`
 
 export type AccountChange = Partial<
@@ -206,7 +206,7 @@ export async function setPassword(
 ): Promise<void> {
   await trx
     .updateTable('beheerAccount')
-    .set({ wachtwoord: await hashNewPassword(wachtwoord), wachtwoordGegeven: given })
+    .set({ wachtwoord: await hashNewPassword(wachtwoord), passwordGiven: given })
     .where('id', '=', id)
     .execute()
   await endWait(trx, id)
@@ -217,7 +217,7 @@ export async function setPassword(
 export async function deleteTotp(trx: Db, id: number): Promise<void> {
   await trx
     .updateTable('beheerAccount')
-    .set({ totpGeheim: null, totpStap: null, totpSinds: null })
+    .set({ totpSecret: null, totpStep: null, totpSince: null })
     .where('id', '=', id)
     .execute()
 }
@@ -257,7 +257,7 @@ export async function linkOidc(
     const [known] = await trx<
       { id: number; uuid: string; gebruikersnaam: string; rol: string; actief: boolean; totp: boolean }[]
     >`
-      select id, uuid, gebruikersnaam, rol, actief, totp_sinds is not null as totp from beheer_account
+      select id, uuid, gebruikersnaam, rol, actief, totp_since is not null as totp from beheer_account
       where (oidc_issuer = ${issuer} and oidc_subject = ${subject})
         or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and wachtwoord is null)
       order by oidc_subject nulls last limit 1 for update`

@@ -58,12 +58,12 @@ export function registerMyAccount(app: FastifyInstance): void {
   app.get('/mijn-account', { config }, async (request, reply) => show(app, request, reply))
 
   app.get('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
-    if (!signedIn(request).wachtwoordGegeven) return redirectWith(request, reply, '/mijn-account')
+    if (!signedIn(request).passwordGiven) return redirectWith(request, reply, '/mijn-account')
     return reply.page('my-account-password', { ...FIRST_PASSWORD, faults: {} })
   })
 
   app.post('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
-    const { id, gebruikersnaam, wachtwoord, wachtwoordGegeven, uuid } = signedIn(request)
+    const { id, gebruikersnaam, wachtwoord, passwordGiven, uuid } = signedIn(request)
     try {
       if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
       const form = readForm(PasswordForm, request.body, newPasswordFaults)
@@ -77,14 +77,14 @@ export function registerMyAccount(app: FastifyInstance): void {
       })
     } catch (error) {
       const faults = formFaultsOf(error)
-      if (!wachtwoordGegeven) return show(app, request, reply.code(400), faults)
+      if (!passwordGiven) return show(app, request, reply.code(400), faults)
       return reply.code(400).page('my-account-password', { ...FIRST_PASSWORD, faults })
     }
     await startSession(request, reply, id)
     return redirectWith(
       request,
       reply,
-      wachtwoordGegeven ? '/' : '/mijn-account',
+      passwordGiven ? '/' : '/mijn-account',
       t('Uw wachtwoord is gewijzigd. Op andere plaatsen moet u opnieuw inloggen.'),
     )
   })
@@ -192,7 +192,7 @@ const CODES_WEG = words(
   'name',
 )
 
-type SessionRow = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }
+type SessionRow = { uuid: string; adres: string; browser: string; createdAt: string; seenAt: string; deze: boolean }
 
 async function show(
   app: FastifyInstance,
@@ -210,18 +210,18 @@ async function show(
       rol: string
       max: string
       login: string | null
-      totp_sinds: string | null
+      totp_since: string | null
       oidc: boolean
     }[]
   >`
-    select naam, gebruikersnaam, email, rol, max_vertrouwelijkheidaanduiding as max, laatste_login_op as login,
-      totp_sinds, oidc_subject is not null as oidc
+    select naam, gebruikersnaam, email, rol, max_vertrouwelijkheidaanduiding as max, last_sign_in_at as login,
+      totp_since, oidc_subject is not null as oidc
     from beheer_account where id = ${id}`
   const sessions = await sql<SessionRow[]>`
-    select uuid, adres, browser, gemaakt_op as "gemaaktOp", gezien_op as "gezienOp", id = ${sessionOf(request).id} as deze
-    from beheer_sessie
-    where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'
-    order by deze desc, gezien_op desc limit 100`
+    select uuid, adres, browser, created_at as "createdAt", seen_at as "seenAt", id = ${sessionOf(request).id} as deze
+    from beheer_session
+    where account_id = ${id} and stap = 'ingelogd' and expires_at > now() and seen_at > now() - interval '30 minutes'
+    order by deze desc, seen_at desc limit 100`
   return reply.page('my-account', {
     title: t('Mijn account'),
     account,

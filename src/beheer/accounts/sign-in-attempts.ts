@@ -53,8 +53,8 @@ const counter = (kind: Counter['kind'], account: number | string, more: number |
 /** Takes an attempt from all of these counts, or from none. @returns seconds to wait; 0: it may be looked at. */
 export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<number> {
   await sql`
-    delete from beheer_inlogpoging where sleutel in (
-      select sleutel from beheer_inlogpoging where vergeet_op < now() limit 100 for update skip locked)`
+    delete from beheer_sign_in_attempt where sleutel in (
+      select sleutel from beheer_sign_in_attempt where forget_at < now() limit 100 for update skip locked)`
   const refused = { seconds: 0 }
   try {
     await sql.begin(async (trx) => {
@@ -62,17 +62,17 @@ export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<n
         const { free, first, longest } = BUDGETS[one.kind]
         // By the clock, not the start of the transaction: another may have been ahead while this one waited for the row.
         const { count } = await trx`
-          insert into beheer_inlogpoging as p (sleutel, account_id, aantal, open_op, vergeet_op)
+          insert into beheer_sign_in_attempt as p (sleutel, account_id, aantal, open_at, forget_at)
           values (${keyOf(one)}, ${one.accountId}, 1, clock_timestamp(), clock_timestamp() + interval '1 hour')
-          on conflict (sleutel) do update set (aantal, open_op, vergeet_op) = (
+          on conflict (sleutel) do update set (aantal, open_at, forget_at) = (
             select n, clock_timestamp() + case when n < ${free}::int then interval '0'
                 else least(${longest}::int, ${first}::int * 2 ^ least(n - ${free}::int, 20)) * interval '1 second' end,
               clock_timestamp() + case when n < ${free}::int then interval '1 hour' else interval '1 day' end
-            from (select case when p.vergeet_op <= clock_timestamp() then 1 else least(p.aantal, 1000000) + 1 end as n) x)
-          where p.open_op <= clock_timestamp()`
+            from (select case when p.forget_at <= clock_timestamp() then 1 else least(p.aantal, 1000000) + 1 end as n) x)
+          where p.open_at <= clock_timestamp()`
         if (count === 1) continue
         const [row] = await trx<{ seconds: number }[]>`
-          select ceil(extract(epoch from open_op - clock_timestamp()))::int as seconds from beheer_inlogpoging
+          select ceil(extract(epoch from open_at - clock_timestamp()))::int as seconds from beheer_sign_in_attempt
           where sleutel = ${keyOf(one)}`
         refused.seconds = Math.max(1, row?.seconds ?? 1)
         throw refused // so that those before it are as they were
@@ -87,8 +87,8 @@ export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<n
 /** Takes back an attempt that was not looked at, or that went well where others fail. */
 export async function returnAttempt({ sql }: Sql, counters: Counter[]): Promise<void> {
   for (const key of counters.map(keyOf)) {
-    await sql`update beheer_inlogpoging set aantal = aantal - 1, open_op = clock_timestamp() where sleutel = ${key}`
-    await sql`delete from beheer_inlogpoging where sleutel = ${key} and aantal <= 0`
+    await sql`update beheer_sign_in_attempt set aantal = aantal - 1, open_at = clock_timestamp() where sleutel = ${key}`
+    await sql`delete from beheer_sign_in_attempt where sleutel = ${key} and aantal <= 0`
   }
 }
 
@@ -96,13 +96,13 @@ export async function returnAttempt({ sql }: Sql, counters: Counter[]): Promise<
 export async function attemptSucceeded({ sql }: Sql, counters: Counter[]): Promise<void> {
   for (const one of counters) {
     if (one.kind === 'name') await returnAttempt({ sql }, [one])
-    else await sql`delete from beheer_inlogpoging where sleutel = ${keyOf(one)}`
+    else await sql`delete from beheer_sign_in_attempt where sleutel = ${keyOf(one)}`
   }
 }
 
 /** Ends every wait of an account. What failed is still told at the next sign-in. */
 export async function endWait(trx: Db, accountId: number): Promise<void> {
-  await trx.deleteFrom('beheerInlogpoging').where('accountId', '=', accountId).execute()
+  await trx.deleteFrom('beheerSignInAttempt').where('accountId', '=', accountId).execute()
 }
 
 // The cookie lives longer than a session and opens nothing. Browsers keep one for at most 400 days.
@@ -123,7 +123,7 @@ export async function knownBrowser(
 export async function findBrowser({ sql }: Sql, sleutel: Buffer, accountId: number): Promise<number | undefined> {
   const [row] = await sql<{ id: number }[]>`
     select id from beheer_browser where sleutel = ${sleutel} and account_id = ${accountId}
-      and gezien_op > now() - make_interval(days => ${BROWSER_DAYS})`
+      and seen_at > now() - make_interval(days => ${BROWSER_DAYS})`
   return row?.id
 }
 
@@ -143,14 +143,14 @@ export async function insertBrowser(
   await sql.begin(async (trx) => {
     // Also for other accounts of this browser, whose counts go on.
     await trx`
-      update beheer_browser set sleutel = ${sleutel}, gezien_op = case when account_id = ${accountId} then now() else gezien_op end
+      update beheer_browser set sleutel = ${sleutel}, seen_at = case when account_id = ${accountId} then now() else seen_at end
       where sleutel = ${before}`
     await trx`
       insert into beheer_browser (sleutel, account_id) values (${sleutel}, ${accountId}) on conflict do nothing`
     await trx`
-      delete from beheer_browser where account_id = ${accountId} and (gezien_op < now() - make_interval(days => ${BROWSER_DAYS})
+      delete from beheer_browser where account_id = ${accountId} and (seen_at < now() - make_interval(days => ${BROWSER_DAYS})
         or id in (select id from beheer_browser where account_id = ${accountId}
-          order by gezien_op desc, id desc offset ${BROWSERS_PER_ACCOUNT}))`
+          order by seen_at desc, id desc offset ${BROWSERS_PER_ACCOUNT}))`
   })
 }
 

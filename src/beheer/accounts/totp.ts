@@ -15,7 +15,7 @@ const WINDOW = 1
 export async function begin({ sql }: Sql, box: SecretBox, account: Account): Promise<void> {
   const sealed = box.seal(new Secret({ size: 20 }).base32, owner(account))
   await sql`
-    update beheer_account set totp_geheim = ${sealed}, totp_stap = null where id = ${account.id} and totp_sinds is null`
+    update beheer_account set totp_secret = ${sealed}, totp_step = null where id = ${account.id} and totp_since is null`
 }
 
 /** The secret that is being set up, for people and as a QR code; undefined when there is none, or it counts already. */
@@ -26,10 +26,10 @@ export async function runningAttempt(
   dienst: string,
 ): Promise<{ geheim: string; qr: { path: string; zijde: number } } | undefined> {
   const [row] = await sql<
-    { totp_geheim: Buffer | null }[]
-  >`select totp_geheim from beheer_account where id = ${account.id} and totp_sinds is null`
-  if (!row?.totp_geheim) return undefined
-  const geheim = box.open(row.totp_geheim, owner(account))
+    { totp_secret: Buffer | null }[]
+  >`select totp_secret from beheer_account where id = ${account.id} and totp_since is null`
+  if (!row?.totp_secret) return undefined
+  const geheim = box.open(row.totp_secret, owner(account))
   const uri = new TOTP({
     issuer: dienst,
     label: account.gebruikersnaam,
@@ -50,18 +50,18 @@ export async function useCode(
   code: string,
   bevestig = false,
 ): Promise<boolean> {
-  const [row] = await sql<{ totp_geheim: Buffer | null; nu: number }[]>`
-    select totp_geheim, extract(epoch from now())::float8 as nu from beheer_account
-    where id = ${account.id} and (totp_sinds is null) = ${bevestig}`
+  const [row] = await sql<{ totp_secret: Buffer | null; nu: number }[]>`
+    select totp_secret, extract(epoch from now())::float8 as nu from beheer_account
+    where id = ${account.id} and (totp_since is null) = ${bevestig}`
   const token = code.replace(/\s/g, '')
-  if (!row?.totp_geheim || !/^\d{6}$/.test(token)) return false
-  const secret = Secret.fromBase32(box.open(row.totp_geheim, owner(account)))
+  if (!row?.totp_secret || !/^\d{6}$/.test(token)) return false
+  const secret = Secret.fromBase32(box.open(row.totp_secret, owner(account)))
   const delta = TOTP.validate({ token, secret, period: PERIOD, window: WINDOW, timestamp: row.nu * 1000 })
   if (delta === null) return false
   const step = Math.floor(row.nu / PERIOD) + delta
   const used = await sql`
-    update beheer_account set totp_stap = ${step}, totp_sinds = coalesce(totp_sinds, now())
-    where id = ${account.id} and coalesce(totp_stap, 0) < ${step} and totp_geheim = ${row.totp_geheim}`
+    update beheer_account set totp_step = ${step}, totp_since = coalesce(totp_since, now())
+    where id = ${account.id} and coalesce(totp_step, 0) < ${step} and totp_secret = ${row.totp_secret}`
   return used.count === 1
 }
 

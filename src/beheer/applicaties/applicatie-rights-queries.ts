@@ -205,7 +205,7 @@ function allRights(id: number): RawBuilder<unknown> {
 export async function selectSecrets(db: ReadDb, applicatieId: number): Promise<{ withoutSecret: string[] }> {
   const { rows } = await sql<{ clientId: string }>`
     select c.client_id from applicatie_client c where c.applicatie_id = ${applicatieId} and not exists (
-      select from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now()))
+      select from applicatie_secret g where g.client_id = c.client_id and (g.expires_at is null or g.expires_at > now()))
     order by 1`.execute(db)
   return { withoutSecret: rows.map(({ clientId }) => clientId) }
 }

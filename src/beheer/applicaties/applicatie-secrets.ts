@@ -182,13 +182,13 @@ const newPage = (applicatie: Applicatie, client: string) => ({
   client,
 })
 
-type KeptSecret = { id: number; geheim: Buffer; gemaaktOp: string; verlooptOp: string | null }
+type KeptSecret = { id: number; geheim: Buffer; createdAt: string; expiresAt: string | null }
 
 /** The valid secrets of a client id, oldest first. */
 async function secretsOf(app: FastifyInstance, clientId: string): Promise<KeptSecret[]> {
   return app.reader.sql<KeptSecret[]>`
-    select id, geheim, gemaakt_op as "gemaaktOp", verloopt_op as "verlooptOp" from applicatie_geheim
-    where client_id = ${clientId} and (verloopt_op is null or verloopt_op > now()) order by id`
+    select id, geheim, created_at as "createdAt", expires_at as "expiresAt" from applicatie_secret
+    where client_id = ${clientId} and (expires_at is null or expires_at > now()) order by id`
 }
 
 const countSecrets = async (app: FastifyInstance, clientId: string) => (await secretsOf(app, clientId)).length

@@ -281,38 +281,38 @@ async function selectList(
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { rows } = await sql<ListRow>`
     select a.id, lower(a.label) as sleutel, a.uuid, a.label, a.heeft_alle_autorisaties,
-      array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
+      array(select c.client_id from applicatie_client_all c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as rechten,
-      (select count(*) from applicatie_client c join applicatie_geheim g on g.client_id = c.client_id
-        where c.applicatie_id = a.id and (g.verloopt_op is null or g.verloopt_op > now())) as geheimen
+      (select count(*) from applicatie_client c join applicatie_secret g on g.client_id = c.client_id
+        where c.applicatie_id = a.id and (g.expires_at is null or g.expires_at > now())) as geheimen
     from applicatie a
     where ${place} and ${RIGHTS[rechten]?.kept ?? sql<boolean>`true`}
       and (${zoek} = '' or a.label ilike ${pattern}
-        or exists (select from applicatie_client_alle c where c.applicatie_id = a.id and c.client_id ilike ${pattern}))
+        or exists (select from applicatie_client_all c where c.applicatie_id = a.id and c.client_id ilike ${pattern}))
     order by ${order} limit ${limit}`.execute(app.read)
   return rows
 }
 
 type Client = {
   clientId: string
-  secrets: { id: number; gemaaktOp: string; verlooptOp: string | null; staat: 'geldig' | 'kort' | 'onleesbaar' }[]
+  secrets: { id: number; createdAt: string; expiresAt: string | null; staat: 'geldig' | 'kort' | 'onleesbaar' }[]
 }
 
 /** The client ids with what may be shown of their secrets. */
 async function selectClients(app: FastifyInstance, applicatieId: number): Promise<Client[]> {
   const rows = await app.reader.sql<
-    { client_id: string; id: number | null; geheim: Buffer; gemaakt_op: string; verloopt_op: string | null }[]
+    { client_id: string; id: number | null; geheim: Buffer; created_at: string; expires_at: string | null }[]
   >`
-    select c.client_id, g.id, g.geheim, g.gemaakt_op, g.verloopt_op
+    select c.client_id, g.id, g.geheim, g.created_at, g.expires_at
     from applicatie_client c
-    left join applicatie_geheim g on g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now())
+    left join applicatie_secret g on g.client_id = c.client_id and (g.expires_at is null or g.expires_at > now())
     where c.applicatie_id = ${applicatieId} order by c.volgorde, c.client_id, g.id`
   const clients = new Map<string, Client>()
-  for (const { client_id: clientId, id, geheim, gemaakt_op: gemaaktOp, verloopt_op: verlooptOp } of rows) {
+  for (const { client_id: clientId, id, geheim, created_at: createdAt, expires_at: expiresAt } of rows) {
     const client = clients.get(clientId) ?? { clientId, secrets: [] }
     clients.set(clientId, client)
-    if (id !== null) client.secrets.push({ id, gemaaktOp, verlooptOp, staat: stateOf(app, geheim, clientId) })
+    if (id !== null) client.secrets.push({ id, createdAt, expiresAt, staat: stateOf(app, geheim, clientId) })
   }
   return [...clients.values()]
 }

@@ -55,7 +55,7 @@ export async function writeAudit(
         herkomst: request.ip,
         handeling,
         resultaat: resultaat ?? 'geslaagd',
-        objectSoort: soort,
+        objectKind: soort,
         objectId: id ?? '',
         objectWeergave: (weergave ?? '').slice(0, 200).toWellFormed(),
         oud: json(oud),

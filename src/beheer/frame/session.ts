@@ -35,7 +35,7 @@ export type Administrator = {
   /** False: signs in with OpenID Connect only. */
   wachtwoord: boolean
   /** Somebody else knows the password: it is replaced before anything else. */
-  wachtwoordGegeven: boolean
+  passwordGiven: boolean
 }
 export type Notice = {
   soort: 'goed' | 'fout' | 'info'
@@ -80,7 +80,7 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
       maxVertrouwelijkheidaanduiding: row.max,
       totp: row.totp,
       wachtwoord: row.wachtwoord,
-      wachtwoordGegeven: row.wachtwoord_gegeven,
+      passwordGiven: row.password_given,
     },
   }
 }
@@ -103,19 +103,19 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
       max: Vertrouwelijkheidaanduiding
       totp: boolean
       wachtwoord: boolean
-      wachtwoord_gegeven: boolean
+      password_given: boolean
     }[]
   >`
     with gevonden as (
-      select s.*, s.gezien_op < now() - interval '1 minute' as oud from beheer_sessie s
-      where sleutel = ${sleutel} and vervalt_op > now() and gezien_op > now() - ${IDLE}::interval
+      select s.*, s.seen_at < now() - interval '1 minute' as oud from beheer_session s
+      where sleutel = ${sleutel} and expires_at > now() and seen_at > now() - ${IDLE}::interval
     ), gezien as (
-      update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
+      update beheer_session s set seen_at = now() from gevonden g where s.id = g.id and g.oud
     )
     select g.id, g.uuid, g.stap, (select jsonb_agg(m order by n) from jsonb_array_elements(g.melding) with ordinality x(m, n)
         where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
-      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord,
-      a.wachtwoord is not null and a.wachtwoord_gegeven as wachtwoord_gegeven
+      a.max_vertrouwelijkheidaanduiding as max, a.totp_since is not null as totp, a.wachtwoord is not null as wachtwoord,
+      a.wachtwoord is not null and a.password_given as password_given
     from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
   return row
 }
@@ -138,9 +138,9 @@ const keep = (path: string, notice: Notice): KeptNotice => ({ ...notice, key: ra
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
 export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]): Promise<Set<number>> {
   const rows = await sql<{ id: number }[]>`
-    select s.id from beheer_sessie s join beheer_account a on a.id = s.account_id and a.actief
-    where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.vervalt_op > now()
-      and s.gezien_op > now() - ${IDLE}::interval`
+    select s.id from beheer_session s join beheer_account a on a.id = s.account_id and a.actief
+    where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.expires_at > now()
+      and s.seen_at > now() - ${IDLE}::interval`
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -181,9 +181,9 @@ export async function insertSession(
   { sql }: Sql,
   { sleutel, accountId, step, notices, adres, browser }: NewSession,
 ): Promise<{ id: number; uuid: string }> {
-  await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
+  await sql`delete from beheer_session where expires_at < now() or seen_at < now() - ${IDLE}::interval`
   const [row] = await sql<[{ id: number; uuid: string }]>`
-    insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
+    insert into beheer_session (sleutel, account_id, stap, expires_at, adres, browser, melding)
     values (${sleutel}, ${accountId}, ${step}, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
       ${adres}, ${browser}, 
       (select jsonb_agg(m || jsonb_build_object('at', extract(epoch from now())))
@@ -193,7 +193,7 @@ export async function insertSession(
 
 /** @param sleutel hash of the value in the cookie */
 export async function deleteSession({ sql }: Sql, sleutel: Buffer): Promise<void> {
-  await sql`delete from beheer_sessie where sleutel = ${sleutel}`
+  await sql`delete from beheer_session where sleutel = ${sleutel}`
 }
 
 /** Signs this browser out; harmless when it was not signed in. */
@@ -212,7 +212,7 @@ export async function addNotice(request: FastifyRequest, path: string, notice: N
 /** Keeps the newest of them, and none for longer than five minutes. @param id of the session */
 export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice): Promise<void> {
   await sql`
-    update beheer_sessie set melding = (
+    update beheer_session set melding = (
       select jsonb_agg(m order by n) from (
         select m, n from jsonb_array_elements(coalesce(melding, '[]')
           || jsonb_build_array(${JSON.stringify(notice)}::text::jsonb || jsonb_build_object('at', extract(epoch from now()))))
@@ -232,7 +232,7 @@ export async function forgetNotice(request: FastifyRequest, { key }: { key: stri
  */
 export async function deleteNotice({ sql }: Sql, id: number, key: string): Promise<void> {
   await sql`
-    update beheer_sessie set melding = (
+    update beheer_session set melding = (
       select jsonb_agg(m order by n) from jsonb_array_elements(melding) with ordinality x(m, n) where m->>'key' <> ${key})
     where id = ${id} and melding is not null`
 }
@@ -244,7 +244,7 @@ export async function endSessions(
   which: { uuid: string } | { behalve: number | null },
 ): Promise<number> {
   const { numDeletedRows } = await db
-    .deleteFrom('beheerSessie')
+    .deleteFrom('beheerSession')
     .where('accountId', '=', accountId)
     .$if('uuid' in which, (query) => query.where('uuid', '=', (which as { uuid: string }).uuid))
     .$if('behalve' in which && which.behalve !== null, (query) =>

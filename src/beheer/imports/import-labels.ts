@@ -17,9 +17,9 @@ export function importStatus({
   status,
   reden,
   mislukt,
-  gepauzeerdOp,
-}: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'gepauzeerdOp'>): State {
-  if (gepauzeerdOp) return { text: t('Gepauzeerd'), tone: 'let-op' }
+  pausedAt,
+}: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'pausedAt'>): State {
+  if (pausedAt) return { text: t('Gepauzeerd'), tone: 'let-op' }
   if (status === 'pending') return { text: t('Wacht op een bestand'), tone: 'let-op' }
   if (status === 'active') return reden ? { text: t('Wacht'), tone: 'let-op' } : { text: t('Loopt'), tone: 'bezig' }
   if (status === 'error') return { text: reden === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), tone: 'fout' }
@@ -135,4 +135,4 @@ function countText({ verwerkt, totaal }: Progress) {
 }
 
 /** Whether its rows are still looked at, or will be. */
-export const isDryRunning = ({ proefStatus }: Concept) => proefStatus === 'wacht' || proefStatus === 'bezig'
+export const isDryRunning = ({ trialStatus }: Concept) => trialStatus === 'wacht' || trialStatus === 'bezig'

@@ -100,9 +100,9 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
         from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
-      from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
+      from import_draft_row where concept_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
     const isBusy = isDryRunning(concept)
-    const kinds = concept.proefFouten > 0 ? await faultKinds(concept) : []
+    const kinds = concept.trialFaults > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
     return reply.page('import-draft', {
       title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
@@ -120,7 +120,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       })),
       isBusy,
       // A run that was lost can be asked for again.
-      vast: isBusy && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
+      vast: isBusy && Date.now() - Date.parse(concept.trialUpdatedAt ?? concept.createdAt) > STUCK_MS,
       progress: isBusy ? (await readTrial(concept.uuid))?.values : null,
       kinds: kinds.slice(0, MAX_KINDS),
       moreKinds: kinds.length > MAX_KINDS,
@@ -143,7 +143,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const kop = concept.kop as string[]
     const [pad, titel] = ['bestandspad', 'titel'].map((column) => kop.indexOf(column)) as [number, number]
     const [kind] = await chosenReason(concept, queryText(request, 'reden'))
-    const reason = kind ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${kind.sleutel}::bigint` : sql``
+    const reason = kind ? sql`and hashtextextended(import_reason(f.opmerking), 0) = ${kind.sleutel}::bigint` : sql``
     const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
       key: ({ nummer }) => String(nummer),
       rows: async (limit, { na, voor }) => {
@@ -155,8 +155,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         const order = voor === undefined ? sql`asc` : sql`desc`
         const { rows } = await sql<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>`
           select f.nummer, f.opmerking, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
-          from import_concept_fout f
-          left join import_concept_regel r on r.concept_id = f.concept_id and r.nummer = f.nummer
+          from import_draft_fault f
+          left join import_draft_row r on r.concept_id = f.concept_id and r.nummer = f.nummer
           where f.concept_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
           app.read,
         )
@@ -197,7 +197,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       const started = await mutateFromPage(request, async (m) => {
         const { import: made, concept } = await startDraft(m, uuid, {
           config,
-          gestartDoor: signedIn(request).gebruikersnaam,
+          startedBy: signedIn(request).gebruikersnaam,
         })
         m.audit({
           handeling: 'import-starten',
@@ -263,8 +263,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     return mutateFromPage(request, async (m) => {
       const { uuid, totaal, omvang } = await createDraft(m, part.file, {
         bestandsnaam,
-        basisUrl: request.base,
-        gemaaktDoor: signedIn(request).gebruikersnaam,
+        baseUrl: request.base,
+        createdBy: signedIn(request).gebruikersnaam,
       })
       if (part.file.truncated)
         throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
@@ -283,25 +283,25 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
   async function openImport() {
     return imported(app.read)
       .where('status', 'in', ['pending', 'active'])
-      .select(['uuid', 'status', 'bestandsnaam', 'gemaaktOp'])
+      .select(['uuid', 'status', 'bestandsnaam', 'createdAt'])
       .executeTakeFirst()
   }
 
   async function readTrial(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Progress[]>`
-      select coalesce(proef_status, '') as status, proef_reden as reden, totaal, proef_verwerkt as verwerkt,
-        proef_fouten as mislukt,
-        extract(epoch from coalesce(proef_beeindigd_op, now()) - proef_gestart_op)::float8 as seconden,
-        extract(epoch from now() - proef_bijgewerkt_op)::float8 as stil,
-        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers
-      from import_concept where uuid = ${uuid} and verwijderd_op is null`
+      select coalesce(trial_status, '') as status, trial_reason as reden, totaal, trial_handled as verwerkt,
+        trial_faults as mislukt,
+        extract(epoch from coalesce(trial_ended_at, now()) - trial_started_at)::float8 as seconden,
+        extract(epoch from now() - trial_updated_at)::float8 as stil,
+        exists (select from worker where seen_at > now() - interval '15 seconds') as werkers
+      from import_draft where uuid = ${uuid} and deleted_at is null`
     return row && dryRunState(row)
   }
 
   async function chosenReason({ id }: Concept, sleutel: string) {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return []
     return reader.sql<{ sleutel: string; reden: string; aantal: number }[]>`
-      select sleutel::text, reden, aantal from import_concept_foutsoort
+      select sleutel::text, reden, aantal from import_draft_fault_kind
       where concept_id = ${id} and sleutel = ${sleutel}::bigint`
   }
 
@@ -309,7 +309,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     return reader.sql<
       { sleutel: string; reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
     >`
-      select sleutel::text, reden, aantal, voorbeelden from import_concept_foutsoort
+      select sleutel::text, reden, aantal, voorbeelden from import_draft_fault_kind
       where concept_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
   }
 }

@@ -59,7 +59,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       select: sql`select i.* from import i`,
       id: sql`i.id`,
       sorts: SORTS,
-      conditions: [sql`i.verwijderd_op is null`],
+      conditions: [sql`i.deleted_at is null`],
     })
     const concepten = await listConcepten(app.read, 20)
     const isActive = list.rows.some(isRunning)
@@ -82,7 +82,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       row,
       ...summaryOf(row),
       isActive,
-      progress: isActive || row.gestartOp ? (await readProgress(row.uuid))?.values : null,
+      progress: isActive || row.startedAt ? (await readProgress(row.uuid))?.values : null,
       stopped: stoppedText(row),
       canContinue: canContinue(row),
       hasReport: hasReport(row),
@@ -116,7 +116,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
             ? sql`and u.nummer < ${Number(voor)}`
             : sql``
         const which = kind
-          ? sql`and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = ${kind.sleutel}::bigint`
+          ? sql`and not u.geslaagd and hashtextextended(import_reason(u.opmerking), 0) = ${kind.sleutel}::bigint`
           : onlyFailed
             ? sql`and not u.geslaagd`
             : sql``
@@ -305,27 +305,27 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   async function readProgress(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Progress[]>`
       select status, reden, totaal, verwerkt, verwerkt - geslaagd as mislukt,
-        extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
-        extract(epoch from now() - bijgewerkt_op)::float8 as stil,
-        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers,
-        gepauzeerd_op is not null as gepauzeerd
-      from import where uuid = ${uuid} and verwijderd_op is null`
+        extract(epoch from coalesce(ended_at, now()) - started_at)::float8 as seconden,
+        extract(epoch from now() - updated_at)::float8 as stil,
+        exists (select from worker where seen_at > now() - interval '15 seconds') as werkers,
+        paused_at is not null as gepauzeerd
+      from import where uuid = ${uuid} and deleted_at is null`
     return row && importState(row)
   }
 
   async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {
     return reader.sql<FaultKind[]>`
       select s.sleutel::text, s.reden, s.aantal, array(
-        select u.nummer from import_resultaat u
-        where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = s.sleutel
+        select u.nummer from import_outcome u
+        where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reason(u.opmerking), 0) = s.sleutel
         order by u.nummer limit 5) as voorbeelden
-      from import_foutsoort s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${MAX_KINDS + 1}`
+      from import_fault_kind s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${MAX_KINDS + 1}`
   }
 
   async function chosenKind({ id }: ImportRow, sleutel: string): Promise<FaultKind | undefined> {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
     const [kind] = await reader.sql<FaultKind[]>`
-      select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_foutsoort
+      select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_fault_kind
       where import_id = ${id} and sleutel = ${sleutel}::bigint`
     return kind
   }
@@ -341,8 +341,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const { rows } = await sql<ReportRow>`
       select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid",
         ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
-      from (select u.* from import_resultaat u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
-      left join import_regel r on r.import_id = u.import_id and r.nummer = u.nummer
+      from (select u.* from import_outcome u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
+      left join import_row r on r.import_id = u.import_id and r.nummer = u.nummer
       order by u.nummer ${order}`.execute(app.read)
     return rows
   }
@@ -358,15 +358,15 @@ type ReportRow = {
   titel: string
 }
 
-const isRunning = ({ status, gepauzeerdOp }: ImportRow) => status === 'active' && gepauzeerdOp === null
+const isRunning = ({ status, pausedAt }: ImportRow) => status === 'active' && pausedAt === null
 
 function summaryOf(row: ImportRow) {
-  const end = row.beeindigdOp ? Date.parse(row.beeindigdOp) : Date.now()
-  const seconden = row.gestartOp ? Math.max(0.1, (end - Date.parse(row.gestartOp)) / 1000) : 0
+  const end = row.endedAt ? Date.parse(row.endedAt) : Date.now()
+  const seconden = row.startedAt ? Math.max(0.1, (end - Date.parse(row.startedAt)) / 1000) : 0
   return {
     staat: importStatus(row),
-    door: row.gestartDoor || row.clientId || t('onbekend'),
-    startedVia: row.gestartDoor ? t('via deze pagina’s') : t('via de API'),
+    door: row.startedBy || row.clientId || t('onbekend'),
+    startedVia: row.startedBy ? t('via deze pagina’s') : t('via de API'),
     seconden,
     snelheid: speedText(row.verwerkt, seconden),
     perSeconde: row.verwerkt > 0 && seconden > 0 ? perSecond(row.verwerkt, seconden) : '–',
@@ -374,8 +374,8 @@ function summaryOf(row: ImportRow) {
 }
 
 /** The import for people. */
-function nameOfImport({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
-  return bestandsnaam ? t`Import van ${bestandsnaam}` : t`Import van ${moment(gemaaktOp)}`
+function nameOfImport({ bestandsnaam, createdAt }: Pick<ImportRow, 'bestandsnaam' | 'createdAt'>): string {
+  return bestandsnaam ? t`Import van ${bestandsnaam}` : t`Import van ${moment(createdAt)}`
 }
 
 const object = (row: ImportRow) => ({ soort: 'import', id: row.uuid, weergave: nameOfImport(row) })

@@ -134,7 +134,7 @@ export function registerSearch(app: FastifyInstance): void {
   }
 }
 
-/** A condition on `zaak z`: a part of its number or description. The index `zaak_zoeken` serves it. */
+/** A condition on `zaak z`: a part of its number or description. The index `zaak_search` serves it. */
 export const zaakContains = (text: string) => containsWords(sql`z.identificatie || ' ' || z.omschrijving`, text)
 
 /** Whether an index finds a word of this. Of what has none all rows would be read, so that the pages ask for more. */

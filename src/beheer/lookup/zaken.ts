@@ -264,7 +264,7 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await app.read
       .selectFrom('zaak as z')
       .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
-      .leftJoin('resultaatRegeling as r', 'r.zaakId', 'z.id')
+      .leftJoin('resultaatArchiving as r', 'r.zaakId', 'z.id')
       .leftJoin('zaak as h', 'h.id', 'z.hoofdzaakId')
       .where('z.uuid', '=', uuidParam(request))
       .selectAll('z')

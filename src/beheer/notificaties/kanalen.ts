@@ -29,7 +29,7 @@ type Kanaal = {
   filters: string[]
   eigen: boolean
   abonnementen: number
-  laatsteOp: string | null
+  lastAt: string | null
   bronnen: string[]
 }
 
@@ -41,7 +41,7 @@ export function registerKanalen(app: FastifyInstance): void {
       kanalen: sortRows(request, await readKanalen(), {
         kanaal: ({ naam }) => naam,
         abonnementen: ({ abonnementen }) => abonnementen,
-        bericht: ({ laatsteOp }) => laatsteOp,
+        bericht: ({ lastAt }) => lastAt,
       }),
     }),
   )
@@ -72,14 +72,14 @@ export function registerKanalen(app: FastifyInstance): void {
       callbackUrl: string
       status: string
       fouten: number
-      laatsteUitkomst: string | null
-      laatsteHttpStatus: number | null
+      lastOutcome: string | null
+      lastHttpStatus: number | null
       filters: Record<string, string>[]
     }>`
-      select a.uuid, a.callback_url, a.status, a.fouten, a.laatste_uitkomst, a.laatste_http_status,
+      select a.uuid, a.callback_url, a.status, a.fouten, a.last_outcome, a.last_http_status,
         jsonb_agg(ak.filters order by ak.id) as filters
       from abonnement_kanaal ak join abonnement a on a.id = ak.abonnement_id
-      where ak.kanaal_id = ${kanaal.id} and a.verwijderd_op is null group by a.id order by a.id limit ${SHOWN}`.execute(
+      where ak.kanaal_id = ${kanaal.id} and a.deleted_at is null group by a.id order by a.id limit ${SHOWN}`.execute(
       app.read,
     )
     return reply.page('kanaal', {
@@ -127,8 +127,8 @@ export function registerKanalen(app: FastifyInstance): void {
     const { rows } = await sql<Kanaal>`
       select k.id, k.uuid, k.naam, k.documentatie_link, k.filters, k.eigen,
         (select count(distinct ak.abonnement_id)::int from abonnement_kanaal ak join abonnement a on a.id = ak.abonnement_id
-          where ak.kanaal_id = k.id and a.verwijderd_op is null) as abonnementen,
-        (select n.aanmaakdatum from notificatie n where n.kanaal = k.naam order by n.aanmaakdatum desc, n.id desc limit 1) as laatste_op,
+          where ak.kanaal_id = k.id and a.deleted_at is null) as abonnementen,
+        (select n.aanmaakdatum from notificatie n where n.kanaal = k.naam order by n.aanmaakdatum desc, n.id desc limit 1) as last_at,
         array(select distinct n.bron from (select bron from notificatie where kanaal = k.naam
           order by aanmaakdatum desc, id desc limit 100) n where n.bron <> '') as bronnen
       from kanaal k where ${uuid === undefined ? sql`true` : sql`k.uuid = ${uuid}::uuid`} order by k.naam limit 1000`.execute(

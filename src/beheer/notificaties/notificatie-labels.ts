@@ -95,7 +95,7 @@ function httpAdvice(status: number): string {
 /** A message as a row of the log. */
 export type Message = {
   status: string
-  volgendePogingOp: string | null
+  nextAttemptAt: string | null
   /** An attempt is being made. */
   bezig: boolean
   /** Outcome of the last attempt that ended; `pogingen` 0: there was none. */
@@ -111,24 +111,19 @@ export function stateOf(message: Message): { tone: Tone; text: string } {
   if (message.status === 'afgeleverd') return { tone: 'goed', text: t('Bezorgd') }
   if (message.status === 'mislukt') return { tone: 'fout', text: t('Mislukt') }
   if (message.bezig) return { tone: 'bezig', text: t('Bezig') }
-  if (message.volgendePogingOp === null) return { tone: 'let-op', text: t('Wacht') }
+  if (message.nextAttemptAt === null) return { tone: 'let-op', text: t('Wacht') }
   return { tone: message.pogingen > 0 ? 'let-op' : 'bezig', text: t('Gepland') }
 }
 
 /** What a message that is still to go waits for. */
 export function waitsFor(
   message: Message,
-  {
-    pause,
-    service,
-    opVolgorde,
-    modus,
-  }: { pause: string | null; service: string | null; opVolgorde: boolean; modus: string },
+  { pause, service, inOrder, modus }: { pause: string | null; service: string | null; inOrder: boolean; modus: string },
 ): string {
   if (message.status !== 'gepland') return ''
   if (modus !== 'ingebouwd' && pause !== null) return t('Het versturen is gepauzeerd.')
   if (modus !== 'ingebouwd' && service === null) return t('Er is geen notificatiedienst ingesteld.')
-  if (opVolgorde && message.wachtOpEerder) return t('Een eerder bericht over hetzelfde object gaat voor.')
+  if (inOrder && message.wachtOpEerder) return t('Een eerder bericht over hetzelfde object gaat voor.')
   return ''
 }
 

@@ -25,7 +25,7 @@ export type Row = Message & {
   aanmaakdatum: string
   /** How often it was sent again on request. */
   herhalingen: number | null
-  beeindigdOp: string | null
+  endedAt: string | null
 }
 
 /** A page of messages that fit the filter, by the moment at which they were made; the newest first unless the address asks otherwise. */
@@ -64,9 +64,9 @@ export async function selectMessages(
     )
     select b.id, b.uuid, b.kanaal, b.resource, b.resource_url, b.hoofd_object, b.actie, b.aanmaakdatum,
       case l.volgorde when 2 then 'mislukt' when 1 then 'gepland' else 'afgeleverd' end as status,
-      l.volgende_poging_op, l.herhalingen, l.bezig,
-      coalesce(l.beeindigd_op, case when l.volgorde is null then p.begonnen_op + p.duur_ms * interval '1 millisecond' end)
-        as beeindigd_op,
+      l.next_attempt_at, l.herhalingen, l.bezig,
+      coalesce(l.ended_at, case when l.volgorde is null then p.begun_at + p.duration_ms * interval '1 millisecond' end)
+        as ended_at,
       coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, l.wacht_op_eerder,
       case
         when z.id is not null then jsonb_build_object('path', '/zaken/' || z.uuid, 'name', z.identificatie)
@@ -82,13 +82,13 @@ export async function selectMessages(
     left join zaak y on y.id = s.zaak_id
     left join zaaktype t on t.uuid = b.hoofd_object_uuid
     cross join lateral (
-      select max(case status when 'mislukt' then 2 else 1 end) as volgorde, min(volgende_poging_op) as volgende_poging_op,
-        coalesce(max(herhalingen), 0) as herhalingen, max(beeindigd_op) as beeindigd_op,
-        coalesce(bool_or(genomen_door is not null), false) as bezig,
-        coalesce(bool_or(status = 'gepland' and volgende_poging_op is null), false) as wacht_op_eerder
-      from levering where notificatie_id = b.id) l
-    left join lateral (select * from notificatie_poging p
-      where p.notificatie_id = b.id order by begonnen_op desc limit 1) p on true
+      select max(case status when 'mislukt' then 2 else 1 end) as volgorde, min(next_attempt_at) as next_attempt_at,
+        coalesce(max(herhalingen), 0) as herhalingen, max(ended_at) as ended_at,
+        coalesce(bool_or(claimed_by is not null), false) as bezig,
+        coalesce(bool_or(status = 'gepland' and next_attempt_at is null), false) as wacht_op_eerder
+      from delivery where notificatie_id = b.id) l
+    left join lateral (select * from delivery_attempt p
+      where p.notificatie_id = b.id order by begun_at desc limit 1) p on true
     order by b.aanmaakdatum ${order}, b.id ${order}`.execute(app.read)
   return rows
 }
@@ -98,9 +98,9 @@ type Cause = { cause: string; count: number; text: string; advice: string; lates
 /** Why messages failed, the most frequent cause first, with what to do about each. */
 export async function readCauses(app: FastifyInstance): Promise<Cause[]> {
   const { rows } = await sql<{ cause: string; count: number; latest: string }>`
-    select ${CAUSE} as cause, count(*)::int as count, max(p.begonnen_op) as latest
-    from (select * from levering where status = 'mislukt' limit ${TOT}) l
-    join notificatie_poging p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
+    select ${CAUSE} as cause, count(*)::int as count, max(p.begun_at) as latest
+    from (select * from delivery where status = 'mislukt' limit ${TOT}) l
+    join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
     group by 1 order by 2 desc limit 10`.execute(app.read)
   return rows.map((row) => ({ ...row, ...causeInWords(row.cause) }))
 }

@@ -28,7 +28,7 @@ type RetryFields = Pick<NotificationSettings, 'maxRetries' | 'backoff' | 'backof
 /** The fields as they stand in the form: text. */
 type Values = Record<(typeof FIELD_NAMES)[number], string>
 const RETRY_NAMES = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'baseFactor'] as const
-const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...RETRY_NAMES] as const
+const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'inOrder', ...RETRY_NAMES] as const
 
 export function registerNotificatieSettings(app: FastifyInstance): void {
   app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
@@ -160,13 +160,13 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
             ...(secret !== '' && { secret }),
             gebruikersId: oud.dienst?.gebruikersId ?? '',
             gebruikersWeergave: oud.dienst?.gebruikersWeergave ?? '',
-            termijnMs: Math.round(termijn * 1000),
+            timeoutMs: Math.round(termijn * 1000),
           })
         }
         await saveSettings(m, {
           ...retry,
           dienst: apiRoot === '' ? null : slug,
-          opVolgorde: fields.opVolgorde !== '',
+          inOrder: fields.inOrder !== '',
         })
         const [voor, na] = [toAudit(oud), toAudit(await readCurrent(m.read))]
         if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NOTHING_CHANGED
@@ -215,8 +215,8 @@ function toFields({ dienst, ...instellingen }: Huidig): Values {
   return {
     apiRoot: dienst?.apiRoot ?? '',
     clientId: dienst?.clientId ?? '',
-    termijn: numberText((dienst?.termijnMs ?? 10_000) / 1000),
-    opVolgorde: instellingen.opVolgorde ? 'true' : '',
+    termijn: numberText((dienst?.timeoutMs ?? 10_000) / 1000),
+    inOrder: instellingen.inOrder ? 'true' : '',
     ...retryFields(instellingen),
   }
 }
@@ -233,16 +233,16 @@ function retryFields({ maxRetries, backoff, backoffMax, baseFactor }: RetryField
 }
 
 function toAudit({ dienst, ...instellingen }: Huidig) {
-  const { maxRetries, backoff, backoffMax, baseFactor, opVolgorde } = instellingen
+  const { maxRetries, backoff, backoffMax, baseFactor, inOrder } = instellingen
   return {
     apiRoot: dienst?.apiRoot ?? null,
     clientId: dienst?.clientId ?? null,
-    termijnMs: dienst?.termijnMs ?? null,
+    timeoutMs: dienst?.timeoutMs ?? null,
     maxRetries,
     backoff,
     backoffMax,
     baseFactor,
-    opVolgorde,
+    inOrder,
   }
 }
 

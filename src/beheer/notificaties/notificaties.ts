@@ -125,8 +125,8 @@ export function registerNotificaties(app: FastifyInstance): void {
         m.audit({
           handeling: pausing ? 'notificaties-pauzeren' : 'notificaties-hervatten',
           soort: 'notificatie-instelling',
-          oud: { gepauzeerdOp: oud },
-          nieuw: { gepauzeerdOp: await pausedAt(m.read) },
+          oud: { pausedAt: oud },
+          nieuw: { pausedAt: await pausedAt(m.read) },
         })
       })
       const text = pausing
@@ -140,25 +140,25 @@ export function registerNotificaties(app: FastifyInstance): void {
     const bericht = await requireMessage(app, request.params.uuid)
     const [shown, ended, under, state] = await Promise.all([
       selectMessages(app, request, sql`notificatie.id = ${bericht.id}`, 1),
-      app.read.selectFrom('notificatiePoging').where('notificatieId', '=', bericht.id).selectAll().execute(),
+      app.read.selectFrom('deliveryAttempt').where('notificatieId', '=', bericht.id).selectAll().execute(),
       app.read
-        .selectFrom('levering')
+        .selectFrom('delivery')
         .where('notificatieId', '=', bericht.id)
-        .where('genomenDoor', 'is not', null)
+        .where('claimedBy', 'is not', null)
         .selectAll()
         .execute(),
       readState(app),
     ])
     const attempts = [
       ...ended,
-      ...under.map(({ poging, abonnementId, begonnenOp }) => ({
+      ...under.map(({ poging, abonnementId, begunAt }) => ({
         nummer: poging,
         abonnementId,
-        begonnenOp: begonnenOp!,
+        begunAt: begunAt!,
         uitkomst: null,
         httpStatus: null,
         antwoord: null,
-        duurMs: null,
+        durationMs: null,
       })),
     ]
     const row = one(shown)
@@ -247,12 +247,12 @@ async function requireMessage(app: FastifyInstance, uuid: string) {
 
 /** What holds for all messages: whether they are sent at all. */
 async function readState(app: FastifyInstance) {
-  const [{ dienst, opVolgorde, maxRetries }, pause, modus] = await Promise.all([
+  const [{ dienst, inOrder, maxRetries }, pause, modus] = await Promise.all([
     readSettings(app.read),
     pausedAt(app.read),
     readModus(app.read),
   ])
-  return { service: dienst, opVolgorde, maxRetries, pause, modus }
+  return { service: dienst, inOrder, maxRetries, pause, modus }
 }
 
 const ACTIONS: Record<string, string> = words({

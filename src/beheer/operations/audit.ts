@@ -19,12 +19,12 @@ type Line = {
   herkomst: string
   handeling: string
   resultaat: 'geslaagd' | 'geweigerd'
-  objectSoort: string
+  objectKind: string
   objectId: string
   objectWeergave: string
 }
 
-const LINE = sql`select b.id, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_soort, b.object_id,
+const LINE = sql`select b.id, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_kind, b.object_id,
   b.object_weergave from beheer_audit b`
 const EXPORT_COLUMNS = [
   'tijdstip',
@@ -81,7 +81,7 @@ export function registerAudit(app: FastifyInstance): void {
         const { rows } =
           await sql<ExportRow>`select nummer, tijdstip, gebruiker, herkomst, handeling, resultaat, soort, id, weergave, oud::text, nieuw::text
           from (
-            select b.id as nummer, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_soort as soort,
+            select b.id as nummer, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_kind as soort,
               b.object_id as id, b.object_weergave as weergave, b.oud, b.nieuw, row_number() over (order by b.id) as place,
               sum(coalesce(pg_column_size(b.oud), 0) + coalesce(pg_column_size(b.nieuw), 0)) over (order by b.id) as size
             from beheer_audit b where ${where} and b.id > ${after}::bigint order by b.id limit ${EXPORT_ROWS}

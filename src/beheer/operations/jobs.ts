@@ -66,13 +66,13 @@ type Job = {
   id: number
   taak: string
   staat: State
-  hoortBij: string | null
+  belongsTo: string | null
   pogingen: number
-  maxPogingen: number
-  laatsteFout: string | null
-  gemaaktOp: string
+  maxAttempts: number
+  lastFault: string | null
+  createdAt: string
   vanaf: string
-  bezigSinds: string | null
+  busySince: string | null
   worker: string | null
 }
 
@@ -98,7 +98,7 @@ export function registerJobs(app: FastifyInstance): void {
       title: t('Taken'),
       defaultSort: '-nummer',
       list,
-      rows: list.rows.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
+      rows: list.rows.map((job) => ({ ...inWords(job), ...pageOf(job.belongsTo) })),
       failures,
       state: state ?? '',
       kind,
@@ -128,9 +128,9 @@ export function registerJobs(app: FastifyInstance): void {
       title: `${labelOf(job.taak)} (${job.id})`,
       breadcrumbs: [{ path: '/taken', name: t('Taken') }],
       job: inWords(job),
-      age: job.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(job.bezigSinds)) / 1000),
+      age: job.busySince === null ? null : formatDuration((Date.now() - Date.parse(job.busySince)) / 1000),
       why: whyWaiting(job, workers, waiting?.bezet ?? false),
-      ...pageOf(job.hoortBij),
+      ...pageOf(job.belongsTo),
     })
   })
 
@@ -178,7 +178,7 @@ export function registerJobs(app: FastifyInstance): void {
   /** Of the jobs that are counted: those in each state of the kind `taak` ('': any), and all that are in it. */
   async function countByState(taak: string) {
     const { rows } = await sql<{ staat: State; count: number; inQueue: number }>`
-      select taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) as staat, count(*)::int as "inQueue",
+      select job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) as staat, count(*)::int as "inQueue",
         (count(*) filter (where ${taak} = '' or j.task_identifier = ${taak}))::int as count
       from ${COUNTED} j group by 1`.execute(db)
     return rows
@@ -188,7 +188,7 @@ export function registerJobs(app: FastifyInstance): void {
   async function readFailures(): Promise<Group[]> {
     const { rows } = await sql<Omit<Group, 'name'>>`
       select j.task_identifier as kind, ${ERROR_KIND} as fault, count(*)::int as count, max(j.updated_at) as latest
-      from ${COUNTED} j where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
+      from ${COUNTED} j where job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
       group by 1, 2 order by 3 desc limit 10`.execute(db)
     return rows.map((row) => ({ ...row, name: labelOf(row.kind) }))
   }
@@ -198,7 +198,7 @@ export function registerJobs(app: FastifyInstance): void {
       const { rows } = await sql<{ id: number }>`
         select r.id from graphile_worker.reschedule_jobs(array(
           select j.id from graphile_worker.jobs j
-          where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
+          where job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
             and (${taak} = '' or (j.task_identifier = ${taak} and ${ERROR_KIND} = ${fout}))
           order by j.id limit ${MOST}), run_at => now(), attempts => 0) r`.execute(m.trx)
       m.audit({
@@ -221,15 +221,15 @@ export function registerJobs(app: FastifyInstance): void {
       await mutateFromPage(request, async (m) => {
         // Again: somebody may have done it meanwhile, and a worker taken it up.
         const { rows } = await sql`select id from graphile_worker.jobs where id = ${job.id}
-          and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
+          and job_state(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
         if (rows.length === 0 || (await statement(job.id).execute(m.trx)).rows.length === 0) throw TOO_LATE
-        const { taak, hoortBij, pogingen, laatsteFout } = job
+        const { taak, belongsTo, pogingen, lastFault } = job
         m.audit({
           handeling,
           soort: 'taak',
           id: String(job.id),
-          weergave: `${taak} ${hoortBij ?? ''}`.trim(),
-          oud: { taak, hoortBij, pogingen, laatsteFout },
+          weergave: `${taak} ${belongsTo ?? ''}`.trim(),
+          oud: { taak, belongsTo, pogingen, lastFault },
         })
       })
       return true
@@ -251,7 +251,7 @@ export function registerJobs(app: FastifyInstance): void {
     const order = back ? sql`asc` : sql`desc`
     const { rows: ids } = await sql<{ id: number }>`
       select id from graphile_worker.jobs
-      where ${staat ? sql`taak_staat(locked_at, attempts, max_attempts, run_at) = ${staat}` : sql`true`}
+      where ${staat ? sql`job_state(locked_at, attempts, max_attempts, run_at) = ${staat}` : sql`true`}
         and ${taak ? sql`task_identifier = ${taak}` : sql`true`}
         and ${from ? sql`id ${back ? sql`>` : sql`<`} ${from}::text::bigint` : sql`true`}
       order by id ${order} limit ${limit}`.execute(db)
@@ -262,7 +262,7 @@ export function registerJobs(app: FastifyInstance): void {
   async function readJobs(ids: number[]): Promise<Job[]> {
     if (ids.length === 0) return []
     const { rows } = await sql<Job>`
-      select * from taken(array[${sql.join(ids)}]::bigint[]) order by id`.execute(db)
+      select * from job_rows(array[${sql.join(ids)}]::bigint[]) order by id`.execute(db)
     return rows
   }
 
@@ -275,8 +275,8 @@ export function registerJobs(app: FastifyInstance): void {
   async function readWorkers(): Promise<Worker[]> {
     return driver<
       Worker[]
-    >`select naam, naam || ' (' || host || ', pid ' || pid || ')' as weergave, gezien_op as "gezienOp",
-      extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte from worker`
+    >`select naam, naam || ' (' || host || ', pid ' || pid || ')' as weergave, seen_at as "seenAt",
+      extract(epoch from clock_timestamp() - seen_at)::float8 as stilte from worker`
   }
 
   async function readWaiting(id: number) {
@@ -290,7 +290,7 @@ export function registerJobs(app: FastifyInstance): void {
 /** Seconds after which a worker counts as gone. It gives a sign of life every second. */
 export const SILENT_AFTER = 5
 
-type Worker = { naam: string; weergave: string; gezienOp: string; stilte: number }
+type Worker = { naam: string; weergave: string; seenAt: string; stilte: number }
 
 const TOO_LATE = new Error('the job is no longer failed')
 const notFailed = () => t('Dit kan alleen met een mislukte taak. De taak is intussen veranderd.')
@@ -307,7 +307,7 @@ function whyWaiting(job: Job, workers: Worker[], queueIsBusy: boolean): { text: 
   switch (job.staat) {
     case 'mislukt':
       return {
-        text: t`Alle ${job.maxPogingen} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
+        text: t`Alle ${job.maxAttempts} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
         advice: t`${whatToDo} en laat de taak opnieuw uitvoeren. Verwijder de taak alleen als haar werk niet meer nodig is.`,
       }
     case 'gepland':
@@ -350,7 +350,7 @@ function whyWaiting(job: Job, workers: Worker[], queueIsBusy: boolean): { text: 
 }
 
 /** The page of what a job belongs to. */
-function pageOf(hoortBij: string | null): { path?: string } {
-  const [, uuid] = /^import ([0-9a-f-]{36})$/.exec(hoortBij ?? '') ?? []
+function pageOf(belongsTo: string | null): { path?: string } {
+  const [, uuid] = /^import ([0-9a-f-]{36})$/.exec(belongsTo ?? '') ?? []
   return uuid ? { path: `/imports/${uuid}` } : {}
 }

@@ -23,12 +23,12 @@ export function registerOutgoing(app: FastifyInstance): void {
   app.get('/uitgaand', { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const [list, diensten] = await Promise.all([
       keysetByNumber<Line>(request, app.read, {
-        select: sql`select u.* from uitgaand_verzoek u`,
+        select: sql`select u.* from outgoing_request u`,
         id: sql`u.id`,
         sorts: {
           dienst: {
             column: sql`u.dienst`,
-            of: (id) => sql`(select dienst from uitgaand_verzoek where id = ${id}::bigint)`,
+            of: (id) => sql`(select dienst from outgoing_request where id = ${id}::bigint)`,
           },
         },
         conditions: filters(request),

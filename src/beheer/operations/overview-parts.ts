@@ -101,7 +101,7 @@ export function reportLostContent(count: number, alarms: Alarm[]): void {
 /** A fault for each abonnement that needs somebody. @param troubled those in trouble, the worst first */
 export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
   for (const abonnement of troubled) {
-    const { uuid, status, reden, fouten, laatsteUitkomst, laatsteHttpStatus, oudsteWachtendeOp } = abonnement
+    const { uuid, status, reden, fouten, lastOutcome, lastHttpStatus, oudsteWachtendeOp } = abonnement
     const to = { path: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
     const name = nameOf(abonnement)
     if (status === 'geblokkeerd' || status === 'opgezegd') {
@@ -114,8 +114,8 @@ export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
         ),
         ...to,
       })
-    } else if (fouten >= MAX_FAULTS || (fouten > 0 && (laatsteHttpStatus === 401 || laatsteHttpStatus === 403))) {
-      const { text, advice } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
+    } else if (fouten >= MAX_FAULTS || (fouten > 0 && (lastHttpStatus === 401 || lastHttpStatus === 403))) {
+      const { text, advice } = subscriberOutcome(lastOutcome, lastHttpStatus)
       alarms.push({
         tone: 'let-op',
         text: t`Het abonnement ${name} neemt geen berichten aan: ${text.toLowerCase()}.`,
@@ -138,7 +138,7 @@ export type Receiver = {
   modus: string
   apiRoot: string | null
   unreachable: string | undefined
-  laatste: { uitkomst: string; httpStatus: number | null; begonnenOp: string } | undefined
+  laatste: { uitkomst: string; httpStatus: number | null; begunAt: string } | undefined
 }
 
 /** The service that our messages go to: switched off, built in, or another one that is reached or not. */
@@ -170,7 +170,7 @@ export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Rece
   }
   if (!laatste) return { name, tone: 'goed', state: t('Bereikbaar'), detail: t('Er is nog niets verstuurd.') }
   const { text, advice } = outcomeOf(laatste.uitkomst, laatste.httpStatus)
-  const when = formatAgo(laatste.begonnenOp)
+  const when = formatAgo(laatste.begunAt)
   if (laatste.uitkomst === 'delivered')
     return { name, tone: 'goed', state: t('Werkt'), detail: t`Laatste bericht bezorgd: ${when}.` }
   alarms.push({
@@ -187,8 +187,8 @@ export type Worker = {
   versie: string
   host: string
   pid: number
-  gestartOp: string
-  gezienOp: string
+  startedAt: string
+  seenAt: string
   stil: boolean
   stilte: number
 }

@@ -120,8 +120,8 @@ async function readReceiver(
   const [service] =
     dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from dienst where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Receiver['laatste']>[]>`
-    select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging
-    where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begonnen_op desc limit 1`
+    select uitkomst, http_status as "httpStatus", begun_at as "begunAt" from delivery_attempt
+    where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begun_at desc limit 1`
   const apiRoot = service?.api_root ?? null
   const uit = parts.config.notificationsDisabled
   return {
@@ -135,15 +135,15 @@ async function readReceiver(
 
 async function readWorkers({ sql }: Reader): Promise<Worker[]> {
   const rows = await sql<Omit<Worker, 'stil'>[]>`
-    select naam, versie, host, pid, gestart_op as "gestartOp", gezien_op as "gezienOp",
-      extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte
+    select naam, versie, host, pid, started_at as "startedAt", seen_at as "seenAt",
+      extract(epoch from clock_timestamp() - seen_at)::float8 as stilte
     from worker order by naam, id`
   return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > SILENT_AFTER }))
 }
 
 async function countJobs({ sql }: Reader): Promise<JobCounts> {
   const rows = await sql<{ staat: keyof JobCounts; count: number; oldest: number }[]>`
-    select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as count,
+    select job_state(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as count,
       coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oldest
     from (select * from graphile_worker.jobs limit ${COUNT_JOBS_TO + 1}) j group by 1`
   const per = Object.fromEntries(rows.map(({ staat, count }) => [staat, count]))
@@ -158,14 +158,14 @@ async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
   return one(
     await sql<Notificaties[]>`
     select
-      (select count(*)::int from (select from levering where status = 'gepland' limit ${TOT + 1}) n) as gepland,
+      (select count(*)::int from (select from delivery where status = 'gepland' limit ${TOT + 1}) n) as gepland,
       (select extract(epoch from now() - n.aanmaakdatum)::float8 from notificatie n
-        where n.id = (select min(notificatie_id) from levering where status = 'gepland')) as oldest,
-      (select count(*)::int from (select from levering where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
-      (select count(*)::int from (select from levering l join notificatie n on n.id = l.notificatie_id
+        where n.id = (select min(notificatie_id) from delivery where status = 'gepland')) as oldest,
+      (select count(*)::int from (select from delivery where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
+      (select count(*)::int from (select from delivery l join notificatie n on n.id = l.notificatie_id
         where l.status = 'mislukt' and n.aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
       (select count(*)::int from (select from notificatie n where aanmaakdatum >= ${begin}
-        and not exists (select from levering l where l.notificatie_id = n.id) limit ${TOT + 1}) n) as "bezorgdVandaag",
+        and not exists (select from delivery l where l.notificatie_id = n.id) limit ${TOT + 1}) n) as "bezorgdVandaag",
       (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`,
   )
 }
@@ -184,8 +184,8 @@ async function readImport({ sql }: Reader) {
       reden: string | null
     }[]
   >`
-    select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rijen_per_seconde::float8 as snelheid, reden
-    from import_overzicht where status in ('pending', 'active') limit 1`
+    select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rows_per_second::float8 as snelheid, reden
+    from import_overview where status in ('pending', 'active') limit 1`
   return row
 }
 
@@ -196,6 +196,6 @@ async function readDisk({ store }: Parts): Promise<DiskSpace | undefined> {
 
 async function readVersions({ sql }: Reader) {
   const [row] = await sql<[{ postgresql: string; schema: string }]>`
-    select current_setting('server_version') as postgresql, (select max(naam) from migratie) as schema`
+    select current_setting('server_version') as postgresql, (select max(naam) from migration) as schema`
   return { programma: packageJson.version, ...row }
 }

@@ -17,7 +17,7 @@ export function registerRetention(app: FastifyInstance): void {
   app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const [due, runs, [job]] = await Promise.all([
       toRemove(app.read, config),
-      app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
+      app.read.selectFrom('retentionRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
       app.reader.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
         where task_identifier = ${TASK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])

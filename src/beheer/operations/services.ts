@@ -83,9 +83,9 @@ export function registerServicePages(app: FastifyInstance): void {
       laatste: { tijdstip: string; status: number | null; uitkomst: string } | null
     }>`
       select d.uuid, d.label, d.soort, d.api_root, d.authenticatie, d.certificaat <> '' as certificaat, d.ca <> '' as ca,
-        exists (select from notificatie_instelling i where i.ingestelde_dienst_id = d.id) as notificaties,
+        exists (select from notificatie_settings i where i.configured_dienst_id = d.id) as notificaties,
         (select jsonb_build_object('tijdstip', u.tijdstip, 'status', u.status, 'uitkomst', u.uitkomst)
-          from uitgaand_verzoek u where u.dienst = d.api_root order by u.id desc limit 1) as laatste
+          from outgoing_request u where u.dienst = d.api_root order by u.id desc limit 1) as laatste
       from dienst d order by lower(d.label), d.id limit ${MAX}`.execute(app.read)
     return reply.page('services', {
       title: t('Andere diensten'),
@@ -243,7 +243,7 @@ export function registerServicePages(app: FastifyInstance): void {
 function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string }) {
   return db
     .selectFrom('dienst as d')
-    .leftJoin('notificatieInstelling as i', 'i.ingesteldeDienstId', 'd.id')
+    .leftJoin('notificatieSettings as i', 'i.configuredDienstId', 'd.id')
     .where('d.uuid', uuid === undefined ? 'is not' : '=', uuid ?? null)
     .where('d.slug', slug === undefined ? 'is not' : '=', slug ?? null)
     .selectAll('d')
@@ -265,12 +265,12 @@ const page = (service: ServiceRow | undefined, values: Record<string, unknown>, 
   soorten: Object.entries(KIND_WORDS),
   authenticaties: Object.entries(AUTHENTICATIES),
   hasSecret: service?.geheim != null,
-  hasKey: service?.certificaatSleutel != null,
+  hasKey: service?.certificateKey != null,
 })
 
 function toFields(service: ServiceRow) {
-  const { certificaat: clientCertificate, termijnMs, ...others } = service
-  return { ...others, clientCertificate, termijn: String(termijnMs / 1000) }
+  const { certificaat: clientCertificate, timeoutMs, ...others } = service
+  return { ...others, clientCertificate, termijn: String(timeoutMs / 1000) }
 }
 
 function toInput(form: FormFields, slug: string) {
@@ -283,7 +283,7 @@ function toInput(form: FormFields, slug: string) {
     clientCertificate,
     gebruikersId,
     gebruikersWeergave,
-    termijnMs: Math.round(termijn * 1000),
+    timeoutMs: Math.round(termijn * 1000),
   }
 }
 
@@ -314,7 +314,7 @@ const toAudit = (service: ServiceRow) => ({
   ca: service.ca !== '',
   gebruikersId: service.gebruikersId,
   gebruikersWeergave: service.gebruikersWeergave,
-  termijnMs: service.termijnMs,
+  timeoutMs: service.timeoutMs,
 })
 
 function inWords(row: { authenticatie: keyof typeof AUTHENTICATIES; certificaat: boolean; ca: boolean }): string {

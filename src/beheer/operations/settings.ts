@@ -92,7 +92,7 @@ export function registerSettings(app: FastifyInstance): void {
       ),
     )
     await mutateFromPage(request, async (m) => {
-      await m.sql`lock table instelling in share row exclusive mode`
+      await m.sql`lock table setting in share row exclusive mode`
       const stored = await readRows(m.read)
       const changedSince = asked.filter(({ setting, was }) => (stored.get(setting.env) ?? '') !== (was ?? ''))
       throwFormFaults(
@@ -108,11 +108,11 @@ export function registerSettings(app: FastifyInstance): void {
       )
       for (const { setting, to } of asked) {
         const before = stored.get(setting.env)
-        if (to === '') await m.trx.deleteFrom('instelling').where('naam', '=', setting.env).execute()
+        if (to === '') await m.trx.deleteFrom('setting').where('naam', '=', setting.env).execute()
         else
           await m.sql`
-          insert into instelling (naam, waarde) values (${setting.env}, ${to})
-          on conflict (naam) do update set waarde = excluded.waarde, gewijzigd_op = now()`
+          insert into setting (naam, waarde) values (${setting.env}, ${to})
+          on conflict (naam) do update set waarde = excluded.waarde, changed_at = now()`
         const [from, now] = [before, to || undefined].map((text) =>
           inWords(setting, text ?? setting.default?.toString()),
         )
@@ -132,7 +132,7 @@ export function registerSettings(app: FastifyInstance): void {
 }
 
 async function readRows(db: ReadDb): Promise<Map<string, string>> {
-  const rows = await db.selectFrom('instelling').select(['naam', 'waarde']).execute()
+  const rows = await db.selectFrom('setting').select(['naam', 'waarde']).execute()
   return new Map(rows.map(({ naam, waarde }) => [naam, waarde]))
 }
 

@@ -28,10 +28,10 @@ const administrator = { access: 'beheer', rol: 'administrator' } as const
 const LIST = words({ path: '/overnemen', name: 'Overnemen' }, 'name')
 
 type TakeoverRow = Takeover & {
-  gemaakt_op: string
-  ronde_begonnen_op: string
-  ronde_klaar_op: string | null
-  omgeschakeld_op: string | null
+  created_at: string
+  round_begun_at: string
+  round_done_at: string | null
+  switched_at: string | null
 }
 type ReportRow = {
   id: number
@@ -50,10 +50,10 @@ export function registerTakeovers(app: FastifyInstance): void {
   const stream = openEventStreams(app)
 
   app.get(LIST.path, { config: viewer }, async (request, reply) => {
-    const found = await sql<TakeoverRow[]>`select * from overneming order by id desc limit 50`
+    const found = await sql<TakeoverRow[]>`select * from takeover order by id desc limit 50`
     const rows = sortRows(request, found, {
       bron: ({ bron }) => bron,
-      begonnen: ({ ronde_begonnen_op }) => ronde_begonnen_op,
+      begonnen: ({ round_begun_at }) => round_begun_at,
     })
     return reply.page('takeovers', {
       title: t('Overnemen'),
@@ -70,17 +70,17 @@ export function registerTakeovers(app: FastifyInstance): void {
       sql<
         {
           ronde: number
-          begonnen_op: string
-          klaar_op: string | null
+          begun_at: string
+          done_at: string | null
           gelezen: number
           geschreven: number
           verwijderd: number
           geweigerd: number
         }[]
       >`
-        select ronde, min(begonnen_op) as begonnen_op, max(klaar_op) as klaar_op, sum(gelezen)::bigint as gelezen,
+        select ronde, min(begun_at) as begun_at, max(done_at) as done_at, sum(gelezen)::bigint as gelezen,
           sum(geschreven)::bigint as geschreven, sum(verwijderd)::bigint as verwijderd, sum(geweigerd)::bigint as geweigerd
-        from overneming_stap where overneming_id = ${row.id} group by ronde order by ronde desc limit 20`,
+        from takeover_step where takeover_id = ${row.id} group by ronde order by ronde desc limit 20`,
       readState(row.uuid),
     ])
     const runs = row.status === 'loopt'
@@ -123,8 +123,8 @@ export function registerTakeovers(app: FastifyInstance): void {
           const back = voor !== undefined
           const edge = isNumber(na) ? sql`and id > ${na}` : isNumber(voor) ? sql`and id < ${voor}` : sql``
           return sql<ReportRow[]>`
-            select id, soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
-            where overneming_id = ${row.id} ${matching(filter)} ${edge}
+            select id, soort, sleutel, uitkomst, code, veld, tekst, ronde from takeover_remark
+            where takeover_id = ${row.id} ${matching(filter)} ${edge}
             order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
         },
       }),
@@ -166,8 +166,8 @@ export function registerTakeovers(app: FastifyInstance): void {
       const rows = portions(
         1000,
         (after) => sql<(Omit<ReportRow, 'id'> & { nummer: number })[]>`
-          select id as nummer, soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
-          where overneming_id = ${row.id} ${matching(filter)} and id > ${after} order by id limit 1000`,
+          select id as nummer, soort, sleutel, uitkomst, code, veld, tekst, ronde from takeover_remark
+          where takeover_id = ${row.id} ${matching(filter)} and id > ${after} order by id limit 1000`,
       )
       for await (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of rows)
         yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
@@ -224,7 +224,7 @@ export function registerTakeovers(app: FastifyInstance): void {
 
   app.get(`${LIST.path}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
-    const closed = row.alleen_lezen
+    const closed = row.read_only
     return confirm(reply, row, {
       title: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
       lines: closed
@@ -243,15 +243,15 @@ export function registerTakeovers(app: FastifyInstance): void {
   app.post(`${LIST.path}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
     await mutateFromPage(request, async (m) => {
-      await m.sql`update overneming set alleen_lezen = ${!row.alleen_lezen} where id = ${row.id}`
+      await m.sql`update takeover set read_only = ${!row.read_only} where id = ${row.id}`
       m.audit({
         handeling: 'overneming-wijzigbaar',
         ...object(row),
-        oud: { alleenLezen: row.alleen_lezen },
-        nieuw: { alleenLezen: !row.alleen_lezen },
+        oud: { readOnly: row.read_only },
+        nieuw: { readOnly: !row.read_only },
       })
     })
-    const done = row.alleen_lezen ? t('Wijzigen is toegestaan.') : t('Wijzigen wordt geweigerd tot de omschakeling.')
+    const done = row.read_only ? t('Wijzigen is toegestaan.') : t('Wijzigen wordt geweigerd tot de omschakeling.')
     return redirectWith(request, reply, `${LIST.path}/${row.uuid}`, done)
   })
 
@@ -269,16 +269,16 @@ export function registerTakeovers(app: FastifyInstance): void {
   }
 
   async function find(request: FastifyRequest): Promise<TakeoverRow> {
-    const [row] = await sql<TakeoverRow[]>`select * from overneming where uuid = ${uuidParam(request)}`
+    const [row] = await sql<TakeoverRow[]>`select * from takeover where uuid = ${uuidParam(request)}`
     if (!row) throw notFound(t('Deze overneming bestaat niet.'))
     return row
   }
 
   async function readState(uuid: string): Promise<StreamState | undefined> {
     const [row] = await sql<(TakeoverRow & { seconden: number; stil: number })[]>`
-      select o.*, extract(epoch from now() - o.ronde_begonnen_op)::float8 as seconden,
-        extract(epoch from now() - coalesce(max(s.bijgewerkt_op), o.ronde_begonnen_op))::float8 as stil
-      from overneming o left join overneming_stap s on s.overneming_id = o.id and s.ronde = o.ronde
+      select o.*, extract(epoch from now() - o.round_begun_at)::float8 as seconden,
+        extract(epoch from now() - coalesce(max(s.updated_at), o.round_begun_at))::float8 as stil
+      from takeover o left join takeover_step s on s.takeover_id = o.id and s.ronde = o.ronde
       where o.uuid = ${uuid} group by o.id`
     return row && takeoverState(row, await progressOf(reader, row))
   }

@@ -85,12 +85,12 @@ export function addTo(program: Command): void {
           )
         const from = new Date(options.from ?? 0)
         if (Number.isNaN(from.getTime())) throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
-        const perMinuut = Number(options.perMinute)
-        if (!(Number.isInteger(perMinuut) && perMinuut >= 1 && perMinuut <= MAX_PER_MINUTE))
+        const perMinute = Number(options.perMinute)
+        if (!(Number.isInteger(perMinute) && perMinute >= 1 && perMinute <= MAX_PER_MINUTE))
           throw new UsageError(`--per-minute is a number from 1 to ${MAX_PER_MINUTE}`)
         const replay = options.failed
-          ? ({ soort: 'mislukt', perMinuut } as const)
-          : ({ soort: 'vanaf', vanaf: from.toISOString(), perMinuut } as const)
+          ? ({ soort: 'mislukt', perMinute } as const)
+          : ({ soort: 'vanaf', vanaf: from.toISOString(), perMinute } as const)
         return change('abonnement replay', uuid, async (m) => {
           const { count, more } = await countReplay(m.read, uuid, replay)
           const text = `${more ? 'more than ' : ''}${count} messages`

@@ -46,7 +46,7 @@ export function addTo(program: Command): void {
             naam: name,
             rol: role,
             wachtwoord: password,
-            wachtwoordGegeven: true,
+            passwordGiven: true,
           })
           await record(m, 'account-maken', { uuid, gebruikersnaam: username }, { naam: name, rol: role })
         }).catch((error) => {
@@ -105,12 +105,12 @@ export function addTo(program: Command): void {
         name: one.naam,
         role: one.rol,
         active: one.actief,
-        failedAttempts: one.misluktePogingen,
+        failedAttempts: one.failedAttempts,
         waits: one.wachtTot !== null,
         password: one.wachtwoord,
         totp: one.totp,
         oidc: one.oidc,
-        lastSignIn: one.laatsteLoginOp,
+        lastSignIn: one.lastSignInAt,
       }))
       const line = ({ username, role, active, failedAttempts, totp }: (typeof rows)[number]) =>
         [username, role, active ? 'active' : 'inactive', totp ? 'totp' : 'no totp', `${failedAttempts} failed`].join(
@@ -168,6 +168,6 @@ async function record(
   nieuw?: object,
 ): Promise<void> {
   await m.sql`
-    insert into beheer_audit (gebruiker, handeling, object_soort, object_id, object_weergave, nieuw)
+    insert into beheer_audit (gebruiker, handeling, object_kind, object_id, object_weergave, nieuw)
     values ('commando', ${handeling}, 'account', ${uuid}, ${gebruikersnaam}, ${nieuw ? JSON.stringify(nieuw) : null}::text::jsonb)`
 }

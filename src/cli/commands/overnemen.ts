@@ -110,7 +110,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .option('--json', 'print JSON', false)
     .action(async (options: { json: boolean }) => {
       await withDatabase(async (database) => {
-        const takeovers = await database.sql<Takeover[]>`select * from overneming order by id`
+        const takeovers = await database.sql<Takeover[]>`select * from takeover order by id`
         for (const takeover of takeovers) {
           const steps = await progressOf(database, takeover)
           const faults = await faultsOf(database, takeover)
@@ -290,7 +290,7 @@ async function runRound(
   const round = await beginRound(parts, {
     ...from,
     proef,
-    alleenLezen: !schrijfbaar,
+    readOnly: !schrijfbaar,
     settings: { clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
   }).catch((error) => {
     throw [NotOpenZaak, SwitchedAlready, TooFewRights, SourceUnavailable].some((kind) => error instanceof kind)
@@ -361,7 +361,7 @@ function readNumber(value: string, option: string, least: number, most: number):
 async function requireTakeover(database: Database, bron: string, proef: boolean): Promise<Takeover> {
   const name = URL.canParse(bron) ? nameOf(bron) : bron
   const [takeover] = await database.sql<Takeover[]>`
-    select * from overneming where (bron = ${name} or uuid::text = ${bron}) and proef = ${proef}
+    select * from takeover where (bron = ${name} or uuid::text = ${bron}) and proef = ${proef}
     order by (status <> 'omgeschakeld') desc, id desc limit 1`
   if (!takeover) throw new UsageError(`there is no takeover from ${bron}`)
   return takeover

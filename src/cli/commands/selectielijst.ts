@@ -68,7 +68,7 @@ Example:
     .action(async (options: { json?: boolean }) => {
       const [imported, items] = await withDatabase(async ({ db }) => [
         await db.selectFrom('selectielijstImport').selectAll().executeTakeFirst(),
-        await db.selectFrom('selectielijstRegel').selectAll().execute(),
+        await db.selectFrom('selectielijstItem').selectAll().execute(),
       ])
       if (!imported) return print(options, null, 'No selectielijst was imported.')
       const { datum, bestanden, ingelezen } = imported

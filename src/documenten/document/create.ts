@@ -35,7 +35,7 @@ export async function judgeNewDocument(
   const { base } = m.actor
   const { input, elsewhere } = given
   if (m.attempt > 1 && !input.identificatie)
-    await statement`select haal_documentnummers_in(${input.creatiedatum}::date)`.execute(m.trx)
+    await statement`select skip_documentnummers(${input.creatiedatum}::date)`.execute(m.trx)
   const target = resolveLink(input.informatieobjecttype, base)
   if (elsewhere || target.kind !== 'ours' || target.resource !== 'informatieobjecttype') {
     const { type, faults } = await judgeInformatieobjecttype(
@@ -173,7 +173,7 @@ function insertDocument(
   return sql`${
     identificatie
       ? sql`reservering as (
-        delete from documentnummer_reservering
+        delete from reserved_documentnummer
         where identificatie = ${identificatie} and bronorganisatie = ${bronorganisatie}),`
       : sql``
   }

@@ -133,7 +133,7 @@ const ORDERING = new Map(
     formaat: 'v.formaat',
     status: 'v.status',
     titel: 'v.titel',
-    vertrouwelijkheidaanduiding: 'plaats_in_alfabet(e.vertrouwelijkheidaanduiding)', // by its text, as existing clients know it
+    vertrouwelijkheidaanduiding: 'place_in_alphabet(e.vertrouwelijkheidaanduiding)', // by its text, as existing clients know it
   }),
 )
 

@@ -28,7 +28,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
       const numbers = await app.mutate(request.actor, async (m) => {
         m.unrecorded('a number is no resource')
         const { rows } = await sql<{ identificatie: string }>`
-          insert into documentnummer_reservering (bronorganisatie, identificatie)
+          insert into reserved_documentnummer (bronorganisatie, identificatie)
           select ${bronorganisatie}, document_identificatie(current_date) from generate_series(1, ${aantal}::integer)
           returning identificatie`.execute(m.trx)
         return rows

@@ -1,5 +1,5 @@
 // Batches are written in the order of the file, by the one job of the import (batch.ts). Preparing them takes the most time, and any
-// worker may do that before it is their turn. Who does so has a claim: a row in `import_vooruit`.
+// worker may do that before it is their turn. Who does so has a claim: a row in `import_ahead`.
 //
 //   claim     inserted, or taken over from an owner who gave no sign of life; `inhoud` is empty
 //   prepare   rows judged and files copied, with a sign of life every second
@@ -62,8 +62,8 @@ export type Ahead = {
  */
 export async function endClaim(connection: postgres.TransactionSql, id: number, claim: string): Promise<boolean> {
   const ended = await connection<{ claim: string }[]>`
-    delete from import_vooruit
-    where import_id = ${id} and claim = ${claim} and gezien_op > now() - ${EXPIRED}::interval returning claim`
+    delete from import_ahead
+    where import_id = ${id} and claim = ${claim} and seen_at > now() - ${EXPIRED}::interval returning claim`
   return ended.length > 0
 }
 
@@ -85,7 +85,7 @@ export function openAhead(parts: BatchParts): Ahead {
         prepared = await prepare(parts, row, { vanaf, rows })
         const inhoud: Stored = { fouten: [...prepared.fouten], candidates: prepared.candidates }
         const stored = await database.sql<{ vanaf: number }[]>`
-          update import_vooruit set inhoud = ${JSON.stringify(inhoud)}::text::json, gezien_op = now()
+          update import_ahead set inhoud = ${JSON.stringify(inhoud)}::text::json, seen_at = now()
           where claim = ${claim} returning vanaf`
         if (stored.length === 0) await discard(parts, prepared.candidates)
         item.done = true
@@ -105,9 +105,7 @@ export function openAhead(parts: BatchParts): Ahead {
   async function beat(): Promise<void> {
     const claims = [...held.values()].filter(({ done }) => !done).map(({ claim }) => claim)
     if (claims.length > 0)
-      await database.sql`update import_vooruit set gezien_op = now() where claim = any(${claims}::uuid[])`.catch(
-        () => {},
-      )
+      await database.sql`update import_ahead set seen_at = now() where claim = any(${claims}::uuid[])`.catch(() => {})
     else if (held.size === 0) {
       clearInterval(beating)
       beating = undefined
@@ -136,12 +134,12 @@ export function openAhead(parts: BatchParts): Ahead {
     const [claimed] = await database.sql<{ rijen: number }[]>`
       with omvang as (${countRows(id, database.sql`${vanaf}::int`, batchgrootte)}), scheef as (
         -- Claims that begin or end elsewhere, as when a worker of an older version wrote a batch.
-        delete from import_vooruit v using omvang o
+        delete from import_ahead v using omvang o
         where v.import_id = ${id} and v.vanaf <> ${vanaf} and v.vanaf < ${vanaf} + o.rijen and v.vanaf + v.rijen > ${vanaf}
       )
-      insert into import_vooruit (import_id, vanaf, rijen, claim) select ${id}::bigint, ${vanaf}::int, rijen, ${claim}::uuid from omvang
-      on conflict (import_id, vanaf) do update set claim = excluded.claim, rijen = excluded.rijen, gezien_op = now(), inhoud = null
-      where import_vooruit.gezien_op < now() - case when import_vooruit.inhoud is null then ${SILENT} else ${EXPIRED} end::interval
+      insert into import_ahead (import_id, vanaf, rijen, claim) select ${id}::bigint, ${vanaf}::int, rijen, ${claim}::uuid from omvang
+      on conflict (import_id, vanaf) do update set claim = excluded.claim, rijen = excluded.rijen, seen_at = now(), inhoud = null
+      where import_ahead.seen_at < now() - case when import_ahead.inhoud is null then ${SILENT} else ${EXPIRED} end::interval
       returning rijen`
     return claimed?.rijen
   }
@@ -150,10 +148,10 @@ export function openAhead(parts: BatchParts): Ahead {
   async function claimNext({ id, batchgrootte }: ActiveImport, claim: string) {
     const [claimed] = await database.sql<{ vanaf: number; rows: number }[]>`
       with plaats as (
-        select greatest(i.verwerkt, (select max(v.vanaf + v.rijen) from import_vooruit v where v.import_id = i.id)) as vanaf
-        from import i where i.id = ${id} and i.status = 'active' and i.gepauzeerd_op is null
+        select greatest(i.verwerkt, (select max(v.vanaf + v.rijen) from import_ahead v where v.import_id = i.id)) as vanaf
+        from import i where i.id = ${id} and i.status = 'active' and i.paused_at is null
       )
-      insert into import_vooruit (import_id, vanaf, rijen, claim)
+      insert into import_ahead (import_id, vanaf, rijen, claim)
       select ${id}::bigint, vanaf, rijen, ${claim}::uuid from plaats, lateral (${countRows(id, database.sql`vanaf`, batchgrootte)}) o where rijen > 0
       on conflict do nothing returning vanaf, rijen as rows`
     return claimed
@@ -163,14 +161,14 @@ export function openAhead(parts: BatchParts): Ahead {
   function countRows(id: number, vanaf: ReturnType<typeof database.sql>, batchgrootte: number) {
     return database.sql<{ rijen: number }[]>`
       select count(*)::int as rijen from (
-        select sum(omvang) over (order by nummer) - omvang as ervoor from import_regel
+        select sum(omvang) over (order by nummer) - omvang as ervoor from import_row
         where import_id = ${id} and nummer >= ${vanaf} + ${FIRST_ROW}::int and nummer < ${vanaf} + ${FIRST_ROW + batchgrootte}::int
       ) r where ervoor < ${BATCH_BYTES}`
   }
 
   async function readStored({ id }: ActiveImport, vanaf: number): Promise<Claimed | undefined> {
     const [row] = await database.sql<{ claim: string; rijen: number; inhoud: unknown }[]>`
-      select claim, rijen, inhoud from import_vooruit where import_id = ${id} and vanaf = ${vanaf} and inhoud is not null`
+      select claim, rijen, inhoud from import_ahead where import_id = ${id} and vanaf = ${vanaf} and inhoud is not null`
     if (!row) return undefined
     const { fouten, candidates } = row.inhoud as Stored
     return { claim: row.claim, prepared: { rows: row.rijen, fouten: new Map(fouten), candidates } }
@@ -179,7 +177,7 @@ export function openAhead(parts: BatchParts): Ahead {
   async function drop({ claim, prepared }: Claimed): Promise<void> {
     held.delete(claim)
     const [dropped] = await database.sql<{ vanaf: number }[]>`
-      delete from import_vooruit where claim = ${claim} returning vanaf`
+      delete from import_ahead where claim = ${claim} returning vanaf`
     if (dropped) await discard(parts, prepared.candidates)
   }
 
@@ -203,7 +201,7 @@ export function openAhead(parts: BatchParts): Ahead {
   /** Others write what was prepared here. */
   async function forgetWritten({ id }: ActiveImport): Promise<void> {
     if (held.size === 0) return
-    const rows = await database.sql<{ claim: string }[]>`select claim from import_vooruit where import_id = ${id}`
+    const rows = await database.sql<{ claim: string }[]>`select claim from import_ahead where import_id = ${id}`
     const left = new Set(rows.map(({ claim }) => claim))
     for (const { claim, done } of held.values()) if (done && !left.has(claim)) held.delete(claim)
   }
@@ -229,9 +227,9 @@ export function openAhead(parts: BatchParts): Ahead {
   /** Batches that will not be written: of an import that ended, or behind its position. */
   async function removeAbandoned(): Promise<void> {
     const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
-      delete from import_vooruit v using import i
+      delete from import_ahead v using import i
       where i.id = v.import_id and (i.status <> 'active' or v.vanaf + v.rijen <= i.verwerkt)
-        and (v.inhoud is not null or v.gezien_op < now() - ${SILENT}::interval)
+        and (v.inhoud is not null or v.seen_at < now() - ${SILENT}::interval)
       returning v.claim, v.inhoud`
     for (const { claim, inhoud } of rows) {
       held.delete(claim)
@@ -253,13 +251,13 @@ export function openAhead(parts: BatchParts): Ahead {
     drop,
     async reserve({ id, batchgrootte }, vanaf) {
       const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
-        delete from import_vooruit where import_id = ${id} and vanaf = ${vanaf} returning claim, inhoud`
+        delete from import_ahead where import_id = ${id} and vanaf = ${vanaf} returning claim, inhoud`
       for (const { claim, inhoud } of rows) {
         held.delete(claim)
         await discard(parts, (inhoud as Stored | null)?.candidates)
       }
       const reserved = await database.sql<{ rijen: number }[]>`
-        insert into import_vooruit (import_id, vanaf, rijen, claim)
+        insert into import_ahead (import_id, vanaf, rijen, claim)
         select ${id}::bigint, ${vanaf}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${vanaf}::int`, batchgrootte)}) o
         returning rijen`
       return one(reserved).rijen
@@ -278,7 +276,7 @@ export function openAhead(parts: BatchParts): Ahead {
     async look() {
       await removeAbandoned()
       const [open] = await database.sql<{ uuid: string }[]>`
-        select uuid from import where status = 'active' and gepauzeerd_op is null`
+        select uuid from import where status = 'active' and paused_at is null`
       if (open) startHelping(open.uuid)
     },
     async stop() {

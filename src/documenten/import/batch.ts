@@ -176,7 +176,7 @@ async function insertResults(trx: Db, importId: number, made: Made, fouten: Map<
     ...[...fouten].map(([nummer, opmerking]) => ({ nummer, geslaagd: false, opmerking })),
   ]
   await sql`
-    insert into import_resultaat (import_id, nummer, geslaagd, opmerking, document_uuid, identificatie)
+    insert into import_outcome (import_id, nummer, geslaagd, opmerking, document_uuid, identificatie)
     select ${importId}::bigint, nummer, geslaagd, opmerking, uuid, identificatie
     from jsonb_to_recordset(${JSON.stringify(results)}::text::jsonb)
       as x(nummer integer, geslaagd boolean, opmerking text, uuid uuid, identificatie text)`.execute(trx)

@@ -23,7 +23,7 @@ const PROEF_ATTEMPTS = 4
 export async function createDraft(
   m: Mutation,
   bytes: Readable,
-  values: { bestandsnaam: string; basisUrl: string; gemaaktDoor: string },
+  values: { bestandsnaam: string; baseUrl: string; createdBy: string },
 ): Promise<{ uuid: string; totaal: number; omvang: number }> {
   if (bytes.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the file comes once
   await waitForClient(m)
@@ -36,44 +36,44 @@ export async function createDraft(
   }
   const { kop, regels } = await readImportCsv(counted())
   const { id, uuid } = await m.trx
-    .insertInto('importConcept')
+    .insertInto('importDraft')
     .values({ ...values, kop: sql`${JSON.stringify(kop)}::text::json` })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   const lines = copyLines(id, regels)
-  await copyInto(m, 'import_concept_regel', lines)
+  await copyInto(m, 'import_draft_row', lines)
   if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
-  await m.trx.updateTable('importConcept').set({ omvang, totaal: lines.aantal }).where('id', '=', id).execute()
+  await m.trx.updateTable('importDraft').set({ omvang, totaal: lines.aantal }).where('id', '=', id).execute()
   return { uuid, totaal: lines.aantal, omvang }
 }
 
 /** The rows of an import that did not become a document, ready to be tried again as a file of their own. */
 export async function createDraftOfRest(
   m: Mutation,
-  { id, kop, basisUrl, bestandsnaam }: ImportRow,
-  gemaaktDoor: string,
+  { id, kop, baseUrl, bestandsnaam }: ImportRow,
+  createdBy: string,
 ): Promise<{ uuid: string; totaal: number }> {
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   const inserted = await m.sql<{ id: number; uuid: string }[]>`
-    insert into import_concept (bestandsnaam, kop, basis_url, gemaakt_door)
-    values (${bestandsnaam}, ${JSON.stringify(kop)}::text::json, ${basisUrl ?? m.actor.base}, ${gemaaktDoor}) returning id, uuid`
+    insert into import_draft (bestandsnaam, kop, base_url, created_by)
+    values (${bestandsnaam}, ${JSON.stringify(kop)}::text::json, ${baseUrl ?? m.actor.base}, ${createdBy}) returning id, uuid`
   const made = one(inserted)
   const counts = await m.sql<{ totaal: number; omvang: number }[]>`
     with rest as (
-      insert into import_concept_regel (concept_id, nummer, cellen)
+      insert into import_draft_row (concept_id, nummer, cellen)
       select ${made.id}::bigint, 1 + row_number() over (order by r.nummer), r.cellen
-      from import_regel r left join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
+      from import_row r left join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
       where r.import_id = ${id} and u.geslaagd is not true
       returning octet_length(cellen::text) as omvang)
     select count(*)::int as totaal, coalesce(sum(omvang), 0)::bigint as omvang from rest`
   const counted = one(counts)
   if (counted.totaal === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
-  await m.trx.updateTable('importConcept').set(counted).where('id', '=', made.id).execute()
+  await m.trx.updateTable('importDraft').set(counted).where('id', '=', made.id).execute()
   return { uuid: made.uuid, totaal: counted.totaal }
 }
 
 function concepten(db: ReadDb) {
-  return db.selectFrom('importConcept').where('verwijderdOp', 'is', null)
+  return db.selectFrom('importDraft').where('deletedAt', 'is', null)
 }
 
 /** The newest uploads that are not started yet. */
@@ -93,9 +93,9 @@ const WEG = 'Dit bestand is er niet meer: het is geïmporteerd, weggegooid of na
 
 async function lockConcept(m: Mutation, uuid: string): Promise<Concept> {
   const row = await m.trx
-    .selectFrom('importConcept')
+    .selectFrom('importDraft')
     .where('uuid', '=', uuid)
-    .where('verwijderdOp', 'is', null)
+    .where('deletedAt', 'is', null)
     .selectAll()
     .forUpdate()
     .executeTakeFirst()
@@ -110,19 +110,19 @@ async function lockConcept(m: Mutation, uuid: string): Promise<Concept> {
 export async function startDraft(
   m: Mutation,
   uuid: string,
-  { config, gestartDoor }: { config: Config; gestartDoor: string },
+  { config, startedBy }: { config: Config; startedBy: string },
 ): Promise<{ import: { id: number; uuid: string }; concept: Concept }> {
   const concept = await lockConcept(m, uuid)
   const fault = importBaseDirFault(config)
   if (fault) throw importFault(fault.code, fault.reden)
-  const made = await createImport(m, { gestartDoor, bestandsnaam: concept.bestandsnaam })
+  const made = await createImport(m, { startedBy, bestandsnaam: concept.bestandsnaam })
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   await m.sql`
-    insert into import_regel (import_id, nummer, cellen)
-    select ${made.id}::bigint, nummer, cellen from import_concept_regel where concept_id = ${concept.id} order by nummer`
+    insert into import_row (import_id, nummer, cellen)
+    select ${made.id}::bigint, nummer, cellen from import_draft_row where concept_id = ${concept.id} order by nummer`
   await activateImport(m, made, {
     kop: concept.kop as string[],
-    basisUrl: concept.basisUrl,
+    baseUrl: concept.baseUrl,
     batchgrootte: config.importBatchSize,
     totaal: concept.totaal,
   })
@@ -141,15 +141,15 @@ export async function deleteDraft(m: Mutation, uuid: string): Promise<Concept> {
 export async function requestDryRun(m: Mutation, uuid: string): Promise<Concept> {
   const concept = await lockConcept(m, uuid)
   await m.trx
-    .updateTable('importConcept')
+    .updateTable('importDraft')
     .set({
-      proefStatus: 'wacht',
-      proefReden: null,
-      proefVerwerkt: 0,
-      proefFouten: 0,
-      proefGestartOp: sql`clock_timestamp()`,
-      proefBijgewerktOp: sql`now()`,
-      proefBeeindigdOp: null,
+      trialStatus: 'wacht',
+      trialReason: null,
+      trialHandled: 0,
+      trialFaults: 0,
+      trialStartedAt: sql`clock_timestamp()`,
+      trialUpdatedAt: sql`now()`,
+      trialEndedAt: null,
     })
     .where('id', '=', concept.id)
     .execute()
@@ -163,7 +163,7 @@ export async function requestDryRun(m: Mutation, uuid: string): Promise<Concept>
 
 /** Out of sight at once; a job removes its rows bit by bit. */
 async function deleteDraftRow(trx: Db, id: number): Promise<void> {
-  await trx.updateTable('importConcept').set({ verwijderdOp: sql`now()` }).where('id', '=', id).execute()
+  await trx.updateTable('importDraft').set({ deletedAt: sql`now()` }).where('id', '=', id).execute()
   await enqueue(trx, 'remove-draft', { id }, { jobKey: `remove-draft:${id}` })
 }
 
@@ -171,9 +171,9 @@ async function deleteDraftRow(trx: Db, id: number): Promise<void> {
 export async function deleteOldDrafts(db: Db): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const old = await trx
-      .selectFrom('importConcept')
-      .where('verwijderdOp', 'is', null)
-      .where(sql<boolean>`gemaakt_op < now() - interval '1 day'`)
+      .selectFrom('importDraft')
+      .where('deletedAt', 'is', null)
+      .where(sql<boolean>`created_at < now() - interval '1 day'`)
       .select('id')
       .forUpdate()
       .skipLocked() // one that is being started right now

@@ -34,7 +34,7 @@ type Parts = { config: Config; database: Database; caseLinks: CaseLinks }
 type Run = {
   id: number
   kop: string[]
-  basisUrl: string
+  baseUrl: string
   totaal: number
   /** Tells this run from others. */
   gestart: string
@@ -64,29 +64,29 @@ export async function dryRunImport(parts: Parts, uuid: string, signal?: AbortSig
     if (!(await count(database, run, { vanaf, tot: vanaf + rows }, fouten))) return
     vanaf += rows
   }
-  await database.sql`delete from import_concept_sleutel where concept_id = ${run.id}`
+  await database.sql`delete from import_draft_key where concept_id = ${run.id}`
   await endDryRun(database, uuid, { status: 'klaar', gestart: run.gestart })
 }
 
 async function begin(database: Database, uuid: string): Promise<Run | undefined> {
   return database.sql.begin(async (sql) => {
     const [row] = await sql<
-      { id: number; kop: string[] | null; basis_url: string; totaal: number; proef_gestart_op: string }[]
+      { id: number; kop: string[] | null; base_url: string; totaal: number; trial_started_at: string }[]
     >`
-      update import_concept set proef_status = 'bezig', proef_verwerkt = 0, proef_fouten = 0, proef_reden = null,
-        proef_gestart_op = clock_timestamp(), proef_bijgewerkt_op = now()
-      where uuid = ${uuid} and verwijderd_op is null and proef_status in ('wacht', 'bezig')
-      returning id, kop, basis_url, totaal, proef_gestart_op`
+      update import_draft set trial_status = 'bezig', trial_handled = 0, trial_faults = 0, trial_reason = null,
+        trial_started_at = clock_timestamp(), trial_updated_at = now()
+      where uuid = ${uuid} and deleted_at is null and trial_status in ('wacht', 'bezig')
+      returning id, kop, base_url, totaal, trial_started_at`
     if (!row) return undefined
-    await sql`delete from import_concept_foutsoort where concept_id = ${row.id}`
-    await sql`delete from import_concept_fout where concept_id = ${row.id}`
-    await sql`delete from import_concept_sleutel where concept_id = ${row.id}`
+    await sql`delete from import_draft_fault_kind where concept_id = ${row.id}`
+    await sql`delete from import_draft_fault where concept_id = ${row.id}`
+    await sql`delete from import_draft_key where concept_id = ${row.id}`
     return {
       id: row.id,
       kop: row.kop ?? [],
-      basisUrl: row.basis_url,
+      baseUrl: row.base_url,
       totaal: row.totaal,
-      gestart: row.proef_gestart_op,
+      gestart: row.trial_started_at,
     }
   })
 }
@@ -98,9 +98,9 @@ export async function endDryRun(
   { status, reden = null, gestart }: { status: 'klaar' | 'mislukt'; reden?: string | null; gestart?: string },
 ): Promise<void> {
   await sql`
-    update import_concept set proef_status = ${status}, proef_reden = ${reden}, proef_beeindigd_op = now()
-    where uuid = ${uuid} and proef_status in ('wacht', 'bezig')
-      and proef_gestart_op = coalesce(${gestart ?? null}::timestamptz, proef_gestart_op)`
+    update import_draft set trial_status = ${status}, trial_reason = ${reden}, trial_ended_at = now()
+    where uuid = ${uuid} and trial_status in ('wacht', 'bezig')
+      and trial_started_at = coalesce(${gestart ?? null}::timestamptz, trial_started_at)`
 }
 
 /** What is wrong with the rows of one portion, by row, and how many these are. */
@@ -113,10 +113,10 @@ async function judge(
   const staged = await sql<{ nummer: number; cellen: string[] }[]>`
     select nummer, cellen from (
       select nummer, cellen, sum(omvang) over (order by nummer) - omvang as ervoor
-      from (select *, octet_length(cellen::text) as omvang from import_concept_regel) r
+      from (select *, octet_length(cellen::text) as omvang from import_draft_row) r
       where concept_id = ${run.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + PORTION}
     ) r where ervoor < ${PORTION_BYTES} order by nummer`
-  await nameTypes(db, run.basisUrl, run.kop, staged)
+  await nameTypes(db, run.baseUrl, run.kop, staged)
   const fouten = new Map<number, string>()
   const readRows: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
   for (const [index, { nummer, cellen }] of staged.entries()) {
@@ -125,7 +125,7 @@ async function judge(
     if ('fout' in result) fouten.set(nummer, result.fout)
     else readRows.push(result)
   }
-  const rows = await judgeTypes(db, config, run.basisUrl, readRows, fouten)
+  const rows = await judgeTypes(db, config, run.baseUrl, readRows, fouten)
   if (rows.length === 0) return { fouten, rows: staged.length }
   const taken = await existing(db, rows)
   await addSeen(sql, run.id, rows, taken)
@@ -134,7 +134,7 @@ async function judge(
   const { accepted, refused } = judgeInOrder(candidates, taken, zaakFouten)
   for (const [nummer, fout] of refused) fouten.set(nummer, fout)
   await sql`
-    insert into import_concept_sleutel (concept_id, sleutel)
+    insert into import_draft_key (concept_id, sleutel)
     select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
   return { fouten, rows: staged.length }
 }
@@ -149,7 +149,7 @@ async function addSeen(
   taken: { uuids: Set<string>; nummers: Set<string> },
 ): Promise<void> {
   const seen = await sql<{ sleutel: string }[]>`
-    select sleutel from import_concept_sleutel where concept_id = ${id} and sleutel = any(${rows.flatMap(keysOf)})`
+    select sleutel from import_draft_key where concept_id = ${id} and sleutel = any(${rows.flatMap(keysOf)})`
   for (const { sleutel } of seen) (sleutel.includes(' ') ? taken.nummers : taken.uuids).add(sleutel)
 }
 
@@ -194,23 +194,23 @@ async function count(
 ): Promise<boolean> {
   return database.sql.begin(async (sql) => {
     const [mine] = await sql<{ id: number }[]>`
-      update import_concept
-      set proef_verwerkt = ${tot}, proef_fouten = proef_fouten + ${fouten.size}, proef_bijgewerkt_op = now()
-      where id = ${run.id} and verwijderd_op is null and proef_status = 'bezig' and proef_verwerkt = ${vanaf}
-        and proef_gestart_op = ${run.gestart}
+      update import_draft
+      set trial_handled = ${tot}, trial_faults = trial_faults + ${fouten.size}, trial_updated_at = now()
+      where id = ${run.id} and deleted_at is null and trial_status = 'bezig' and trial_handled = ${vanaf}
+        and trial_started_at = ${run.gestart}
       returning id`
     if (!mine) return false
     if (fouten.size === 0) return true
     const rows = [...fouten].map(([nummer, opmerking]) => ({ nummer, opmerking }))
     await sql`
-      insert into import_concept_fout (concept_id, nummer, opmerking)
+      insert into import_draft_fault (concept_id, nummer, opmerking)
       select ${run.id}::bigint, nummer, opmerking
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)`
     await sql`
-      insert into import_concept_foutsoort as f (concept_id, sleutel, reden, aantal, voorbeelden)
+      insert into import_draft_fault_kind as f (concept_id, sleutel, reden, aantal, voorbeelden)
       select ${run.id}::bigint, hashtextextended(reden, 0) as sleutel, min(reden), count(*),
         to_jsonb((array_agg(jsonb_build_object('nummer', nummer, 'opmerking', opmerking) order by nummer))[1:${EXAMPLES}::int])
-      from (select nummer, opmerking, import_reden(opmerking) as reden
+      from (select nummer, opmerking, import_reason(opmerking) as reden
         from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)) r
       group by 2 order by 2
       on conflict (concept_id, sleutel) do update set aantal = f.aantal + excluded.aantal,

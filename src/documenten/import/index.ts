@@ -135,10 +135,10 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     await waitForClient(m)
     const { kop, regels } = await readImportCsv(request.body as Readable)
     const lines = copyLines(found.id, regels)
-    await copyInto(m, 'import_regel', lines)
+    await copyInto(m, 'import_row', lines)
     await activateImport(m, found, {
       kop,
-      basisUrl: request.base,
+      baseUrl: request.base,
       batchgrootte: parts.config.importBatchSize,
       totaal: lines.aantal,
     })
@@ -154,7 +154,7 @@ export async function waitForClient(m: Mutation): Promise<void> {
 export async function activateImport(
   m: Mutation,
   { id, uuid }: { id: number; uuid: string },
-  { kop, ...values }: { kop: string[]; basisUrl: string; batchgrootte: number; totaal: number },
+  { kop, ...values }: { kop: string[]; baseUrl: string; batchgrootte: number; totaal: number },
 ): Promise<void> {
   await m.trx
     .updateTable('import')
@@ -162,8 +162,8 @@ export async function activateImport(
       ...values,
       status: 'active',
       kop: sql`${JSON.stringify(kop)}::text::json`,
-      gestartOp: sql`now()`,
-      bijgewerktOp: sql`now()`,
+      startedAt: sql`now()`,
+      updatedAt: sql`now()`,
     })
     .where('id', '=', id)
     .execute()
@@ -173,7 +173,7 @@ export async function activateImport(
 /** Fills a table of rows with the lines of `copyLines`. */
 export async function copyInto(
   m: Mutation,
-  table: 'import_regel' | 'import_concept_regel',
+  table: 'import_row' | 'import_draft_row',
   lines: AsyncIterable<Buffer>,
 ): Promise<void> {
   const target = await m.sql`copy ${m.sql(table)} from stdin`.writable()
@@ -207,7 +207,7 @@ async function lockImport(m: Mutation, uuid: string, busy?: string): Promise<Imp
   const query = m.trx
     .selectFrom('import')
     .where('uuid', '=', uuid)
-    .where('verwijderdOp', 'is', null)
+    .where('deletedAt', 'is', null)
     .selectAll()
     .forUpdate()
   const row = await (busy ? query.skipLocked() : query).executeTakeFirst()
@@ -227,12 +227,12 @@ async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
 const IN_USE = 'Aan deze import wordt op dit moment al gewerkt.'
 
 /**
- * Only one import is open at a time: the index `import_een_open` says so, this names the one that is.
+ * Only one import is open at a time: the index `import_one_open` says so, this names the one that is.
  * @throws Problem `existing-import-started` when there is one
  */
 export async function createImport(
   m: Mutation,
-  values: { gestartDoor?: string; bestandsnaam?: string } = {},
+  values: { startedBy?: string; bestandsnaam?: string } = {},
 ): Promise<{ id: number; uuid: string }> {
   m.unrecorded('an import is no resource of the standard')
   const made = await m.trx
@@ -273,14 +273,14 @@ export async function cancelImport(m: Mutation, uuid: string): Promise<ImportRow
 export async function pauseImport(m: Mutation, uuid: string): Promise<ImportRow> {
   m.unrecorded('an import is no resource of the standard')
   const found = await lockImportSoon(m, uuid)
-  if (found.status !== 'active' || found.gepauzeerdOp) throw importFault('invalid-status', 'Deze import loopt niet.')
-  await m.trx.updateTable('import').set({ gepauzeerdOp: sql`now()` }).where('id', '=', found.id).execute()
+  if (found.status !== 'active' || found.pausedAt) throw importFault('invalid-status', 'Deze import loopt niet.')
+  await m.trx.updateTable('import').set({ pausedAt: sql`now()` }).where('id', '=', found.id).execute()
   return requireImport(m.read, found.uuid)
 }
 
 /** Whether it may go on: it is paused, or it stopped by itself with rows left. */
-export function canContinue({ status, reden, gepauzeerdOp, verwerkt, totaal }: ImportRow): boolean {
-  if (status === 'active') return gepauzeerdOp !== null
+export function canContinue({ status, reden, pausedAt, verwerkt, totaal }: ImportRow): boolean {
+  if (status === 'active') return pausedAt !== null
   return status === 'error' && reden !== GEANNULEERD && verwerkt < totaal
 }
 
@@ -292,7 +292,7 @@ export async function continueImport(m: Mutation, uuid: string): Promise<ImportR
   await refuseOtherImport(m, found.id)
   await m.trx
     .updateTable('import')
-    .set({ status: 'active', reden: null, gepauzeerdOp: null, beeindigdOp: null, bijgewerktOp: sql`now()` })
+    .set({ status: 'active', reden: null, pausedAt: null, endedAt: null, updatedAt: sql`now()` })
     .where('id', '=', found.id)
     .execute()
     .catch((error) => {
@@ -341,7 +341,7 @@ export function sendReport(
 export async function deleteImportRow(m: Pick<Mutation, 'trx' | 'enqueue'>, id: number): Promise<void> {
   await m.trx
     .updateTable('import')
-    .set({ verwijderdOp: sql`now()`, status: sql`case status when 'pending' then 'error' else status end` })
+    .set({ deletedAt: sql`now()`, status: sql`case status when 'pending' then 'error' else status end` })
     .where('id', '=', id)
     .execute()
   await m.enqueue('remove-import', { id }, { jobKey: `remove-import:${id}` })
@@ -385,9 +385,9 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     processed: row.verwerkt,
     processedSuccessfully: row.geslaagd,
     processedInvalid: row.mislukt ?? 0,
-    createdOn: row.gemaaktOp,
-    startedOn: row.gestartOp,
-    finishedOn: row.beeindigdOp,
-    reason: row.gepauzeerdOp ? GEPAUZEERD : row.reden,
+    createdOn: row.createdAt,
+    startedOn: row.startedAt,
+    finishedOn: row.endedAt,
+    reason: row.pausedAt ? GEPAUZEERD : row.reden,
   }
 }

@@ -40,12 +40,10 @@ export async function activeImport(db: Db, uuid: string) {
     .selectFrom('import')
     .where('uuid', '=', uuid)
     .where('status', '=', 'active')
-    .where('gepauzeerdOp', 'is', null)
-    .select(['id', 'uuid', 'kop', 'basisUrl', 'batchgrootte', 'totaal', 'verwerkt'])
+    .where('pausedAt', 'is', null)
+    .select(['id', 'uuid', 'kop', 'baseUrl', 'batchgrootte', 'totaal', 'verwerkt'])
     .executeTakeFirst()
-  return (
-    row && { ...row, kop: row.kop as string[], basisUrl: row.basisUrl ?? '', batchgrootte: row.batchgrootte ?? 500 }
-  )
+  return row && { ...row, kop: row.kop as string[], baseUrl: row.baseUrl ?? '', batchgrootte: row.batchgrootte ?? 500 }
 }
 export type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 
@@ -77,18 +75,18 @@ async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, rows: 
   if (fault) throw new StoreUnavailable(fault.code, 'import directory')
   const { db } = parts.database
   const { rows: staged } = await sql<{ nummer: number; cellen: string[] }>`
-    select nummer, cellen from import_regel
+    select nummer, cellen from import_row
     where import_id = ${row.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + rows}
     order by nummer`.execute(db)
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
   const fouten = new Map<number, string>()
-  await nameTypes(db, row.basisUrl, row.kop, staged)
+  await nameTypes(db, row.baseUrl, row.kop, staged)
   const readRows = staged.flatMap(({ nummer, cellen }) => {
     const result = readRow(row.kop, cellen, nummer)
     if ('fout' in result) fouten.set(nummer, result.fout)
     return 'fout' in result ? [] : [result]
   })
-  return { fouten, typed: await judgeTypes(db, parts.config, row.basisUrl, readRows, fouten) }
+  return { fouten, typed: await judgeTypes(db, parts.config, row.baseUrl, readRows, fouten) }
 }
 
 /** Copies the files of the rows, and holds them against the size and checksum that the row states. */

@@ -29,8 +29,8 @@ export async function advance(trx: Db, id: number, batch: { handled: number; mad
       verwerkt: eb('verwerkt', '+', batch.handled),
       geslaagd: eb('geslaagd', '+', batch.made),
       status: sql`case when ${isDone} then 'finished' else status end`,
-      beeindigdOp: sql`case when ${isDone} then now() end`,
-      bijgewerktOp: sql`now()`,
+      endedAt: sql`case when ${isDone} then now() end`,
+      updatedAt: sql`now()`,
       reden: null,
     }))
     .where('id', '=', id)
@@ -43,7 +43,7 @@ export async function advance(trx: Db, id: number, batch: { handled: number; mad
 export async function finishWhenDone(trx: Db, id: number): Promise<boolean> {
   const done = await trx
     .updateTable('import')
-    .set({ status: 'finished', beeindigdOp: sql`now()` })
+    .set({ status: 'finished', endedAt: sql`now()` })
     .where('id', '=', id)
     .where('status', '=', 'active')
     .whereRef('verwerkt', '>=', 'totaal')
@@ -56,7 +56,7 @@ export async function finishWhenDone(trx: Db, id: number): Promise<boolean> {
 export async function stopImport(trx: Db, id: number, reden: string): Promise<void> {
   await trx
     .updateTable('import')
-    .set({ status: 'error', reden, gepauzeerdOp: null, beeindigdOp: sql`now()` })
+    .set({ status: 'error', reden, pausedAt: null, endedAt: sql`now()` })
     .where('id', '=', id)
     .where('status', 'in', ['pending', 'active'])
     .execute()
@@ -77,7 +77,7 @@ export async function repairImports(db: Db): Promise<void> {
     const stuck = await sql<{ id: number; uuid: string; verwerkt: number; exhausted: boolean }>`
       select i.id, i.uuid, i.verwerkt, j.id is not null as exhausted
       from import i left join graphile_worker.jobs j on j.key = 'import:' || i.uuid
-      where i.status = 'active' and i.gepauzeerd_op is null and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
+      where i.status = 'active' and i.paused_at is null and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
         and not exists (select from graphile_worker.jobs r
           where r.task_identifier = 'import-batch' and r.locked_at is not null)
       for update of i skip locked`.execute(trx)

@@ -26,7 +26,7 @@ export async function* reportRows(
       select nummer, cellen, geslaagd, opmerking, document_uuid, identificatie from (
         select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
           select r.nummer, r.cellen, r.omvang, u.geslaagd, u.opmerking, u.document_uuid, u.identificatie
-          from import_regel r left join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
+          from import_row r left join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
           where r.import_id = ${row.id} and r.nummer > ${after} order by r.nummer limit ${PAGE}
         ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
     if (rows.length === 0) break
@@ -61,13 +61,13 @@ export async function* failedRows({ sql }: Reader, { id, verwerkt }: ImportRow):
     select nummer, cellen from (
       select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
         select r.nummer, r.cellen, r.omvang
-        from import_regel r join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
+        from import_row r join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
         where u.import_id = ${id} and not u.geslaagd and u.nummer > ${after} order by u.nummer limit ${PAGE}
       ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
   const untried = (after: number) => sql<Row[]>`
     select nummer, cellen from (
       select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
-        select nummer, cellen, omvang from import_regel
+        select nummer, cellen, omvang from import_row
         where import_id = ${id} and nummer > ${Math.max(after, position)} order by nummer limit ${PAGE}
       ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
   for (const read of [failed, untried]) {

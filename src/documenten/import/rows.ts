@@ -5,7 +5,7 @@ import type { ReadDb } from '../../database/database.ts'
 
 /** The imports that were not deleted. */
 export function imported(db: ReadDb) {
-  return db.selectFrom('import').where('verwijderdOp', 'is', null)
+  return db.selectFrom('import').where('deletedAt', 'is', null)
 }
 
 /** @throws Problem 404 when there is no such import, or it was deleted */

@@ -145,7 +145,7 @@ async function checkOrphans(check: Check, store: Store): Promise<void> {
     const row = one(
       await connection<{ orphans: number; own: number }[]>`
       select count(*) filter (where ${orphan} and exists (select from bestand_zonder_rij z where z.backend = ${backend}
-          and z.naam = a.sleutel and not z.onafgemaakt and z.gezien_op < now() - ${GRACE}::interval)) as orphans,
+          and z.naam = a.sleutel and not z.onafgemaakt and z.seen_at < now() - ${GRACE}::interval)) as orphans,
         count(*) filter (where a.eigen) as own
       from aanwezig a`,
     )
@@ -184,9 +184,9 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
   for (let after = 0; ; ) {
     // Younger documents were not there yet when the list was made.
     const page = await connection<(Bestand & { gevonden: number | null; vermist: boolean })[]>`
-      select b.id, b.sleutel, b.omvang, b.sha256, b.vermist_sinds is not null as vermist, a.omvang as gevonden
+      select b.id, b.sleutel, b.omvang, b.sha256, b.missing_since is not null as vermist, a.omvang as gevonden
       from bestand b left join aanwezig a on a.sleutel = b.sleutel
-      where b.id > ${after} and b.backend = ${backend} and b.gemaakt_op < ${begin} order by b.id limit ${PAGE}`
+      where b.id > ${after} and b.backend = ${backend} and b.created_at < ${begin} order by b.id limit ${PAGE}`
     if (page.length === 0) return
     after = lastOf(page).id
     const missing: number[] = []
@@ -209,8 +209,8 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
     })
     if (options.repair && missing.length + back.length > 0) {
       const noted = await sql`
-        update bestand set vermist_sinds = now() where id = any(${missing}::bigint[]) and vermist_sinds is null`
-      await sql`update bestand set vermist_sinds = null where id = any(${back}::bigint[])`
+        update bestand set missing_since = now() where id = any(${missing}::bigint[]) and missing_since is null`
+      await sql`update bestand set missing_since = null where id = any(${back}::bigint[])`
       so.noted += noted.count
       so.back += back.length
     }
@@ -252,7 +252,7 @@ async function useCopy(parts: Parts, backend: Backend, { id, sleutel, sha256 }: 
   for (const other of await usedBackends(parts)) {
     if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
     const rows = await parts.database.sql<{ id: number }[]>`
-      update bestand b set backend = ${other}, vermist_sinds = null
+      update bestand b set backend = ${other}, missing_since = null
       where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
         and not exists (select from bestand o where o.backend = ${other} and o.sleutel = ${sleutel})
       returning id`

@@ -40,15 +40,15 @@ export async function ripeBytes(
     await sql`
       insert into bestand_zonder_rij as z (backend, naam, onafgemaakt)
       select ${backend}, naam, ${unfinished} from unnest(${names}::text[]) naam
-      on conflict (backend, naam, onafgemaakt) do update set laatst_gezien_op = now(), gezien_op = least(z.gezien_op, now())`
+      on conflict (backend, naam, onafgemaakt) do update set laatst_gezien_op = now(), seen_at = least(z.seen_at, now())`
   }
   const rows = await sql<{ naam: string }[]>`
     select naam from bestand_zonder_rij
     where backend = ${backend} and onafgemaakt = ${unfinished} and naam = any(${names}::text[])
-      and gezien_op < now() - ${GRACE}::interval
+      and seen_at < now() - ${GRACE}::interval
       and not exists (select from import where status = 'active')
-      and not exists (select from import_vooruit)
-      and not exists (select from overneming where status = 'loopt')
+      and not exists (select from import_ahead)
+      and not exists (select from takeover where status = 'loopt')
       and not exists (select from pg_locks where locktype = 'advisory' and classid = 0 and objid = ${MOVE_LOCK}
         and database = (select oid from pg_database where datname = current_database()))`
   return new Set(rows.map(({ naam }) => naam))

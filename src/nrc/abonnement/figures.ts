@@ -11,17 +11,17 @@ export type Figures = {
   uuid: string
   status: string
   reden: string
-  statusSinds: string
+  statusSince: string
   callbackUrl: string
   authenticatie: string
   applicatie: string | null
   applicatieUuid: string | null
   fouten: number
-  storingSinds: string | null
-  nietVoor: string | null
-  laatsteUitkomst: string | null
-  laatsteHttpStatus: number | null
-  laatsteFoutOp: string | null
+  failingSince: string | null
+  notBefore: string | null
+  lastOutcome: string | null
+  lastHttpStatus: number | null
+  lastFaultAt: string | null
   laatstGeluktOp: string | null
   wachtend: number
   oudsteWachtendeOp: string | null
@@ -32,27 +32,27 @@ export type Figures = {
 export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): Promise<Figures[]> {
   const { rows } = await sql<Figures>`
     with gekozen as materialized (
-      select a.* from abonnement a where a.verwijderd_op is null and ${conditions}
+      select a.* from abonnement a where a.deleted_at is null and ${conditions}
     )
-    select a.id, a.uuid, a.status, a.reden, a.status_sinds, a.callback_url, a.authenticatie, p.label as applicatie,
-      p.uuid as applicatie_uuid, a.fouten, a.storing_sinds, a.niet_voor, a.laatste_uitkomst, a.laatste_http_status,
-      a.laatste_fout_op, gelukt.begonnen_op as laatst_gelukt_op, wacht.aantal as wachtend,
+    select a.id, a.uuid, a.status, a.reden, a.status_since, a.callback_url, a.authenticatie, p.label as applicatie,
+      p.uuid as applicatie_uuid, a.fouten, a.failing_since, a.not_before, a.last_outcome, a.last_http_status,
+      a.last_fault_at, gelukt.begun_at as laatst_gelukt_op, wacht.aantal as wachtend,
       n.aanmaakdatum as oudste_wachtende_op, mislukt.aantal as mislukt
     from gekozen a
     left join applicatie p on p.id = a.applicatie_id
     cross join lateral (
       select count(*)::int as aantal, min(w.notificatie_id) as oudste from (
-        select notificatie_id from levering where abonnement_id = a.id and status = 'gepland'
-        order by volgende_poging_op, notificatie_id limit ${COUNTED + 1}) w) wacht
+        select notificatie_id from delivery where abonnement_id = a.id and status = 'gepland'
+        order by next_attempt_at, notificatie_id limit ${COUNTED + 1}) w) wacht
     left join notificatie n on n.id = wacht.oudste
     cross join lateral (
       select count(*)::int as aantal from (
-        select from levering where abonnement_id = a.id and status = 'mislukt' limit ${COUNTED + 1}) m) mislukt
+        select from delivery where abonnement_id = a.id and status = 'mislukt' limit ${COUNTED + 1}) m) mislukt
     -- Since attempts fail there was no success: it is looked for before that.
     left join lateral (
-      select begonnen_op from notificatie_poging g
-      where g.abonnement_id = a.id and g.uitkomst = 'delivered' and g.begonnen_op <= coalesce(a.storing_sinds, now())
-      order by g.begonnen_op desc limit 1) gelukt on true
+      select begun_at from delivery_attempt g
+      where g.abonnement_id = a.id and g.uitkomst = 'delivered' and g.begun_at <= coalesce(a.failing_since, now())
+      order by g.begun_at desc limit 1) gelukt on true
     order by a.id`.execute(db)
   return rows
 }
@@ -62,9 +62,9 @@ export async function readAlarms(db: ReadDb, limit: number): Promise<Figures[]> 
   const rows = await readFigures(
     db,
     sql`(a.status in ('geblokkeerd', 'opgezegd') or a.fouten > 0
-      or exists (select from levering l where l.abonnement_id = a.id and l.status = 'gepland' and a.status = 'actief'
-        and l.volgende_poging_op < now() - interval '15 minutes'))
-      order by a.status = 'actief', a.storing_sinds nulls last, a.id limit ${limit}`,
+      or exists (select from delivery l where l.abonnement_id = a.id and l.status = 'gepland' and a.status = 'actief'
+        and l.next_attempt_at < now() - interval '15 minutes'))
+      order by a.status = 'actief', a.failing_since nulls last, a.id limit ${limit}`,
   )
   return rows
 }
@@ -74,13 +74,13 @@ export type Throughput = { uur: number; uurGelukt: number; dag: number; dagGeluk
 /** Of the last thousand attempts of a day: how many there were, how many were accepted, and how long they took (ms). */
 export async function readThroughput(db: ReadDb, abonnementId: number): Promise<Throughput> {
   const { rows } = await sql<Throughput>`
-    select count(*) filter (where begonnen_op > now() - interval '1 hour')::int as uur,
-      count(*) filter (where begonnen_op > now() - interval '1 hour' and uitkomst = 'delivered')::int as uur_gelukt,
+    select count(*) filter (where begun_at > now() - interval '1 hour')::int as uur,
+      count(*) filter (where begun_at > now() - interval '1 hour' and uitkomst = 'delivered')::int as uur_gelukt,
       count(*)::int as dag, count(*) filter (where uitkomst = 'delivered')::int as dag_gelukt,
-      coalesce(percentile_disc(0.5) within group (order by duur_ms) filter (where uitkomst = 'delivered'), 0) as p50,
-      coalesce(percentile_disc(0.95) within group (order by duur_ms) filter (where uitkomst = 'delivered'), 0) as p95
-    from (select * from notificatie_poging
-      where abonnement_id = ${abonnementId} and begonnen_op > now() - interval '1 day'
-      order by begonnen_op desc limit 1000) p`.execute(db)
+      coalesce(percentile_disc(0.5) within group (order by duration_ms) filter (where uitkomst = 'delivered'), 0) as p50,
+      coalesce(percentile_disc(0.95) within group (order by duration_ms) filter (where uitkomst = 'delivered'), 0) as p95
+    from (select * from delivery_attempt
+      where abonnement_id = ${abonnementId} and begun_at > now() - interval '1 day'
+      order by begun_at desc limit 1000) p`.execute(db)
   return one(rows)
 }

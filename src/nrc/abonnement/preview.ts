@@ -29,9 +29,9 @@ export async function previewFilters(db: ReadDb, groepen: KnownGroup[], events: 
     ), past as (
       select g.nummer, n.id, exists (
           select from jsonb_object_keys(g.filters) f(naam) where f.naam not in ('#resource', '#actie') and not exists (
-            select from jsonb_object_keys(n.kenmerken) k(naam) where kenmerk_naam(k.naam) = kenmerk_naam(f.naam))) as afwezig
+            select from jsonb_object_keys(n.kenmerken) k(naam) where kenmerk_name(k.naam) = kenmerk_name(f.naam))) as afwezig
       from laatste n join groep g on g.kanaal = n.kanaal and (n.cloudevent is null or ${events})
-        and filters_passen(g.filters, n.kenmerken, n.resource, n.actie)
+        and filters_fit(g.filters, n.kenmerken, n.resource, n.actie)
     )
     select null::bigint as groep, (select count(*) from laatste) as seen, count(distinct id) as fitting,
       count(distinct id) - count(distinct id) filter (where not afwezig) as by_absence from past

@@ -44,7 +44,7 @@ export async function listAbonnementen(
   const { rows } = await sql<Listed>`
     select a.id, a.uuid, a.callback_url, a.cloudevents, ${KANALEN_OF_A}::text as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
-    where a.verwijderd_op is null and ${kept} and a.id > ${after}::bigint order by a.id limit ${limit}`.execute(db)
+    where a.deleted_at is null and ${kept} and a.id > ${after}::bigint order by a.id limit ${limit}`.execute(db)
   return rows
 }
 
@@ -58,7 +58,7 @@ export async function requireAbonnement(db: ReadDb, uuid: string): Promise<Abonn
     select a.id, a.uuid, p.uuid as applicatie_uuid, a.callback_url, a.authenticatie, a.auth, a.cloudevents, a.status,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
-    where a.verwijderd_op is null and a.uuid = ${uuid}::uuid`.execute(db)
+    where a.deleted_at is null and a.uuid = ${uuid}::uuid`.execute(db)
   if (!rows[0]) throw notFound()
   return rows[0]
 }

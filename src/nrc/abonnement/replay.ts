@@ -1,4 +1,4 @@
-// Sending messages again to one abonnement. A row of `herzending` says what is meant; the job `replay-messages` plans deliveries
+// Sending messages again to one abonnement. A row of `resend` says what is meant; the job `replay-messages` plans deliveries
 // for it, portion by portion at its rate, each portion in one transaction with the position that it reached. A message keeps its
 // id (`webhook-id`), goes with `X-Replay: true`, and goes before younger messages of its main object.
 import { type RawBuilder, sql } from 'kysely'
@@ -16,8 +16,8 @@ export type Replay = {
   /** Messages made since this moment (ISO). */
   vanaf?: string
   /** Only messages with a higher key. */
-  naBericht?: number
-  perMinuut?: number
+  afterMessage?: number
+  perMinute?: number
 }
 
 export const PER_MINUTE = 6_000
@@ -29,7 +29,7 @@ const LOOKED_AT = 5_000 // messages in one portion
 const fits = (a: RawBuilder<unknown>) => sql<boolean>`exists (
   select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
   where k.naam = n.kanaal and ak.abonnement_id = ${a}
-    and (n.cloudevent is null or (select cloudevents from abonnement where id = ak.abonnement_id)) and toets_past(ak.toets, kenmerken_toets(n.kenmerken), n.resource, n.actie))`
+    and (n.cloudevent is null or (select cloudevents from abonnement where id = ak.abonnement_id)) and comparable_fits(ak.toets, comparable_kenmerken(n.kenmerken), n.resource, n.actie))`
 
 /**
  * Starts sending again.
@@ -38,13 +38,13 @@ const fits = (a: RawBuilder<unknown>) => sql<boolean>`exists (
 export async function startReplay(m: Mutation, uuid: string, replay: Replay): Promise<void> {
   m.unrecorded(UNRECORDED)
   const { id } = await lockAbonnement(m, uuid)
-  const { soort, vanaf = '-infinity', naBericht = 0, perMinuut = PER_MINUTE } = replay
+  const { soort, vanaf = '-infinity', afterMessage = 0, perMinute = PER_MINUTE } = replay
   // One that goes on makes way for what was missed, of which nobody else knows.
   if (soort === 'gemist') await stopReplay(m, uuid)
   const running = await m.trx
-    .selectFrom('herzending')
+    .selectFrom('resend')
     .where('abonnementId', '=', id)
-    .where('beeindigdOp', 'is', null)
+    .where('endedAt', 'is', null)
     .select('id')
     .executeTakeFirst()
   if (running)
@@ -55,9 +55,9 @@ export async function startReplay(m: Mutation, uuid: string, replay: Replay): Pr
     )
   const row = one(
     await m.sql<{ id: number }[]>`
-    insert into herzending (abonnement_id, soort, vanaf, tot, na_bericht, per_minuut, gestart_door)
+    insert into resend (abonnement_id, soort, vanaf, tot, after_message, per_minute, started_by)
     values (${id}, ${soort}, ${vanaf}::text::timestamptz - case when ${soort} = 'gemist' then interval '1 day' else interval '0' end,
-      case when ${soort} = 'gemist' then null else clock_timestamp() end, ${naBericht}, ${perMinuut},
+      case when ${soort} = 'gemist' then null else clock_timestamp() end, ${afterMessage}, ${perMinute},
       ${m.actor.userId || m.actor.userRepresentation || m.actor.clientId})
     returning id`,
   )
@@ -71,10 +71,10 @@ export async function stopReplay(m: Mutation, uuid: string): Promise<boolean> {
   m.unrecorded(UNRECORDED)
   const { id } = await lockAbonnement(m, uuid)
   const { numUpdatedRows } = await m.trx
-    .updateTable('herzending')
-    .set({ beeindigdOp: sql`now()`, gestopt: true })
+    .updateTable('resend')
+    .set({ endedAt: sql`now()`, gestopt: true })
     .where('abonnementId', '=', id)
-    .where('beeindigdOp', 'is', null)
+    .where('endedAt', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
@@ -96,14 +96,14 @@ export async function replayMessage(m: Mutation, uuid: string, messageUuid: stri
 async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unknown>): Promise<{ seen: number }> {
   const { rows } = await sql<{ seen: number }>`
     with meant as materialized (${messages}), geleverd as (
-      insert into levering (notificatie_id, abonnement_id, hoofd_object_uuid, replay, poging)
+      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, replay, poging)
       select n.id, ${abonnementId}, n.hoofd_object_uuid, true, coalesce((
-        select max(p.nummer) from notificatie_poging p
+        select max(p.nummer) from delivery_attempt p
         where p.notificatie_id = n.id and p.abonnement_id = ${abonnementId}), 0)
       from meant n
       on conflict (notificatie_id, abonnement_id) do update
-        set status = 'gepland', herhalingen = 0, volgende_poging_op = now(), beeindigd_op = null, replay = true
-        where levering.status = 'mislukt'
+        set status = 'gepland', herhalingen = 0, next_attempt_at = now(), ended_at = null, replay = true
+        where delivery.status = 'mislukt'
     )
     select count(*)::int as seen from meant`.execute(m.trx)
   return one(rows)
@@ -115,10 +115,10 @@ type Row = {
   soort: ReplayKind
   vanaf: string
   tot: string | null
-  naBericht: number
-  positieOp: string
+  afterMessage: number
+  positionAt: string
   positie: number
-  perMinuut: number
+  perMinute: number
 }
 
 /**
@@ -129,11 +129,11 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
   m.unrecorded(UNRECORDED)
   // Moments as text: a position has microseconds.
   const [row] = await m.sql<Row[]>`
-    select h.id, h.abonnement_id as "abonnementId", h.soort, h.vanaf::text as vanaf, h.tot::text as tot, h.na_bericht as "naBericht",
-      h.positie_op::text as "positieOp", h.positie,
-      h.per_minuut as "perMinuut"
-    from herzending h join abonnement a on a.id = h.abonnement_id
-    where h.id = ${id} and h.beeindigd_op is null and a.verwijderd_op is null for update of h skip locked`
+    select h.id, h.abonnement_id as "abonnementId", h.soort, h.vanaf::text as vanaf, h.tot::text as tot, h.after_message as "afterMessage",
+      h.position_at::text as "positionAt", h.positie,
+      h.per_minute as "perMinute"
+    from resend h join abonnement a on a.id = h.abonnement_id
+    where h.id = ${id} and h.ended_at is null and a.deleted_at is null for update of h skip locked`
   if (!row) return false
   const again = (delaySeconds: number) => m.enqueue('replay-messages', { id }, { jobKey: jobKey(id), delaySeconds })
   if (row.tot === null) {
@@ -143,17 +143,17 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
       select virtualtransaction from pg_locks where relation = 'notificatie'::regclass and mode = 'RowExclusiveLock'
         and database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()`
     await m.sql`
-      update herzending set wacht_op = case when wacht_op is null then array(${writers}) else wacht_op end,
-        tot = case when not exists (select from (${writers}) w where herzending.wacht_op is null
-          or w.virtualtransaction = any(herzending.wacht_op)) then clock_timestamp() end
+      update resend set waits_for = case when waits_for is null then array(${writers}) else waits_for end,
+        tot = case when not exists (select from (${writers}) w where resend.waits_for is null
+          or w.virtualtransaction = any(resend.waits_for)) then clock_timestamp() end
       where id = ${id}`
     await again(1)
     return true
   }
-  const most = Math.max(1, Math.round((row.perMinuut * TICK_S) / 60))
+  const most = Math.max(1, Math.round((row.perMinute * TICK_S) / 60))
   const { planned, done } = row.soort === 'mislukt' ? await planFailed(m, row, most) : await planSince(m, row, most)
   await m.sql`
-    update herzending set gepland = gepland + ${planned}, beeindigd_op = case when ${done} then now() end where id = ${id}`
+    update resend set gepland = gepland + ${planned}, ended_at = case when ${done} then now() end where id = ${id}`
   if (planned > 0) await wakeSender(m)
   if (!done) await again(planned >= most ? TICK_S : 0)
   return !done
@@ -161,29 +161,29 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
 
 async function planFailed(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
   const rows = await m.sql<{ id: number }[]>`
-    update levering l set status = 'gepland', herhalingen = 0, volgende_poging_op = now(), beeindigd_op = null, replay = true
-    from (select notificatie_id from levering
+    update delivery l set status = 'gepland', herhalingen = 0, next_attempt_at = now(), ended_at = null, replay = true
+    from (select notificatie_id from delivery
       where abonnement_id = ${row.abonnementId} and status = 'mislukt' and notificatie_id > ${row.positie}
       order by notificatie_id limit ${most} for update) m
     where l.notificatie_id = m.notificatie_id and l.abonnement_id = ${row.abonnementId} returning l.notificatie_id as id`
   const positie = Math.max(row.positie, ...rows.map(({ id }) => Number(id)))
-  await m.sql`update herzending set positie = ${positie} where id = ${row.id}`
+  await m.sql`update resend set positie = ${positie} where id = ${row.id}`
   return { planned: rows.length, done: rows.length < most }
 }
 
 async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
-  const { abonnementId, vanaf, tot, positieOp, positie, naBericht, soort } = row
+  const { abonnementId, vanaf, tot, positionAt, positie, afterMessage, soort } = row
   const { rows } = await sql<{ id: number; aanmaakdatum: string; past: boolean }>`
-    select n.id, n.aanmaakdatum::text as aanmaakdatum, n.id > ${naBericht} and ${fits(sql`${abonnementId}`)}
+    select n.id, n.aanmaakdatum::text as aanmaakdatum, n.id > ${afterMessage} and ${fits(sql`${abonnementId}`)}
       ${
         soort === 'gemist'
-          ? sql`and not exists (select from notificatie_poging p where p.notificatie_id = n.id
+          ? sql`and not exists (select from delivery_attempt p where p.notificatie_id = n.id
               and p.abonnement_id = ${abonnementId} and p.uitkomst = 'delivered')`
           : sql``
       } as past
     from notificatie n
     where n.aanmaakdatum >= ${vanaf}::text::timestamptz and n.aanmaakdatum < ${tot}::text::timestamptz
-      and (n.aanmaakdatum, n.id) > (${positieOp}::text::timestamptz, ${positie}::bigint)
+      and (n.aanmaakdatum, n.id) > (${positionAt}::text::timestamptz, ${positie}::bigint)
     order by n.aanmaakdatum, n.id limit ${LOOKED_AT}`.execute(m.trx)
   // Up to the message with which the rate is reached.
   let fitting = 0
@@ -195,7 +195,7 @@ async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned
   const last = taken.at(-1)
   if (last)
     await m.sql`
-      update herzending set positie_op = ${last.aanmaakdatum}::text::timestamptz, positie = ${last.id} where id = ${row.id}`
+      update resend set position_at = ${last.aanmaakdatum}::text::timestamptz, positie = ${last.id} where id = ${row.id}`
   return { planned: meant.length, done: end === 0 && rows.length < LOOKED_AT }
 }
 
@@ -208,16 +208,16 @@ const COUNTED = 50_000
 export async function countReplay(
   db: ReadDb,
   uuid: string,
-  { soort, vanaf = '-infinity', naBericht = 0 }: Replay,
+  { soort, vanaf = '-infinity', afterMessage = 0 }: Replay,
 ): Promise<{ count: number; more: boolean; seen: number }> {
   const id = sql`(select id from abonnement where uuid = ${uuid}::uuid)`
   const { rows } =
     soort === 'mislukt'
       ? await sql<{ count: number; seen: number }>`
           select count(*)::int as count, count(*)::int as seen from (
-            select from levering where abonnement_id = ${id} and status = 'mislukt' limit ${COUNTED + 1}) m`.execute(db)
+            select from delivery where abonnement_id = ${id} and status = 'mislukt' limit ${COUNTED + 1}) m`.execute(db)
       : await sql<{ count: number; seen: number }>`
-          select count(*) filter (where n.id > ${naBericht} and ${fits(id)})::int as count, count(*)::int as seen from (
+          select count(*) filter (where n.id > ${afterMessage} and ${fits(id)})::int as count, count(*)::int as seen from (
             select * from notificatie where aanmaakdatum >= ${vanaf}::text::timestamptz
             order by aanmaakdatum, id limit ${COUNTED + 1}) n`.execute(db)
   const { count, seen } = one(rows)

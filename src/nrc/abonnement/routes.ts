@@ -49,7 +49,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
 
   /** Else nothing is ever sent to an abonnement here, and so nobody is asked anything. */
   async function isBuiltIn(): Promise<boolean> {
-    const { modus } = await app.read.selectFrom('notificatieInstelling').select('modus').executeTakeFirstOrThrow()
+    const { modus } = await app.read.selectFrom('notificatieSettings').select('modus').executeTakeFirstOrThrow()
     return modus !== 'extern'
   }
 

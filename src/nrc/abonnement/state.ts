@@ -25,29 +25,29 @@ export async function pauseAbonnement(m: Mutation, uuid: string, reden: string):
  */
 export async function resumeAbonnement(m: Mutation, uuid: string): Promise<boolean> {
   m.unrecorded(UNRECORDED)
-  const { id, status, statusSinds, gemistNa } = await lockAbonnement(m, uuid)
+  const { id, status, statusSince, missedAfter } = await lockAbonnement(m, uuid)
   if (status === 'actief') return false
   await setState(m, id, 'actief', '')
   await m.trx
     .updateTable('abonnement')
     .set({
-      nietVoor: null,
+      notBefore: null,
       fouten: 0,
-      storingSinds: null,
-      laatsteUitkomst: null,
-      laatsteHttpStatus: null,
-      gemistNa: null,
+      failingSince: null,
+      lastOutcome: null,
+      lastHttpStatus: null,
+      missedAfter: null,
     })
     .where('id', '=', id)
     .execute()
   await wakeSender(m)
-  if (gemistNa === null) return false
-  await startReplay(m, uuid, { soort: 'gemist', vanaf: statusSinds, naBericht: gemistNa })
+  if (missedAfter === null) return false
+  await startReplay(m, uuid, { soort: 'gemist', vanaf: statusSince, afterMessage: missedAfter })
   return true
 }
 
 async function setState(m: Mutation, id: number, status: 'actief' | 'gepauzeerd', reden: string): Promise<void> {
-  await m.trx.updateTable('abonnement').set({ status, reden, statusSinds: sql`now()` }).where('id', '=', id).execute()
+  await m.trx.updateTable('abonnement').set({ status, reden, statusSince: sql`now()` }).where('id', '=', id).execute()
 }
 
 /** So many of the waiting messages are looked at for their age: those that are due longest. */
@@ -59,22 +59,22 @@ const LOOKED_AT = 10_000
  */
 export async function blockOverflowing({ sql }: Database): Promise<{ uuid: string; reden: string }[]> {
   return sql<{ uuid: string; reden: string }[]>`
-    update abonnement a set status = 'geblokkeerd', status_sinds = now(), reden = o.reden
+    update abonnement a set status = 'geblokkeerd', status_since = now(), reden = o.reden
     from (
       select a.id,
-        case when veel.te then 'Er wachten ' || i.blokkeer_vanaf_aantal || ' berichten of meer.'
-          when n.aanmaakdatum < now() - make_interval(hours => i.blokkeer_na_uren)
-          then 'Een bericht wacht al ' || i.blokkeer_na_uren || ' uur of langer.' end as reden
-      from notificatie_instelling i, abonnement a
+        case when veel.te then 'Er wachten ' || i.block_from_count || ' berichten of meer.'
+          when n.aanmaakdatum < now() - make_interval(hours => i.block_after_hours)
+          then 'Een bericht wacht al ' || i.block_after_hours || ' uur of langer.' end as reden
+      from notificatie_settings i, abonnement a
       cross join lateral (
-        select exists (select from levering l where l.abonnement_id = a.id and l.status = 'gepland'
-          offset (select blokkeer_vanaf_aantal - 1 from notificatie_instelling) limit 1) as te) veel
+        select exists (select from delivery l where l.abonnement_id = a.id and l.status = 'gepland'
+          offset (select block_from_count - 1 from notificatie_settings) limit 1) as te) veel
       cross join lateral (
         select min(l.notificatie_id) as id from (
-          select notificatie_id from levering where abonnement_id = a.id and status = 'gepland'
-          order by volgende_poging_op, notificatie_id limit ${LOOKED_AT}) l) oudste
+          select notificatie_id from delivery where abonnement_id = a.id and status = 'gepland'
+          order by next_attempt_at, notificatie_id limit ${LOOKED_AT}) l) oudste
       left join notificatie n on n.id = oudste.id
-      where a.status in ('actief', 'gepauzeerd') and a.verwijderd_op is null
+      where a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
     ) o
     where a.id = o.id and o.reden is not null and a.status in ('actief', 'gepauzeerd')
     returning a.uuid, a.reden`

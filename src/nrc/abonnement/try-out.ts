@@ -38,7 +38,7 @@ export function tryOut(
         ...TEST_MESSAGE,
         uuid: crypto.randomUUID(),
         bron: '',
-        verzoekId: '',
+        requestId: '',
         aanmaakdatum: new Date().toISOString(),
         cloudevent: null,
       },

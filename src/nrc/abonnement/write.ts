@@ -12,11 +12,11 @@ import type { KnownGroup } from './judge.ts'
 import { MAX_ABONNEMENTEN, MAX_GROUPS } from './read.ts'
 
 /** What can be set of an abonnement beside its kanalen. Secrets are as they were given. */
-export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificaatSleutel' | 'ondertekening'> & {
+export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificateKey' | 'ondertekening'> & {
   auth: string
-  certificaatSleutel: string | null
+  certificateKey: string | null
   gelijktijdig: number
-  opVolgorde: boolean
+  inOrder: boolean
   applicatieUuid: string | null
 }
 
@@ -65,7 +65,7 @@ export async function changeAbonnement(
       : { applicatieId: (await findApplicatie(m, given.applicatieUuid))?.id ?? null }
   await m.trx
     .updateTable('abonnement')
-    .set({ gewijzigdOp: sql`now()`, ...applicatie, ...columnsOf(box, uuid, given) })
+    .set({ changedAt: sql`now()`, ...applicatie, ...columnsOf(box, uuid, given) })
     .where('id', '=', row.id)
     .execute()
   if (groepen) {
@@ -75,13 +75,13 @@ export async function changeAbonnement(
 }
 
 function columnsOf(box: SecretBox, uuid: string, given: Partial<Settings>) {
-  const { auth, certificaatSleutel, applicatieUuid: _, ...plain } = given
+  const { auth, certificateKey, applicatieUuid: _, ...plain } = given
   const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
   return {
     ...plain,
     ...(auth !== undefined && { auth: seal(auth) }),
-    ...(certificaatSleutel !== undefined && {
-      certificaatSleutel: certificaatSleutel === null ? null : seal(certificaatSleutel),
+    ...(certificateKey !== undefined && {
+      certificateKey: certificateKey === null ? null : seal(certificateKey),
     }),
   }
 }
@@ -96,7 +96,7 @@ async function findApplicatie(m: Mutation, uuid: string | null) {
           e
             .selectFrom('abonnement as a')
             .whereRef('a.applicatieId', '=', 'p.id')
-            .where('a.verwijderdOp', 'is', null)
+            .where('a.deletedAt', 'is', null)
             .select((f) => f.fn.countAll<number>().as('count'))
             .as('count'),
         ])
@@ -108,7 +108,7 @@ async function findApplicatie(m: Mutation, uuid: string | null) {
 export async function deleteAbonnement(m: Mutation, uuid: string): Promise<void> {
   m.unrecorded(UNRECORDED)
   const row = await lockAbonnement(m, uuid)
-  await m.trx.updateTable('abonnement').set({ verwijderdOp: sql`now()` }).where('id', '=', row.id).execute()
+  await m.trx.updateTable('abonnement').set({ deletedAt: sql`now()` }).where('id', '=', row.id).execute()
   await m.enqueue('remove-abonnementen', {}, { jobKey: 'remove-abonnementen' })
 }
 
@@ -124,13 +124,13 @@ export async function lockAbonnement(m: Mutation, uuid: string) {
       'a.id',
       'a.status',
       'a.reden',
-      'a.statusSinds',
-      'a.gemistNa',
+      'a.statusSince',
+      'a.missedAfter',
       'a.ondertekening',
       'p.uuid as applicatieUuid',
     ])
     .where('a.uuid', '=', uuid)
-    .where('a.verwijderdOp', 'is', null)
+    .where('a.deletedAt', 'is', null)
     .forUpdate('a')
     .executeTakeFirst()
   if (!row) throw notFound()
@@ -147,7 +147,7 @@ async function writeKanalen(m: Mutation, abonnementId: number, groepen: KnownGro
       as g(kanaal_id bigint, filters jsonb)`
   const [room] = await m.sql<{ full: boolean }[]>`
     select count(*) > ${MAX_GROUPS} as full
-    from abonnement made join abonnement a on a.applicatie_id = made.applicatie_id and a.verwijderd_op is null
+    from abonnement made join abonnement a on a.applicatie_id = made.applicatie_id and a.deleted_at is null
     join abonnement_kanaal ak on ak.abonnement_id = a.id
     where made.id = ${abonnementId}`
   if (room?.full) {
@@ -163,7 +163,7 @@ const PORTION = 5000
  * @returns how many abonnementen are gone
  */
 export async function deleteEndedAbonnementen({ sql }: Database): Promise<number> {
-  const deleted = await sql<{ id: number }[]>`select id from abonnement where verwijderd_op is not null`
+  const deleted = await sql<{ id: number }[]>`select id from abonnement where deleted_at is not null`
   let gone = 0
   for (const { id } of deleted) {
     // Each state has an index of its own, used for its order: the table from its beginning would be dead rows, more at every portion.
@@ -173,15 +173,15 @@ export async function deleteEndedAbonnementen({ sql }: Database): Promise<number
     ]) {
       for (let removed = PORTION; removed === PORTION; ) {
         const { count } = await sql`
-          delete from levering where ctid = any(array(
-            select ctid from levering where abonnement_id = ${id} and ${waiting} limit ${PORTION}))`
+          delete from delivery where ctid = any(array(
+            select ctid from delivery where abonnement_id = ${id} and ${waiting} limit ${PORTION}))`
         removed = count
       }
     }
     const { count } = await sql`
       delete from abonnement a where a.id = ${id} and not exists (
-        select from levering l where l.abonnement_id = a.id and l.status = 'gepland'
-        union all select from levering l where l.abonnement_id = a.id and l.status = 'mislukt')`
+        select from delivery l where l.abonnement_id = a.id and l.status = 'gepland'
+        union all select from delivery l where l.abonnement_id = a.id and l.status = 'mislukt')`
     gone += count
   }
   return gone

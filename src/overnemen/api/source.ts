@@ -188,30 +188,28 @@ export function apiSource(options: Options): Source {
   async function readBelow(naam: string, step: Step): Promise<Portion> {
     const { of, audit: trail, lists } = expected(BELOW[naam])
     const { id, proefSchema } = options.takeover
-    const table = proefSchema
-      ? options.sql`${options.sql(proefSchema)}.overneming_object`
-      : options.sql`overneming_object`
+    const table = proefSchema ? options.sql`${options.sql(proefSchema)}.takeover_object` : options.sql`takeover_object`
     const after = step.positie ?? '00000000-0000-0000-0000-000000000000'
     // A relation of a document shows in no field of the document.
     const related =
       of === 'document' && !proefSchema
         ? options.sql`union
-            select e.uuid from overneming_object o
+            select e.uuid from takeover_object o
             join zaakinformatieobject x on x.uuid = o.uuid
             join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
-            where o.overneming_id = ${id} and o.soort = 'zaakinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}
+            where o.takeover_id = ${id} and o.soort = 'zaakinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}
             union
-            select e.uuid from overneming_object o
+            select e.uuid from takeover_object o
             join besluitinformatieobject x on x.uuid = o.uuid
             join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
-            where o.overneming_id = ${id} and o.soort = 'besluitinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}`
+            where o.takeover_id = ${id} and o.soort = 'besluitinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}`
         : options.sql``
     const parents = await options.sql<{ uuid: string }[]>`
       select uuid from ${table}
-      where overneming_id = ${id} and soort = ${of} and uuid > ${after}
+      where takeover_id = ${id} and soort = ${of} and uuid > ${after}
         and (${step.ronde} in (0, gewijzigd) or uuid::text in (
-          select sleutel from overneming_melding
-          where overneming_id = ${id} and soort = ${of} and code = 'bron-fout' and ronde < ${step.ronde}))
+          select sleutel from takeover_remark
+          where takeover_id = ${id} and soort = ${of} and code = 'bron-fout' and ronde < ${step.ronde}))
       ${related}
       order by uuid limit ${PARENTS}`
     const [audit, complete, faults]: [AuditRow[], NonNullable<Portion['complete']>, Finding[]] = [[], [], []]

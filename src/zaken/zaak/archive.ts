@@ -46,7 +46,7 @@ export async function deriveArchivering(
 ): Promise<Archivering | undefined> {
   const [regeling] = await m.sql<Regeling[]>`
     select archiefnominatie, archiefactietermijn, afleidingswijze, datumkenmerk, objecttype, procestermijn
-    from resultaat_regeling where zaak_id = ${zaak.id}`
+    from resultaat_archiving where zaak_id = ${zaak.id}`
   if (!regeling) return undefined
   const archiefnominatie = regeling.archiefnominatie || null
   const unchanged = { archiefnominatie, archiefactiedatum: undefined, startdatumBewaartermijn: undefined }
@@ -216,7 +216,7 @@ export async function saveArchivering(m: Mutation, ids: readonly number[], archi
 /** The ids of closed parts that are archived with their hoofdzaak. */
 export async function findFollowers(m: Mutation, hoofdzaakId: number): Promise<number[]> {
   const rows = await m.sql<{ id: number }[]>`
-    select d.id from zaak d join resultaat_regeling r on r.zaak_id = d.id
+    select d.id from zaak d join resultaat_archiving r on r.zaak_id = d.id
     where d.hoofdzaak_id = ${hoofdzaakId} and d.einddatum is not null and r.afleidingswijze = 'hoofdzaak'`
   return rows.map(({ id }) => id)
 }
@@ -231,7 +231,7 @@ export async function archiveParts(m: Mutation, hoofdzaakId: number, einddatum: 
   if (parts.length === 0) return
   const rules = await m.sql<(Pick<Regeling, 'archiefnominatie' | 'archiefactietermijn'> & { ids: number[] })[]>`
     select archiefnominatie, archiefactietermijn, array_agg(zaak_id) as ids
-    from resultaat_regeling where zaak_id = any(${parts}::bigint[]) group by 1, 2`
+    from resultaat_archiving where zaak_id = any(${parts}::bigint[]) group by 1, 2`
   for (const { ids, ...rule } of rules) await saveArchivering(m, ids, await countFrom(m, einddatum, rule))
 }
 
@@ -248,7 +248,7 @@ export async function rederiveArchivering(
   const [zaak] = await m.sql<(ArchivedZaak & { afleidingswijze: string | null })[]>`
     select z.id, z.einddatum, z.hoofdzaak_id as "hoofdzaakId", z.startdatum_bewaartermijn as "startdatumBewaartermijn",
       r.afleidingswijze
-    from zaak z join resultaat_regeling r on r.zaak_id = z.id
+    from zaak z join resultaat_archiving r on r.zaak_id = z.id
     where z.id = ${zaakId} and z.einddatum is not null`
   if (!zaak || (wijzen && !wijzen.includes(zaak.afleidingswijze ?? ''))) return
   const archivering = await deriveArchivering(m, zaak, { objects, forced: wijzen !== undefined }).catch((error) => {

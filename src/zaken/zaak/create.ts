@@ -41,7 +41,7 @@ export async function judgeNewZaak(
   { faults = [], typen = NO_REMOTE_TYPES }: Elsewhere = {},
 ): Promise<NewRow<ZaakBody>> {
   if (m.attempt > 1 && !input.identificatie)
-    await m.sql`select haal_zaaknummers_in(${input.startdatum}::date, ${settings.nummering})`
+    await m.sql`select skip_zaaknummers(${input.startdatum}::date, ${settings.nummering})`
   const asked = typen.get('zaaktype', input.zaaktype)
   if (asked && 'code' in asked) throw invalidAll([asked])
   const judge = (type: ZaaktypeOfZaak) => judgeOfType(m, input, settings, type, faults, typen)
@@ -230,7 +230,7 @@ function insertZaak(
     identificatie: identificatie || sql`zaak_identificatie(${startdatum}::date, ${nummering})`,
   }
   const reserved = sql`reservering as (
-    delete from zaaknummer_reservering
+    delete from reserved_zaaknummer
     where identificatie = ${identificatie ?? ''} and bronorganisatie = ${bronorganisatie}),`
   return sql`${identificatie ? reserved : sql``}
     gemaakt as (

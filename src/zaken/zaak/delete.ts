@@ -57,7 +57,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
 async function releaseRemoteBelow(m: Mutation, ids: number[]): Promise<void> {
   for (const bron of ['zaakinformatieobject', 'zaakcontactmoment', 'zaakverzoek'] as const) {
     const rows = await m.sql<{ uuid: string }[]>`
-      select x.uuid from ${m.sql(bron)} x join spiegel s on s.bron_uuid = x.uuid where x.zaak_id = any(${ids}::bigint[])`
+      select x.uuid from ${m.sql(bron)} x join mirror s on s.source_uuid = x.uuid where x.zaak_id = any(${ids}::bigint[])`
     await releaseRemote(
       m,
       bron,

@@ -145,7 +145,7 @@ export const ListQuery = Type.Object({ ...PageQuery, ...ExpandQuery, ...ATTRIBUT
 export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
 
 /**
- * What a filter asks of one of the parts of a case, `x`. `kept`: the same of the counts `z` of these parts (`zaakdeel_aantal`),
+ * What a filter asks of one of the parts of a case, `x`. `kept`: the same of the counts `z` of these parts (`zaak_part_count`),
  * where a case has one at most that fits.
  */
 type PartCondition = { part: RawBuilder<unknown>; conditions: Condition[]; kept?: Condition[] }

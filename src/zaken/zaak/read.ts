@@ -126,8 +126,8 @@ const isLong = (row: PageRow): boolean =>
 /** How many cases there are in parts that do not overlap. */
 export async function countZaken(reader: Reader, delen: ZaakConditions[]): Promise<number> {
   const counts = delen.map(({ counted, others, kept, onlyPart }) => {
-    if (others.length === 0) return sumCounts(reader, sql`zaak_aantal z`, counted)
-    if (kept) return sumCounts(reader, sql`zaakdeel_aantal z`, kept)
+    if (others.length === 0) return sumCounts(reader, sql`zaak_count z`, counted)
+    if (kept) return sumCounts(reader, sql`zaak_part_count z`, kept)
     if (!onlyPart) return countRows(reader, sql`zaak z`, [...counted, ...others])
     return countRows(reader, onlyPart.part, onlyPart.conditions, { what: sql`distinct x.zaak_id` })
   })

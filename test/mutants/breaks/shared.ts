@@ -124,7 +124,7 @@ export const SHARED: Mutant[] = [
   {
     what: 'a migration that breaks older programs stops them',
     file: 'src/database/migrate.ts',
-    search: '    if (breektOuder) throw',
+    search: '    if (breaksOlder) throw',
     replace: '    if (Math.random() > 2) throw',
     tests: ['test/database/database.test.ts'],
   },

@@ -40,12 +40,12 @@ t.test('a receiver that asks for a client certificate gets ours', async (t) => {
   const uuid = crypto.randomUUID()
   const seal = (text: string) => test.parts.box.seal(text, subscriberOwner(uuid))
   await sql`
-    insert into abonnement (uuid, callback_url, auth, certificaat, certificaat_sleutel)
+    insert into abonnement (uuid, callback_url, auth, certificaat, certificate_key)
     values (${uuid}, ${`https://localhost:${(receiver.address() as AddressInfo).port}/`}, ${seal('x')}, ${client.cert}, ${seal(client.key)})`
   await sql`
     insert into abonnement_kanaal (abonnement_id, kanaal_id)
     select a.id, k.id from abonnement a, kanaal k where k.naam = 'documenten'`
   await givenChange(test)
   await test.runJobs()
-  t.strictSame(names, ['zaakstroom'], JSON.stringify(await sql`select uitkomst, antwoord from notificatie_poging`))
+  t.strictSame(names, ['zaakstroom'], JSON.stringify(await sql`select uitkomst, antwoord from delivery_attempt`))
 })

@@ -32,7 +32,7 @@ t.test('everything from a moment: what fits, in portions at the rate, with the s
 
   const vanaf = new Date(Date.now() - 86_400_000).toISOString()
   t.strictSame(await countReplay(test.app.read, uuid, { soort: 'vanaf', vanaf }), { count: 25, seen: 26, more: false })
-  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', vanaf, perMinuut: 120 }))
+  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', vanaf, perMinute: 120 }))
   await t.rejects(
     change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', vanaf })),
     /Ongeldige invoer/,
@@ -49,7 +49,7 @@ t.test('everything from a moment: what fits, in portions at the rate, with the s
   t.ok(real(to.received).every(({ headers }) => headers['x-replay'] === 'true' && headers['x-attempt'] === '2'))
   t.strictSame(real(other.received), [], 'nobody else')
   await tick(test)
-  t.match(await sql`select gepland, beeindigd_op is not null as klaar, gestopt from herzending`, [
+  t.match(await sql`select gepland, ended_at is not null as klaar, gestopt from resend`, [
     { gepland: 25, klaar: true, gestopt: false },
   ])
 })
@@ -65,7 +65,7 @@ t.test('those that failed, or one, also when it was accepted before', async (t) 
   to.answer.status = 500
   const ids = [await givenChange(test), await givenChange(test)]
   await test.runJobs()
-  await sql`update levering set status = 'mislukt', volgende_poging_op = null`
+  await sql`update delivery set status = 'mislukt', next_attempt_at = null`
   to.answer.status = 204
   to.received.length = dead.received.length = 0
   t.match(await countReplay(test.app.read, uuid, { soort: 'mislukt' }), { count: 2 })
@@ -77,7 +77,7 @@ t.test('those that failed, or one, also when it was accepted before', async (t) 
   await test.runJobs()
   t.equal(idsOf(to.received).length, 3)
   t.equal(idsOf(to.received).at(-1), ids[0])
-  const [last] = await sql`select max(nummer) as nummer from notificatie_poging where abonnement_id = 1`
+  const [last] = await sql`select max(nummer) as nummer from delivery_attempt where abonnement_id = 1`
   t.equal(last!.nummer, 3, 'numbers of attempts go on')
   await t.rejects(
     change(test, (m) => replayMessage(m, uuid, crypto.randomUUID())),
@@ -93,13 +93,13 @@ t.test('it is stopped, and ends with its abonnement', async (t) => {
   for (let n = 0; n < 5; n++) await givenChange(test)
   await test.runJobs()
   to.received.length = 0
-  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', perMinuut: 12 }))
+  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', perMinute: 12 }))
   await test.runJobs()
   t.equal(idsOf(to.received).length, 1)
   t.equal(await change(test, (m) => stopReplay(m, uuid)), true)
   await tick(test)
   t.equal(idsOf(to.received).length, 1)
-  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', perMinuut: 12 }))
+  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', perMinute: 12 }))
   await change(test, (m) => deleteAbonnement(m, uuid))
   await test.runJobs()
   await tick(test)

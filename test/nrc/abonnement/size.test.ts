@@ -13,24 +13,24 @@ t.test('ending an abonnement with 200,000 deliveries', async (t) => {
   await sql.begin(async (trx) => {
     await trx`set local statement_timeout = 0`
     await trx`
-      insert into levering (notificatie_id, abonnement_id, hoofd_object_uuid, status)
+      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, status)
       select n, (n % 2) + 1, gen_random_uuid(), case when n % 10 < 2 then 'mislukt' else 'gepland' end
       from generate_series(1, 400000) n`
   })
-  await sql`analyze levering`
+  await sql`analyze delivery`
   await change(test, (m) => deleteAbonnement(m, uuid))
-  t.match(await sql`select count(*)::int as n from levering`, [{ n: 400_000 }], 'who ends it waits for none of them')
+  t.match(await sql`select count(*)::int as n from delivery`, [{ n: 400_000 }], 'who ends it waits for none of them')
   for (const waiting of [
     "status = 'gepland' order by hoofd_object_uuid, notificatie_id",
     "status = 'mislukt' order by notificatie_id",
   ]) {
-    const plan = await sql.unsafe(`explain select ctid from levering where abonnement_id = 1 and ${waiting} limit 5000`)
+    const plan = await sql.unsafe(`explain select ctid from delivery where abonnement_id = 1 and ${waiting} limit 5000`)
     t.match(JSON.stringify(plan), 'Index Scan', waiting)
     t.notMatch(JSON.stringify(plan), 'Sort')
   }
   t.equal(await deleteEndedAbonnementen(test.database), 1)
   t.strictSame(
-    [...(await sql`select abonnement_id as id, count(*)::int as n from levering group by 1`)],
+    [...(await sql`select abonnement_id as id, count(*)::int as n from delivery group by 1`)],
     [{ id: 2, n: 200_000 }],
     'those of another stay',
   )

@@ -8,7 +8,7 @@ import { subscriber } from '../subscriber.ts'
 
 const stateOf = async ({ database }: TestApp, uuid: string) => {
   const [row] =
-    await database.sql`select status, reden, gemist_na is not null as mist from abonnement where uuid = ${uuid}`
+    await database.sql`select status, reden, missed_after is not null as mist from abonnement where uuid = ${uuid}`
   return row
 }
 /** Until no portion of a replay is left to do. */
@@ -17,7 +17,7 @@ async function settle(test: TestApp): Promise<void> {
     await test.database.sql`
       select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs where task_identifier = 'replay-messages'), run_at => now())`
     await test.runJobs()
-    const [left] = await test.database.sql`select count(*)::int as n from herzending where beeindigd_op is null`
+    const [left] = await test.database.sql`select count(*)::int as n from resend where ended_at is null`
     if (left!.n === 0) return
   }
   throw new Error('the replay does not end')
@@ -38,7 +38,7 @@ t.test('paused: messages wait, and go when it is resumed', async (t) => {
 })
 
 t.test('blocked by number or by age: new messages are not planned, and all arrive after resuming', async (t) => {
-  for (const limit of ['blokkeer_vanaf_aantal = 3', 'blokkeer_na_uren = 1']) {
+  for (const limit of ['block_from_count = 3', 'block_after_hours = 1']) {
     const test = await builtIn(t)
     const { sql } = test.database
     const to = await subscriber(t, { auth: 'x' })
@@ -46,7 +46,7 @@ t.test('blocked by number or by age: new messages are not planned, and all arriv
     to.answer.status = 500
     const ids = [await givenChange(test), await givenChange(test)]
     await test.runJobs()
-    await sql.unsafe(`update notificatie_instelling set ${limit}`)
+    await sql.unsafe(`update notificatie_settings set ${limit}`)
     t.equal((await blockOverflowing(test.database)).length, 0, 'below the limits')
     ids.push(await givenChange(test))
     await sql`update notificatie set aanmaakdatum = aanmaakdatum - interval '61 minutes'`
@@ -54,12 +54,12 @@ t.test('blocked by number or by age: new messages are not planned, and all arriv
     t.match(await stateOf(test, uuid), { status: 'geblokkeerd', mist: true })
     ids.push(await givenChange(test))
     await givenChange(test, undefined, 'destroy')
-    const [planned] = await sql`select count(*)::int as n from levering`
+    const [planned] = await sql`select count(*)::int as n from delivery`
     t.equal(planned!.n, 3, 'what waited still waits, what is new is not planned')
     to.answer.status = 204
     to.received.length = 0
-    await sql`update levering set volgende_poging_op = now()`
-    await sql`update notificatie_instelling set blokkeer_vanaf_aantal = default, blokkeer_na_uren = default`
+    await sql`update delivery set next_attempt_at = now()`
+    await sql`update notificatie_settings set block_from_count = default, block_after_hours = default`
     t.equal(await change(test, (m) => resumeAbonnement(m, uuid)), true)
     await settle(test)
     await test.runJobs()
@@ -67,7 +67,7 @@ t.test('blocked by number or by age: new messages are not planned, and all arriv
     t.equal(arrived.length, 5, 'each once')
     t.ok(ids.every((id) => arrived.includes(id)))
     t.match(await stateOf(test, uuid), { status: 'actief', reden: '', mist: false })
-    t.equal((await sql`select from levering`).length, 0)
+    t.equal((await sql`select from delivery`).length, 0)
   }
 })
 
@@ -106,5 +106,5 @@ t.test('without its applicatie it is paused, and nothing of it is dropped', asyn
   await test.database.sql`delete from applicatie where label = 'owner'`
   t.match(await stateOf(test, uuidOf(url)), { status: 'gepauzeerd', reden: /verwijderd/ })
   await givenChange(test)
-  t.equal((await test.database.sql`select from levering`).length, 1)
+  t.equal((await test.database.sql`select from delivery`).length, 1)
 })

@@ -24,12 +24,12 @@ export type Abonnement = Subscriber & {
   applicatieUuid: string | null
   applicatie: string | null
   gelijktijdig: number
-  opVolgorde: boolean
+  inOrder: boolean
   status: string
   reden: string
-  statusSinds: string
-  gemistNa: number | null
-  gemaaktOp: string
+  statusSince: string
+  missedAfter: number | null
+  createdAt: string
   kanalen: FilterGroup[]
 }
 
@@ -44,12 +44,12 @@ export async function requireAbonnement(app: FastifyInstance, request: FastifyRe
 /** With its secrets sealed; undefined when there is none, or it has ended. */
 export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonnement | undefined> {
   const { rows } = await sql<Abonnement>`
-    select a.id, a.uuid, a.callback_url, a.authenticatie, a.auth, a.uitgaand_client_id, a.token_url, a.token_scope,
-      a.certificaat, a.certificaat_sleutel, a.ondertekening, a.cloudevents, a.termijn_ms, a.gelijktijdig, a.op_volgorde,
-      a.status, a.reden, a.status_sinds, a.gemist_na, a.gemaakt_op, p.uuid as applicatie_uuid, p.label as applicatie,
+    select a.id, a.uuid, a.callback_url, a.authenticatie, a.auth, a.outgoing_client_id, a.token_url, a.token_scope,
+      a.certificaat, a.certificate_key, a.ondertekening, a.cloudevents, a.timeout_ms, a.gelijktijdig, a.in_order,
+      a.status, a.reden, a.status_since, a.missed_after, a.created_at, p.uuid as applicatie_uuid, p.label as applicatie,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
-    where a.uuid = ${uuid}::uuid and a.verwijderd_op is null`.execute(db)
+    where a.uuid = ${uuid}::uuid and a.deleted_at is null`.execute(db)
   return rows[0]
 }
 
@@ -67,15 +67,15 @@ export const toAudit = (abonnement: Abonnement) => ({
   callbackUrl: masked(abonnement.callbackUrl),
   applicatie: abonnement.applicatie,
   authenticatie: abonnement.authenticatie,
-  uitgaandClientId: abonnement.uitgaandClientId,
+  outgoingClientId: abonnement.outgoingClientId,
   tokenUrl: masked(abonnement.tokenUrl),
   tokenScope: abonnement.tokenScope,
   certificaat: abonnement.certificaat !== '',
   ondertekeningen: abonnement.ondertekening.length,
   cloudevents: abonnement.cloudevents,
-  termijnMs: abonnement.termijnMs,
+  timeoutMs: abonnement.timeoutMs,
   gelijktijdig: abonnement.gelijktijdig,
-  opVolgorde: abonnement.opVolgorde,
+  inOrder: abonnement.inOrder,
   status: abonnement.status,
   kanalen: abonnement.kanalen,
 })

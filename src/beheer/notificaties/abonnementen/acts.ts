@@ -39,7 +39,7 @@ import { REPLAYS, stepsOf } from './labels.ts'
 const Herzenden = Type.Object({
   soort: Type.Enum(['mislukt', 'vanaf']),
   vanaf: Type.Optional(Type.String()),
-  perMinuut: Type.Integer({ minimum: 1, maximum: MAX_PER_MINUTE, default: PER_MINUTE }),
+  perMinute: Type.Integer({ minimum: 1, maximum: MAX_PER_MINUTE, default: PER_MINUTE }),
 })
 
 export function registerActs(app: FastifyInstance, test: TryOut): void {
@@ -80,7 +80,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
   app.get<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const query = request.query as FormValues
-    const values = { soort: 'mislukt', perMinuut: String(PER_MINUTE), ...query }
+    const values = { soort: 'mislukt', perMinute: String(PER_MINUTE), ...query }
     if (query.soort === undefined)
       return reply.page('abonnement-replay', { ...page(abonnement), values, faults: {}, counted: null })
     try {
@@ -216,12 +216,12 @@ const page = (abonnement: Abonnement) => ({
 
 /** @throws Problem 400 with what is wrong per field */
 function readReplay(form: FormValues): { replay: Replay; inWords: string } {
-  const { soort, vanaf, perMinuut } = readForm(Herzenden, form)
-  if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWords: expected(REPLAYS[soort]) }
+  const { soort, vanaf, perMinute } = readForm(Herzenden, form)
+  if (soort === 'mislukt') return { replay: { soort, perMinute }, inWords: expected(REPLAYS[soort]) }
   const moment = momentOf(vanaf ?? '')
   if (!moment) throw formProblem({ vanaf: t('Vul een datum en tijd in, als jjjj-mm-dd uu:mm.') })
-  const inWords = t`alle berichten vanaf ${longMoment(moment)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
-  return { replay: { soort, vanaf: moment.toISOString(), perMinuut }, inWords }
+  const inWords = t`alle berichten vanaf ${longMoment(moment)}, ten hoogste ${formatNumber(perMinute)} per minuut`
+  return { replay: { soort, vanaf: moment.toISOString(), perMinute }, inWords }
 }
 
 const OFFSET = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' })

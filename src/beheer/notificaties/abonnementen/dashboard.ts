@@ -23,7 +23,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       readNext(app, abonnement),
       readFailed(app, abonnement.id),
       app.read
-        .selectFrom('herzending')
+        .selectFrom('resend')
         .where('abonnementId', '=', abonnement.id)
         .orderBy('id', 'desc')
         .selectAll()
@@ -38,7 +38,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       abonnement: { ...abonnement, callbackUrl: masked(abonnement.callbackUrl), tokenUrl: masked(abonnement.tokenUrl) },
       figures,
       staat: stateOf(figures),
-      storing: figures.fouten > 0 ? subscriberOutcome(figures.laatsteUitkomst, figures.laatsteHttpStatus) : null,
+      storing: figures.fouten > 0 ? subscriberOutcome(figures.lastOutcome, figures.lastHttpStatus) : null,
       authenticatie: AUTHENTICATION_WORDS[abonnement.authenticatie],
       groups: abonnement.kanalen.map(groupInWords),
       throughput,
@@ -56,20 +56,20 @@ export function registerAbonnement(app: FastifyInstance): void {
 type MessageRow = { uuid: string; resource: string; actie: string; kanaal: string }
 type AttemptRow = MessageRow & {
   nummer: number
-  begonnenOp: string
+  begunAt: string
   uitkomst: string
   httpStatus: number | null
-  duurMs: number | null
+  durationMs: number | null
   antwoord: string
 }
 
 async function readAttempts(app: FastifyInstance, abonnementId: number): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
-    select n.uuid, n.resource, n.actie, n.kanaal, p.nummer, p.begonnen_op, p.uitkomst, p.http_status, p.duur_ms,
+    select n.uuid, n.resource, n.actie, n.kanaal, p.nummer, p.begun_at, p.uitkomst, p.http_status, p.duration_ms,
       case when p.uitkomst = 'delivered' then '' else left(p.antwoord, 200) end as antwoord
-    from (select * from notificatie_poging where abonnement_id = ${abonnementId}
-      order by begonnen_op desc limit ${ATTEMPTS}) p
-    join notificatie n on n.id = p.notificatie_id order by p.begonnen_op desc`.execute(app.read)
+    from (select * from delivery_attempt where abonnement_id = ${abonnementId}
+      order by begun_at desc limit ${ATTEMPTS}) p
+    join notificatie n on n.id = p.notificatie_id order by p.begun_at desc`.execute(app.read)
   return rows
 }
 
@@ -78,20 +78,20 @@ type NextRow = MessageRow & { at: string | null; poging: number; isBusy: boolean
 /** What is sent next, and when: later when the abonnement itself is left alone until then. */
 async function readNext(app: FastifyInstance, { id }: Abonnement): Promise<NextRow[]> {
   const { rows } = await sql<NextRow>`
-    select n.uuid, n.resource, n.actie, n.kanaal, l.poging, l.genomen_door is not null as is_busy,
-      greatest(l.volgende_poging_op, a.niet_voor) as at
-    from (select * from levering where abonnement_id = ${id} and status = 'gepland'
-      order by volgende_poging_op, notificatie_id limit ${NEXT}) l
+    select n.uuid, n.resource, n.actie, n.kanaal, l.poging, l.claimed_by is not null as is_busy,
+      greatest(l.next_attempt_at, a.not_before) as at
+    from (select * from delivery where abonnement_id = ${id} and status = 'gepland'
+      order by next_attempt_at, notificatie_id limit ${NEXT}) l
     join abonnement a on a.id = l.abonnement_id
     join notificatie n on n.id = l.notificatie_id
-    order by l.volgende_poging_op, l.notificatie_id`.execute(app.read)
+    order by l.next_attempt_at, l.notificatie_id`.execute(app.read)
   return rows
 }
 
 async function readFailed(app: FastifyInstance, abonnementId: number): Promise<(MessageRow & { at: string })[]> {
   const { rows } = await sql<MessageRow & { at: string }>`
-    select n.uuid, n.resource, n.actie, n.kanaal, coalesce(l.beeindigd_op, n.aanmaakdatum) as at
-    from (select * from levering where abonnement_id = ${abonnementId} and status = 'mislukt'
+    select n.uuid, n.resource, n.actie, n.kanaal, coalesce(l.ended_at, n.aanmaakdatum) as at
+    from (select * from delivery where abonnement_id = ${abonnementId} and status = 'mislukt'
       order by notificatie_id desc limit ${NEXT}) l
     join notificatie n on n.id = l.notificatie_id order by l.notificatie_id desc`.execute(app.read)
   return rows

@@ -32,14 +32,14 @@ const FormFields = Type.Object({
   applicatie: Type.Optional(Type.String({ format: 'uuid' })),
   authenticatie: Type.Enum(['header', 'jwt', 'oauth2']),
   auth: Type.Optional(Type.String({ maxLength: MAX_AUTH })),
-  uitgaandClientId: OptionalText(255),
+  outgoingClientId: OptionalText(255),
   tokenUrl: Type.Optional(Type.String({ format: 'uri', maxLength: 1000 })),
   tokenScope: OptionalText(255),
   certificaat: OptionalText(50_000),
-  certificaatSleutel: OptionalText(50_000),
+  certificateKey: OptionalText(50_000),
   termijn: Type.Integer({ minimum: 1, maximum: 60, default: 10 }),
   gelijktijdig: Type.Integer({ minimum: 1, maximum: 50, default: 4 }),
-  opVolgorde: Type.Boolean(),
+  inOrder: Type.Boolean(),
   cloudevents: Type.Boolean(),
   tochOpslaan: Type.Boolean(),
 })
@@ -105,7 +105,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
           nieuw: {
             ...toAudit(changed),
             ...(settings.auth !== undefined && { auth: 'gewijzigd' }),
-            ...(settings.certificaatSleutel && { certificaatSleutel: 'gewijzigd' }),
+            ...(settings.certificateKey && { certificateKey: 'gewijzigd' }),
           },
         })
       })
@@ -141,7 +141,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       ],
       authenticaties: Object.entries(AUTHENTICATION_WORDS),
       hasSecret: abonnement !== undefined,
-      hasKey: abonnement?.certificaatSleutel != null,
+      hasKey: abonnement?.certificateKey != null,
       withoutTest: !config.notificatiesTestCallbackAuth,
     }
   }
@@ -153,7 +153,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       callbackUrl,
       authenticatie,
       auth,
-      uitgaandClientId = '',
+      outgoingClientId = '',
       tokenUrl = '',
       tokenScope = '',
       certificaat = '',
@@ -162,8 +162,8 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     const faults: FormFaults = {}
     const kept = abonnement?.authenticatie === authenticatie
     if (auth === undefined && !kept) faults.auth = t('Vul in waarmee wij ons bekendmaken.')
-    if (authenticatie !== 'header' && uitgaandClientId === '')
-      faults.uitgaandClientId = t('Vul het client-ID in dat de ontvanger voor ons kent.')
+    if (authenticatie !== 'header' && outgoingClientId === '')
+      faults.outgoingClientId = t('Vul het client-ID in dat de ontvanger voor ons kent.')
     if (authenticatie === 'oauth2') {
       const [fault] =
         tokenUrl === ''
@@ -171,7 +171,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
           : addressFaults(config, tokenUrl)
       if (fault) faults.tokenUrl = fault.reason.replace('callback', 'tokendienst')
     }
-    const sleutel = certificaat === '' ? null : (form.certificaatSleutel ?? storedKey(abonnement))
+    const sleutel = certificaat === '' ? null : (form.certificateKey ?? storedKey(abonnement))
     Object.assign(faults, certificateFaults(certificaat, sleutel))
     throwFormFaults(faults)
     const settings: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'applicatieUuid'> = {
@@ -179,23 +179,23 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       applicatieUuid: form.applicatie ?? null,
       authenticatie,
       ...(auth !== undefined && { auth }),
-      uitgaandClientId: authenticatie === 'header' ? '' : uitgaandClientId,
+      outgoingClientId: authenticatie === 'header' ? '' : outgoingClientId,
       tokenUrl: authenticatie === 'oauth2' ? tokenUrl : '',
       tokenScope: authenticatie === 'oauth2' ? tokenScope : '',
       certificaat,
       ...(certificaat === ''
-        ? { certificaatSleutel: null }
-        : form.certificaatSleutel !== undefined && { certificaatSleutel: form.certificaatSleutel }),
-      termijnMs: form.termijn * 1000,
+        ? { certificateKey: null }
+        : form.certificateKey !== undefined && { certificateKey: form.certificateKey }),
+      timeoutMs: form.termijn * 1000,
       gelijktijdig: form.gelijktijdig,
-      opVolgorde: form.opVolgorde,
+      inOrder: form.inOrder,
       cloudevents: form.cloudevents,
     }
     return { form, settings }
   }
 
   const storedKey = (abonnement: Abonnement | undefined) =>
-    abonnement?.certificaatSleutel ? box.open(abonnement.certificaatSleutel, subscriberOwner(abonnement.uuid)) : null
+    abonnement?.certificateKey ? box.open(abonnement.certificateKey, subscriberOwner(abonnement.uuid)) : null
 
   /** Outside any transaction. @throws Problem 400 when the callback does not do what it should, unless that was confirmed */
   async function requireWorks(
@@ -206,18 +206,18 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
   ) {
     if (form.tochOpslaan) return
     const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
-    const { auth, certificaatSleutel, ...plain } = settings
+    const { auth, certificateKey, ...plain } = settings
     const steps = await test({
       ...(abonnement ?? { ondertekening: [] }),
       ...(plain as Settings),
       uuid,
       auth: auth === undefined ? expected(abonnement).auth : seal(auth),
-      certificaatSleutel:
-        certificaatSleutel === undefined
-          ? (abonnement?.certificaatSleutel ?? null)
-          : certificaatSleutel === null
+      certificateKey:
+        certificateKey === undefined
+          ? (abonnement?.certificateKey ?? null)
+          : certificateKey === null
             ? null
-            : seal(certificaatSleutel),
+            : seal(certificateKey),
     })
     const fout = stepsOf(steps).find(({ ok }) => !ok)
     if (fout)
@@ -225,23 +225,23 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
   }
 }
 
-const NEW_DEFAULTS = { authenticatie: 'header', termijn: '10', gelijktijdig: '4', opVolgorde: 'true' }
+const NEW_DEFAULTS = { authenticatie: 'header', termijn: '10', gelijktijdig: '4', inOrder: 'true' }
 
 const toFields = (abonnement: Abonnement) => ({
   ...abonnement,
   applicatie: abonnement.applicatieUuid ?? '',
-  termijn: String(abonnement.termijnMs / 1000),
+  termijn: String(abonnement.timeoutMs / 1000),
 })
 
 const CERTIFICATE_FAULTS = words({
   certificate: { certificaat: 'Dit is geen certificaat in PEM-vorm (BEGIN CERTIFICATE).' },
-  key: { certificaatSleutel: 'Dit is geen sleutel in PEM-vorm zonder wachtwoord.' },
-  mismatch: { certificaatSleutel: 'Deze sleutel hoort niet bij het certificaat.' },
+  key: { certificateKey: 'Dit is geen sleutel in PEM-vorm zonder wachtwoord.' },
+  mismatch: { certificateKey: 'Deze sleutel hoort niet bij het certificaat.' },
 })
 
 function certificateFaults(certificaat: string, sleutel: string | null): FormFaults {
   if (certificaat === '') return {}
-  if (sleutel === null) return { certificaatSleutel: t('Vul de sleutel in die bij het certificaat hoort.') }
+  if (sleutel === null) return { certificateKey: t('Vul de sleutel in die bij het certificaat hoort.') }
   const fault = certificateFault(certificaat, sleutel)
   return fault ? CERTIFICATE_FAULTS[fault] : {}
 }

@@ -12,10 +12,10 @@ export const AUTHENTICATION_WORDS: Record<string, string> = words({
   oauth2: 'OAuth2 client credentials',
 })
 
-type State = { status: string; fouten: number; laatsteUitkomst: string | null; laatsteHttpStatus: number | null }
+type State = { status: string; fouten: number; lastOutcome: string | null; lastHttpStatus: number | null }
 
 /** The state of an abonnement in words. An active one that fails says why; after five failures in a row that is a fault. */
-export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: State): {
+export function stateOf({ status, fouten, lastOutcome, lastHttpStatus }: State): {
   tone: Tone
   text: string
 } {
@@ -23,7 +23,7 @@ export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: 
   if (status === 'opgezegd') return { tone: 'fout', text: t('Opgezegd door ontvanger') }
   if (status === 'gepauzeerd') return { tone: 'let-op', text: t('Gepauzeerd') }
   if (fouten === 0) return { tone: 'goed', text: t('Actief') }
-  const { text } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
+  const { text } = subscriberOutcome(lastOutcome, lastHttpStatus)
   return { tone: fouten >= 5 ? 'fout' : 'let-op', text: t`Storing: ${text.toLowerCase()}` }
 }
 

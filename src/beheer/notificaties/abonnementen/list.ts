@@ -15,8 +15,8 @@ import { administering, nameOf, viewing } from './abonnement.ts'
 import { stateOf } from './labels.ts'
 
 const Limits = Type.Object({
-  blokkeerNaUren: Type.Integer({ minimum: 1, maximum: 87_600 }),
-  blokkeerVanafAantal: Type.Integer({ minimum: 1, maximum: 100_000_000 }),
+  blockAfterHours: Type.Integer({ minimum: 1, maximum: 87_600 }),
+  blockFromCount: Type.Integer({ minimum: 1, maximum: 100_000_000 }),
 })
 
 /** A count as it is shown: it ends at a bound. */
@@ -39,7 +39,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
         id: sql`a.id`,
         sorts: SORTS,
         standard: 'nummer',
-        conditions: [sql`a.verwijderd_op is null`],
+        conditions: [sql`a.deleted_at is null`],
       }),
       readModus(app.read),
     ])
@@ -66,7 +66,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       const form = readForm(Limits, request.body)
       await mutateFromPage(request, async (m) => {
         const oud = await readLimits()
-        await m.trx.updateTable('notificatieInstelling').set(form).execute()
+        await m.trx.updateTable('notificatieSettings').set(form).execute()
         m.audit({ handeling: 'abonnementen-grenzen', soort: 'notificatie-instelling', oud, nieuw: form })
       })
       return await redirectWith(
@@ -82,10 +82,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
   })
 
   const readLimits = () =>
-    app.read
-      .selectFrom('notificatieInstelling')
-      .select(['blokkeerNaUren', 'blokkeerVanafAantal'])
-      .executeTakeFirstOrThrow()
+    app.read.selectFrom('notificatieSettings').select(['blockAfterHours', 'blockFromCount']).executeTakeFirstOrThrow()
 }
 
 const LIMIT_WORDS = words(

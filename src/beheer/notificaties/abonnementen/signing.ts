@@ -52,7 +52,7 @@ export function registerSigning(app: FastifyInstance): void {
         const { id, ondertekening } = await lockAbonnement(m, abonnement.uuid)
         const changed = change(ondertekening, abonnement.uuid)
         await m.sql`
-          update abonnement set gewijzigd_op = now(), ondertekening = array(
+          update abonnement set changed_at = now(), ondertekening = array(
             select decode(t, 'base64') from unnest(${changed.map((secret) => secret.toString('base64'))}::text[]) with ordinality u(t, n) order by n)
           where id = ${id}`
         m.audit({
