@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { type Config, readConfig } from '../config.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
+import type { Role } from '../operations/metrics-server.ts'
 import { openLog } from '../telemetry/log.ts'
 import { openTracing } from '../telemetry/tracing.ts'
 import type { Running } from './server.ts'
@@ -11,9 +12,11 @@ const STOP_LIMIT_MS = 40_000
 /**
  * Runs a service until a signal, or until it cannot go on: the first gives exit code 0, the second 1. A second signal ends it
  * at once.
+ * @param role what the process is started as, for traces
  * @param required settings that this subcommand cannot do without
  */
 export async function runUntilSignal(
+  role: Role,
   required: ('DATABASE_URL' | 'SECRET_KEY')[],
   run: (config: Config, log: Logger) => Promise<Running>,
 ): Promise<void> {
@@ -32,7 +35,7 @@ export async function runUntilSignal(
       })
     }
   })
-  const tracing = await openTracing(config, log)
+  const tracing = await openTracing(config, log, role)
   const running = await run(config, log)
   const failure = await Promise.race([
     signal.then(() => undefined),

@@ -2,8 +2,10 @@ import { CamelCasePlugin, CompiledQuery, type DatabaseConnection, Kysely, type Q
 import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
+import { isTracing } from '../telemetry/tracing.ts'
 import { hostOptions } from './hosts.ts'
 import { type Look, lookAt, type Silence } from './look.ts'
+import { traceStatements } from './traced.ts'
 import type { DB } from './types.ts'
 
 /**
@@ -67,7 +69,7 @@ export function openDatabase(
     if (isLost) cut(pooler === undefined) // the idle ones may have gone the same way; all of them, where the pooler went silent
     return isLost
   }
-  const sql = postgres(pooler ?? url, {
+  const driver = postgres(pooler ?? url, {
     ...hostOptions(pooler ?? url),
     max: options.max,
     silence: { seconds: LOOK_AFTER_SECONDS, ask: judge },
@@ -94,10 +96,11 @@ export function openDatabase(
     timestamptz: postgres.PostgresType
     bigint: postgres.PostgresType
   }>)
-  const { cut } = sql as unknown as { cut(idle?: boolean): void }
+  const sql = isTracing() ? traceStatements(driver) : driver
+  const { cut } = driver as unknown as { cut(idle?: boolean): void }
   const cutAll = () => cut()
   const forget = look.onAway(cutAll)
-  countWaiting(sql, options.name)
+  countWaiting(driver, options.name)
   let isClosed = false
   return {
     url,

@@ -1,5 +1,6 @@
 // The way out: calls over HTTP with a bound on time and bytes, to addresses that addresses.ts allows.
 import type { Dispatcher } from 'undici'
+import { tracedBelow } from '../telemetry/tracing.ts'
 import { type AddressPolicy, blocked } from './addresses.ts'
 
 /** What connections show and trust. PEM; left out: no certificate, the usual authorities. */
@@ -25,7 +26,21 @@ export type CallAnswer = { status: number; body: Buffer; truncated: boolean; hea
  * Calls any address that may be called, with what credentials the headers have.
  * @param ms milliseconds for everything, from connecting to the last byte
  */
-export async function sendWithin(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
+export function sendWithin(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
+  const { url, method } = call
+  const attributes = { 'http.request.method': method, 'server.address': url.host }
+  return tracedBelow(
+    `call ${method}`,
+    'CLIENT',
+    attributes,
+    () => send(ms, agent, call),
+    ({ status }) => ({
+      'http.response.status_code': status,
+    }),
+  )
+}
+
+async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
   const { url, method, body, limit } = call
   if (agent.policy.refuses(url)) throw blocked()
   const dispatcher = await agent.dispatcher() // loading it, once, is no part of the term

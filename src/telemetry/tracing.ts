@@ -1,8 +1,9 @@
 // Traces (OpenTelemetry): a span for each request, each job and each delivery, of which each has the one that led to it as its
-// parent. Off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; the packages are loaded then, and not before. A span says the pattern of
+// parent, and below these for what they ask of the database, the storage and other services. Off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; the packages are loaded then, and not before. A span says the pattern of
 // the route, never the address, parameters, headers or bodies: these may hold a BSN or a token.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { hostname } from 'node:os'
 import type { Context, Span, SpanKind, Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -33,10 +34,14 @@ export type TracingSettings = {
   otelSamplerArg: number
 }
 
-/** Begins to trace, when the settings say so. What it returns ends that, and sends what is left. */
+/**
+ * Begins to trace, when the settings say so. What it returns ends that, and sends what is left.
+ * @param role what the process is started as: api, worker or start
+ */
 export async function openTracing(
   { otelEndpoint, otelHeaders, otelServiceName, otelSamplerArg }: TracingSettings,
   log: Logger,
+  role = 'command',
 ): Promise<{ close(): Promise<void> }> {
   if (otelEndpoint === undefined) return { close: async () => {} }
   const [api, sdk, { resourceFromAttributes }, { OTLPTraceExporter }] = await loadOptional(
@@ -65,7 +70,12 @@ export async function openTracing(
       done(result)
     })
   const provider = new sdk.TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': otelServiceName, 'service.version': packageJson.version }),
+    resource: resourceFromAttributes({
+      'service.name': otelServiceName,
+      'service.version': packageJson.version,
+      'service.instance.id': `${hostname()}/${process.pid}`,
+      'zaakstroom.role': role,
+    }),
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(otelSamplerArg) }),
     spanLimits: { attributeValueLengthLimit: 256 },
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter, scheduledDelayMillis: 1000 })],
@@ -138,6 +148,49 @@ export async function traced<T>(
     throw error
   } finally {
     span.end()
+  }
+}
+
+/** Whether traces are made. */
+export const isTracing = (): boolean => open !== undefined
+
+/**
+ * Begins a span below that of the request, job or delivery that is being done; outside of these nothing is traced.
+ * @returns what ends it
+ */
+export function beginBelow(
+  name: string,
+  kind: Kind,
+  attributes: Attributes,
+): ((failed?: boolean, more?: Attributes) => void) | undefined {
+  const parent = currentTraceparent()
+  const current = open
+  if (!current || !parent) return undefined
+  const span = start(current, name, { kind, attributes, parent })
+  return (failed = false, more = {}) => {
+    span.setAttributes(more)
+    if (failed) span.setStatus({ code: current.api.SpanStatusCode.ERROR })
+    span.end()
+  }
+}
+
+/** Does work in a span below that of the request, job or delivery that is being done. */
+export async function tracedBelow<T>(
+  name: string,
+  kind: Kind,
+  attributes: Attributes,
+  work: () => Promise<T>,
+  more: (result: T) => Attributes = () => ({}),
+): Promise<T> {
+  const end = beginBelow(name, kind, attributes)
+  if (!end) return work()
+  try {
+    const result = await work()
+    end(false, more(result))
+    return result
+  } catch (error) {
+    end(true)
+    throw error
   }
 }
 

@@ -10,7 +10,7 @@ export function addTo(program: Command): void {
     .command('api')
     .description('only the HTTP side (needs DATABASE_URL and SECRET_KEY)')
     .action(() =>
-      runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
+      runUntilSignal('api', ['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
         const databaseUrl = expected(config.databaseUrl)
         const { runApi } = await import('../run-api.ts') // here: --help does without
         const api = await runApi(config, databaseUrl, await findSecretBox(config, false), log)

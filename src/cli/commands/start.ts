@@ -10,7 +10,7 @@ export function addTo(program: Command): void {
     .command('start')
     .description('api and worker in one process; prepares the database first')
     .action(() =>
-      runUntilSignal([], async (config, log) => {
+      runUntilSignal('start', [], async (config, log) => {
         const box = await findSecretBox(config, true)
         const server = await openServer(config, log, true)
         return inOrder(server, async (add) => {

@@ -9,7 +9,7 @@ export function addTo(program: Command): void {
     .command('worker')
     .description('only the jobs (needs DATABASE_URL and SECRET_KEY)')
     .action(() =>
-      runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
+      runUntilSignal('worker', ['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
         const databaseUrl = expected(config.databaseUrl)
         const { runWorker, runWorkerHealth } = await import('../run-worker.ts') // here: --help does without
         const worker = await runWorker(config, databaseUrl, log)

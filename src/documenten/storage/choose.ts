@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { BACKENDS, type Backend } from '../../config/storage.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
+import { tracedBelow } from '../../telemetry/tracing.ts'
 import { azurePackage, azureStore } from './azure.ts'
 import { filesystemStore, prepareFilesystemStore } from './filesystem.ts'
 import { type Store, StoreUnavailable } from './index.ts'
@@ -21,7 +22,7 @@ export type Stores = {
 export function openStores(config: Config, log?: Partial<Pick<Logger, 'warn'>> & Pick<Logger, 'error'>): Stores {
   const opened = new Map<string, Store>()
   const storeFor = (backend: string) => {
-    const store = opened.get(backend) ?? open(config, backend, log)
+    const store = opened.get(backend) ?? traced(open(config, backend, log))
     opened.set(backend, store)
     return store
   }
@@ -30,6 +31,18 @@ export function openStores(config: Config, log?: Partial<Pick<Logger, 'warn'>> &
   return {
     store: clamdUrl ? scannedStore(store, openScanner({ clamdUrl, clamdMaxBytes, clamdUnavailable }, log)) : store,
     storeFor,
+  }
+}
+
+/** The same store, with a span for each time that bytes go in, come out or are removed. */
+function traced(store: Store): Store {
+  const attributes = { 'zaakstroom.storage': store.backend }
+  const within = <T>(what: string, work: () => Promise<T>) => tracedBelow(`storage ${what}`, 'CLIENT', attributes, work)
+  return {
+    ...store,
+    write: (...args) => within('write', () => store.write(...args)),
+    read: (...args) => within('read', () => store.read(...args)),
+    remove: (...args) => within('remove', () => store.remove(...args)),
   }
 }
 
