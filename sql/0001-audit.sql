@@ -1,6 +1,9 @@
 -- What all components share: the order of confidentiality, and the audit trail. Every change of the APIs leaves one row
 -- here, in its own transaction, so that the trail can never miss a change nor tell of one that was rolled back.
 
+create function vandaag(zone text) returns date language sql stable as $$ select (now() at time zone zone)::date $$;
+comment on function vandaag is 'The day that it is in this time zone.';
+
 create type vertrouwelijkheidaanduiding as enum
   ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim');
 comment on type vertrouwelijkheidaanduiding is 'Confidentiality, low to high: comparisons follow the order of the standard.';

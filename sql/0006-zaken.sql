@@ -19,7 +19,7 @@ create table zaak (
   zaaktype_catalogus_url text,
   zaaktype_identificatie text,
   zaaktype_omschrijving text,
-  registratiedatum date not null default current_date,
+  registratiedatum date not null default vandaag('Europe/Amsterdam'),
   verantwoordelijke_organisatie text not null,
   startdatum date not null,
   einddatum date,
@@ -586,26 +586,26 @@ create function zaaknummer_uwv(n bigint) returns text language sql immutable as 
 $$;
 comment on function zaaknummer_uwv is 'The number at this place in the order of UWV; null where there is none.';
 
-create function zaak_identificatie(dag date, wijze text) returns text language plpgsql volatile as $$
+create function zaak_identificatie(dag date, wijze text, heden date) returns text language plpgsql volatile as $$
 declare
   nummer text;
 begin
-  if wijze = 'use-creation-year' then return zaak_identificatie(current_date); end if;
+  if wijze = 'use-creation-year' then return zaak_identificatie(heden); end if;
   if wijze <> 'use-uwv-identification' then return zaak_identificatie(dag); end if;
   while nummer is null loop
     nummer := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
   end loop;
   return nummer;
 end $$;
-comment on function zaak_identificatie(date, text) is 'The next generated identificatie in this way, for a zaak of this startdatum.';
+comment on function zaak_identificatie(date, text, date) is 'The next generated identificatie in this way, for a zaak of this startdatum.';
 
-create function skip_zaaknummers(dag date, wijze text) returns void language plpgsql volatile as $$
+create function skip_zaaknummers(dag date, wijze text, heden date) returns void language plpgsql volatile as $$
 declare
   laatste bigint;
   letters text;
   hoogste bigint;
 begin
-  if wijze = 'use-creation-year' then perform skip_zaaknummers(current_date); return; end if;
+  if wijze = 'use-creation-year' then perform skip_zaaknummers(heden); return; end if;
   if wijze <> 'use-uwv-identification' then perform skip_zaaknummers(dag); return; end if;
   select last_value into laatste from zaak_nummer_uwv;
   letters := zaaknummer_uwv_letters(laatste);
@@ -613,4 +613,4 @@ begin
   from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
   perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
 end $$;
-comment on function skip_zaaknummers(date, text) is 'Moves the sequence of this way past the numbers that zaken have already.';
+comment on function skip_zaaknummers(date, text, date) is 'Moves the sequence of this way past the numbers that zaken have already.';

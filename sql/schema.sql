@@ -1543,7 +1543,7 @@ create table zaak (
   processobjectaard text not null default ''::text, -- Kind of the process object.
   producten_of_diensten text[] not null default '{}'::text[], -- URLs of products or services, out of those of the case type (zrc-015).
   publicatiedatum date, -- Day of publication.
-  registratiedatum date not null default CURRENT_DATE, -- Day of registration.
+  registratiedatum date not null default vandaag('Europe/Amsterdam'::text), -- Day of registration.
   selectielijstklasse text not null default ''::text, -- URL of the selectielijst result.
   startdatum date not null, -- Day on which the work began or will begin.
   startdatum_bewaartermijn date, -- Day on which the term before archiefactiedatum begins.
@@ -3151,7 +3151,7 @@ begin
 end $function$;
 
 -- Moves the sequence of this way past the numbers that zaken have already.
-CREATE OR REPLACE FUNCTION skip_zaaknummers(dag date, wijze text)
+CREATE OR REPLACE FUNCTION skip_zaaknummers(dag date, wijze text, heden date)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -3160,7 +3160,7 @@ declare
   letters text;
   hoogste bigint;
 begin
-  if wijze = 'use-creation-year' then perform skip_zaaknummers(current_date); return; end if;
+  if wijze = 'use-creation-year' then perform skip_zaaknummers(heden); return; end if;
   if wijze <> 'use-uwv-identification' then perform skip_zaaknummers(dag); return; end if;
   select last_value into laatste from zaak_nummer_uwv;
   letters := zaaknummer_uwv_letters(laatste);
@@ -3189,6 +3189,13 @@ begin
   return gesloten is not null;
 end $function$;
 
+-- The day that it is in this time zone.
+CREATE OR REPLACE FUNCTION vandaag(zone text)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+AS $function$ select (now() at time zone zone)::date $function$;
+
 -- Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.
 CREATE OR REPLACE FUNCTION wake_sender()
  RETURNS void
@@ -3209,14 +3216,14 @@ AS $function$
 $function$;
 
 -- The next generated identificatie in this way, for a zaak of this startdatum.
-CREATE OR REPLACE FUNCTION zaak_identificatie(dag date, wijze text)
+CREATE OR REPLACE FUNCTION zaak_identificatie(dag date, wijze text, heden date)
  RETURNS text
  LANGUAGE plpgsql
 AS $function$
 declare
   nummer text;
 begin
-  if wijze = 'use-creation-year' then return zaak_identificatie(current_date); end if;
+  if wijze = 'use-creation-year' then return zaak_identificatie(heden); end if;
   if wijze <> 'use-uwv-identification' then return zaak_identificatie(dag); end if;
   while nummer is null loop
     nummer := zaaknummer_uwv(nextval('zaak_nummer_uwv'));

@@ -11,6 +11,7 @@ import {
 } from './config/environment.ts'
 import type { AzureSettings, S3Settings } from './config/storage.ts'
 import { expected } from './database/rows.ts'
+import { useTimeZone } from './lib/day.ts'
 
 /** What the program makes of settings that belong together, or that are more than their text. */
 type Composed = {
@@ -60,7 +61,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads and checks the environment once.
+ * Reads and checks the environment once. The day of this process is in its time zone from then on.
  * @param required settings that this subcommand cannot do without
  * @throws ConfigError that lists all faults at once
  */
@@ -70,6 +71,11 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   faults.push(...faultsAmong(given, values))
   const trustProxy = list(values.trustProxy ?? '')
   if (!trustProxy.every(isAddressRange)) faults.push('TRUST_PROXY must be addresses or CIDR ranges, with commas')
+  try {
+    useTimeZone(values.timeZone)
+  } catch {
+    faults.push(`TIME_ZONE must be the name of a time zone, such as Europe/Amsterdam`)
+  }
   const lists = readLists(values, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   const { bootstrapClient, bootstrapAdmin, notifications, databaseDirectUrl, ...others } = values

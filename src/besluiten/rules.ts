@@ -1,5 +1,6 @@
 // The rules of the Besluiten API, each once, by the number that the standard gives it. Three are kept elsewhere: brc-004 by
 // having no field for the nature of a relation, brc-005 and brc-006 where relations are written.
+
 import { findBesluittypeInfo } from '../catalogi/rules.ts'
 import { isBesluittypeOfZaaktype, isDocumenttypeOfBesluittype } from '../catalogi/type-relations.ts'
 import type { Config } from '../config.ts'
@@ -7,6 +8,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { fault, type InvalidParam, invalidAll, onObject } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { link, resolveLink } from '../http/links.ts'
+import { today } from '../lib/day.ts'
 import type { Services } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from '../zaken/lock.ts'
 import { type BesluitInput, type BesluitPatch, type BesluitRow, besluittypeLink } from './columns.ts'
@@ -135,8 +137,7 @@ export function identificatieChangeFaults(given: BesluitPatch, row: BesluitRow):
 
 /** A besluit has been taken. `jwtLeeway` in seconds, of clocks that differ. */
 export function dateFaults({ datum }: { datum?: string | undefined }, { jwtLeeway }: Settings): InvalidParam[] {
-  const today = new Date(Date.now() + jwtLeeway * 1000).toISOString().slice(0, 10)
-  return datum !== undefined && datum > today
+  return datum !== undefined && datum > today(jwtLeeway)
     ? [fault('datum', 'future_not_allowed', 'Deze datum ligt in de toekomst.')]
     : []
 }

@@ -1,8 +1,10 @@
 // Versions of types: which of them is meant or shown, from when to when they count, and that they do not overlap.
+
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
+import { timeZone } from '../lib/day.ts'
 
 /** Filter `status` on lists of types: without it only published ones show. */
 export const StatusFilter = Type.Optional(Type.Enum(['alles', 'concept', 'definitief']))
@@ -25,8 +27,8 @@ export const TYPE_KEY = {
 export type Hoofdtype = keyof typeof TYPE_KEY
 /** Whether a version (alias with its dot, or '') is valid on a day; null is today. */
 export const validOn = (alias: string, datum: string | null) =>
-  sql`(${sql.raw(alias)}begin_geldigheid <= coalesce(${datum}::date, current_date)
-    and coalesce(${sql.raw(alias)}einde_geldigheid >= coalesce(${datum}::date, current_date), true))`
+  sql`(${sql.raw(alias)}begin_geldigheid <= coalesce(${datum}::date, vandaag(${timeZone()}))
+    and coalesce(${sql.raw(alias)}einde_geldigheid >= coalesce(${datum}::date, vandaag(${timeZone()})), true))`
 
 /**
  * For relations that an object has to types. Of each type (its versions share a key) the best version comes first: the

@@ -1,5 +1,7 @@
 // filter: which messages of the log are meant, for showing them as for sending them again.
+
 import { type RawBuilder, sql } from 'kysely'
+import { timeZone } from '../lib/day.ts'
 
 export type NotificatieFilter = {
   status?: 'gepland' | 'afgeleverd' | 'mislukt'
@@ -26,8 +28,8 @@ export function matchesFilter(filter: NotificatieFilter): RawBuilder<boolean> {
   const parts = [
     status && HAS_STATUS[status],
     kanaal && sql`notificatie.kanaal = ${kanaal}`,
-    van && sql`notificatie.aanmaakdatum >= ${van}::text::date::timestamp at time zone 'Europe/Amsterdam'`,
-    tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone 'Europe/Amsterdam'`,
+    van && sql`notificatie.aanmaakdatum >= ${van}::text::date::timestamp at time zone ${timeZone()}::text`,
+    tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone ${timeZone()}::text`,
     oorzaak &&
       sql`exists (select from delivery l
         join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging

@@ -1,5 +1,6 @@
 // Combined endpoints, beside the standard: several resources in one transaction, by the rules that each has by itself. And
 // zaaknummer_reserveren: numbers that are handed out before their case exists.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
@@ -14,6 +15,7 @@ import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
 import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { sendWritten, Written } from '../http/stream.ts'
+import { dayOf, timeZone } from '../lib/day.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { each, part, parts, prefixed, within } from './composite-faults.ts'
@@ -23,7 +25,7 @@ import { replaceRollen, urlsOf } from './replace-rollen.ts'
 import { createResultaat, Resultaat, ResultaatPart } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
 import { openNewRollen, Rol, RolPart, rollenOf, writeRollen } from './rollen.ts'
-import { type Closing, createStatus, dayAsWritten, Status, StatusPart } from './statussen.ts'
+import { type Closing, createStatus, Status, StatusPart } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, toZaak, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
 import { judgeNewZaak } from './zaak/create.ts'
@@ -101,7 +103,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
           m.unrecorded('a number is no resource')
           return m.sql<{ zaaknummer: string }[]>`
           insert into reserved_zaaknummer (bronorganisatie, identificatie)
-          select ${bronorganisatie}, zaak_identificatie(current_date, ${settings().nummering}) from generate_series(1, ${aantal}::integer)
+          select ${bronorganisatie}, zaak_identificatie(vandaag(${timeZone()}), ${settings().nummering}, vandaag(${timeZone()})) from generate_series(1, ${aantal}::integer)
           returning identificatie as zaaknummer`
         })
         if (path === '/reserveer_zaaknummer')
@@ -298,7 +300,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   ) {
     return within('status', () => {
       const input = readInput(StatusPart, given)
-      const day = dayAsWritten(input.datumStatusGezet)
+      const day = dayOf(input.datumStatusGezet)
       return createStatus(m, kern, input, { ...settings(), einde, typen, documenten, objects, day })
     })
   }

@@ -15,6 +15,7 @@ import { isFuture } from '../http/formats.ts'
 import { Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
+import { dayOf } from '../lib/day.ts'
 import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   by,
@@ -110,7 +111,7 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     '/statussen',
     { config: access(STATUS_ZETTEN), schema: { body: StatusInput, response: { 201: Status } } },
     async (request, reply) => {
-      const day = dayAsWritten(request.body.datumStatusGezet)
+      const day = dayOf(request.body.datumStatusGezet)
       const wanted = [['statustype', request.body.statustype]] as const
       const typen = await fetchTypes(app.parts.services, request.base, wanted)
       const { zaak, statustype } = request.body
@@ -131,9 +132,6 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => sendOne(request, reply, source),
   )
 }
-
-/** The day of a moment in the offset that the client wrote: that is the day on which he closed the case. */
-export const dayAsWritten = (moment: string): string => moment.slice(0, 10)
 
 export type Closing = 'mag' | 'moet' | 'mag-niet'
 

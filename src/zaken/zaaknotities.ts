@@ -1,4 +1,5 @@
 // zaaknotities: notes on a case (1.7). A note changes as long as it is a concept; it leaves no trail and is not announced.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -8,6 +9,7 @@ import { expected } from '../database/rows.ts'
 import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
+import { timeZone } from '../lib/day.ts'
 import { zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, paged, requireOne, sendOne, sendPage } from './part-queries.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
@@ -143,7 +145,9 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
       if (value !== undefined) found.push(sql`${sql.ref(`x.${column}`)} ${sql.raw(operator)} ${value}::timestamptz`)
       const day = filter[`${name}__date${suffix}`]
       if (day !== undefined)
-        found.push(sql`(${sql.ref(`x.${column}`)} at time zone 'UTC')::date ${sql.raw(operator)} ${day}::date`)
+        found.push(
+          sql`(${sql.ref(`x.${column}`)} at time zone ${timeZone()}::text)::date ${sql.raw(operator)} ${day}::date`,
+        )
     }
   }
   return found

@@ -28,7 +28,7 @@ t.test('statuses', async (t) => {
     t.equal((await status(zaak, type.begin)).status, 201)
     t.same(faultsOf(await status(zaak, type.eind)), ['nonFieldErrors: resultaat-does-not-exist'])
     made(await resultaat(zaak, type.resultaattype))
-    const closed = await status(zaak, type.eind, { datumStatusGezet: '2026-03-06T00:30:00+02:00' })
+    const closed = await status(zaak, type.eind, { datumStatusGezet: '2026-03-06T00:30:00+01:00' })
     t.equal(closed.status, 201, closed.text)
     t.equal(closed.body.indicatieLaatstGezetteStatus, true)
     t.match(await read(zaak), {

@@ -5,9 +5,10 @@ import { TYPE_KEY, validOn } from '../../catalogi/versions.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { inDays } from '../../http/duration.ts'
+import { today } from '../../lib/day.ts'
 import { formatDate } from '../frame/format.ts'
 import { t } from '../language/language.ts'
-import { addDays, pathOf, today, type Version } from './context.ts'
+import { addDays, pathOf, type Version } from './context.ts'
 import { durationInWords } from './duration.ts'
 
 export type Finding = { text: string; link: string; action: string }

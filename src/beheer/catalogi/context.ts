@@ -9,6 +9,7 @@ import { notFound, Problem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { link } from '../../http/links.ts'
+import { today } from '../../lib/day.ts'
 import { formatDate } from '../frame/format.ts'
 import { uuidParam } from '../frame/lookup.ts'
 import type { Crumb } from '../frame/page.ts'
@@ -69,9 +70,6 @@ export type Version = {
 }
 export type State = { kind: 'concept' | 'toekomst' | 'geldig' | 'verlopen'; text: string; look: string }
 
-const DAY = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' })
-/** The day that it is in the Netherlands. */
-export const today = (now = new Date()) => DAY.format(now)
 /** A day so many days later, or earlier. */
 export function addDays(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`)

@@ -5,12 +5,13 @@ import { EXAMPLES, loadExample, verifyExample } from '../../catalogi/examples/lo
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { notFound } from '../../core/problem.ts'
 import { uuidOf } from '../../http/links.ts'
+import { today } from '../../lib/day.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import type { FormValues } from '../frame/form.ts'
 import { uuidParam } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
 import { t } from '../language/language.ts'
-import { administering, catalogusCrumbs, today, viewing } from './context.ts'
+import { administering, catalogusCrumbs, viewing } from './context.ts'
 
 export function registerExamples(app: FastifyInstance, selectielijst: Selectielijst): void {
   app.get('/catalogi/:uuid/voorbeelden', { config: administering }, async (request, reply) => {

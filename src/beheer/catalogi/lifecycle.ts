@@ -9,6 +9,7 @@ import { deleteZaaktype } from '../../catalogi/zaaktype/delete.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { lastOf } from '../../database/rows.ts'
 import { uuidOf } from '../../http/links.ts'
+import { today } from '../../lib/day.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { formFaultsOf } from '../frame/form.ts'
 import { formatDate } from '../frame/format.ts'
@@ -24,7 +25,6 @@ import {
   requireVersion,
   TYPES,
   titleOf,
-  today,
   type Version,
 } from './context.ts'
 import { type FormPage, refuse, showForm, submitForm } from './edit.ts'

@@ -12,6 +12,7 @@ import { notFound, Problem } from '../../core/problem.ts'
 import { formParts } from '../../http/forms.ts'
 import { countStream } from '../../http/stream.ts'
 import { largeTurn } from '../../http/turns.ts'
+import { today } from '../../lib/day.ts'
 import { inTurn } from '../../lib/in-turn.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { requireToken } from '../frame/csrf-token.ts'
@@ -20,7 +21,7 @@ import { queryText, uuidParam } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
 import { beheerActor } from '../frame/session.ts'
 import { reason, t, words } from '../language/language.ts'
-import { administering, today, viewing } from './context.ts'
+import { administering, viewing } from './context.ts'
 
 export async function registerTransfer(app: FastifyInstance, selectielijst: Selectielijst): Promise<void> {
   app.get('/catalogi/:uuid/export.zip', { config: viewing }, async (request, reply) => {

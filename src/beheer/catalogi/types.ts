@@ -11,6 +11,7 @@ import type { Mutation } from '../../core/mutate.ts'
 import { notFound } from '../../core/problem.ts'
 import { readInput } from '../../http/input.ts'
 import { link, uuidOf } from '../../http/links.ts'
+import { today } from '../../lib/day.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { uuidParam } from '../frame/lookup.ts'
 import { t, words } from '../language/language.ts'
@@ -25,7 +26,6 @@ import {
   stateOf,
   TYPES,
   titleOf,
-  today,
   typeChoices,
   type Version,
   viewing,

@@ -11,6 +11,7 @@ import { notFound } from '../../core/problem.ts'
 import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { link, uuidOf } from '../../http/links.ts'
+import { today } from '../../lib/day.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { uuidParam } from '../frame/lookup.ts'
 import { t } from '../language/language.ts'
@@ -22,7 +23,6 @@ import {
   holdVersion,
   pathOf,
   requireVersion,
-  today,
   typeChoices,
   type Version,
   viewing,

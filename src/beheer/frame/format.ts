@@ -1,20 +1,20 @@
-// Format: how values look on the pages. In the language of the request, in the time of the Netherlands, whatever the machine is
+// Format: how values look on the pages. In the language of the request, in the time zone of the settings, whatever the machine is
 // set to.
+import { timeZone } from '../../lib/day.ts'
 import { language, t } from '../language/language.ts'
 
-const ZONE = 'Europe/Amsterdam'
-const inLocale = (locale: string) => ({
-  moment: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: ZONE }),
-  longMoment: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: ZONE }),
+const inLocale = (locale: string, zone: string) => ({
+  moment: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone }),
+  longMoment: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: zone }),
   day: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
   shortDay: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }),
   number: new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
   ago: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
 })
 const LOCALES = { nl: 'nl-NL', en: 'en-GB' }
-const made: Partial<Record<keyof typeof LOCALES, ReturnType<typeof inLocale>>> = {}
+const made: Record<string, ReturnType<typeof inLocale>> = {}
 /** Made at first use: all of them would be a noticeable part of a start. */
-const formats = () => (made[language()] ??= inLocale(LOCALES[language()]))
+const formats = () => (made[`${language()} ${timeZone()}`] ??= inLocale(LOCALES[language()], timeZone()))
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_557_600],
   ['month', 2_629_800],

@@ -1,4 +1,5 @@
 // Which messages the log shows: the fields of its filter, read leniently, and what was chosen in words.
+import { today } from '../../lib/day.ts'
 import { UUID_PATTERN } from '../../lib/uuid.ts'
 import type { NotificatieFilter } from '../../notificaties/filter.ts'
 import { type FormFaults, type FormValues, throwFormFaults } from '../frame/form.ts'
@@ -53,10 +54,6 @@ export function refuseSelection(filter: NotificatieFilter, faults: FormFaults): 
     ...(filter.status && filter.status !== 'mislukt' && { status: t('Alleen mislukte berichten gaan opnieuw.') }),
   })
 }
-
-const DAY = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' })
-/** The day that it is in the Netherlands, as `2026-01-31`. */
-export const today = () => DAY.format(new Date())
 
 function dayOf(text: string): string {
   if (text === 'vandaag') return today()

@@ -7,6 +7,7 @@ import { notFound } from '../../core/problem.ts'
 import { csvStream, neutralizeCell } from '../../documenten/import/report.ts'
 import { countStream } from '../../http/stream.ts'
 import { largeTurn } from '../../http/turns.ts'
+import { timeZone } from '../../lib/day.ts'
 import { withQuery } from '../frame/keyset-list.ts'
 import { differences, keysetByNumber, queryDay, queryText, type Sorts } from '../frame/lookup.ts'
 import { t } from '../language/language.ts'
@@ -140,7 +141,7 @@ function filters(request: FastifyRequest) {
     ...(object ? [sql`(b.object_id = ${object} or b.object_weergave = ${object})`] : []),
     ...(resultaat === 'geweigerd' || resultaat === 'geslaagd' ? [sql`b.resultaat = ${resultaat}`] : []),
     // The days of the one who reads.
-    ...(van ? [sql`b.tijdstip >= ${van}::timestamp at time zone 'Europe/Amsterdam'`] : []),
-    ...(tot ? [sql`b.tijdstip < (${tot}::timestamp + interval '1 day') at time zone 'Europe/Amsterdam'`] : []),
+    ...(van ? [sql`b.tijdstip >= ${van}::timestamp at time zone ${timeZone()}::text`] : []),
+    ...(tot ? [sql`b.tijdstip < (${tot}::timestamp + interval '1 day') at time zone ${timeZone()}::text`] : []),
   ]
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { timeZone } from '../../lib/day.ts'
 import { FAILURES } from '../../services/transport.ts'
 import { keysetByNumber, queryDay, queryText } from '../frame/lookup.ts'
 import { t } from '../language/language.ts'
@@ -56,7 +57,7 @@ function filters(request: FastifyRequest) {
     ...(uitkomst === 'fout' ? [sql`(u.status >= 400 or u.status is null)`] : []),
     ...(uitkomst === 'geen' ? [sql`u.status is null`] : []),
     // The days of the one who reads.
-    ...(van ? [sql`u.tijdstip >= ${van}::timestamp at time zone 'Europe/Amsterdam'`] : []),
-    ...(tot ? [sql`u.tijdstip < (${tot}::timestamp + interval '1 day') at time zone 'Europe/Amsterdam'`] : []),
+    ...(van ? [sql`u.tijdstip >= ${van}::timestamp at time zone ${timeZone()}::text`] : []),
+    ...(tot ? [sql`u.tijdstip < (${tot}::timestamp + interval '1 day') at time zone ${timeZone()}::text`] : []),
   ]
 }

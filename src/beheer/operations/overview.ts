@@ -6,6 +6,7 @@ import { EXTERNAL } from '../../core/outbox.ts'
 import type { Reader } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import type { DiskSpace } from '../../documenten/storage/index.ts'
+import { timeZone } from '../../lib/day.ts'
 import { countUnrecorded } from '../../notificaties/claims.ts'
 import { unreachable } from '../../notificaties/kanalen.ts'
 import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
@@ -154,7 +155,7 @@ async function countJobs({ sql }: Reader): Promise<JobCounts> {
 
 async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
   // In each place, and not once before: the planner then knows how few messages are of today.
-  const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
+  const begin = sql`date_trunc('day', now() at time zone ${timeZone()}::text) at time zone ${timeZone()}::text`
   return one(
     await sql<Notificaties[]>`
     select

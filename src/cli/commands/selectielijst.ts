@@ -1,4 +1,5 @@
 // selectielijst: the selectielijst in the database, out of files with answers of its public API.
+
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
@@ -14,6 +15,7 @@ import { systemActor } from '../../core/access.ts'
 import { mutator } from '../../core/mutate.ts'
 import { lastOf } from '../../database/rows.ts'
 import { ownAddress } from '../../http/links.ts'
+import { dayOf } from '../../lib/day.ts'
 import { withDatabase } from '../database.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
@@ -93,7 +95,7 @@ const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNa
 async function readSource(file: string) {
   const { size, mtime } = await stat(file).catch(fileMissing(file))
   if (size > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES / 1024 / 1024} MB`)
-  return { name: basename(file), text: await readFile(file, 'utf8'), day: mtime.toISOString().slice(0, 10) }
+  return { name: basename(file), text: await readFile(file, 'utf8'), day: dayOf(mtime) }
 }
 
 function itemsOf(read: { name: string; text: string }[]) {

@@ -3,6 +3,13 @@ import Type from 'typebox'
 
 export const SERVICE = {
   host: Type.String({ env: 'HOST', default: '127.0.0.1', minLength: 1, description: 'address to listen on' }),
+  timeZone: Type.String({
+    env: 'TIME_ZONE',
+    default: 'Europe/Amsterdam',
+    must: 'be the name of a time zone, such as Europe/Amsterdam',
+    pattern: '^[A-Za-z]+([/_+-][A-Za-z0-9]+)*$',
+    description: 'time zone in which a day begins: for what is of today, the year in a number, and the pages',
+  }),
   port: Type.Integer({ env: 'PORT', default: 8000, minimum: 0, maximum: 65535, description: 'port to listen on' }),
   databaseUrl: Type.Optional(
     Type.String({

@@ -1,10 +1,12 @@
 // documentnummer_reserveren: numbers that are handed out before their document exists. Beside the standard.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import { one } from '../../database/rows.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../../http/documented.ts'
 import { Rsin } from '../../http/input.ts'
+import { timeZone } from '../../lib/day.ts'
 import { createAccess } from '../rights.ts'
 
 const Reserveren = Type.Object({
@@ -29,7 +31,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
         m.unrecorded('a number is no resource')
         const { rows } = await sql<{ identificatie: string }>`
           insert into reserved_documentnummer (bronorganisatie, identificatie)
-          select ${bronorganisatie}, document_identificatie(current_date) from generate_series(1, ${aantal}::integer)
+          select ${bronorganisatie}, document_identificatie(vandaag(${timeZone()})) from generate_series(1, ${aantal}::integer)
           returning identificatie`.execute(m.trx)
         return rows
       })

@@ -1,7 +1,9 @@
 // type-names: a row may name its informatieobjecttype as people do, instead of by its URL.
+
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { link } from '../../http/links.ts'
+import { timeZone } from '../../lib/day.ts'
 
 type Row = { nummer: number; cellen: string[] }
 type Found = { naam: string; uuid: string; catalogi: number }
@@ -20,8 +22,8 @@ export async function nameTypes(db: Db, base: string, kop: string[], rows: Row[]
     select n.naam, count(distinct t.catalogus_id)::int as catalogi,
       (array_agg(t.uuid order by t.begin_geldigheid desc, t.id desc))[1] as uuid
     from unnest(${names}::text[]) as n (naam)
-    join informatieobjecttype t on not t.concept and t.begin_geldigheid <= current_date
-      and (t.einde_geldigheid is null or t.einde_geldigheid >= current_date)
+    join informatieobjecttype t on not t.concept and t.begin_geldigheid <= vandaag(${timeZone()})
+      and (t.einde_geldigheid is null or t.einde_geldigheid >= vandaag(${timeZone()}))
     join catalogus c on c.id = t.catalogus_id
     where lower(n.naam) = lower(t.omschrijving)
       or lower(n.naam) in (lower(t.omschrijving || ' (' || c.domein || ')'), lower(t.omschrijving || ' (' || c.naam || ')'))

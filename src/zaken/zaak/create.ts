@@ -1,4 +1,5 @@
 // Making a case.
+
 import { randomUUID } from 'node:crypto'
 import type { Insertable } from 'kysely'
 import type postgres from 'postgres'
@@ -12,6 +13,7 @@ import { jsonOf, momentOf, selectedRowOf } from '../../database/driver-values.ts
 import type { Zaak as ZaakTable } from '../../database/types.ts'
 import { afterTerm, isBeyondDates } from '../../http/duration.ts'
 import { resolveLink } from '../../http/links.ts'
+import { timeZone } from '../../lib/day.ts'
 import { ZAAK_LABEL, zakenKanaal } from '../records.ts'
 import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
 import { EMPTY, encoded, type Related, toRow, toZaak, type ZaakInput } from './columns.ts'
@@ -41,7 +43,7 @@ export async function judgeNewZaak(
   { faults = [], typen = NO_REMOTE_TYPES }: Elsewhere = {},
 ): Promise<NewRow<ZaakBody>> {
   if (m.attempt > 1 && !input.identificatie)
-    await m.sql`select skip_zaaknummers(${input.startdatum}::date, ${settings.nummering})`
+    await m.sql`select skip_zaaknummers(${input.startdatum}::date, ${settings.nummering}, vandaag(${timeZone()}))`
   const asked = typen.get('zaaktype', input.zaaktype)
   if (asked && 'code' in asked) throw invalidAll([asked])
   const judge = (type: ZaaktypeOfZaak) => judgeOfType(m, input, settings, type, faults, typen)
@@ -227,7 +229,8 @@ function insertZaak(
 ) {
   const row = {
     ...encoded(values, (value) => jsonOf(sql, value)),
-    identificatie: identificatie || sql`zaak_identificatie(${startdatum}::date, ${nummering})`,
+    identificatie: identificatie || sql`zaak_identificatie(${startdatum}::date, ${nummering}, vandaag(${timeZone()}))`,
+    registratiedatum: values.registratiedatum ?? sql`vandaag(${timeZone()})`,
   }
   const reserved = sql`reservering as (
     delete from reserved_zaaknummer

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { notFound } from '../../../core/problem.ts'
 import { expected } from '../../../database/rows.ts'
+import { timeZone } from '../../../lib/day.ts'
 import { isUuid } from '../../../lib/uuid.ts'
 import {
   countReplay,
@@ -224,15 +225,14 @@ function readReplay(form: FormValues): { replay: Replay; inWords: string } {
   return { replay: { soort, vanaf: moment.toISOString(), perMinute }, inWords }
 }
 
-const OFFSET = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' })
-
-/** What a field for date and time holds, in the time of the Netherlands. */
+/** What a field for date and time holds, in the time zone of the settings. */
 function momentOf(text: string): Date | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d)?$/.exec(text) ?? []
   const utc = new Date(`${day}T${time}:00Z`)
   if (Number.isNaN(utc.getTime())) return undefined
   const offset =
-    OFFSET.formatToParts(utc)
+    new Intl.DateTimeFormat('en', { timeZone: timeZone(), timeZoneName: 'longOffset' })
+      .formatToParts(utc)
       .find(({ type }) => type === 'timeZoneName')
       ?.value.slice(3) || '+00:00'
   return new Date(`${day}T${time}:00${offset}`)
