@@ -2213,7 +2213,9 @@ begin
       from abonnement a,
         lateral (
           select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
-          where l.abonnement_id = a.id and l.status = 'gepland' and l.next_attempt_at <= now()
+          -- What is due; of one that is probed else what would be due first.
+          where l.abonnement_id = a.id and l.status = 'gepland'
+            and l.next_attempt_at <= case when a.fouten >= 5 then 'infinity' else now() end
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
           -- After five failures in a row an abonnement gets one message at a time, until it accepts one.
@@ -2601,6 +2603,13 @@ AS $function$
   from zaak_part where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $function$;
 
+-- What messages to one receiver are kept in order by.
+CREATE OR REPLACE FUNCTION delivery_order(hoofd_object uuid, cloudevent text)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN (cloudevent IS NULL) THEN hoofd_object ELSE (OVERLAY((hoofd_object)::text PLACING 'ffffffff'::text FROM 1))::uuid END;
+
 -- The next generated identificatie, for a document of this creatiedatum.
 CREATE OR REPLACE FUNCTION document_identificatie(creatiedatum date)
  RETURNS text
@@ -2916,17 +2925,25 @@ begin
   select coalesce(array_agg(place), '{}'), coalesce(array_agg(hoofd_object_uuid), '{}') into places, objects from gone;
   if 'delivered' <> any (p_outcomes) then
     with kept as (
+      -- A probe before its time uses none of the attempts of its message. A message that is refused for good (4xx) keeps its
+      -- attempts too, but leaves the order of its main object: it holds up no other.
       update delivery l set
-        status = case when u.wait is null then 'mislukt' else 'gepland' end,
-        next_attempt_at = clock_timestamp() + u.wait * interval '1 second',
-        ended_at = case when u.wait is null then clock_timestamp() end,
-        herhalingen = l.herhalingen + case when u.wait is null then 0 else 1 end,
+        status = case when u.wait is null and not u.probe then 'mislukt' else 'gepland' end,
+        next_attempt_at = case when u.probe then l.next_attempt_at else clock_timestamp() + u.wait * interval '1 second' end,
+        ended_at = case when u.wait is null and not u.probe then clock_timestamp() end,
+        herhalingen = l.herhalingen + case when u.wait is null or u.probe then 0 else 1 end,
+        hoofd_object_uuid = case when u.refused then gen_random_uuid() else l.hoofd_object_uuid end,
         claimed_by = null
-      from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_waits)
-        with ordinality as u(message, receiver, number, outcome, wait, place)
+      from (
+        select v.*, o.hoofd_object_uuid as object, o.next_attempt_at > o.begun_at as probe,
+          coalesce(v.status between 400 and 499 and v.status not in (408, 409, 425, 429), false) as refused
+        from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_statuses, p_waits)
+          with ordinality as v(message, receiver, number, outcome, status, wait, place)
+        join delivery o on o.notificatie_id = v.message and o.abonnement_id = v.receiver
+      ) u
       where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
         and l.poging = u.number and l.claimed_by is not null
-      returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
+      returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid
     ), logged as (
       insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
       select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
@@ -2961,6 +2978,14 @@ begin
 
   select array_agg(o.place) into of_subscribers from unnest(places) as o(place) where p_receivers[o.place] <> 0;
   if of_subscribers is null then return; end if;
+  -- It accepts again: what waits for its next attempt goes now, and first what was made first.
+  update delivery l set next_attempt_at = n.aanmaakdatum
+    from abonnement a, notificatie n
+    where a.fouten >= 5 and a.id in (
+        select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
+      and l.abonnement_id = a.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at > now()
+      and n.id = l.notificatie_id;
+  released := released or found;
   update abonnement a set fouten = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
     where a.id in (select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
       and (a.fouten > 0 or a.not_before is not null);

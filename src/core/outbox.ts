@@ -17,10 +17,10 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
   )
   , geleverd as (
     insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid)
-    select b.id, ${EXTERNAL}::bigint, b.hoofd_object_uuid
+    select b.id, ${EXTERNAL}::bigint, delivery_order(b.hoofd_object_uuid, b.cloudevent)
     from bericht b cross join notificatie_settings i where i.modus <> 'ingebouwd'
     union all
-    select distinct b.id, s.abonnement_id, b.hoofd_object_uuid
+    select distinct b.id, s.abonnement_id, delivery_order(b.hoofd_object_uuid, b.cloudevent)
     from notificatie_settings i cross join getoetst b cross join lateral (
       select a.id as abonnement_id, a.cloudevents, ak.toets
       from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id

@@ -249,12 +249,17 @@ const receiverMoment = (sql: postgres.Sql) => sql`
     else (select coalesce(a.not_before, '-infinity') from abonnement a
       where a.id = l.abonnement_id and a.status = 'actief' and a.deleted_at is null) end`
 
+/** The condition on `delivery l` that its receiver is probed: with whatever would be due first, when its moment comes. */
+const isProbed = (sql: postgres.Sql) => sql`
+  exists (select from abonnement a where a.id = l.abonnement_id and a.fouten >= 5)`
+
 /** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
 export async function planNextLook({ sql }: Database): Promise<void> {
   await sql`
     select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties:later', run_at => straks)
     from (
-      select min(greatest(l.next_attempt_at, ${receiverMoment(sql)})) as straks
+      select min(case when ${isProbed(sql)} then greatest(now(), ${receiverMoment(sql)})
+        else greatest(l.next_attempt_at, ${receiverMoment(sql)}) end) as straks
       from (select distinct abonnement_id from delivery where status = 'gepland') o
       cross join lateral (
         select * from delivery l
@@ -278,14 +283,15 @@ export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
       select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
       cross join lateral (
         select * from delivery l
-        where l.abonnement_id = o.id and l.status = 'gepland' and l.next_attempt_at < now() - ${OVERDUE_S} * interval '1 second'
+        where l.abonnement_id = o.id and l.status = 'gepland' and (l.next_attempt_at < now() - ${OVERDUE_S} * interval '1 second'
+            or l.next_attempt_at is not null and ${isProbed(sql)})
           and (l.claimed_by is null or not exists (select from worker w where w.id = l.claimed_by))
         order by l.next_attempt_at limit 1) l
       where ${receiverMoment(sql)} < now() - ${OVERDUE_S} * interval '1 second')`
 }
 
 /** Longer than any attempt takes, with the writing down of what it came to. */
-const UNRECORDED_S = 150
+const UNRECORDED_S = 330
 /** Deliveries in hand that cannot be recorded are counted up to here. */
 export const UNRECORDED_TO = 1_000
 

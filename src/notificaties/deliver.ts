@@ -84,10 +84,11 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       headers: {
         'x-message-id': message.uuid,
         ...requestHeader(message),
-        ...(isEvent && { 'content-type': CLOUD_EVENT }),
+        ...(isEvent && { 'content-type': CLOUD_EVENT, accept: `${CLOUD_EVENT}, application/json` }),
       },
       limit: MAX_ANSWER,
       kept: true,
+      statusSuffices: true,
     })
   }
 
@@ -115,6 +116,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       },
       limit: MAX_ANSWER,
       kept: true,
+      statusSuffices: true,
     })
     if (answer.status === 401 && to.authenticatie === 'oauth2') tokens.forget(tokenRequest(to))
     return answer

@@ -19,8 +19,12 @@ export type Call = {
   limit: number
   /** The answer is kept or shown to people: without the credentials that were sent, which a server may give back. */
   kept?: boolean
+  /** A status of success is the whole answer: what comes after it, or does not, changes nothing. */
+  statusSuffices?: boolean
 }
 export type CallAnswer = { status: number; body: Buffer; truncated: boolean; headers: Record<string, unknown> }
+
+const REST_MS = 1_000 // for the body of an answer whose status is enough
 
 /**
  * Calls any address that may be called, with what credentials the headers have.
@@ -47,6 +51,8 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
   const answer = Promise.withResolvers<CallAnswer>()
   let request: Dispatcher.DispatchController | undefined
   let isOver = false
+  let isEnough = false
+  let rest: NodeJS.Timeout | undefined
   const timer = setTimeout(() => fail(new DOMException('no answer within the term', 'TimeoutError')), ms)
   const headers = {
     accept: 'application/json',
@@ -75,6 +81,8 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
         onResponseStart(_controller, statusCode, itsHeaders) {
           status = statusCode
           received = itsHeaders
+          isEnough = call.statusSuffices === true && statusCode >= 200 && statusCode < 300
+          if (isEnough) rest = setTimeout(() => end(true), REST_MS)
         },
         onResponseData(_controller, chunk) {
           if (isOver) return
@@ -89,6 +97,7 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
     return await answer.promise
   } finally {
     clearTimeout(timer)
+    clearTimeout(rest)
   }
 
   function end(truncated: boolean): void {
@@ -102,6 +111,7 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
 
   function fail(error: Error): void {
     if (isOver) return
+    if (isEnough) return end(true)
     isOver = true
     answer.reject(error)
     request?.abort(error)

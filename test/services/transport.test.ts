@@ -54,6 +54,27 @@ t.test('a server that breaks off halfway is a failure', async (t) => {
   t.equal(await answer.catch(failureKind), 'connection')
 })
 
+t.test('with a status that is enough, a body that breaks off, stalls or never ends changes nothing', async (t) => {
+  for (const [name, go] of Object.entries<RequestListener>({
+    'breaks off': (_request, response) =>
+      response.writeHead(200, { 'content-length': 10 }).write('abc', () => response.destroy()),
+    stalls: (_request, response) => response.writeHead(200, { 'content-length': 10 }).write('abc'),
+    'never ends': (_request, response) => {
+      const timer = setInterval(() => response.write('x'.repeat(100)), 1)
+      response.on('close', () => clearInterval(timer))
+    },
+  })) {
+    const url = await givenServer(t, go)
+    const call = { url, method: 'POST', body: '{}', limit: 4096, statusSuffices: true } as const
+    t.match(await sendWithin(30_000, givenAgent(t), call), { status: 200 }, name)
+  }
+  const refusing = await givenServer(t, (_request, response) => {
+    response.writeHead(500, { 'content-length': 10 }).write('abc', () => response.destroy())
+  })
+  const call = { url: refusing, method: 'POST', body: '{}', limit: 4096, statusSuffices: true } as const
+  t.equal(await sendWithin(30_000, givenAgent(t), call).catch(failureKind), 'connection')
+})
+
 t.test('calls go through the proxy of the settings, but for the hosts that are excepted', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-proxy-'))
   t.teardown(() => rm(directory, { recursive: true }))

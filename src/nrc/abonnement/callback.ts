@@ -107,6 +107,7 @@ async function ask(agent: Agent, url: string, headers: Record<string, string>): 
       headers,
       limit: 4096,
       kept: true,
+      statusSuffices: true,
     })
     const body = answer.body
       .toString('utf8')

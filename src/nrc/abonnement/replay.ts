@@ -97,7 +97,7 @@ async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unkn
   const { rows } = await sql<{ seen: number }>`
     with meant as materialized (${messages}), geleverd as (
       insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, replay, poging)
-      select n.id, ${abonnementId}, n.hoofd_object_uuid, true, coalesce((
+      select n.id, ${abonnementId}, delivery_order(n.hoofd_object_uuid, n.cloudevent), true, coalesce((
         select max(p.nummer) from delivery_attempt p
         where p.notificatie_id = n.id and p.abonnement_id = ${abonnementId}), 0)
       from meant n

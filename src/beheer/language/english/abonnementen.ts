@@ -104,8 +104,9 @@ export const abonnementen: Record<string, string> = {
     'Nothing is lost: what is waiting is kept, and after resuming what was missed since is prepared as well. Messages are kept for {1} days.',
   'De laatste poging is mislukt': 'The last attempt failed',
   'De laatste {1} pogingen zijn mislukt': 'The last {1} attempts failed',
-  'Het volgende bericht gaat als proef: {1}. Wat wacht houdt zijn pogingen.':
-    'The next message goes as a trial: {1}. What is waiting keeps its attempts.',
+  'Het volgende bericht gaat als proef: {1}.': 'The next message goes as a trial: {1}.',
+  'Het eerstvolgende bericht gaat meteen, als proef.': 'The first message goes at once, as a trial.',
+  'Wat wacht houdt zijn pogingen.': 'What is waiting keeps its attempts.',
   'Dit abonnement krijgt niets: er is nog geen kanaal gekozen.':
     'This subscription receives nothing: no channel has been chosen yet.',
   'Kies kanalen en filters': 'Choose channels and filters',
