@@ -111,7 +111,10 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
 
   function fail(error: Error): void {
     if (isOver) return
-    if (isEnough) return end(true)
+    if (isEnough) {
+      end(true)
+      return
+    }
     isOver = true
     answer.reject(error)
     request?.abort(error)
