@@ -126,6 +126,26 @@ export const CELLS: Cell[] = [
     allowed: { refused: 'all', cut: true, within: 15_000 },
     strike: async ({ server }) => freeze(await server.pids()),
   },
+  // Connections stay open and nothing comes on them: nobody waits longer than ten seconds over the bound of a statement.
+  {
+    name: 'half-open: PostgreSQL is frozen for longer than anybody waits',
+    lasts: 30_000,
+    allowed: { refused: 'all', cut: true, within: 25_000 },
+    shows: true,
+    strike: async ({ server }) => freeze(await server.pids()),
+  },
+  {
+    name: 'half-open: each second connection to PostgreSQL is frozen',
+    lasts: 20_000,
+    allowed: { refused: 'all', cut: true, within: 40_000 },
+    strike: async ({ server }) => {
+      const sql = postgres(server.url, { max: 1, onnotice: () => {} })
+      const backends = await sql<{ pid: number }[]>`select pid from pg_stat_activity
+        where backend_type = 'client backend' and application_name like 'zaakstroom %' order by pid`
+      await sql.end()
+      return freeze(backends.flatMap(({ pid }, index) => (index % 2 === 0 ? [pid] : [])))
+    },
+  },
   {
     name: 'PostgreSQL has no connections left',
     lasts: 5_000,
