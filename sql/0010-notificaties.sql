@@ -258,7 +258,7 @@ begin
   end if;
   if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
     new.status := 'gepauzeerd';
-    new.reden := 'De applicatie van dit abonnement is verwijderd.';
+    new.reden := '';
     new.status_since := now();
   end if;
   return new;
@@ -407,9 +407,10 @@ comment on function delivery_order is 'What messages to one receiver are kept in
 -- Claims deliveries that are due, fairly between the receivers: of each the one that is due longest, then of each the next.
 -- Gives what to send, and without a number what was only looked at.
 -- p_worker: id in table worker; 0: none, for whoever sends without being registered. p_busy…: what its process has in hand.
--- p_open_receivers: the receivers of what it is sending now.
+-- p_open_receivers: the receivers of what it is sending now. p_sparing: from so many failures in a row an abonnement gets one message
+-- at a time, until it accepts one.
 create function claim_deliveries(p_worker integer, p_external integer, p_total integer,
-  p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[])
+  p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[], p_sparing integer)
 returns table (
   notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, poging integer, herhalingen integer, replay boolean,
   message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst json, abonnement json
@@ -462,8 +463,7 @@ begin
             and l.next_attempt_at <= case when a.fouten >= 5 then 'infinity' else now() end
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
-          -- After five failures in a row an abonnement gets one message at a time, until it accepts one.
-          limit greatest(0, case when a.fouten >= 5 then 1 else a.gelijktijdig end
+          limit greatest(0, case when a.fouten >= p_sparing then 1 else a.gelijktijdig end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
       where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
@@ -545,10 +545,11 @@ comment on function claim_deliveries is 'Claims deliveries that are due for a wo
 -- Records attempts that ended, and makes due what waited for them. Gives the places (from 1) of those that were still the
 -- caller's, and whether a next message of the same main object may go; of the others another worker found them lost and has made
 -- its own. p_waits: seconds until the next attempt; empty: this was the last one. p_rests: seconds that the receiver asked to be
--- left alone.
+-- left alone. p_probes: how long an abonnement is left alone after the failure with number p_sparing, after the next one, …; the last
+-- for all after it. p_unsubscribed: what to write down as the reason of one that answered 410.
 create function record_attempts(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[],
   p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[],
-  out places integer[], out released boolean)
+  p_sparing integer, p_probes double precision[], p_unsubscribed text, out places integer[], out released boolean)
 language plpgsql as $$
 declare
   objects uuid[];
@@ -639,12 +640,11 @@ begin
       and (a.fouten > 0 or a.not_before is not null);
   update abonnement a set fouten = a.fouten + f.count, failing_since = coalesce(a.failing_since, now()),
       last_outcome = f.outcome, last_http_status = f.http_status,
-      -- Probed after 5 s, 10 s, … and at most every five minutes.
-      not_before = greatest(a.not_before, now() + f.rest * interval '1 second',
-        case when a.fouten + f.count >= 5
-          then now() + interval '1 second' * least(300, 5 * 2 ^ least(a.fouten + f.count - 5, 20)) end),
+      -- Before the first probe there is no such place, and greatest looks at nothing that is empty.
+      not_before = greatest(a.not_before, now() + f.rest * interval '1 second', now() + interval '1 second'
+        * p_probes[least(a.fouten + f.count - p_sparing + 1, cardinality(p_probes))]),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
-      reden = case when f.unsubscribed and a.status = 'actief' then 'De ontvanger heeft opgezegd (antwoord 410).' else a.reden end,
+      reden = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reden end,
       status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
     from (
       select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest,

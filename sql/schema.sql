@@ -2167,7 +2167,7 @@ AS $function$
 $function$;
 
 -- Claims deliveries that are due for a worker, and gives what is to be sent.
-CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[])
+CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[], p_sparing integer)
  RETURNS TABLE(notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, poging integer, herhalingen integer, replay boolean, message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst json, abonnement json)
  LANGUAGE plpgsql
 AS $function$
@@ -2218,8 +2218,7 @@ begin
             and l.next_attempt_at <= case when a.fouten >= 5 then 'infinity' else now() end
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
-          -- After five failures in a row an abonnement gets one message at a time, until it accepts one.
-          limit greatest(0, case when a.fouten >= 5 then 1 else a.gelijktijdig end
+          limit greatest(0, case when a.fouten >= p_sparing then 1 else a.gelijktijdig end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
       where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
@@ -2664,7 +2663,7 @@ begin
   end if;
   if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
     new.status := 'gepauzeerd';
-    new.reden := 'De applicatie van dit abonnement is verwijderd.';
+    new.reden := '';
     new.status_since := now();
   end if;
   return new;
@@ -2898,7 +2897,7 @@ AS $function$
 $function$;
 
 -- Records attempts to deliver: the delivery goes, is planned again or has failed, its abonnement is well or not, and what waited for it may go.
-CREATE OR REPLACE FUNCTION record_attempts(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[], OUT places integer[], OUT released boolean)
+CREATE OR REPLACE FUNCTION record_attempts(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[], p_sparing integer, p_probes double precision[], p_unsubscribed text, OUT places integer[], OUT released boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -2991,12 +2990,11 @@ begin
       and (a.fouten > 0 or a.not_before is not null);
   update abonnement a set fouten = a.fouten + f.count, failing_since = coalesce(a.failing_since, now()),
       last_outcome = f.outcome, last_http_status = f.http_status,
-      -- Probed after 5 s, 10 s, … and at most every five minutes.
-      not_before = greatest(a.not_before, now() + f.rest * interval '1 second',
-        case when a.fouten + f.count >= 5
-          then now() + interval '1 second' * least(300, 5 * 2 ^ least(a.fouten + f.count - 5, 20)) end),
+      -- Before the first probe there is no such place, and greatest looks at nothing that is empty.
+      not_before = greatest(a.not_before, now() + f.rest * interval '1 second', now() + interval '1 second'
+        * p_probes[least(a.fouten + f.count - p_sparing + 1, cardinality(p_probes))]),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
-      reden = case when f.unsubscribed and a.status = 'actief' then 'De ontvanger heeft opgezegd (antwoord 410).' else a.reden end,
+      reden = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reden end,
       status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
     from (
       select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest,

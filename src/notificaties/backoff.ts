@@ -1,4 +1,4 @@
-// Backoff: when a message that could not be delivered is tried again.
+// Backoff: when a message that could not be delivered is tried again, and how long a receiver that fails is left alone.
 
 /** The settings of the retries, under their documented names. */
 export type Retry = {
@@ -19,13 +19,22 @@ export const SETS = {
 
 const FIXED = 180
 
-/** Seconds until the next attempt, when `retries` were done already; undefined: there is no next one. */
-export function delayAfter(retries: number, settings: Retry): number | undefined {
+/**
+ * How an abonnement that fails is spared: from so many failures in a row it gets one message at a time, and is left alone for these seconds
+ * after each of them; the last for all that follow.
+ */
+export const SPARING = { failures: 5, probes: [5, 10, 20, 40, 80, 160, 300] }
+
+/**
+ * Seconds until the next attempt, when `retries` were done already; undefined: there is no next one.
+ * @param asked seconds that the receiver asked for (Retry-After): it is not sooner
+ */
+export function delayAfter(retries: number, settings: Retry, asked = 0): number | undefined {
   const { maxRetries, backoff, backoffMax, baseFactor } = settings
   if (retries >= maxRetries) return undefined
-  if (backoff === false || backoff === 0) return FIXED
+  if (backoff === false || backoff === 0) return Math.max(FIXED, asked)
   const [factor, base] = backoff === true ? [1, 2] : [backoff, baseFactor]
-  return Math.min(backoffMax, factor * base ** retries)
+  return Math.max(Math.min(backoffMax, factor * base ** retries), asked)
 }
 
 /** All delays, with the time since the first failed attempt at which each ends: what the settings come down to. */

@@ -27,7 +27,7 @@ import { type Database, openDatabase, type ReadSql } from '../database/database.
 import { one } from '../database/rows.ts'
 import type { RemoteService } from '../services/services.ts'
 import type { FailureKind } from '../services/transport.ts'
-import type { Retry } from './backoff.ts'
+import { type Retry, SPARING } from './backoff.ts'
 
 export type Outcome = 'delivered' | 'http' | FailureKind
 
@@ -153,7 +153,8 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
       poging, herhalingen, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
       base_factor as "baseFactor", abonnement, dienst
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
-      ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[])`
+      ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[],
+      ${SPARING.failures}::int)`
   rows.sort((a, b) => a.notificatieId - b.notificatieId)
   return {
     found: rows.length,
@@ -195,6 +196,9 @@ function opened({ auth, certificateKey, ondertekening, ...others }: SealedAsText
   }
 }
 
+/** Why an abonnement ended whose receiver says that it is gone. */
+const UNSUBSCRIBED = 'De ontvanger heeft opgezegd (antwoord 410).'
+
 /**
  * Records attempts that ended: the delivery goes, is planned again or has failed, the abonnement is known to be well or not, and
  * the next message of the same main object may go.
@@ -207,7 +211,7 @@ export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours:
     select places, released from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
       ${column('poging')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
       ${column('answer')}::text[], ${column('ms')}::integer[], ${column('wait')}::float8[],
-      ${column('retryAfter')}::float8[])`
+      ${column('retryAfter')}::float8[], ${SPARING.failures}::int, ${SPARING.probes}::float8[], ${UNSUBSCRIBED})`
   const { places, released } = one(rows)
   const ours = new Set(places)
   return { ours: ended.map((_, index) => ours.has(index + 1)), released }

@@ -359,9 +359,8 @@ export function openSender(parts: SenderParts): Sender {
     // After a failure of an abonnement the next waits until that is recorded: it decides when the abonnement is tried again.
     if (isDelivered || abonnementId === EXTERNAL) open.delete(keyOf(one))
     freed()
-    const delay = isDelivered ? undefined : delayAfter(one.herhalingen, one)
-    const wait =
-      delay === undefined ? null : abonnementId === EXTERNAL ? delay : Math.max(delay, attempt.retryAfter ?? 0)
+    const asked = abonnementId === EXTERNAL ? undefined : attempt.retryAfter
+    const wait = isDelivered ? null : (delayAfter(one.herhalingen, one, asked) ?? null)
     await recordOutcome(one, { ...attempt, notificatieId, abonnementId, poging, wait })
   }
 

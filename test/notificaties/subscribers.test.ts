@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
 import { secretBox } from '../../src/core/secret-box.ts'
-import { openSenderDatabase } from '../../src/notificaties/claims.ts'
+import { claim, openSenderDatabase, record } from '../../src/notificaties/claims.ts'
 import { subscriberOwner } from '../../src/notificaties/deliver.ts'
 import { openSender } from '../../src/notificaties/sender.ts'
 import { type TestApp, testApp } from '../app.ts'
@@ -151,6 +151,40 @@ t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
   t.equal(waiting!.n, 100 - tried!.n, 'and what waits for it keeps its attempts')
   await running.stop()
 })
+
+t.test(
+  'from the fifth failure in a row one message at a time is sent, after 5, 10, 20 … and at most 300 seconds',
+  async (t) => {
+    const test = await givenBuiltIn(t)
+    const { sql } = test.database
+    const id = await givenAbonnement(test, 'https://ontvanger.example/', { more: { gelijktijdig: 3 } })
+    for (let n = 0; n < 4; n++) await givenChange(test)
+    const claimOne = async () => {
+      await sql`update abonnement set not_before = null where id = ${id}`
+      await sql`update delivery set claimed_by = null, next_attempt_at = now(), status = 'gepland'`
+      const { claimed } = await claim(test.database, { worker: 0, external: 0, total: 10, busy: [], open: [] })
+      return claimed
+    }
+    const waits: (number | null)[] = []
+    const atOnce: number[] = []
+    for (let failures = 1; failures <= 14; failures++) {
+      const [first, ...others] = await claimOne()
+      atOnce.push(1 + others.length)
+      const { notificatieId, abonnementId, poging } = first!
+      await record(test.database, [
+        { notificatieId, abonnementId, poging, outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 1 },
+      ])
+      const [row] = await sql<{ seconds: number | null }[]>`
+      select round(extract(epoch from not_before - last_fault_at))::int as seconds from abonnement where id = ${id}`
+      waits.push(row!.seconds)
+    }
+    t.same(atOnce, [3, 3, 3, 3, 3, ...Array(9).fill(1)])
+    t.same(waits, [null, null, null, null, 5, 10, 20, 40, 80, 160, 300, 300, 300, 300])
+    const [row] = await claimOne()
+    await record(test.database, [{ ...row!, outcome: 'delivered', httpStatus: 204, answer: null, ms: 1, wait: null }])
+    t.equal((await claimOne()).length, 3, 'until it accepts one')
+  },
+)
 
 t.test('an abonnement that answers again gets everything that waited, in order per main object', async (t) => {
   const test = await givenBuiltIn(t)

@@ -54,7 +54,17 @@ export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): 
       where g.abonnement_id = a.id and g.uitkomst = 'delivered' and g.begun_at <= coalesce(a.failing_since, now())
       order by g.begun_at desc limit 1) gelukt on true
     order by a.id`.execute(db)
-  return rows
+  return rows.map((row) => ({ ...row, reden: reasonOf(row) }))
+}
+
+/** Why it has its status. One that lost its applicatie was paused by the database, which has no words. */
+export function reasonOf({
+  status,
+  reden,
+  applicatieUuid,
+}: Pick<Figures, 'status' | 'reden' | 'applicatieUuid'>): string {
+  const isWithout = status === 'gepauzeerd' && reden === '' && applicatieUuid === null
+  return isWithout ? 'De applicatie van dit abonnement is verwijderd.' : reden
 }
 
 /** An abonnement that asks for attention, worst first; at most so many. */

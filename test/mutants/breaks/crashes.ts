@@ -68,6 +68,27 @@ export const CRASHES: Mutant[] = [
     tests: ['test/notificaties/resend.test.ts'],
   },
   {
+    what: 'from the fifth failure in a row an abonnement gets one message at a time',
+    file: 'src/notificaties/backoff.ts',
+    search: 'failures: 5, probes',
+    replace: 'failures: 6, probes',
+    tests: ['test/notificaties/subscribers.test.ts'],
+  },
+  {
+    what: 'an abonnement that fails is given one message at a time',
+    file: 'sql/0010-notificaties.sql',
+    search: 'case when a.fouten >= p_sparing then 1 else',
+    replace: 'case when a.fouten > p_sparing then 1 else',
+    tests: ['test/notificaties/subscribers.test.ts'],
+  },
+  {
+    what: 'an abonnement that fails is left alone for 300 seconds at most',
+    file: 'src/notificaties/backoff.ts',
+    search: '160, 300]',
+    replace: '160, 320]',
+    tests: ['test/notificaties/subscribers.test.ts'],
+  },
+  {
     what: 'messages of one object go in order to the external service',
     file: 'sql/0010-notificaties.sql',
     search: 'where settings.in_order and e.abonnement_id = 0',

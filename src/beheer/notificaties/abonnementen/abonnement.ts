@@ -6,6 +6,7 @@ import { notFound } from '../../../core/problem.ts'
 import type { ReadDb } from '../../../database/database.ts'
 import { isUuid } from '../../../lib/uuid.ts'
 import type { Subscriber } from '../../../notificaties/claims.ts'
+import { reasonOf } from '../../../nrc/abonnement/figures.ts'
 import { type FilterGroup, KANALEN_OF_A } from '../../../nrc/abonnement/read.ts'
 import type { Step } from '../../../nrc/abonnement/try-out.ts'
 import { t } from '../../language/language.ts'
@@ -50,7 +51,8 @@ export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonneme
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
     where a.uuid = ${uuid}::uuid and a.deleted_at is null`.execute(db)
-  return rows[0]
+  const [row] = rows
+  return row && { ...row, reden: reasonOf(row) }
 }
 
 /** What pages and the audit log call it. */
