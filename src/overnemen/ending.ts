@@ -173,7 +173,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
       select s.is_eindstatus, s.statustype_id from status s where s.zaak_id = z.id order by s.datum_status_gezet desc limit 1
     ) s on true
     left join statustype y on y.id = s.statustype_id
-    where exists (select from overneming_object o where o.overneming_id = ${takeover.id} and o.soort = 'zaak' and o.uuid = z.uuid)
+    where exists (select from takeover_object o where o.takeover_id = ${takeover.id} and o.soort = 'zaak' and o.uuid = z.uuid)
       and (z.einddatum is not null) <> coalesce(s.is_eindstatus, y.id is not null and ${sql.unsafe(isLastStatustype('y'))}, false)`
   for (const { uuid, dicht } of disagreeing)
     meldingen.push({
