@@ -28,7 +28,8 @@ export async function runUntilSignal(
     log.flush(() => process.exit(1))
   })
   const signal = new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    // A terminal that is closed sends SIGHUP: what is under way is finished then too.
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const) {
       process.once(name, () => {
         resolve(name)
         process.once(name, () => process.exit(1))
