@@ -35,7 +35,7 @@ export type Deliver = {
 }
 
 const MAX_ANSWER = 4096
-const MAX_RETRY_AFTER_S = 3600
+export const MAX_RETRY_AFTER_S = 3600
 
 /** What the secrets of an abonnement are bound to when they are encrypted. */
 export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`
