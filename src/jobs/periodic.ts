@@ -1,7 +1,7 @@
 // Jobs that come at set moments, by the clock of the database. Every worker looks every few seconds; a row of `periodic_job` says
 // up to where each kind was planned, so that one of them adds the job. graphile-worker's own crontab goes by the clock of a worker,
 // and keeps what it planned in a table that is its own: a clock that was ahead once would stop it until then.
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 
 export type Periodic = {
   task: keyof GraphileWorker.Tasks & string
@@ -13,16 +13,19 @@ export type Periodic = {
 /** What is planned further ahead than this is no matter of seconds that clocks differ by. */
 export const AHEAD_S = 60
 
+/** Of each kind the last moment at which it comes. */
+const momentsOf = (sql: Sql | TransactionSql, jobs: Periodic[]) => sql<{ task: string; latest: string }[]>`
+  select task, date_bin(every::interval, now(), since::timestamptz) as latest
+  from unnest(${jobs.map(({ task }) => task)}::text[], ${jobs.map(({ every }) => every)}::text[],
+    ${jobs.map(({ from }) => from)}::text[]) s(task, every, since)`
+
 /**
  * Adds the jobs whose moment came; moments that nobody was there for are made up once.
  * @returns what was added, and by how many seconds the clock that planned was ahead; 0: it was not
  */
 export async function planPeriodic(sql: Sql, jobs: Periodic[]): Promise<{ planned: string[]; aheadSeconds: number }> {
-  const column = (name: keyof Periodic) => jobs.map((job) => job[name])
   return sql.begin(async (trx) => {
-    const schedule = trx`
-      select task, date_bin(every::interval, now(), since::timestamptz) as latest
-      from unnest(${column('task')}::text[], ${column('every')}::text[], ${column('from')}::text[]) s(task, every, since)`
+    const schedule = momentsOf(trx, jobs)
     await trx`
       insert into periodic_job (task, last_at) select task, latest from (${schedule}) s
       where not exists (select from periodic_job p where p.task = s.task) on conflict do nothing`
