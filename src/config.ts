@@ -10,6 +10,7 @@ import {
   type SettingValues,
 } from './config/environment.ts'
 import type { AzureSettings, S3Settings } from './config/storage.ts'
+import { AddressFault, addressOf, hostUrls, withCertificates } from './database/address.ts'
 import { expected } from './database/rows.ts'
 import { useTimeZone } from './lib/day.ts'
 
@@ -19,6 +20,8 @@ type Composed = {
   databaseUrl: string | undefined
   /** The pooler through which requests ask the same database, if there is one. */
   databasePoolerUrl: string | undefined
+  /** A replica from which lists and reports are read. */
+  databaseReadUrl: string | undefined
   trustProxy: string[]
   bootstrapClient: { id: string; secret: string } | undefined
   bootstrapAdmin: { gebruikersnaam: string; wachtwoord: string } | undefined
@@ -38,7 +41,7 @@ type Composed = {
   /** All settings as text and without the secrets, for the page that shows them. */
   listed: readonly ListedSetting[]
 }
-export type Config = Readonly<Omit<SettingValues, 'databaseDirectUrl' | keyof Composed> & Composed>
+export type Config = Readonly<Omit<SettingValues, 'databaseDirectUrl' | 'databaseTls' | keyof Composed> & Composed>
 
 export type OidcSettings = {
   issuer: string
@@ -77,13 +80,15 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     faults.push(`TIME_ZONE must be the name of a time zone, such as Europe/Amsterdam`)
   }
   const lists = readLists(values, faults)
+  const urls = readAddresses(values, faults)
   if (faults.length > 0) throw new ConfigError(faults)
-  const { bootstrapClient, bootstrapAdmin, notifications, databaseDirectUrl, ...others } = values
+  const { bootstrapClient, bootstrapAdmin, notifications, databaseDirectUrl: _, databaseTls: __, ...others } = values
   const dataDir = resolve(values.dataDir)
   return {
     ...others,
-    databaseUrl: databaseDirectUrl ?? values.databaseUrl,
-    databasePoolerUrl: databaseDirectUrl && values.databaseUrl,
+    databaseUrl: urls.DATABASE_DIRECT_URL ?? urls.DATABASE_URL,
+    databasePoolerUrl: urls.DATABASE_DIRECT_URL && urls.DATABASE_URL,
+    databaseReadUrl: urls.DATABASE_READ_URL,
     dataDir,
     trustProxy,
     bootstrapClient: bootstrapClient.id
@@ -112,6 +117,31 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
 }
 
 const LOOPBACK = 'localhost,127.0.0.0/8,::1'
+
+/** The addresses of the database with the certificates that are settings. */
+function readAddresses(
+  { databaseUrl, databaseDirectUrl, databaseReadUrl, databaseTls }: SettingValues,
+  faults: string[],
+) {
+  const given = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_DIRECT_URL: databaseDirectUrl,
+    DATABASE_READ_URL: databaseReadUrl,
+  }
+  const read: { [Name in keyof typeof given]?: string } = {}
+  for (const [name, url] of Object.entries(given)) {
+    if (url === undefined || !/^postgres(ql)?:/.test(url)) continue // the fault is told already
+    try {
+      const whole = withCertificates(url, databaseTls)
+      for (const host of hostUrls(whole)) addressOf(host)
+      read[name as keyof typeof given] = whole
+    } catch (error) {
+      if (!(error instanceof AddressFault)) throw error
+      faults.push(`${name} ${error.message}`)
+    }
+  }
+  return read
+}
 
 /** Lists that are written with commas, and that may change while the program runs. */
 function readLists(values: SettingValues, faults: string[]) {
@@ -170,6 +200,7 @@ const TOGETHER = [
   ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
   ['NOTIFICATIONS_API_ROOT', 'NOTIFICATIONS_CLIENT_ID', 'NOTIFICATIONS_SECRET'],
   ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+  ['DATABASE_SSLCERT', 'DATABASE_SSLKEY'],
 ]
 
 /** Faults that are no setting's own: one that lacks beside another. */

@@ -4,8 +4,11 @@ import { UnknownClient } from '../autorisaties/client-secrets.ts'
 import { ClientExists } from '../autorisaties/clients.ts'
 import { ConfigError } from '../config.ts'
 import { WrongKey } from '../core/wrong-key.ts'
+import { AddressFault } from '../database/address.ts'
 import { DriverUnpatched } from '../database/driver.ts'
 import { SchemaOutdated } from '../database/migrate.ts'
+import { ConnectionRefused, DatabaseAway, refusalOf } from '../database/reach.ts'
+import { SessionFault } from '../database/session.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { PackageMissing } from '../lib/optional-package.ts'
@@ -26,12 +29,18 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [PackageMissing, EXIT.config],
   [SchemaOutdated, EXIT.config],
   [WrongKey, EXIT.config],
+  [AddressFault, EXIT.config],
+  [ConnectionRefused, EXIT.config],
+  [SessionFault, EXIT.config],
+  [DatabaseAway, EXIT.unavailable],
 ]
 
 /** One clear message, and an exit code to act on. */
 export function explain(error: unknown): { message: string; code: number } {
   const { code, message = String(error) } = error as { code?: string; message?: string }
   for (const [kind, exit] of CODES) if (error instanceof kind) return { message, code: exit }
+  const refusal = refusalOf(error)
+  if (refusal) return { message: `the database: ${refusal}`, code: EXIT.config }
   if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT.unavailable }
   if (code === 'EADDRINUSE') return { message: 'the address is in use: choose another PORT', code: EXIT.failed }
   return { message, code: EXIT.failed }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { awaitSchema } from '../database/migrate.ts'
+import { requireConnections } from '../database/reach.ts'
 import { openStores, prepareNewStore, requirePackages, type Stores } from '../documenten/storage/choose.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { type Role, startMetrics } from '../operations/metrics-server.ts'
@@ -18,6 +19,22 @@ export async function openStore(config: Config, database: Database, log: Logger)
     log.error({ backend: config.documentenBackend, code: error.code }, 'the document storage cannot be set up')
   }
   return openStores(config, log)
+}
+
+/**
+ * The connections that a process needs, tried before anything else. The embedded database has just been started.
+ * @throws ConnectionRefused, SessionFault or DatabaseAway
+ */
+export async function checkConnections(
+  { databaseUrl, databasePoolerUrl }: Config,
+  log: Logger,
+  isApi: boolean,
+): Promise<void> {
+  if (!databaseUrl) return
+  const direct = { setting: databasePoolerUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL', url: databaseUrl }
+  const pooler =
+    databasePoolerUrl && isApi ? [{ setting: 'DATABASE_URL', url: databasePoolerUrl, isPooled: true as const }] : []
+  await requireConnections([...pooler, direct], log)
 }
 
 /** @throws SchemaError when the program cannot work with the schema of the database */

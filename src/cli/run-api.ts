@@ -16,7 +16,7 @@ import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { openServices } from '../services/services.ts'
-import { checkSchema, openStore } from './processes.ts'
+import { checkConnections, checkSchema, openStore } from './processes.ts'
 import { NEVER, type Running } from './server.ts'
 
 /**
@@ -33,6 +33,7 @@ export async function runApi(
   const opened = new AsyncDisposableStack()
   tellOfHosts(log)
   try {
+    await checkConnections(given, log, true)
     const database = openDatabase(url, { max: given.databasePoolSize, name: 'api', pooler: given.databasePoolerUrl })
     opened.defer(database.close)
     requireImportBaseDir(given, log)

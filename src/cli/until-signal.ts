@@ -1,4 +1,5 @@
 // A subcommand that serves until a signal: its signals, its orderly end, and parts that stop in the opposite order of their start.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Config, readConfig } from '../config.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
@@ -8,6 +9,7 @@ import { openTracing } from '../telemetry/tracing.ts'
 import type { Running } from './server.ts'
 
 const STOP_LIMIT_MS = 40_000
+const STOP_EARLY_MS = 5_000
 
 /**
  * Runs a service until a signal, or until it cannot go on: the first gives exit code 0, the second 1. A second signal ends it
@@ -37,7 +39,18 @@ export async function runUntilSignal(
     }
   })
   const tracing = await openTracing(config, log, role)
-  const running = await run(config, log)
+  const starting = run(config, log)
+  const running = await Promise.race([starting, signal.then(() => undefined)])
+  if (!running) {
+    log.info('stopping before everything was started')
+    // What was started by now is stopped, when that is soon; nobody waits for a database that is not there.
+    const stopped = starting.then(
+      (late) => late.stop(),
+      () => {},
+    )
+    await Promise.race([stopped, sleep(STOP_EARLY_MS, undefined, { ref: false })])
+    return log.flush(() => process.exit(0))
+  }
   const failure = await Promise.race([
     signal.then(() => undefined),
     running.failed.then((error) => error ?? new Error('stopped by itself')),

@@ -3,8 +3,9 @@ import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
 import { isTracing } from '../telemetry/tracing.ts'
-import { hostOptions } from './hosts.ts'
+import { hostOptions, startupOf } from './hosts.ts'
 import { type Look, lookAt, type Silence } from './look.ts'
+import { LIMITS, MEANING, POOLED } from './session.ts'
 import { traceStatements } from './traced.ts'
 import type { DB } from './types.ts'
 
@@ -45,31 +46,36 @@ export type Database = {
 /** How many wait for a connection of a pool in this process, by its name. Metrics tell it. */
 export const waitingForConnection = new Map<string, number>()
 
-/** What every session of ours has. A pooler in transaction mode refuses them: there they are in its `connect_query`. */
-const SESSION = {
-  jit: 'off', // our queries are short; compiling them takes longer than running them
-  statement_timeout: 30_000,
-  lock_timeout: 10_000,
-  idle_in_transaction_session_timeout: 30_000,
-}
-
 /**
  * Opens a pool. Dates stay `YYYY-MM-DD`, moments become ISO 8601 in UTC with `Z` and all their digits (a JS Date would
  * lose the microseconds), 64-bit integers become numbers (ours stay far below 2^53).
  * @param options.pooler address of PgBouncer in transaction mode, through which the queries then go
+ * @param options.isForeign a database of another program, whose role says where its tables are
  */
 export function openDatabase(
   url: string,
-  options: { max: number; name: string; settings?: Record<string, string>; pooler?: string | undefined },
+  options: {
+    max: number
+    name: string
+    settings?: Record<string, string>
+    pooler?: string | undefined
+    isForeign?: boolean
+  },
 ): Database {
   const { pooler } = options
+  const { search_path, ...meaning } = MEANING
+  const session = { ...meaning, ...(!options.isForeign && { search_path }), ...LIMITS, ...options.settings }
   const look = lookAt(url) // without the pooler: who waits in it for a connection is not without an answer
   const judge = async (silence: Silence) => {
-    const isLost = await isLostIn(silence, { look, pooled: pooler !== undefined, limit: limitOf(options.settings) })
+    const isLost = await isLostIn(silence, {
+      look,
+      pooled: pooler !== undefined,
+      limit: limitOf(session.statement_timeout),
+    })
     if (isLost) cut(pooler === undefined) // the idle ones may have gone the same way; all of them, where the pooler went silent
     return isLost
   }
-  const driver = postgres(pooler ?? url, {
+  const driver = postgres({
     ...hostOptions(pooler ?? url),
     max: options.max,
     silence: { seconds: LOOK_AFTER_SECONDS, ask: judge },
@@ -82,9 +88,8 @@ export function openDatabase(
     onnotice: () => {},
     connection: {
       application_name: `zaakstroom ${options.name}`,
-      TimeZone: 'UTC',
-      DateStyle: 'ISO',
-      ...(pooler === undefined && { ...SESSION, ...options.settings }),
+      ...(pooler === undefined ? (session as Record<string, string>) : POOLED),
+      ...startupOf(pooler ?? url),
     },
     types: {
       date: { to: 1082, from: [1082], serialize: String, parse: String },
@@ -128,8 +133,8 @@ const LOST_MS = 8_000
 const OVERDUE_MS = 5_000
 
 /** How long the server lets a statement of these sessions run. */
-function limitOf({ statement_timeout = String(SESSION.statement_timeout) }: Record<string, string> = {}): number {
-  return Number(statement_timeout) || Number.POSITIVE_INFINITY
+function limitOf(statementTimeout: string): number {
+  return Number(statementTimeout) || Number.POSITIVE_INFINITY
 }
 
 /** Whether nobody will answer on a connection any more: its server is not at work for it, or has been for longer than it may. */

@@ -1,21 +1,41 @@
 // DATABASE_URL may name several hosts, as libpq takes them: `postgres://a:5432,b:5432/name`. The driver of our queries knows
 // such addresses, `pg` does not. `primary.ts` finds the one to use.
-import type { Socket } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
+import type postgres from 'postgres'
+import { addressOf, hostUrls, isLax } from './address.ts'
+import { clientConfig, connectClient } from './client-config.ts'
 import { primaryOf, primarySocket, streamOf } from './primary.ts'
+import { expected } from './rows.ts'
 
-/** @returns one URL per host, in the order in which they are tried */
-export function hostUrls(url: string): string[] {
-  const [, before, hosts, after] = /^([a-z]+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []
-  if (hosts === undefined || !hosts.includes(',')) return [url]
-  return hosts.split(',').map((host) => `${before}${host}${after}`)
-}
-
-/** What the driver of our queries is told, beside the address: of several hosts it connects to the primary. */
-export function hostOptions(url: string): { socket?: () => Promise<Socket> } {
+/**
+ * What the driver of our queries is told of an address: it reads addresses otherwise than libpq. Of several hosts it connects to
+ * the primary.
+ * @throws AddressFault
+ */
+export function hostOptions(url: string): postgres.Options<Record<string, never>> {
   const urls = hostUrls(url)
-  return urls.length > 1 ? { socket: () => primarySocket(primaryOf(urls)) } : {}
+  const { host, port, path, user, password, database, mode, tls } = addressOf(urls[0] ?? url)
+  return {
+    host: [host],
+    port: [port],
+    ...(path && { path }),
+    ...(user && { user }),
+    ...(password && { pass: password }),
+    ...(database && { database }),
+    // Of several hosts each has to name itself by its own name.
+    ssl: mode === 'disable' ? false : isLax(mode) ? 'prefer' : urls.length > 1 ? withoutHost(tls) : tls,
+    ...(urls.length > 1 && { socket: () => primarySocket(primaryOf(urls)) }),
+  } as unknown as postgres.Options<Record<string, never>>
 }
+
+/** What an address asks of the session beside ours. */
+export function startupOf(url: string): { options?: string } {
+  const { options } = addressOf(url)
+  return options ? { options } : {}
+}
+
+const withoutHost = ({ host: _, ...tls }: ConnectionOptions): ConnectionOptions => tls
 
 type ClientClass = new (config?: pg.ClientConfig) => pg.Client
 const classes = new Map<string, ClientClass>()
@@ -34,10 +54,17 @@ export function clientClass(url: string): ClientClass {
   return made
 }
 
-function oneHost(connectionString: string): ClientClass {
+function oneHost(url: string): ClientClass {
   return class extends pg.Client {
     constructor(config?: pg.ClientConfig) {
-      super({ ...config, connectionString })
+      super({ ...config, ...clientConfig(url) })
+    }
+
+    override connect(): Promise<this>
+    override connect(callback: (error: Error) => void): void
+    override connect(callback?: (error: Error) => void): unknown {
+      const connected = connectClient(this, url, () => super.connect())
+      return callback ? void connected.then(() => (callback as () => void)(), callback) : connected.then(() => this)
     }
   }
 }
@@ -49,7 +76,7 @@ function ofPrimary(urls: string[]): ClientClass {
 
     constructor(config?: pg.ClientConfig) {
       const url = primary.url()
-      super({ ...config, connectionString: url ?? urls[0] })
+      super({ ...config, ...clientConfig(url ?? expected(urls[0])) })
       this.#url = url
     }
 
@@ -64,7 +91,7 @@ function ofPrimary(urls: string[]): ClientClass {
     async #connectToPrimary(): Promise<this> {
       const url = await primary.found()
       if (url !== (this.#url ?? urls[0])) throw Object.assign(new Error('this host takes no writes'), { code: '25006' })
-      await super.connect()
+      await connectClient(this, url, () => super.connect())
       const leave = primary.follow(url, () => streamOf(this)?.destroy())
       this.once('end', leave)
       return this

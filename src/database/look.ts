@@ -42,7 +42,7 @@ function newLook(url: string): Look {
 
   /** Asks on a connection that was not used for a moment only, or on a new one. @throws when no answer came in time */
   async function ask<T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
-    sql ??= postgres(url, {
+    sql ??= postgres({
       ...hostOptions(url),
       max: 1,
       fetch_types: false,

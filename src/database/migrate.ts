@@ -4,9 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
+import { hostUrls } from './address.ts'
 import { isLockTimeout } from './error-codes.ts'
-import { clientClass, hostOptions, hostUrls } from './hosts.ts'
+import { clientClass, hostOptions } from './hosts.ts'
 import { one } from './rows.ts'
+import { MEANING } from './session.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
 const LOCK = 8_305_211 // any constant: it only has to be the same in all our processes
@@ -50,11 +52,11 @@ class SchemaMissing extends SchemaError {}
  */
 export async function migrate(databaseUrl: string, options: Options = {}): Promise<string[]> {
   const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000 } = options
-  const sql = postgres(databaseUrl, {
+  const sql = postgres({
     ...hostOptions(databaseUrl),
     max: 1,
     onnotice: () => {},
-    connection: { application_name: 'zaakstroom migrate' },
+    connection: { application_name: 'zaakstroom migrate', ...(MEANING as Record<string, string>) },
   })
   try {
     // Asked again and again: who waited within a statement would hold a snapshot, and `concurrently` waits for those.

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { hostRefused } from '../telemetry/metrics.ts'
+import { addressOf, hostName } from './address.ts'
+import { clientConfig, connectClient } from './client-config.ts'
 import { one } from './rows.ts'
 
 /** The hosts of one address, as this process sees them. */
@@ -50,7 +52,7 @@ export function primaryOf(urls: readonly string[]): Primary {
 }
 
 function watch(urls: readonly string[]): Primary {
-  const hosts = urls.map((url): Host => ({ url, name: nameOf(url), seen: { kind: 'unknown' }, drops: new Set() }))
+  const hosts = urls.map((url): Host => ({ url, name: hostName(url), seen: { kind: 'unknown' }, drops: new Set() }))
   let newest = 0
   let current: Host | undefined
   let looked = Promise.withResolvers<void>()
@@ -137,7 +139,7 @@ async function lookForEver(
 
 async function open(url: string): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: url,
+    ...clientConfig(url),
     application_name: 'zaakstroom hosts',
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
@@ -145,7 +147,7 @@ async function open(url: string): Promise<pg.Client> {
   })
   client.on('error', () => {}) // the next question fails
   try {
-    await client.connect()
+    await connectClient(client, url, () => client.connect())
   } catch (error) {
     close(client)
     throw error
@@ -180,26 +182,14 @@ async function ask(client: pg.Client): Promise<{ isStandby: boolean; timeline: n
 export async function primarySocket(primary: Primary): Promise<Socket> {
   try {
     const url = await primary.found()
-    const { host, port, path } = placeOf(url)
+    const { host, port, path } = addressOf(url)
     const socket = path ? connect(path) : connect(port, host)
     const leave = primary.follow(url, () => socket.destroy())
     socket.once('close', leave)
-    return Object.assign(socket, { host, port })
+    return Object.assign(socket, { host, port, _host: host }) // the name that a certificate has to have
   } catch (error) {
     const none = new Socket()
     setImmediate(() => none.destroy(error as Error))
     return none
   }
-}
-
-function placeOf(url: string): { host: string; port: number; path?: string } {
-  const { hostname, port } = new URL(url.replace(/^[a-z]+:/, 'http:'))
-  const host = decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1')
-  const at = Number(port || 5432)
-  return { host, port: at, ...(host.startsWith('/') && { path: `${host}/.s.PGSQL.${at}` }) }
-}
-
-function nameOf(url: string): string {
-  const { host, port, path } = placeOf(url)
-  return path ?? `${host}:${port}`
 }

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { listReads, replicaLag, replicaUsable } from '../telemetry/metrics.ts'
+import { hostName } from './address.ts'
 import { type Database, isConflict, isUnavailable, openDatabase, type Reader, readerOf } from './database.ts'
 import type { Listing } from './list.ts'
 import { one } from './rows.ts'
@@ -32,7 +33,7 @@ type Position = { lsn: string; timeline: string; system: string }
 /** @param max connections at most */
 export function openReplica(url: string, primary: Database, max: number, log: Logger): Replica {
   const replica = openDatabase(url, { max, name: 'read' })
-  const host = new URL(url).host || 'replica'
+  const host = hostName(url)
   const readers = { replica: readerOf(replica), primary: readerOf(primary) }
   let state: ReplicaState | undefined
   let pausedUntil = 0

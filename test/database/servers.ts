@@ -29,7 +29,8 @@ export function run(program: string, args: string[]) {
   return promisify(execFile)(asOther[0]!, asOther.slice(1), { cwd: '/' })
 }
 
-export async function startPrimary(t: TestLike, data: string) {
+/** @param more settings for the start, such as `-c ssl=on`; `initdb` is given beside ours */
+export async function startPrimary(t: TestLike, data: string, more = '', initdb: string[] = []) {
   const port = await freePort()
   await give(data)
   await run('initdb', [
@@ -41,10 +42,11 @@ export async function startPrimary(t: TestLike, data: string) {
     '--encoding=UTF8',
     '--locale=C.UTF-8',
     '--no-sync',
+    ...initdb,
   ])
-  await start(data, port, '')
+  await start(data, port, more)
   t.teardown(() => stop(data))
-  return { port, kill: () => stop(data), start: () => start(data, port, '') }
+  return { port, kill: () => stop(data), start: () => start(data, port, more) }
 }
 
 /** Follows the primary; what that acknowledges has reached it, unless it is to follow later. */

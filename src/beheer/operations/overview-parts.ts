@@ -4,7 +4,6 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import type { DiskSpace } from '../../documenten/storage/index.ts'
 import { UNRECORDED_TO } from '../../notificaties/claims.ts'
 import type { Figures } from '../../nrc/abonnement/figures.ts'
-import type { Setback } from '../../operations/clock.ts'
 import type { readiness } from '../../operations/health.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
@@ -275,6 +274,7 @@ export type Notificaties = {
   vandaag: string
 }
 
+/** That messages of today failed. */
 /** @param count of deliveries; one more than UNRECORDED_TO: even more */
 export function reportUnrecorded(count: number, alarms: Alarm[]): void {
   if (count === 0) return
@@ -288,21 +288,6 @@ export function reportUnrecorded(count: number, alarms: Alarm[]): void {
   })
 }
 
-/** That the clock of the database was ahead lately. */
-export function reportSetback(setback: Setback | undefined, alarms: Alarm[]): void {
-  if (!setback) return
-  const { aheadSeconds, deliveries, receivers, jobs, resumed } = setback
-  const pulled = t`Teruggezet: ${formatNumber(deliveries)} bezorgingen, ${formatNumber(receivers)} ontvangers, ${formatNumber(jobs)} taken.`
-  const blocked =
-    resumed === 0 ? '' : ` ${t`Abonnementen die daardoor waren geblokkeerd en zijn hervat: ${formatNumber(resumed)}.`}`
-  alarms.push({
-    tone: 'let-op',
-    text: t`De klok van de database liep voor, ten minste ${formatDuration(aheadSeconds)}; wat te ver vooruit was gepland, gaat weer door.`,
-    advice: `${pulled}${blocked} ${t('Controleer of de server van de database zijn tijd met NTP bijhoudt. Deze melding verdwijnt na een week.')}`,
-  })
-}
-
-/** That messages of today failed. */
 export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, alarms: Alarm[]): void {
   if (misluktVandaag === 0) return
   alarms.push({

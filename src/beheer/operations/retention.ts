@@ -26,7 +26,7 @@ export function registerRetention(app: FastifyInstance): void {
       terms: terms(),
       due,
       runs,
-      next: nextRun().toISOString(),
+      next: (await nextRun()).toISOString(),
       bezig: job ? (job.bezig ? 'bezig' : 'wacht') : null,
     })
   })

@@ -1,7 +1,7 @@
 // start: api and worker in one process, on a database of its own unless DATABASE_URL names one.
 import type { Command } from 'commander'
 import { migrate } from '../../database/migrate.ts'
-import { runMetrics } from '../processes.ts'
+import { checkConnections, runMetrics } from '../processes.ts'
 import { findSecretBox, openServer } from '../server.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
 
@@ -14,6 +14,7 @@ export function addTo(program: Command): void {
         const box = await findSecretBox(config, true)
         const server = await openServer(config, log, true)
         return inOrder(server, async (add) => {
+          await checkConnections(config, log, true)
           await migrate(server.url)
           const { runWorker } = await import('../run-worker.ts') // here: --help does without
           const { runApi } = await import('../run-api.ts')

@@ -34,11 +34,40 @@ export const SERVICE = {
       env: 'DATABASE_READ_URL',
       secret: true,
       must: 'begin with postgres:// or postgresql:// and name one host',
-      pattern: '^postgres(ql)?://([^@/?]*@)?[^/?,]+([/?].*)?$',
+      pattern: '^postgres(ql)?://([^@/?]*@)?[^/?,]*([/?].*)?$',
       description:
         'a streaming replica of the database, from which lists and reports are read; unset: from the database itself',
     }),
   ),
+  databaseTls: Type.Object({
+    ca: Type.Optional(
+      Type.String({
+        env: 'DATABASE_SSLROOTCERT',
+        secret: true,
+        must: 'be a certificate in PEM',
+        pattern: '^-----BEGIN ',
+        description: 'who signs the certificate of the database (PEM), for addresses that name no sslrootcert',
+      }),
+    ),
+    cert: Type.Optional(
+      Type.String({
+        env: 'DATABASE_SSLCERT',
+        secret: true,
+        must: 'be a certificate in PEM',
+        pattern: '^-----BEGIN ',
+        description: 'certificate with which we sign in to the database (PEM)',
+      }),
+    ),
+    key: Type.Optional(
+      Type.String({
+        env: 'DATABASE_SSLKEY',
+        secret: true,
+        must: 'be a key in PEM',
+        pattern: '^-----BEGIN ',
+        description: 'its key (PEM)',
+      }),
+    ),
+  }),
   databasePoolSize: Type.Integer({
     env: 'DATABASE_POOL_SIZE',
     default: 10,

@@ -1,0 +1,37 @@
+// What `pg` is told of an address, for the clients of the queue and of what listens.
+import type pg from 'pg'
+import { addressOf, forgetTls, isLax, speaksTls } from './address.ts'
+import { LIMITS, MEANING, startupOptions } from './session.ts'
+
+/** For clients of the queue and for listening: limits of time are each one's own. */
+const SESSION = startupOptions({ ...MEANING, jit: LIMITS.jit })
+
+/** @param url of one host @throws AddressFault */
+export function clientConfig(url: string): pg.ClientConfig {
+  const { host, port, user, password, database, mode, tls, options } = addressOf(url)
+  return {
+    host,
+    port,
+    ...(user && { user }),
+    ...(password && { password }),
+    ...(database && { database }),
+    ssl: mode === 'disable' ? false : tls,
+    options: [SESSION, options].filter(Boolean).join(' '),
+  }
+}
+
+/** Connects a client. `prefer` goes on without TLS at a server that has none; the client itself knows no such thing. */
+export async function connectClient<T>(client: pg.Client, url: string, connect: () => Promise<T>): Promise<T> {
+  const address = addressOf(url)
+  if (isLax(address.mode) && !(await speaksTls(address))) {
+    const inside = client as unknown as { ssl: unknown; connection: { ssl: unknown } }
+    inside.ssl = false
+    inside.connection.ssl = false
+  }
+  try {
+    return await connect()
+  } catch (error) {
+    forgetTls(address)
+    throw error
+  }
+}
