@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
 import { type Answer, accept } from '../../bench/receiver.ts'
+import { ODD, setForDatabase } from '../database/odd.ts'
 import { noPrograms } from '../database/servers.ts'
 import { playRestore } from '../documenten/backups.ts'
 import { strikeCounts } from './counts.ts'
@@ -221,6 +222,25 @@ export const CELLS: Cell[] = [
       return async () => {
         await set('off')
         await sql.end()
+      }
+    },
+  },
+  {
+    name: 'postgres-settings: the database has odd settings for new sessions',
+    lasts: 8_000,
+    allowed: { refused: 'all', cut: true },
+    strike: async ({ server }) => {
+      const end = async () => {
+        const sql = postgres(server.url, { max: 1, onnotice: () => {}, fetch_types: false })
+        await sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name like 'zaakstroom %' and pid <> pg_backend_pid()`
+        await sql.end()
+      }
+      await setForDatabase(server.url, ODD)
+      await end()
+      return async () => {
+        await setForDatabase(server.url, Object.fromEntries(Object.keys(ODD).map((name) => [name, null])))
+        await end()
       }
     },
   },

@@ -4,6 +4,7 @@ import type postgres from 'postgres'
 import type { Backend } from '../../config/storage.ts'
 import type { Database } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
+import { requireSession } from '../../database/session.ts'
 import type { Stores } from './choose.ts'
 import { forgetOthers, GRACE, neededKeys, ripeBytes, usedBackends } from './files.ts'
 import { isOwnKey, removeUnfinished, type Store } from './index.ts'
@@ -58,6 +59,7 @@ const FEW = 100 // as many orphans are removed whatever else is there
  * that repairs, or the clean-up, first noted them. Repairing never touches a document, never
  * writes bytes and removes none that a row names.
  * @throws StoreUnavailable when a store is away: nothing is said about its documents then
+ * @throws SessionFault when sessions read otherwise than they should: nothing is said at all
  */
 export async function checkStorage(parts: Parts, options: CheckOptions = {}): Promise<CheckResult> {
   const so: CheckResult = {
@@ -74,6 +76,8 @@ export async function checkStorage(parts: Parts, options: CheckOptions = {}): Pr
     back: 0,
     refused: [],
   }
+  // Read otherwise than written, every checksum would be wrong.
+  await requireSession((text, names) => parts.database.sql.unsafe(text, [names]), 'the database')
   for (const backend of await usedBackends(parts)) {
     const connection = await parts.database.sql.reserve()
     try {
