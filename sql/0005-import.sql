@@ -10,12 +10,14 @@ create table import (
     constraint import_status_check check (status in ('pending', 'active', 'finished', 'error')),
   reden text,
   kop json,
+  dialect jsonb not null default '{}',
   base_url text,
   batchgrootte integer,
   totaal integer not null default 0,
   verwerkt integer not null default 0,
   geslaagd integer not null default 0,
   mislukt integer generated always as (verwerkt - geslaagd) stored,
+  lege_rijen integer not null default 0,
   applicatie_uuid text not null default '',
   client_id text not null default '',
   started_by text not null default '',
@@ -36,12 +38,14 @@ comment on column import.soort is 'What is imported.';
 comment on column import.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
 comment on column import.reden is 'Why it stopped (status error), or what it waits for (status active).';
 comment on column import.kop is 'Header of the CSV, as an array of names.';
+comment on column import.dialect is 'How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.';
 comment on column import.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
 comment on column import.batchgrootte is 'Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).';
-comment on column import.totaal is 'Rows in the CSV.';
+comment on column import.totaal is 'Rows in the CSV, without the empty ones.';
 comment on column import.verwerkt is 'Rows handled and committed; the next batch begins at the row after.';
 comment on column import.geslaagd is 'Of these, rows that became a document.';
 comment on column import.mislukt is 'Of these, rows that did not.';
+comment on column import.lege_rijen is 'Rows without anything in them, which were passed over.';
 comment on column import.applicatie_uuid is 'Application that made it.';
 comment on column import.client_id is 'Client that made it.';
 comment on column import.started_by is 'Account of the administration pages that started it; empty: a client did.';
@@ -62,7 +66,7 @@ create table import_row (
 );
 comment on table import_row is 'Rows of the uploaded CSV, as they came.';
 comment on column import_row.import_id is 'The import.';
-comment on column import_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
+comment on column import_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.';
 comment on column import_row.cellen is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
 comment on column import_row.omvang is 'Size of the cells in bytes.';
 
@@ -147,8 +151,10 @@ create table import_draft (
   bestandsnaam text not null default '',
   omvang bigint not null default 0,
   kop json,
+  dialect jsonb not null default '{}',
   base_url text not null,
   totaal integer not null default 0,
+  lege_rijen integer not null default 0,
   created_by text not null default '',
   created_at timestamptz not null default now(),
   deleted_at timestamptz,
@@ -166,8 +172,10 @@ comment on column import_draft.uuid is 'Part of the addresses of its pages.';
 comment on column import_draft.bestandsnaam is 'Name of the file as the browser gave it.';
 comment on column import_draft.omvang is 'Size of the file in bytes.';
 comment on column import_draft.kop is 'Header of the CSV, as an array of names.';
+comment on column import_draft.dialect is 'How the file was written (src/documenten/import/dialect.ts).';
 comment on column import_draft.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
-comment on column import_draft.totaal is 'Rows in the CSV.';
+comment on column import_draft.totaal is 'Rows in the CSV, without the empty ones.';
+comment on column import_draft.lege_rijen is 'Rows without anything in them, which were passed over.';
 comment on column import_draft.created_by is 'Account that uploaded it.';
 comment on column import_draft.created_at is 'When it was uploaded.';
 comment on column import_draft.deleted_at is 'When it was imported or thrown away; a job then removes its rows bit by bit.';

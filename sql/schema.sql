@@ -675,10 +675,12 @@ create table import (
   client_id text not null default ''::text, -- Client that made it.
   created_at timestamp with time zone not null default now(), -- When it was made.
   deleted_at timestamp with time zone, -- When it was deleted; a job then removes its rows bit by bit.
+  dialect jsonb not null default '{}'::jsonb, -- How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.
   ended_at timestamp with time zone, -- When it became finished or error.
   geslaagd integer not null default 0, -- Of these, rows that became a document.
   id bigint not null generated always as identity, -- Internal key.
   kop json, -- Header of the CSV, as an array of names.
+  lege_rijen integer not null default 0, -- Rows without anything in them, which were passed over.
   mislukt integer generated always as ((verwerkt - geslaagd)) stored, -- Of these, rows that did not.
   paused_at timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
   reden text, -- Why it stopped (status error), or what it waits for (status active).
@@ -686,7 +688,7 @@ create table import (
   started_at timestamp with time zone, -- When its CSV was accepted.
   started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
   status text not null default 'pending'::text, -- pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
-  totaal integer not null default 0, -- Rows in the CSV.
+  totaal integer not null default 0, -- Rows in the CSV, without the empty ones.
   updated_at timestamp with time zone not null default now(), -- When its last batch was committed.
   uuid uuid not null default gen_random_uuid(), -- Part of its URLs.
   verwerkt integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
@@ -716,10 +718,12 @@ create table import_draft (
   created_at timestamp with time zone not null default now(), -- When it was uploaded.
   created_by text not null default ''::text, -- Account that uploaded it.
   deleted_at timestamp with time zone, -- When it was imported or thrown away; a job then removes its rows bit by bit.
+  dialect jsonb not null default '{}'::jsonb, -- How the file was written (src/documenten/import/dialect.ts).
   id bigint not null generated always as identity, -- Internal key.
   kop json, -- Header of the CSV, as an array of names.
+  lege_rijen integer not null default 0, -- Rows without anything in them, which were passed over.
   omvang bigint not null default 0, -- Size of the file in bytes.
-  totaal integer not null default 0, -- Rows in the CSV.
+  totaal integer not null default 0, -- Rows in the CSV, without the empty ones.
   trial_ended_at timestamp with time zone, -- When the dry run ended.
   trial_faults integer not null default 0, -- Of these, rows that would not be imported.
   trial_handled integer not null default 0, -- Rows that the dry run has looked at.
@@ -801,7 +805,7 @@ CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NE
 create table import_row (
   cellen json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
   import_id bigint not null, -- The import.
-  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
+  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
   omvang integer not null generated always as (octet_length((cellen)::text)) stored, -- Size of the cells in bytes.
   constraint import_row_pkey PRIMARY KEY (import_id, nummer),
   constraint import_row_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE

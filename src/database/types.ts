@@ -1449,6 +1449,10 @@ export interface Import {
    */
   deletedAt: string | null;
   /**
+   * How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.
+   */
+  dialect: Generated<unknown>;
+  /**
    * When it became finished or error.
    */
   endedAt: string | null;
@@ -1464,6 +1468,10 @@ export interface Import {
    * Header of the CSV, as an array of names.
    */
   kop: unknown | null;
+  /**
+   * Rows without anything in them, which were passed over.
+   */
+  legeRijen: Generated<number>;
   /**
    * Of these, rows that did not.
    */
@@ -1493,7 +1501,7 @@ export interface Import {
    */
   status: Generated<string>;
   /**
-   * Rows in the CSV.
+   * Rows in the CSV, without the empty ones.
    */
   totaal: Generated<number>;
   /**
@@ -1559,6 +1567,10 @@ export interface ImportDraft {
    */
   deletedAt: string | null;
   /**
+   * How the file was written (src/documenten/import/dialect.ts).
+   */
+  dialect: Generated<unknown>;
+  /**
    * Internal key.
    */
   id: Generated<number>;
@@ -1567,11 +1579,15 @@ export interface ImportDraft {
    */
   kop: unknown | null;
   /**
+   * Rows without anything in them, which were passed over.
+   */
+  legeRijen: Generated<number>;
+  /**
    * Size of the file in bytes.
    */
   omvang: Generated<number>;
   /**
-   * Rows in the CSV.
+   * Rows in the CSV, without the empty ones.
    */
   totaal: Generated<number>;
   /**
@@ -1751,7 +1767,7 @@ export interface ImportRow {
    */
   importId: number;
   /**
-   * Row number as people count it in the file: the header is 1, the first row is 2.
+   * Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
    */
   nummer: number;
   /**

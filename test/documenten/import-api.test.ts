@@ -225,11 +225,15 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
       'missing-import-headers',
       /uuid, taal, trefwoorden/,
     ],
-    ['no header', csvText([row]).split('\r\n')[1]!, 'missing-import-headers', new RegExp(KOLOMMEN.join(', '))],
-    ['another case', csvText([row]).replace('titel', 'Titel'), 'missing-import-headers', /ontbreken: titel\./],
+    [
+      'no header',
+      csvText([{ ...row, auteur: 'A. de Vries' }]).split('\r\n')[1]!,
+      'missing-import-headers',
+      new RegExp(KOLOMMEN.join(', ')),
+    ],
     ['a column twice', csvText([row], [...KOLOMMEN, 'titel']), 'duplicate-import-headers', /titel/],
     ['a further column twice', csvText([row], [...KOLOMMEN, 'x', 'x']), 'duplicate-import-headers', /x/],
-    ['tabs', csvText([row]).replaceAll(',', '\t'), 'missing-import-headers', /puntkomma/],
+    ['another separator', csvText([row]).replaceAll(',', '~'), 'missing-import-headers', /één kolom: .* puntkomma/],
   ]
   const uuid = await givenImport(app)
   for (const [what, body, code, reason] of files) refused(t, await upload(uuid, body), code, reason, what)
@@ -237,7 +241,7 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
   const place = latin1.indexOf(0xe9)
   const broken: [what: string, body: string | Buffer, detail: RegExp][] = [
     ['Latin-1', latin1, new RegExp(`positie ${place} `)],
-    ['UTF-16', Buffer.from(`\ufeff${GOOD}`, 'utf16le'), /positie 0 /],
+    ['UTF-16 without a mark', Buffer.from(GOOD, 'utf16le'), /positie 1 .*UTF-16/],
     [
       'half a character at the end',
       Buffer.concat([Buffer.from(GOOD), Buffer.from('é').subarray(0, 1)]),
@@ -258,7 +262,7 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
     ['JSON', { 'content-type': 'application/json' }],
     ['no type', { 'content-type': '' }],
     ['multipart', { 'content-type': 'multipart/form-data; boundary=x' }],
-    ['another character set', { 'content-type': 'text/csv; charset=iso-8859-1' }],
+    ['a character set that nobody knows', { 'content-type': 'text/csv; charset=ebcdic-nl' }],
     ['compressed', { 'content-encoding': 'gzip' }],
   ]
   for (const [what, headers] of types) {
@@ -343,7 +347,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
     socket.on('data', (data) => {
       text += data
       const [, status, length] = /^HTTP\/1.1 (\d+)[\s\S]*?\r\ncontent-length: (\d+)\r\n/i.exec(text) ?? []
-      if (length && text.length >= text.indexOf('\r\n\r\n') + 4 + Number(length))
+      if (length && Buffer.byteLength(text) >= text.indexOf('\r\n\r\n') + 4 + Number(length))
         answer.resolve({ status: Number(status), text })
     })
     socket.on('error', answer.reject)

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { Problem } from '../../core/problem.ts'
 import { isLockTimeout } from '../../database/error-codes.ts'
 import { importBaseDirFault } from '../../documenten/import/base-dir.ts'
+import { columnNamed, placeOf } from '../../documenten/import/columns.ts'
 import { CsvError, KOLOMMEN } from '../../documenten/import/csv.ts'
 import {
   type Concept,
@@ -110,12 +111,10 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       concept,
       kop: kop.slice(0, shown).map(shortened),
       breed: kop.length > shown,
-      onbekend: kop
-        .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
-        .map((naam) => shortened(naam) || t('(zonder naam)')),
+      onbekend: kop.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
       rows: rows.map(({ nummer, count, cellen }) => ({
         nummer,
-        scheef: count !== kop.length,
+        scheef: count > kop.length,
         cellen: cellen.slice(0, kop.length > shown ? shown : undefined).map(shortened),
       })),
       isBusy,
@@ -141,7 +140,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
   app.get('/imports/concept/:uuid/fouten', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
-    const [pad, titel] = ['bestandspad', 'titel'].map((column) => kop.indexOf(column)) as [number, number]
+    const [pad, titel] = [placeOf(kop, 'bestandspad'), placeOf(kop, 'titel')]
     const [kind] = await chosenReason(concept, queryText(request, 'reden'))
     const reason = kind ? sql`and hashtextextended(import_reason(f.opmerking), 0) = ${kind.sleutel}::bigint` : sql``
     const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {

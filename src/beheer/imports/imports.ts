@@ -3,6 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { notFound } from '../../core/problem.ts'
+import { placeOf } from '../../documenten/import/columns.ts'
+import { dialectOf } from '../../documenten/import/dialect.ts'
 import { createDraftOfRest, listConcepten, requestDryRun } from '../../documenten/import/draft.ts'
 import {
   canContinue,
@@ -13,7 +15,7 @@ import {
   pauseImport,
   sendReport,
 } from '../../documenten/import/index.ts'
-import { csvStream } from '../../documenten/import/report.ts'
+import { csvStream, reportCharset } from '../../documenten/import/report.ts'
 import { failedRows } from '../../documenten/import/report-rows.ts'
 import { cellAt, type ImportRow, requireImport } from '../../documenten/import/rows.ts'
 import { countStream } from '../../http/stream.ts'
@@ -106,7 +108,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const kind = await chosenKind(row, queryText(request, 'reden'))
     const onlyFailed = queryText(request, 'resultaat') === 'mislukt' && !kind
     const kop = row.kop as string[]
-    const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
+    const [pad, titel] = [placeOf(kop, 'bestandspad'), placeOf(kop, 'titel')]
     const list = await keysetPage<ReportRow>(request, {
       key: ({ nummer }) => String(nummer),
       rows: (limit, { na, voor }) => {
@@ -152,14 +154,15 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     if (!hasReport(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
     countStream(request, reply)
+    const dialect = dialectOf(row)
     async function* records() {
       yield row.kop as string[]
       yield* failedRows(reader, row)
     }
     return reply
       .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
-      .type('text/csv; charset=utf-8')
-      .send(csvStream(records()))
+      .type(`text/csv; charset=${reportCharset(dialect)}`)
+      .send(csvStream(records(), undefined, dialect))
   })
 
   app.post('/imports/:uuid/pauzeren', { config: operator }, async (request, reply) => {

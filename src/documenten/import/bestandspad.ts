@@ -4,6 +4,7 @@
 // between. Here every component is opened relative to the handle of the directory before it, never following a link,
 // and everything after that works on the handle. A hard link cannot be told from any other file: the base directory
 // belongs on a volume of its own.
+import { isUtf8 } from 'node:buffer'
 import {
   closeSync,
   constants,
@@ -135,6 +136,43 @@ const DIR = O_RDONLY | O_DIRECTORY | O_NONBLOCK
 const FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY // a FIFO without a writer does not block
 const MAX_DIRS = 128
 
+/** Opens one component of a path below a directory, by the first of its spellings that is there. */
+function openAs<T>(dir: number, name: string, open: (child: string | Buffer) => T): T | Refused {
+  const prefix = `/proc/self/fd/${dir}/`
+  let refused: Refused | undefined
+  for (const spelling of spellingsOf(name)) {
+    const child = typeof spelling === 'string' ? prefix + spelling : Buffer.concat([Buffer.from(prefix), spelling])
+    try {
+      return open(child)
+    } catch (error) {
+      refused ??= refusal(error, child)
+      if (code(error) !== 'ENOENT') return refusal(error, child)
+    }
+  }
+  return refused ?? { fout: pathFault('file-not-found') }
+}
+
+/**
+ * How a name may stand on the disk: as it was written; composed or decomposed, since systems differ in how they write an é; and one
+ * that is no UTF-8 by its bytes, of which those that are no text are written as `%E9`. Bytes that are UTF-8 are no such name: there
+ * is one way to write `..`, and that was refused.
+ */
+function* spellingsOf(name: string): Generator<string | Buffer> {
+  yield name
+  for (const form of ['NFC', 'NFD']) {
+    const spelling = name.normalize(form)
+    if (spelling !== name) yield spelling
+  }
+  if (!/%[89a-f][0-9a-f]/i.test(name)) return
+  const bytes = Buffer.from(
+    Buffer.from(name)
+      .toString('latin1')
+      .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )
+  if (!isUtf8(bytes) && !bytes.includes(0) && !bytes.includes('/')) yield bytes
+}
+
 function beneathByHandle(baseDir: string) {
   const base = openBase(baseDir)
   const dirs = new Map<string, number>()
@@ -152,12 +190,9 @@ function beneathByHandle(baseDir: string) {
       at += `${segment}/`
       const known = dirs.get(at)
       if (known === undefined) {
-        const child = `/proc/self/fd/${fd}/${segment}`
-        try {
-          fd = openSync(child, DIR | O_NOFOLLOW)
-        } catch (error) {
-          return refusal(error, child)
-        }
+        const opened = openAs(fd, segment, (child) => openSync(child, DIR | O_NOFOLLOW))
+        if (typeof opened !== 'number') return opened
+        fd = opened
         dirs.set(at, fd)
       } else fd = known
     }
@@ -174,13 +209,8 @@ function beneathByHandle(baseDir: string) {
       if (name === undefined) return { fout: pathFault('file-not-regular') } // the base itself
       const dir = openDir(segments)
       if (typeof dir !== 'number') return dir
-      const file = `/proc/self/fd/${dir}/${name}`
-      try {
-        // Looking first keeps devices closed: to open one can be to use it. What counts is the look at the handle.
-        return notRegular(lstatSync(file)) ?? regular(openSync(file, FILE | O_NOFOLLOW))
-      } catch (error) {
-        return refusal(error, file)
-      }
+      // Looking first keeps devices closed: to open one can be to use it. What counts is the look at the handle.
+      return openAs(dir, name, (file) => notRegular(lstatSync(file)) ?? regular(openSync(file, FILE | O_NOFOLLOW)))
     },
 
     close() {
@@ -260,7 +290,7 @@ function regular(fd: number): OpenedSource | Refused {
 }
 
 /** Tells a fault of the supplied path from one of this machine, which is thrown. */
-function refusal(error: unknown, component: string): Refused {
+function refusal(error: unknown, component: string | Buffer): Refused {
   switch (code(error)) {
     case 'ENOENT':
       return { fout: pathFault('file-not-found') }
@@ -283,7 +313,7 @@ function refusal(error: unknown, component: string): Refused {
 }
 
 /** For the wording of a refusal only. */
-function isLink(component: string): boolean {
+function isLink(component: string | Buffer): boolean {
   try {
     return lstatSync(component).isSymbolicLink()
   } catch {

@@ -6,10 +6,12 @@ import type { Metagegevens } from '../document/columns.ts'
 type Column =
   /** The text is the value, for the schema of a create to judge; an empty cell is an absent field. */
   | { kind: 'text' }
+  /** The same, for a day: as the standard writes it, or day first. */
+  | { kind: 'date' }
   /** What `read` makes of the text, which is undefined where `reason` refuses it. */
   | { kind: 'value'; read: (text: string) => unknown; reason: string; emptyIsAbsent?: boolean }
   /** A part of a group, which stands before the dot. `empty` is what an empty cell means when another part is filled. */
-  | { kind: 'part'; empty: '' | null }
+  | { kind: 'part'; empty: '' | null; date?: true }
   /** What only an import has. */
   | { kind: 'own' }
 
@@ -21,13 +23,15 @@ type Field = Exclude<keyof Metagegevens, Group | NotImported> | Parts<'onderteke
 
 const text = { kind: 'text' } as const
 const own = { kind: 'own' } as const
+/** The schema of the create judges what `toDate` makes of it. */
+const date = { kind: 'date' } as const
 
 /** A field of a document without a column does not compile, nor does a column that is no field. A file may have them in any order. */
 const COLUMNS = {
   uuid: own,
   identificatie: text,
   bronorganisatie: text,
-  creatiedatum: text,
+  creatiedatum: date,
   titel: text,
   vertrouwelijkheidaanduiding: text,
   auteur: text,
@@ -39,15 +43,19 @@ const COLUMNS = {
   bestandspad: own,
   link: text,
   beschrijving: text,
-  ontvangstdatum: text,
-  verzenddatum: text,
-  indicatieGebruiksrecht: { kind: 'value', read: toGebruiksrecht, reason: 'Dit is geen true of false.' },
+  ontvangstdatum: date,
+  verzenddatum: date,
+  indicatieGebruiksrecht: {
+    kind: 'value',
+    read: toGebruiksrecht,
+    reason: 'Dit is geen true of false (ook goed: waar, onwaar, ja, nee, 1 en 0).',
+  },
   verschijningsvorm: text,
   'ondertekening.soort': { kind: 'part', empty: '' },
-  'ondertekening.datum': { kind: 'part', empty: null }, // which the create refuses
+  'ondertekening.datum': { kind: 'part', empty: null, date: true }, // an empty one the create refuses
   'integriteit.algoritme': { kind: 'part', empty: '' },
   'integriteit.waarde': { kind: 'part', empty: '' },
-  'integriteit.datum': { kind: 'part', empty: null },
+  'integriteit.datum': { kind: 'part', empty: null, date: true },
   informatieobjecttype: text,
   zaakUuid: own,
   trefwoorden: { kind: 'value', read: toTrefwoorden, reason: '' }, // any text is a list
@@ -58,7 +66,10 @@ export const KOLOMMEN = Object.keys(COLUMNS) as Kolom[]
 
 // Sorted out once: this is read for every row.
 const LISTED = KOLOMMEN.map((kolom): { kolom: Kolom; column: Column } => ({ kolom, column: COLUMNS[kolom] }))
-const TEXTS = LISTED.flatMap(({ kolom, column }) => (column.kind === 'text' ? kolom : []))
+const TEXTS = LISTED.flatMap(({ kolom, column }) => (column.kind === 'text' || column.kind === 'date' ? kolom : []))
+const DATES = LISTED.flatMap(({ kolom, column }) =>
+  column.kind === 'date' || (column.kind === 'part' && column.date) ? kolom : [],
+)
 const VALUES = LISTED.flatMap(({ kolom, column }) => (column.kind === 'value' ? { kolom, ...column } : []))
 const GROUPS = Map.groupBy(
   LISTED.flatMap(({ kolom, column }) => {
@@ -73,25 +84,86 @@ export type Rij = Record<Kolom, string>
 
 export type ColumnFault = { kolom: Kolom; code: string; reden: string }
 
-const isColumn = new Set<string>(KOLOMMEN)
+/** A file without one of these for a row has no document there: a row that ends before one of them was cut off. */
+const REQUIRED = new Set<Kolom>([
+  'bronorganisatie',
+  'creatiedatum',
+  'titel',
+  'auteur',
+  'taal',
+  'bestandspad',
+  'informatieobjecttype',
+])
+
+const BY_LOWER_CASE = new Map(KOLOMMEN.map((kolom) => [kolom.toLowerCase(), kolom]))
+
+/** The column that a name of a header stands for: in any case, with blanks around it. */
+export function columnNamed(naam: string): Kolom | undefined {
+  return BY_LOWER_CASE.get(naam.trim().toLowerCase())
+}
+
+/** Where the columns of a header are. `twice` are the names that are there more than once. */
+type Places = { places: Map<Kolom, number>; twice: string[] }
+const placesByHeader = new WeakMap<string[], Places>()
 
 /**
- * The row as the 27 columns; further columns are left out. A row that does not have exactly as many values as the header
- * is refused: with one comma too many or too few, values stand under the wrong names. Blanks around a value are dropped, but
- * for the path of a file, whose name may have them.
+ * A name that is exactly that of a column goes before one that differs in case or blanks, which then is a further column. Columns
+ * without a name may be there any number of times.
+ */
+export function placesOf(kop: string[]): Places {
+  const known = placesByHeader.get(kop)
+  if (known) return known
+  const exact = new Set(kop)
+  const places = new Map<Kolom, number>()
+  const others = new Set<string>()
+  const twice = new Set<string>()
+  kop.forEach((naam, place) => {
+    const kolom = columnNamed(naam)
+    if (kolom && (kolom === naam || !exact.has(kolom))) {
+      if (places.has(kolom)) twice.add(kolom)
+      else places.set(kolom, place)
+    } else if (naam !== '') {
+      if (others.has(naam)) twice.add(naam)
+      others.add(naam)
+    }
+  })
+  const found = { places, twice: [...twice] }
+  placesByHeader.set(kop, found)
+  return found
+}
+
+/** The place of a column in a header; -1 when it is not there. */
+export function placeOf(kop: string[], kolom: Kolom): number {
+  return placesOf(kop).places.get(kolom) ?? -1
+}
+
+/** Whether a row has nothing in it, as spreadsheets leave them behind: no cell, or only blanks. */
+export function isEmptyRow(cellen: string[]): boolean {
+  return cellen.every((cel) => cel === '' || cel.trim() === '')
+}
+
+/**
+ * The row as the 27 columns; further columns are left out. Programs leave empty cells at the end of a row away, so cells that are
+ * missing there are empty. A row with more values than the header, or that ends before a required column, is refused: with one
+ * comma too many or too few, values stand under the wrong names. Blanks around a value are dropped, but for the path of a
+ * file, whose name may have them.
  *
- * @param nummer counts records and includes the header: the first row is 2
+ * @param nummer counts records that are not empty and includes the header: the first row is 2
  */
 export function valuesOf(kop: string[], cellen: string[], nummer: number): { rij: Rij } | { fout: string } {
-  if (cellen.length !== kop.length) {
-    const which = cellen.length < kop.length ? 'te weinig waarden' : 'te veel waarden'
-    return { fout: `Rij ${nummer}: ${which} (${cellen.length}, de kopregel heeft er ${kop.length}).` }
+  const { places } = placesOf(kop)
+  if (cellen.length > kop.length) return wrongCount('te veel', kop, cellen, nummer)
+  const rij: Partial<Rij> = {}
+  for (const [kolom, place] of places) {
+    const cel = cellen[place]
+    if (cel === undefined && REQUIRED.has(kolom)) return wrongCount('te weinig', kop, cellen, nummer)
+    rij[kolom] = kolom === 'bestandspad' ? cel : (cel ?? '').trim()
   }
-  const rij: Partial<Record<string, string>> = {}
-  kop.forEach((naam, i) => {
-    if (isColumn.has(naam)) rij[naam] = naam === 'bestandspad' ? cellen[i] : cellen[i]?.trim()
-  })
   return { rij: rij as Rij }
+}
+
+function wrongCount(which: string, kop: string[], cellen: string[], nummer: number): { fout: string } {
+  return { fout: `Rij ${nummer}: ${which} waarden (${cellen.length}, de kopregel heeft er ${kop.length}).` }
 }
 
 export type RowAsDocument = {
@@ -119,13 +191,25 @@ export function rowToDocument(rij: Rij): RowAsDocument {
     fouten.push(invalidCell('informatieobjecttype', GEEN_NAAM))
   }
 
+  const days: Partial<Rij> = {}
+  for (const kolom of DATES) {
+    if (rij[kolom] === '') continue
+    const day = toDate(rij[kolom])
+    if ('reason' in day) fouten.push(invalidCell(kolom, day.reason))
+    else days[kolom] = day.value
+    if (kolom in body) {
+      if ('reason' in day) delete body[kolom]
+      else body[kolom] = day.value
+    }
+  }
+
   for (const { kolom, read, reason, emptyIsAbsent } of VALUES) {
     if (emptyIsAbsent && rij[kolom] === '') continue
     const value = read(rij[kolom])
     if (value === undefined) fouten.push(invalidCell(kolom, reason))
     else body[kolom] = value
   }
-  for (const [group, parts] of GROUPS) body[group] = toGroup(parts, rij)
+  for (const [group, parts] of GROUPS) body[group] = toGroup(parts, { ...rij, ...days })
 
   const uuid = toUuid(rij.uuid)
   if (uuid === undefined) fouten.push(invalidCell('uuid', 'Dit is geen geldige UUID.'))
@@ -141,10 +225,29 @@ const invalidCell = (kolom: Kolom, reden: string): ColumnFault => ({ kolom, code
 const GEEN_NAAM =
   'Zo heet geen geldig informatieobjecttype, of meer dan een. Zet het domein van de catalogus erachter, zoals Brief (DEMO), of geef de URL.'
 
+/** As JSON, as spreadsheets write it in English and in Dutch, and as people do. */
+const BOOLEANS = new Map([
+  ...['true', 'waar', 'ja', '1'].map((word) => [word, true] as const),
+  ...['false', 'onwaar', 'nee', '0'].map((word) => [word, false] as const),
+])
+
 function toGebruiksrecht(text: string): boolean | null | undefined {
-  if (text === '') return null
-  if (text === 'true' || text === 'True') return true
-  return text === 'false' || text === 'False' ? false : undefined
+  return text === '' ? null : BOOLEANS.get(text.toLowerCase())
+}
+
+/** A day that is written day first, as spreadsheets save it in Dutch, becomes `JJJJ-MM-DD`; other text stays as it is, for the create to judge. */
+function toDate(text: string): { value: string } | { reason: string } {
+  const [, day = '', month = '', year = ''] = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})$/.exec(text) ?? []
+  if (day === '') return { value: text }
+  if (year.length === 2)
+    return {
+      reason: 'Schrijf het jaar met vier cijfers: 2024-05-01 of 1-5-2024. Van twee cijfers is de eeuw niet zeker.',
+    }
+  const value = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  const time = Date.parse(`${value}T00:00:00Z`)
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value)
+    return { reason: 'Deze datum bestaat niet. De dag staat voorop: 1-5-2024 is 1 mei 2024.' }
+  return { value }
 }
 
 function toInteger(text: string): number | undefined {

@@ -1,9 +1,10 @@
 import { pipeline, Readable } from 'node:stream'
 import { parse } from 'fast-csv'
-import { KOLOMMEN } from './columns.ts'
+import { decode } from './charset.ts'
+import { isEmptyRow, KOLOMMEN, placesOf } from './columns.ts'
 import { CsvError } from './csv-error.ts'
-import { findSeparator, type Separator, wholeRecords } from './records.ts'
-import { strictUtf8 } from './utf8.ts'
+import { type Dialect, findDialect, type Separator } from './dialect.ts'
+import { wholeRecords } from './records.ts'
 
 export { CsvError, KOLOMMEN }
 
@@ -11,26 +12,30 @@ export { CsvError, KOLOMMEN }
 const FIRST_ROW_NUMBER = 2
 
 /**
- * Reads an import CSV as a stream, with commas or, as Excel writes it in Dutch, with semicolons. Resolves with the header once that is known to be good; then `regels` gives every
- * record as its original cells, a blank line as an empty array. A file that is not UTF-8 or not CSV, and a source that
+ * Reads an import CSV as a stream, whatever stands between its cells and in whatever charset it is. Resolves with the header once that is known to be good; then `regels` gives every
+ * record as its original cells, a blank line as an empty array. A file that is not in its charset or not CSV, and a source that
  * breaks off, reject the iteration.
  *
  * A stream is left open when reading stops early, for the caller to drain or to destroy: a client that is still sending
  * may miss the answer to a request that nobody reads on.
+ * @param charset that the sender declared
  */
 export async function readImportCsv(
   bytes: Readable | AsyncIterable<Uint8Array>,
-  { maxRecordBytes = 1024 * 1024 }: { maxRecordBytes?: number } = {},
-): Promise<{ kop: string[]; regels: AsyncIterable<string[]> }> {
+  { maxRecordBytes = 1024 * 1024, charset }: { maxRecordBytes?: number; charset?: string } = {},
+): Promise<{ kop: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
   const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
-  const { separator, bytes: utf8 } = await findSeparator(strictUtf8(source))
-  const records = wholeRecords(utf8, maxRecordBytes, separator)
+  const decoded = await decode(source, charset)
+  const { bytes: utf8, ...found } = await findDialect(decoded.bytes)
+  const { separator, sepLine } = found
+  const records = wholeRecords(utf8, maxRecordBytes, { separator, firstLine: sepLine ? 2 : 1 })
   try {
     const header = await records.next()
     if (header.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
     const [kop = []] = await Array.fromAsync(parseRecords([header.value], separator))
     requireHeader(kop)
-    return { kop, regels: parseRecords(records, separator) }
+    const dialect = { ...found, charset: decoded.charset, mark: decoded.mark }
+    return { kop, dialect, regels: parseRecords(records, separator) }
   } catch (error) {
     await records.return(undefined)
     throw error
@@ -46,25 +51,30 @@ function parseRecords(
   return csv
 }
 
-/** Names are compared exactly. Columns without a name hide nothing, spreadsheets leave them behind: any number may be there. */
+/** Names may differ in case and have blanks around them. Columns without a name hide nothing, spreadsheets leave them behind: any number may be there. */
 function requireHeader(kop: string[]): void {
-  const seen = new Set<string>()
-  const twice = new Set<string>()
-  for (const naam of kop) {
-    if (naam !== '' && seen.has(naam)) twice.add(naam)
-    seen.add(naam)
-  }
-  const missing = KOLOMMEN.filter((kolom) => !seen.has(kolom))
+  const { places, twice } = placesOf(kop)
+  const missing = KOLOMMEN.filter((kolom) => !places.has(kolom))
   if (missing.length > 0) {
-    const hint =
-      kop.length === 1 && kop[0]?.includes('\t')
-        ? ' De kolommen moeten met een komma of puntkomma gescheiden zijn.'
-        : ''
-    throw new CsvError('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${hint}`)
+    const seen = places.size < FEW ? whatItSaw(kop) : ''
+    throw new CsvError('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${seen}`)
   }
-  if (twice.size > 0) {
-    throw new CsvError('duplicate-import-headers', `In de kopregel staan meer dan eens: ${listed([...twice])}.`)
+  if (twice.length > 0) {
+    throw new CsvError('duplicate-import-headers', `In de kopregel staan meer dan eens: ${listed(twice)}.`)
   }
+}
+
+/** A line of values may have the name of a column among them. */
+const FEW = 2
+
+/** For what is no header of an import: it may be another line, or the separator may be another one. */
+function whatItSaw(kop: string[]): string {
+  const hint =
+    kop.length === 1
+      ? 'Is het scheidingsteken geen komma, puntkomma of tab?'
+      : 'Staat de kopregel wel op de eerste regel van het bestand?'
+  const count = kop.length === 1 ? 'één kolom' : `${kop.length} kolommen`
+  return ` Er staat daar ${count}: ${listed(kop)}. ${hint}`
 }
 
 /** A header may be as large as any record, its error message may not. */
@@ -85,16 +95,21 @@ const COPY_CHUNK = 64 * 1024
 
 /**
  * The records as input for `COPY import_row (import_id, nummer, cellen) FROM STDIN`, in chunks of about 64 KiB. Each
- * gets its row number; `aantal` tells how many there were so far.
+ * gets its row number; `aantal` tells how many there were so far. Rows without anything in them are passed over, and counted in `leeg`.
  */
 export function copyLines(
   importId: number,
   regels: AsyncIterable<string[]>,
-): AsyncIterable<Buffer> & { readonly aantal: number } {
+): AsyncIterable<Buffer> & { readonly aantal: number; readonly leeg: number } {
   let aantal = 0
+  let leeg = 0
   async function* lines(): AsyncGenerator<Buffer> {
     let text = ''
     for await (const cellen of regels) {
+      if (isEmptyRow(cellen)) {
+        leeg++
+        continue
+      }
       text += copyLine(importId, FIRST_ROW_NUMBER + aantal, cellen)
       aantal++
       if (text.length >= COPY_CHUNK) {
@@ -108,6 +123,9 @@ export function copyLines(
     [Symbol.asyncIterator]: lines,
     get aantal() {
       return aantal
+    },
+    get leeg() {
+      return leeg
     },
   }
 }

@@ -23,7 +23,7 @@ const PROEF_ATTEMPTS = 4
 export async function createDraft(
   m: Mutation,
   bytes: Readable,
-  values: { bestandsnaam: string; baseUrl: string; createdBy: string },
+  { charset, ...values }: { bestandsnaam: string; baseUrl: string; createdBy: string; charset?: string },
 ): Promise<{ uuid: string; totaal: number; omvang: number }> {
   if (bytes.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the file comes once
   await waitForClient(m)
@@ -34,29 +34,37 @@ export async function createDraft(
       yield chunk as Buffer
     }
   }
-  const { kop, regels } = await readImportCsv(counted())
+  const { kop, regels, dialect } = await readImportCsv(counted(), charset ? { charset } : {})
   const { id, uuid } = await m.trx
     .insertInto('importDraft')
-    .values({ ...values, kop: sql`${JSON.stringify(kop)}::text::json` })
+    .values({
+      ...values,
+      kop: sql`${JSON.stringify(kop)}::text::json`,
+      dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
+    })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   const lines = copyLines(id, regels)
   await copyInto(m, 'import_draft_row', lines)
   if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
-  await m.trx.updateTable('importDraft').set({ omvang, totaal: lines.aantal }).where('id', '=', id).execute()
+  await m.trx
+    .updateTable('importDraft')
+    .set({ omvang, totaal: lines.aantal, legeRijen: lines.leeg })
+    .where('id', '=', id)
+    .execute()
   return { uuid, totaal: lines.aantal, omvang }
 }
 
 /** The rows of an import that did not become a document, ready to be tried again as a file of their own. */
 export async function createDraftOfRest(
   m: Mutation,
-  { id, kop, baseUrl, bestandsnaam }: ImportRow,
+  { id, kop, dialect, baseUrl, bestandsnaam }: ImportRow,
   createdBy: string,
 ): Promise<{ uuid: string; totaal: number }> {
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   const inserted = await m.sql<{ id: number; uuid: string }[]>`
-    insert into import_draft (bestandsnaam, kop, base_url, created_by)
-    values (${bestandsnaam}, ${JSON.stringify(kop)}::text::json, ${baseUrl ?? m.actor.base}, ${createdBy}) returning id, uuid`
+    insert into import_draft (bestandsnaam, kop, dialect, base_url, created_by)
+    values (${bestandsnaam}, ${JSON.stringify(kop)}::text::json, ${JSON.stringify(dialect)}::text::jsonb, ${baseUrl ?? m.actor.base}, ${createdBy}) returning id, uuid`
   const made = one(inserted)
   const counts = await m.sql<{ totaal: number; omvang: number }[]>`
     with rest as (
@@ -122,9 +130,11 @@ export async function startDraft(
     select ${made.id}::bigint, nummer, cellen from import_draft_row where concept_id = ${concept.id} order by nummer`
   await activateImport(m, made, {
     kop: concept.kop as string[],
+    dialect: concept.dialect,
     baseUrl: concept.baseUrl,
     batchgrootte: config.importBatchSize,
     totaal: concept.totaal,
+    legeRijen: concept.legeRijen,
   })
   await deleteDraftRow(m.trx, concept.id)
   return { import: made, concept }

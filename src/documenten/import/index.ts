@@ -17,9 +17,11 @@ import { link } from '../../http/links.ts'
 import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { countStream } from '../../http/stream.ts'
 import { importBaseDirFault } from './base-dir.ts'
+import { charsetNamed } from './charset.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
+import { dialectOf } from './dialect.ts'
 import { enqueueBatch, finishWhenDone, stopImport } from './progress.ts'
-import { reportCsv } from './report.ts'
+import { reportCharset, reportCsv } from './report.ts'
 import { reportRows } from './report-rows.ts'
 import { type ImportRow, imported, requireImport } from './rows.ts'
 
@@ -33,6 +35,7 @@ const Status = Type.Object({
   processed: Type.Integer({ minimum: 0 }),
   processedSuccessfully: Type.Integer({ minimum: 0 }),
   processedInvalid: Type.Integer({ minimum: 0 }),
+  emptyRows: Type.Integer({ minimum: 0, description: 'Lege rijen in het bestand: overgeslagen, en niet meegeteld.' }),
   createdOn: Moment,
   startedOn: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
   finishedOn: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
@@ -131,16 +134,18 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     if (fault) throw importFault(fault.code, fault.reden)
     if (found.status !== 'pending')
       throw importFault('invalid-status', `Deze import heeft al een bestand (${found.status}).`)
-    requireCsv(request)
+    const charset = requireCsv(request)
     await waitForClient(m)
-    const { kop, regels } = await readImportCsv(request.body as Readable)
+    const { kop, regels, dialect } = await readImportCsv(request.body as Readable, { charset })
     const lines = copyLines(found.id, regels)
     await copyInto(m, 'import_row', lines)
     await activateImport(m, found, {
       kop,
+      dialect,
       baseUrl: request.base,
       batchgrootte: parts.config.importBatchSize,
       totaal: lines.aantal,
+      legeRijen: lines.leeg,
     })
   }
 }
@@ -154,7 +159,11 @@ export async function waitForClient(m: Mutation): Promise<void> {
 export async function activateImport(
   m: Mutation,
   { id, uuid }: { id: number; uuid: string },
-  { kop, ...values }: { kop: string[]; baseUrl: string; batchgrootte: number; totaal: number },
+  {
+    kop,
+    dialect,
+    ...values
+  }: { kop: string[]; dialect: unknown; baseUrl: string; batchgrootte: number; totaal: number; legeRijen: number },
 ): Promise<void> {
   await m.trx
     .updateTable('import')
@@ -162,6 +171,7 @@ export async function activateImport(
       ...values,
       status: 'active',
       kop: sql`${JSON.stringify(kop)}::text::json`,
+      dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
       startedAt: sql`now()`,
       updatedAt: sql`now()`,
     })
@@ -331,10 +341,11 @@ export function sendReport(
 ): FastifyReply {
   if (!hasReport(row)) throw notFound()
   countStream(request, reply)
+  const dialect = dialectOf(row)
   return reply
-    .type('text/csv; charset=utf-8')
+    .type(`text/csv; charset=${reportCharset(dialect)}`)
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
-    .send(reportCsv(row.kop as string[], reportRows(reader, row, options), options))
+    .send(reportCsv(row.kop as string[], reportRows(reader, row, options), { ...options, dialect }))
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */
@@ -347,19 +358,23 @@ export async function deleteImportRow(m: Pick<Mutation, 'trx' | 'enqueue'>, id: 
   await m.enqueue('remove-import', { id }, { jobKey: `remove-import:${id}` })
 }
 
-function requireCsv(request: FastifyRequest): void {
+/** @returns the charset that the client declares, UTF-8 when it declares none */
+function requireCsv(request: FastifyRequest): string {
   const [type, ...parameters] = header(request, 'content-type')
     .split(';')
     .map((part) => part.trim().toLowerCase())
   if (type !== 'text/csv' || header(request, 'content-encoding')) throw new Problem(415)
-  const charset = parameters
+  const label = parameters
     .find((part) => part.startsWith('charset='))
     ?.slice(8)
     .replaceAll('"', '')
-  if (charset && charset !== 'utf-8' && charset !== 'utf8')
-    throw new Problem(415, { detail: 'Alleen UTF-8 wordt aangenomen.' })
+    .trim()
+  const charset = label ? charsetNamed(label) : 'utf-8'
+  if (!charset)
+    throw new Problem(415, { detail: 'Deze tekenset is niet bekend. Gebruik utf-8, utf-16 of windows-1252.' })
   if (request.body === undefined || request.body === null)
     throw csvProblem(new CsvError('empty-file', 'Het bestand is leeg.'))
+  return charset
 }
 
 function csvProblem(fault: CsvError): Problem {
@@ -385,6 +400,7 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     processed: row.verwerkt,
     processedSuccessfully: row.geslaagd,
     processedInvalid: row.mislukt ?? 0,
+    emptyRows: row.legeRijen,
     createdOn: row.createdAt,
     startedOn: row.startedAt,
     finishedOn: row.endedAt,

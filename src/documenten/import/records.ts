@@ -1,8 +1,8 @@
 import { CsvError } from './csv-error.ts'
+import type { Separator } from './dialect.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
-const SEMICOLON = 0x3b
 const CR = 0x0d
 const LF = 0x0a
 
@@ -35,16 +35,16 @@ const AFTER_LF = 6
 export async function* wholeRecords(
   utf8: AsyncIterable<Buffer>,
   maxRecordBytes: number,
-  separator: Separator = ',',
+  { separator = ',', firstLine = 1 }: { separator?: Separator; firstLine?: number } = {},
 ): AsyncGenerator<Buffer> {
   const scan: Scan = {
     maxRecordBytes,
     separator: separator.charCodeAt(0),
     place: CELL_START,
     previous: 0,
-    line: 1,
+    line: firstLine,
     record: 1,
-    recordLine: 1,
+    recordLine: firstLine,
     recordBytes: 0,
     cells: 1,
     out: Buffer.allocUnsafe(4 * SLICE),
@@ -68,52 +68,6 @@ export async function* wholeRecords(
   scan.whole = scan.used
   if (scan.whole > 0) yield take(scan)
 }
-
-/**
- * What stands between the cells: a comma, or semicolons where the header has no comma, as Excel writes CSV in Dutch.
- * @returns the same bytes again, of which a part was read ahead
- */
-export async function findSeparator(
-  utf8: AsyncIterable<Buffer>,
-): Promise<{ separator: Separator; bytes: AsyncIterable<Buffer> }> {
-  const ahead: Buffer[] = []
-  const source = utf8[Symbol.asyncIterator]()
-  let quoted = false
-  let separator: Separator | undefined
-  let semicolons = false
-  // A source that fails here fails again for who reads on, after what came before.
-  let failure: { error: unknown } | undefined
-  for (let read = 0; separator === undefined && read < LOOK_AHEAD; ) {
-    const next = await source.next().catch((error: unknown) => {
-      failure = { error }
-      return { done: true, value: undefined } as const
-    })
-    if (next.done) break
-    ahead.push(next.value)
-    read += next.value.length
-    for (const byte of next.value) {
-      if (byte === QUOTE) quoted = !quoted
-      else if (quoted) continue
-      else if (byte === COMMA) separator = ','
-      else if (byte === SEMICOLON) semicolons = true
-      else if (byte === CR || byte === LF) separator = semicolons ? ';' : ','
-      if (separator) break
-    }
-  }
-  async function* again(): AsyncGenerator<Buffer> {
-    try {
-      yield* ahead
-      if (failure) throw failure.error
-      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
-    } finally {
-      await source.return?.()
-    }
-  }
-  return { separator: separator ?? (semicolons ? ';' : ','), bytes: again() }
-}
-
-export type Separator = ',' | ';'
-const LOOK_AHEAD = 64 * 1024
 
 type Scan = {
   maxRecordBytes: number

@@ -1,5 +1,6 @@
 import type { Reader } from '../../database/database.ts'
 import { lastOf } from '../../database/rows.ts'
+import { placeOf } from './columns.ts'
 import type { Rapportrij } from './report.ts'
 import type { ImportRow } from './rows.ts'
 
@@ -17,7 +18,7 @@ export async function* reportRows(
   options: { toegekend: boolean },
 ): AsyncGenerator<Rapportrij> {
   const kop = row.kop as string[]
-  const columns = { uuid: kop.indexOf('uuid'), identificatie: kop.indexOf('identificatie') }
+  const columns = { uuid: placeOf(kop, 'uuid'), identificatie: placeOf(kop, 'identificatie') }
   const reden = row.reden ?? 'De import is gestopt.'
   const inProgress = row.verwerkt + (row.batchgrootte ?? 0) + 2 // first row number behind the batch in progress
   let after = 0
@@ -32,6 +33,7 @@ export async function* reportRows(
     if (rows.length === 0) break
     for (const { nummer, cellen, geslaagd, opmerking, document_uuid, identificatie } of rows) {
       if (options.toegekend && geslaagd) {
+        while (cellen.length < kop.length) cellen.push('') // empty cells at the end may be missing
         cellen[columns.uuid] ||= document_uuid ?? ''
         cellen[columns.identificatie] ||= identificatie ?? ''
       }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { type Dialect, dialectOf } from './dialect.ts'
 
 export type Rapportrij = { cellen: string[]; opmerking: string; resultaat: string }
 
@@ -16,7 +17,7 @@ const CHUNK = 64 * 1024
 export function reportCsv(
   kop: string[],
   rijen: AsyncIterable<Rapportrij>,
-  { neutraliseer }: { neutraliseer: boolean },
+  { neutraliseer, dialect }: { neutraliseer: boolean; dialect?: Dialect },
 ): Readable {
   async function* records(): AsyncGenerator<string[]> {
     yield [...kop, 'opmerking', 'resultaat']
@@ -25,30 +26,46 @@ export function reportCsv(
       yield [...cellen.slice(0, kop.length), ...missing, opmerking, resultaat, ...cellen.slice(kop.length)]
     }
   }
-  return csvStream(records(), neutraliseer ? neutralizeCell : (tekst) => tekst)
+  return csvStream(records(), neutraliseer ? neutralizeCell : (tekst) => tekst, dialect)
 }
 
-/** Records as CSV, as it is made rather than all at once. Cells go through `mutateFromPage` first. */
-export function csvStream(records: AsyncIterable<string[]>, wijzig = (tekst: string) => tekst): Readable {
-  const cel = (tekst: string) => csvCell(wijzig(tekst))
+/** The charset of a report on a file of this kind: spreadsheets know UTF-16 by its mark, and everything else becomes UTF-8. */
+export function reportCharset({ charset }: Dialect): 'utf-8' | 'utf-16le' {
+  return charset.startsWith('utf-16') ? 'utf-16le' : 'utf-8'
+}
+
+/**
+ * Records as CSV, as it is made rather than all at once. Cells go through `wijzig` first.
+ * @param dialect of the file that it belongs to; without one it is as RFC 4180 has it, in UTF-8
+ */
+export function csvStream(
+  records: AsyncIterable<string[]>,
+  wijzig = (tekst: string) => tekst,
+  dialect = dialectOf({ dialect: {} }),
+): Readable {
+  const { separator, newline, sepLine, charset, mark } = dialect
+  const encoding = reportCharset(dialect) === 'utf-16le' ? 'utf16le' : 'utf8'
+  // A spreadsheet takes what has no mark for its own code page, which was right for the file, and is not for UTF-8.
+  const marked = mark || charset !== 'utf-8'
+  const cel = (tekst: string) => csvCell(wijzig(tekst), separator)
   async function* chunks(): AsyncGenerator<Buffer> {
-    let text = ''
+    let text = `${marked ? '\ufeff' : ''}${sepLine ? `sep=${separator}${newline}` : ''}`
     for await (const cellen of records) {
-      text += `${cellen.map(cel).join(',')}\r\n`
+      text += cellen.map(cel).join(separator) + newline
       if (text.length >= CHUNK) {
-        yield Buffer.from(text)
+        yield Buffer.from(text, encoding)
         text = ''
       }
     }
-    if (text !== '') yield Buffer.from(text)
+    if (text !== '') yield Buffer.from(text, encoding)
   }
   return Readable.from(chunks(), { objectMode: false })
 }
 
 // Not the formatter of fast-csv: it drops NUL characters, and a row that failed for its NUL has to come back with it.
 // White space at the ends and a byte order mark are quoted because readers, fast-csv among them, drop them otherwise.
-function csvCell(tekst: string): string {
-  return /[",\r\n]|^\s|\s$/.test(tekst) ? `"${tekst.replaceAll('"', '""')}"` : tekst
+function csvCell(tekst: string, separator: string): string {
+  return /[",\r\n]|^\s|\s$/.test(tekst) || tekst.includes(separator) ? `"${tekst.replaceAll('"', '""')}"` : tekst
 }
 
 // White space, invisible characters and quotes of any kind do not keep every spreadsheet from seeing what follows.
@@ -60,8 +77,8 @@ const FORMULE = /^[\p{Z}\p{C}\p{Pi}\p{Pf}"'`]*[\t\r\n=+\-@|＝＋－＠｜﹦﹢
  * undo it, take one apostrophe off every cell that is still such a cell without it; an apostrophe of the cell itself
  * counts as a quote, so what it began with is kept apart.
  *
- * It holds for a spreadsheet that splits the file at its commas. One that is told to split at semicolons makes cells of
- * parts that were not cells.
+ * It holds for a spreadsheet that splits the file at its separator. One that is told to split elsewhere makes cells of parts that
+ * were not cells.
  */
 export function neutralizeCell(tekst: string): string {
   return FORMULE.test(tekst) ? `'${tekst}` : tekst

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { link } from '../../http/links.ts'
 import { timeZone } from '../../lib/day.ts'
+import { placeOf } from './columns.ts'
 
 type Row = { nummer: number; cellen: string[] }
 type Found = { naam: string; uuid: string; catalogi: number }
@@ -14,7 +15,7 @@ type Found = { naam: string; uuid: string; catalogi: number }
  * more than one, stays as it is, for the checks of the row to refuse.
  */
 export async function nameTypes(db: Db, base: string, kop: string[], rows: Row[]): Promise<void> {
-  const column = kop.indexOf('informatieobjecttype')
+  const column = placeOf(kop, 'informatieobjecttype')
   const isName = (text: string | undefined): text is string => !!text && !/^https?:/i.test(text) && !text.includes('\0')
   const names = [...new Set(rows.flatMap(({ cellen }) => (isName(cellen[column]) ? [cellen[column].trim()] : [])))]
   if (names.length === 0) return

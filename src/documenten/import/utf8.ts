@@ -17,19 +17,24 @@ export async function* strictUtf8(bytes: AsyncIterable<Uint8Array>): AsyncGenera
     const bad = firstBadByte(whole, offset)
     if (bad !== -1) {
       if (bad > start) yield whole.subarray(start, bad)
-      throw notUtf8(offset + bad)
+      throw notUtf8(offset + bad, whole[bad])
     }
     if (end > start) yield whole.subarray(start)
     carry = block.subarray(end)
     offset += end
   }
-  if (carry.length > 0) throw notUtf8(offset)
+  if (carry.length > 0) throw notUtf8(offset, carry[0])
 }
 
-function notUtf8(offset: number): CsvError {
+function notUtf8(offset: number, byte = 0): CsvError {
+  const shown = `0x${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  const proposal =
+    byte === 0
+      ? 'Is het UTF-16, sla het dan op met een byte order mark, of als “CSV UTF-8”.'
+      : 'Is het windows-1252, zoals Excel “CSV” opslaat? Geef dat dan op (Content-Type: text/csv; charset=windows-1252), of sla het bestand op als “CSV UTF-8”.'
   return new CsvError(
     'parse_error',
-    `Het bestand is geen geldige UTF-8: de eerste foute byte staat op positie ${offset} (geteld vanaf 0).`,
+    `Het bestand is geen geldige UTF-8: de eerste foute byte (${shown}) staat op positie ${offset} (geteld vanaf 0). ${proposal}`,
   )
 }
 

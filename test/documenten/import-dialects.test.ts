@@ -1,0 +1,140 @@
+// Files as spreadsheets and archives make them: each is imported and tried, and its report is written as the file was.
+import { writeFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { signToken } from '../../src/autorisaties/clients.ts'
+import { systemActor } from '../../src/core/access.ts'
+import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { createDraft, requestDryRun } from '../../src/documenten/import/draft.ts'
+import { BASE, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
+import { API, DOCUMENTEN, givenFile, givenImport, goodRow, type Rij } from './importing.ts'
+
+t.setTimeout(580_000)
+const app = await testApp(t)
+const { call, database } = app
+const type = await givenInformatieobjecttype(app)
+await givenFile(app, 'brief.txt')
+
+/** Rows between a separator, without quotes. */
+const textOf = (rows: Rij[], separator: string, newline = '\r\n', kop: readonly string[] = KOLOMMEN) =>
+  [kop, ...rows.map((row) => KOLOMMEN.map((kolom) => row[kolom] ?? ''))]
+    .map((cells) => cells.join(separator) + newline)
+    .join('')
+const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
+
+/** What an import and a dry run make of the same file, and the report of the import. */
+async function bothOf(file: Buffer, contentType = 'text/csv') {
+  const charset = contentType.split('charset=')[1]
+  const draft = await app.app.mutate(systemActor('test', BASE), async (m) => {
+    m.unrecorded('a test')
+    const made = await createDraft(m, Readable.from([file]), {
+      bestandsnaam: 'rijen.csv',
+      baseUrl: BASE,
+      createdBy: 'test',
+      ...(charset && { charset }),
+    })
+    await requestDryRun(m, made.uuid)
+    return made
+  })
+  await app.runJobs()
+  const [tried] = await database.sql<{ totaal: number; leeg: number; fouten: number; status: string }[]>`
+    select totaal, lege_rijen as leeg, trial_faults as fouten, trial_status as status from import_draft where uuid = ${draft.uuid}`
+  const uuid = await givenImport(app)
+  const uploaded = await call('POST', `${API}/${uuid}/upload`, file, { headers: { 'content-type': contentType } })
+  t.equal(uploaded.status, 200, uploaded.text)
+  await app.runJobs()
+  const { body: status } = await call('GET', `${API}/${uuid}/status`)
+  const report = await app.app.inject({
+    url: `${API}/${uuid}/report?toegekend=true`,
+    headers: { authorization: `Bearer ${signToken('beheer', SECRET, { id: '', name: '' })}` },
+  })
+  t.strictSame(
+    { ...tried },
+    { totaal: status.total, leeg: status.emptyRows, fouten: status.processedInvalid, status: 'klaar' },
+    'the dry run finds what the import finds',
+  )
+  return { status, report, bytes: report.rawPayload }
+}
+
+t.test('cells and rows as spreadsheets save them become documents', async (t) => {
+  const file = textOf(
+    [
+      good({ titel: 'ONWAAR', indicatieGebruiksrecht: 'ONWAAR', creatiedatum: '1-5-2024' }),
+      good({ titel: '0', indicatieGebruiksrecht: '0', creatiedatum: '01/05/2024', ontvangstdatum: '2-5-2024' }),
+      good({ titel: 'jaar', creatiedatum: '1-5-24' }),
+    ],
+    ';',
+    '\r\n',
+    KOLOMMEN.map((naam, place) => (place % 2 ? naam.toUpperCase() : ` ${naam}`)),
+  )
+  const short = KOLOMMEN.map((kolom) => good({ titel: 'kort' })[kolom] ?? '')
+    .join(';')
+    .replace(/;+$/, '')
+  const { status } = await bothOf(Buffer.from(`${file}${';'.repeat(26)}\r\n\r\n${short}\r\n;;;\r\n`))
+  t.match(status, { total: 4, emptyRows: 3, processedSuccessfully: 3, processedInvalid: 1, status: 'finished' })
+  const { body } = await call('GET', `${DOCUMENTEN}?creatiedatum__gte=2024-05-01&ordering=titel`)
+  const made = new Map(body.results.map((row: { titel: string }) => [row.titel, row]))
+  const day = { creatiedatum: '2024-05-01', indicatieGebruiksrecht: false }
+  t.match(made.get('ONWAAR'), day)
+  t.match(made.get('0'), { ...day, ontvangstdatum: '2024-05-02' })
+})
+
+t.test('a report is written as the file was', async (t) => {
+  const rows = [good({ titel: 'Café € 5' }), good({ titel: '', beschrijving: 'a,b' })]
+  const cp1252 = Buffer.from([...textOf(rows, ';')].map((char) => (char === '€' ? 0x80 : char.charCodeAt(0))))
+  for (const [name, file, contentType, begin, separator, newline, encoding] of [
+    ['RFC 4180', Buffer.from(textOf([rows[0]!], ',')), 'text/csv', '', ',', '\r\n', 'utf8'],
+    ['Dutch Excel', Buffer.from(`\ufeff${textOf(rows, ';')}`), 'text/csv', '\ufeff', ';', '\r\n', 'utf8'],
+    ['sep=', Buffer.from(`sep=;\n${textOf([rows[0]!], ';', '\n')}`), 'text/csv', 'sep=;\n', ';', '\n', 'utf8'],
+    ['tabs', Buffer.from(textOf(rows, '\t', '\n')), 'text/csv', '', '\t', '\n', 'utf8'],
+    [
+      'Unicode text',
+      Buffer.from(`\ufeff${textOf(rows, '\t')}`, 'utf16le'),
+      'text/csv',
+      '\ufeff',
+      '\t',
+      '\r\n',
+      'utf16le',
+    ],
+    ['windows-1252', cp1252, 'text/csv; charset=windows-1252', '\ufeff', ';', '\r\n', 'utf8'],
+  ] as const) {
+    const { report, bytes, status } = await bothOf(file, contentType)
+    t.ok(status.processedSuccessfully >= 1, name)
+    const text = bytes.toString(encoding)
+    t.ok(text.startsWith(`${begin}uuid${separator}identificatie${separator}`), `${name}: ${text.slice(0, 20)}`)
+    t.match(text, new RegExp(`${separator === '\t' ? '\\t' : separator}opmerking.resultaat${newline}`), name)
+    t.match(text, 'Café € 5', name)
+    t.ok(text.endsWith(newline), name)
+    t.equal(text.split(newline).length, status.total + 2 + (begin.startsWith('sep') ? 1 : 0), name)
+    t.match(report.headers['content-type'], encoding === 'utf8' ? 'charset=utf-8' : 'charset=utf-16le')
+  }
+})
+
+t.test('a name is found composed or decomposed, and by its bytes', async (t) => {
+  await givenFile(app, `map é/${'Begroting café.txt'.normalize('NFC')}`)
+  await givenFile(app, 'Notulen één.txt'.normalize('NFD'))
+  await givenFile(app, '100%E9.txt', 'as it stands')
+  await writeFile(
+    Buffer.concat([Buffer.from(`${app.importDir}/oud caf`), Buffer.from([0xe9]), Buffer.from('.txt')]),
+    'x',
+  )
+  const paths = [
+    `map é/Begroting café.txt`.normalize('NFD'),
+    'Notulen één.txt'.normalize('NFC'),
+    '100%E9.txt',
+    'oud caf%E9.txt',
+    'oud caf%e9%2e.txt',
+    '%2e%2e/x',
+    '..%E9%2F..%2Fetc%2Fpasswd',
+  ]
+  const { status, bytes } = await bothOf(
+    Buffer.from(
+      textOf(
+        paths.map((bestandspad) => good({ bestandspad })),
+        ';',
+      ),
+    ),
+  )
+  t.match(status, { total: 7, processedSuccessfully: 4, processedInvalid: 3 })
+  t.equal(bytes.toString().match(/bestandspad: Het bestand bestaat niet/g)?.length, 3)
+})
