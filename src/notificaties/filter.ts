@@ -1,6 +1,7 @@
 // filter: which messages of the log are meant, for showing them as for sending them again.
 
 import { type RawBuilder, sql } from 'kysely'
+import { EXTERNAL } from '../core/outbox.ts'
 import { timeZone } from '../lib/day.ts'
 
 export type NotificatieFilter = {
@@ -13,6 +14,8 @@ export type NotificatieFilter = {
   object?: string
   /** How the last attempt of a failed delivery ended: an `uitkomst`, or `http-` with the status. */
   oorzaak?: string
+  /** At whom: the external service, or the abonnementen here. Counts together with `oorzaak`, or for what failed. */
+  ontvanger?: 'extern' | 'abonnementen'
 }
 
 const waits = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
@@ -22,18 +25,29 @@ const HAS_STATUS = { gepland: waits, mislukt: failed, afgeleverd: sql<boolean>`n
 /** A cause of failure, of an attempt `p`. */
 export const CAUSE = sql<string>`case when p.uitkomst = 'http' then 'http-' || p.http_status else p.uitkomst end`
 
+/** The condition on failed deliveries `l`: which of those of a message are meant. */
+export function isMeant({ oorzaak, ontvanger }: NotificatieFilter): RawBuilder<boolean> {
+  const parts = [
+    sql`l.status = 'mislukt'`,
+    ontvanger && sql`l.abonnement_id ${ontvanger === 'extern' ? sql`=` : sql`<>`} ${EXTERNAL}`,
+    oorzaak &&
+      sql`exists (select from delivery_attempt p
+        where p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
+          and ${CAUSE} = ${oorzaak})`,
+  ].filter((part) => typeof part === 'object')
+  return sql<boolean>`${sql.join(parts, sql` and `)}`
+}
+
 /** The condition on table `notificatie`, under that name. Each part of it has an index that also gives the order of the log. */
 export function matchesFilter(filter: NotificatieFilter): RawBuilder<boolean> {
-  const { status, kanaal, van, tot, object, oorzaak } = filter
+  const { status, kanaal, van, tot, object, oorzaak, ontvanger } = filter
   const parts = [
     status && HAS_STATUS[status],
     kanaal && sql`notificatie.kanaal = ${kanaal}`,
     van && sql`notificatie.aanmaakdatum >= ${van}::text::date::timestamp at time zone ${timeZone()}::text`,
     tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone ${timeZone()}::text`,
-    oorzaak &&
-      sql`exists (select from delivery l
-        join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
-        where l.notificatie_id = notificatie.id and l.status = 'mislukt' and ${CAUSE} = ${oorzaak})`,
+    (oorzaak || ontvanger) &&
+      sql`exists (select from delivery l where l.notificatie_id = notificatie.id and ${isMeant(filter)})`,
     // First the few messages, by either index: as one condition it would be looked for along the order of the log.
     object &&
       sql`notificatie.id = any(array(

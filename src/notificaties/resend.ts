@@ -5,7 +5,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { EXTERNAL } from '../core/outbox.ts'
 import type { Db } from '../database/database.ts'
 import { one } from '../database/rows.ts'
-import { matchesFilter, type NotificatieFilter } from './filter.ts'
+import { isMeant, matchesFilter, type NotificatieFilter } from './filter.ts'
 
 const PORTION = 1000
 
@@ -17,17 +17,20 @@ export async function wakeSender(m: Mutation): Promise<void> {
 /** Which failed messages: these, all that were made within a window of time, or all that a filter of the log shows. */
 export type Selection = { uuids: string[] } | { van: string; tot: string } | { filter: NotificatieFilter }
 
+export type Resent = { messages: number; deliveries: number }
+
 /**
  * Gives failed messages all their attempts anew, at the receivers where they failed. In portions, so that no statement takes
  * long however many there are; all in the one transaction.
- * @returns how many messages
+ * @returns how many messages, and to how many receivers together
  */
-export async function resendFailed(m: Mutation, selection: Selection): Promise<number> {
+export async function resendFailed(m: Mutation, selection: Selection): Promise<Resent> {
   m.unrecorded('sending again changes no resource of the standard')
   const meant = condition(selection)
-  let total = 0
+  const filter = 'filter' in selection ? selection.filter : {}
+  const total: Resent = { messages: 0, deliveries: 0 }
   for (let [moment, id] = ['-infinity', 0]; ; ) {
-    const { rows } = await sql<{ aantal: number; moment: string; id: number }>`
+    const { rows } = await sql<Resent & { moment: string; id: number }>`
       with portie as materialized (
         select id, aanmaakdatum from notificatie
         where exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'mislukt')
@@ -35,17 +38,19 @@ export async function resendFailed(m: Mutation, selection: Selection): Promise<n
         order by aanmaakdatum, id limit ${20 * PORTION}
       ), opnieuw as (
         update delivery l set status = 'gepland', herhalingen = 0, next_attempt_at = now(), ended_at = null
-        from portie where l.notificatie_id = portie.id and l.status = 'mislukt'
+        from portie where l.notificatie_id = portie.id and ${isMeant(filter)}
         returning l.notificatie_id
       )
-      select (select count(distinct notificatie_id)::int from opnieuw) as aantal, aanmaakdatum as moment, id from portie
+      select (select count(distinct notificatie_id)::int from opnieuw) as messages,
+        (select count(*)::int from opnieuw) as deliveries, aanmaakdatum as moment, id from portie
       order by aanmaakdatum desc, id desc limit 1`.execute(m.trx)
     const [last] = rows
     if (!last) break
-    total += last.aantal
+    total.messages += last.messages
+    total.deliveries += last.deliveries
     ;({ moment, id } = last)
   }
-  if (total > 0) await wakeSender(m)
+  if (total.messages > 0) await wakeSender(m)
   return total
 }
 
@@ -58,16 +63,16 @@ function condition(selection: Selection): RawBuilder<boolean> {
 
 /**
  * Makes the next attempt of waiting messages due now.
- * @returns how many messages
+ * @returns how many messages, and to how many receivers together
  */
-export async function sendNow(m: Mutation, uuids: string[]): Promise<number> {
+export async function sendNow(m: Mutation, uuids: string[]): Promise<Resent> {
   m.unrecorded('an earlier attempt changes no resource of the standard')
   const rows = await m.sql<{ notificatie_id: number }[]>`
     update delivery l set next_attempt_at = now() from notificatie n
     where n.uuid = any(${uuids}::uuid[]) and l.notificatie_id = n.id and l.status = 'gepland' and l.next_attempt_at > now()
     returning l.notificatie_id`
   if (rows.length > 0) await wakeSender(m)
-  return new Set(rows.map((row) => row.notificatie_id)).size
+  return { messages: new Set(rows.map((row) => row.notificatie_id)).size, deliveries: rows.length }
 }
 
 /**

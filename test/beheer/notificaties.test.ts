@@ -1,6 +1,11 @@
 import t from 'tap'
+import { systemActor } from '../../src/core/access.ts'
+import { resendFailed } from '../../src/notificaties/resend.ts'
+import { prepareNrc } from '../../src/nrc/start.ts'
 import { givenZaaktype, uuidOf } from '../app.ts'
 import { configure, forgetMessages, type Given, givenChange, givenReceiver, stateOf } from '../notificaties/given.ts'
+import { subscribe } from '../nrc/given.ts'
+import { subscriber } from '../nrc/subscriber.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 import { givenZaak } from './given.ts'
 
@@ -51,7 +56,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     t.match(await main(), 'Controleer client-ID en secret')
     t.ok(clicks <= 3)
     t.match(await main(), KWAAD, 'the answer and the message stand there as text')
-    t.equal((await tab.$$('.tijdlijn > li')).length, 2)
+    t.equal((await tab.$$('.pogingen tbody tr')).length, 2, 'a row for each attempt')
     t.same(await accessibilityFaults(tab), [])
   })
 
@@ -64,7 +69,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     await tab.click('.oorzaken li a')
     t.equal(await aantal(), 1)
     await tab.click('.oorzaken li .knop-tweede')
-    t.match(await main(), /1 mislukt bericht.*oorzaak: De dienst antwoordde met status 403/s)
+    t.match(await main(), /1 mislukt bericht.*oorzaak: De dienst antwoordde met status 403, bij de notificatiedienst/s)
   })
 
   t.test("all of today's failed ones are sent again in at most four clicks, with their number first", async (t) => {
@@ -209,6 +214,55 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
 
   t.same(klachten, [])
 })
+
+t.test(
+  'a message for several receivers: who was called, with a row for each attempt, and what to do there',
+  async (t) => {
+    const test = await setUpPages(t, { NOTIFICATIES_MODE: 'beide' }, false)
+    const { sql } = test.database
+    await prepareNrc(test.database, test.config)
+    await configure(test, 'http://127.0.0.1:9/', {}) // nobody listens there
+    const [good, bad] = [await subscriber(t, { auth: 'x' }), await subscriber(t, { auth: 'x' })]
+    await subscribe(test, good.url)
+    const failing = uuidOf(await subscribe(test, bad.url))
+    await forgetMessages(test)
+    bad.answer.status = 404
+    const uuid = await givenChange(test)
+    await test.runJobs()
+    await sql`update delivery set status = 'mislukt', next_attempt_at = null, ended_at = now()`
+    const get = await test.signedIn('operator')
+    const { body } = await get(`/beheer/notificaties/${uuid}`)
+    const blocks = body.split('<section class="ontvanger"').slice(1)
+    t.equal(blocks.length, 3)
+    const at = (text: string) => blocks.find((block) => block.includes(text))!
+    t.match(at('Notificaties'), /Op dit adres luistert niets. Controleer of de notificatiedienst draait/)
+    const own = at(`/beheer/abonnementen/${failing}"`)
+    t.match(own, 'Op dit adres is geen callback. Controleer het pad van de callback.')
+    t.notMatch(own, /notificatiedienst/, 'a remedy for an abonnement speaks of its receiver')
+    t.equal(own.split('<tr').length - 1, 2, 'a head and one attempt')
+    t.match(blocks[2], /Bezorgd/)
+    t.match(body, 'Bezorgd bij 1 van 3 ontvangers')
+    // What is counted is called by its name.
+    const list = (await get('/beheer/notificaties')).body
+    t.match(list, 'bij 2 van 3 ontvangers')
+    t.match(list, /Antwoord 404<\/strong> bij abonnementen: .*1 bericht</)
+    t.match((await get('/beheer/notificaties/herzenden')).body, /1 mislukt bericht<\/strong> \(2 bezorgingen\)/)
+    t.match((await get('/beheer/')).body, 'Vandaag zijn 2 bezorgingen mislukt')
+    t.match((await get('/beheer/notificaties?oorzaak=http-404&ontvanger=abonnementen')).body, '1 bericht die')
+    t.match((await get('/beheer/notificaties?oorzaak=http-404&ontvanger=extern')).body, '0 berichten')
+    t.notMatch((await get('/beheer/notificaties?kanaal=zaken')).body, 'Waarom bezorgingen', 'causes follow the filter')
+    // Sent again by its cause: there, and not elsewhere.
+    const { messages, deliveries } = await test.app.mutate(systemActor('test'), (m) =>
+      resendFailed(m, { filter: { oorzaak: 'http-404', ontvanger: 'abonnementen' } }),
+    )
+    t.same([messages, deliveries], [1, 1])
+    const rows = await sql`select status from delivery order by abonnement_id`
+    t.same(
+      rows.map(({ status }) => status),
+      ['mislukt', 'gepland'],
+    )
+  },
+)
 
 t.test('a message says which case it is about, to who may see that case', async (t) => {
   const test = await setUpPages(t, {}, false)

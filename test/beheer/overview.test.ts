@@ -76,7 +76,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await tab.goto('/beheer/')
     t.match(await main(), 'De documentopslag (map op schijf) is niet beschikbaar')
     t.match(await main(), '40 van 100 rijen, 1 mislukt')
-    t.match(await main(), 'Vandaag is één notificatie mislukt')
+    t.match(await main(), 'Vandaag is één bezorging mislukt')
     t.match(await main(), 'Er is een taak mislukt')
     t.same(await accessibilityFaults(tab), [])
     await rm(test.config.documentenDir, { recursive: true, force: true })

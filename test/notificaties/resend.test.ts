@@ -51,7 +51,7 @@ t.test('the next attempt of a waiting message can be made now', async (t) => {
   const uuid = await givenChange(test)
   await test.runJobs()
   test.receiver.answer = (response) => response.writeHead(201).end()
-  t.equal(await mutator(test.database)(systemActor('test'), (m) => sendNow(m, [uuid])), 1)
+  t.match(await mutator(test.database)(systemActor('test'), (m) => sendNow(m, [uuid])), { messages: 1 })
   await test.runJobs()
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', pogingen: 2 })
   await elapse(test, 5000)
@@ -295,6 +295,7 @@ async function givenFailed(test: Given): Promise<string> {
   return uuid
 }
 
-function resend({ database }: TestApp, selectie: Selection): Promise<number> {
-  return mutator(database)(systemActor('test'), (m) => resendFailed(m, selectie))
+async function resend({ database }: TestApp, selectie: Selection): Promise<number> {
+  const { messages } = await mutator(database)(systemActor('test'), (m) => resendFailed(m, selectie))
+  return messages
 }

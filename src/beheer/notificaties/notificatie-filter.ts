@@ -5,13 +5,18 @@ import type { NotificatieFilter } from '../../notificaties/filter.ts'
 import { type FormFaults, type FormValues, throwFormFaults } from '../frame/form.ts'
 import { formatDate } from '../frame/format.ts'
 import { t } from '../language/language.ts'
-import { causeInWords } from './notificatie-labels.ts'
+import { causeAt } from './abonnementen/labels.ts'
 
-type FilterFields = Record<'status' | 'kanaal' | 'van' | 'tot' | 'object' | 'oorzaak', string>
+type FilterFields = Record<'status' | 'kanaal' | 'van' | 'tot' | 'object' | 'oorzaak' | 'ontvanger', string>
 const STATUSSEN: Record<string, NotificatieFilter['status']> = {
   gepland: 'gepland',
   bezorgd: 'afgeleverd',
   mislukt: 'mislukt',
+}
+
+const ONTVANGERS: Record<string, NotificatieFilter['ontvanger']> = {
+  extern: 'extern',
+  abonnementen: 'abonnementen',
 }
 
 /** Read leniently: what is no date or state is no filter, with a word about it. */
@@ -27,6 +32,7 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; fiel
     van: dayOf(text('van')),
     tot: dayOf(text('tot')),
     object: text('object'),
+    ontvanger: Object.hasOwn(ONTVANGERS, text('ontvanger')) ? text('ontvanger') : '',
     oorzaak: /^(http-\d{3}|[a-z]+)$/.test(text('oorzaak')) ? text('oorzaak') : '',
   }
   const faults: FormFaults = {}
@@ -35,7 +41,7 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; fiel
   // Of a URL the last one: that is the object, what comes before is what it belongs to.
   const object = fields.object.match(new RegExp(UUID_PATTERN, 'gi'))?.at(-1)
   if (fields.object !== '' && !object) faults.object = t('Vul de URL of de UUID van een object in.')
-  const { status, kanaal, van, tot, oorzaak } = fields
+  const { status, kanaal, van, tot, oorzaak, ontvanger } = fields
   const filter: NotificatieFilter = {
     ...(STATUSSEN[status] && { status: STATUSSEN[status] }),
     ...(kanaal && { kanaal }),
@@ -43,6 +49,7 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; fiel
     ...(tot && { tot }),
     ...(object && { object: object.toLowerCase() }),
     ...(oorzaak && { oorzaak }),
+    ...(ONTVANGERS[ontvanger] && { ontvanger: ONTVANGERS[ontvanger] }),
   }
   return { filter, fields, faults }
 }
@@ -63,7 +70,7 @@ function dayOf(text: string): string {
 }
 
 /** What was selected, in a few phrases that stand behind each other. */
-export function filterInWords({ kanaal, van, tot, object, oorzaak }: FilterFields): string[] {
+export function filterInWords({ kanaal, van, tot, object, oorzaak, ontvanger }: FilterFields): string[] {
   return [
     kanaal ? t`kanaal ${kanaal}` : t('alle kanalen'),
     van && tot && van === tot
@@ -71,6 +78,7 @@ export function filterInWords({ kanaal, van, tot, object, oorzaak }: FilterField
       : [van && t`vanaf ${formatDate(van)}`, tot && t`tot en met ${formatDate(tot)}`].filter(Boolean).join(' ') ||
         t('alle dagen'),
     ...(object ? [t`object ${object}`] : []),
-    ...(oorzaak ? [t`oorzaak: ${causeInWords(oorzaak).text}`] : []),
+    ...(oorzaak ? [t`oorzaak: ${causeAt(ontvanger === 'extern', oorzaak).text}`] : []),
+    ...(ontvanger ? [ontvanger === 'extern' ? t('bij de notificatiedienst') : t('bij abonnementen')] : []),
   ]
 }

@@ -162,8 +162,8 @@ export function stepsOf(found: Stage[]): { name: string; tone: Tone; text: strin
     }))
 }
 
-/** Why deliveries failed, and what to do. @param oorzaak `http-<status>`, or an outcome of an attempt */
-export function causeInWords(oorzaak: string) {
+/** The kind and the status of a cause of failure. @param oorzaak `http-<status>`, or an outcome of an attempt */
+export function partsOfCause(oorzaak: string): [kind: string, httpStatus: number | null] {
   const [, status] = /^http-(\d{3})$/.exec(oorzaak) ?? []
-  return status ? outcomeOf('http', Number(status)) : outcomeOf(oorzaak, null)
+  return status ? ['http', Number(status)] : [oorzaak, null]
 }

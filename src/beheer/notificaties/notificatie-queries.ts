@@ -1,13 +1,14 @@
 // What the log of messages asks the database.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { EXTERNAL } from '../../core/outbox.ts'
 import { one } from '../../database/rows.ts'
-import { CAUSE, matchesFilter, type NotificatieFilter } from '../../notificaties/filter.ts'
+import { CAUSE, isMeant, matchesFilter, type NotificatieFilter } from '../../notificaties/filter.ts'
 import type { FormValues } from '../frame/form.ts'
 import type { Cursor } from '../frame/keyset-list.ts'
 import { visible } from '../frame/lookup.ts'
+import { causeAt } from './abonnementen/labels.ts'
 import type { Message } from './notificatie-labels.ts'
-import { causeInWords } from './notificatie-labels.ts'
 
 /** Counting ends here: more than this says enough, and takes as long as it takes. */
 export const TOT = 10_000
@@ -26,6 +27,12 @@ export type Row = Message & {
   /** How often it was sent again on request. */
   herhalingen: number | null
   endedAt: string | null
+  /** At whom the last attempt was; null: none was made. */
+  abonnementId: number | null
+  /** To how many receivers it goes, and at how many of those it failed or waits. */
+  ontvangers: number
+  misluktBij: number
+  geplandBij: number
 }
 
 /** A page of messages that fit the filter, by the moment at which they were made; the newest first unless the address asks otherwise. */
@@ -67,7 +74,8 @@ export async function selectMessages(
       l.next_attempt_at, l.herhalingen, l.bezig,
       coalesce(l.ended_at, case when l.volgorde is null then p.begun_at + p.duration_ms * interval '1 millisecond' end)
         as ended_at,
-      coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, l.wacht_op_eerder,
+      coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, p.abonnement_id, l.wacht_op_eerder,
+      o.ontvangers, l.mislukt_bij, l.gepland_bij,
       case
         when z.id is not null then jsonb_build_object('path', '/zaken/' || z.uuid, 'name', z.identificatie)
         when d.id is not null then jsonb_build_object('path', '/documenten/' || d.uuid, 'name', d.identificatie)
@@ -85,24 +93,92 @@ export async function selectMessages(
       select max(case status when 'mislukt' then 2 else 1 end) as volgorde, min(next_attempt_at) as next_attempt_at,
         coalesce(max(herhalingen), 0) as herhalingen, max(ended_at) as ended_at,
         coalesce(bool_or(claimed_by is not null), false) as bezig,
+        count(*) filter (where status = 'mislukt')::int as mislukt_bij,
+        count(*) filter (where status = 'gepland')::int as gepland_bij,
         coalesce(bool_or(status = 'gepland' and next_attempt_at is null), false) as wacht_op_eerder
       from delivery where notificatie_id = b.id) l
-    left join lateral (select * from delivery_attempt p
-      where p.notificatie_id = b.id order by begun_at desc limit 1) p on true
+    cross join lateral (select count(*)::int as ontvangers from (
+      select abonnement_id from delivery where notificatie_id = b.id
+      union select abonnement_id from delivery_attempt where notificatie_id = b.id) o) o
+    -- The last attempt; where it failed comes first, when it failed anywhere.
+    left join lateral (select p.* from delivery_attempt p
+      left join delivery m on m.notificatie_id = p.notificatie_id and m.abonnement_id = p.abonnement_id
+      where p.notificatie_id = b.id order by (m.status = 'mislukt') is true desc, p.begun_at desc limit 1) p on true
     order by b.aanmaakdatum ${order}, b.id ${order}`.execute(app.read)
   return rows
 }
 
-type Cause = { cause: string; count: number; text: string; advice: string; latest: string }
+type CauseRow = { cause: string; isExternal: boolean; deliveries: number; messages: number; latest: string }
+type Cause = CauseRow & { text: string; advice: string; ontvanger: 'extern' | 'abonnementen' }
 
-/** Why messages failed, the most frequent cause first, with what to do about each. */
-export async function readCauses(app: FastifyInstance): Promise<Cause[]> {
-  const { rows } = await sql<{ cause: string; count: number; latest: string }>`
-    select ${CAUSE} as cause, count(*)::int as count, max(p.begun_at) as latest
-    from (select * from delivery where status = 'mislukt' limit ${TOT}) l
+/**
+ * Why deliveries of the messages that a filter shows failed, the most frequent cause first, with what to do about each: that differs
+ * between the external service and an abonnement. Among which cause and receiver are chosen is not part of the filter here.
+ */
+export async function readCauses(app: FastifyInstance, filter: NotificatieFilter): Promise<Cause[]> {
+  const { oorzaak: _oorzaak, ontvanger: _ontvanger, ...others } = filter
+  const { rows } = await sql<CauseRow>`
+    select ${CAUSE} as cause, l.abonnement_id = ${EXTERNAL} as is_external, count(*)::int as deliveries,
+      count(distinct l.notificatie_id)::int as messages, max(p.begun_at) as latest
+    from (select l.* from delivery l join notificatie on notificatie.id = l.notificatie_id
+      where l.status = 'mislukt' and ${matchesFilter(others)} limit ${TOT}) l
     join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
-    group by 1 order by 2 desc limit 10`.execute(app.read)
-  return rows.map((row) => ({ ...row, ...causeInWords(row.cause) }))
+    group by 1, 2 order by 3 desc, 1 limit 10`.execute(app.read)
+  return rows.map((row) => ({
+    ...row,
+    ...causeAt(row.isExternal, row.cause),
+    ontvanger: row.isExternal ? 'extern' : 'abonnementen',
+  }))
+}
+
+/** To whom a message goes or went, and how that stands. */
+export type Delivery = {
+  abonnementId: number
+  /** Of the abonnement; null: the external service, or an abonnement that is not there any more. */
+  uuid: string | null
+  callbackUrl: string | null
+  /** Name of the external service, or of the application of the abonnement. */
+  label: string | null
+  abonnementStatus: string | null
+  notBefore: string | null
+  /** null: there is nothing left to deliver. */
+  status: 'gepland' | 'mislukt' | null
+  nextAttemptAt: string | null
+  herhalingen: number
+  bezig: boolean
+  /** The attempt that is being made. */
+  poging: number
+  begunAt: string | null
+  endedAt: string | null
+}
+
+const DELIVERIES = 50
+
+/** The receivers of a message, where it failed first; at most so many. */
+export async function readDeliveries(app: FastifyInstance, notificatieId: number): Promise<Delivery[]> {
+  const { rows } = await sql<Delivery>`
+    select o.abonnement_id, a.uuid, a.callback_url, coalesce(p.label, d.label) as label, a.status as abonnement_status,
+      a.not_before, l.status, l.next_attempt_at, coalesce(l.herhalingen, 0) as herhalingen,
+      coalesce(l.claimed_by is not null, false) as bezig, coalesce(l.poging, 0) as poging, l.begun_at, l.ended_at
+    from (select abonnement_id from delivery where notificatie_id = ${notificatieId}
+      union select abonnement_id from delivery_attempt where notificatie_id = ${notificatieId}) o
+    left join delivery l on l.notificatie_id = ${notificatieId} and l.abonnement_id = o.abonnement_id
+    left join abonnement a on a.id = o.abonnement_id and a.deleted_at is null
+    left join applicatie p on p.id = a.applicatie_id
+    left join notificatie_settings s on o.abonnement_id = ${EXTERNAL}
+    left join dienst d on d.id = s.configured_dienst_id
+    order by case l.status when 'mislukt' then 0 when 'gepland' then 1 else 2 end, o.abonnement_id limit ${DELIVERIES}`.execute(
+    app.read,
+  )
+  return rows
+}
+
+/** How many deliveries of the messages that fit failed, in the way that the filter means. */
+export async function countDeliveries(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from delivery l join notificatie on notificatie.id = l.notificatie_id
+    where ${isMeant(filter)} and ${matchesFilter(filter)}`.execute(app.read)
+  return one(rows).count
 }
 
 /** How many messages fit, as far as `TOT`; one more means that there are more. */

@@ -2,27 +2,33 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { EXTERNAL } from '../../core/outbox.ts'
 import { notFound } from '../../core/problem.ts'
 import { one } from '../../database/rows.ts'
 import { today } from '../../lib/day.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN } from '../../notificaties/kanalen.ts'
-import { resendFailed, sendNow } from '../../notificaties/resend.ts'
+import { type Resent, resendFailed, sendNow } from '../../notificaties/resend.ts'
 import { pausedAt, readModus, readSettings, setPaused } from '../../notificaties/settings.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import type { FormValues } from '../frame/form.ts'
-import { formatNumber } from '../frame/format.ts'
+import { formatNumber, moment } from '../frame/format.ts'
 import { NOUNS } from '../frame/history.ts'
 import { keysetPage } from '../frame/keyset-list.ts'
 import { redirectWith } from '../frame/page.ts'
 import { t, words } from '../language/language.ts'
+import { nameOf } from './abonnementen/abonnement.ts'
+import { causeAt, outcomeAt } from './abonnementen/labels.ts'
 import { filterInWords, readFilter, refuseSelection } from './notificatie-filter.ts'
-import { outcomeOf, stateOf, waitsFor } from './notificatie-labels.ts'
+import { stateOf, waitsFor } from './notificatie-labels.ts'
 import {
+  countDeliveries,
   countMessages,
   countUpTo,
+  type Delivery,
   type Row,
   readCauses,
+  readDeliveries,
   selectMessages,
   selectRows,
   TOT,
@@ -43,21 +49,41 @@ export function registerNotificaties(app: FastifyInstance): void {
       }),
       isValid ? countUpTo(app, filter) : 0,
       readState(app),
-      readCauses(app),
+      isValid ? readCauses(app, filter) : [],
     ])
     return reply.page('notificaties', {
       title: t('Notificaties'),
       defaultSort: '-gemaakt',
       list,
       rows: list.rows.map((row) => ({ ...row, ...inWords(row, state) })),
-      causes,
+      causes: causes.map((cause) => ({
+        ...cause,
+        query: new URLSearchParams(
+          chosen({ ...fields, status: 'mislukt', oorzaak: cause.cause, ontvanger: cause.ontvanger }),
+        ).toString(),
+        isChosen: fields.oorzaak === cause.cause && [cause.ontvanger, ''].includes(fields.ontvanger),
+      })),
+      chosen: [
+        ...(fields.oorzaak
+          ? [
+              {
+                name: t('Oorzaak'),
+                text: causeAt(fields.ontvanger === 'extern', fields.oorzaak).text,
+                without: 'oorzaak',
+              },
+            ]
+          : []),
+        ...(fields.ontvanger
+          ? [{ name: t('Ontvanger'), text: RECEIVERS[fields.ontvanger] ?? '', without: 'ontvanger' }]
+          : []),
+      ],
       count: count > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(count),
       isEmpty: count === 0,
       fields,
       faults,
       isFiltered: Object.values(fields).some((value) => value !== ''),
       alles: (request.query as FormValues).alles === '1',
-      selection: new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== '')).toString(),
+      selection: new URLSearchParams(chosen(fields)).toString(),
       // The address as it is, so that one comes back to the same page after a change.
       here: request.originalUrl.split('?', 2)[1] ?? '',
       canResend: isValid && (!filter.status || filter.status === 'mislukt'),
@@ -70,11 +96,15 @@ export function registerNotificaties(app: FastifyInstance): void {
   app.get('/notificaties/herzenden', { config: operating }, async (request, reply) => {
     const { filter, fields, faults } = readFilter(request.query as FormValues)
     refuseSelection(filter, faults)
-    const count = await countMessages(app, { ...filter, status: 'mislukt' })
+    const [count, deliveries] = await Promise.all([
+      countMessages(app, { ...filter, status: 'mislukt' }),
+      countDeliveries(app, { ...filter, status: 'mislukt' }),
+    ])
     return reply.page('notificaties-resend', {
       title: t('Opnieuw versturen'),
       breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
       count,
+      deliveries,
       fields,
       inWords: filterInWords(fields),
       ...(await readState(app)),
@@ -84,13 +114,13 @@ export function registerNotificaties(app: FastifyInstance): void {
   app.post('/notificaties/herzenden-alle', { config: operating }, async (request, reply) => {
     const { filter, fields, faults } = readFilter((request.body ?? {}) as FormValues)
     refuseSelection(filter, faults)
-    const count = await mutateFromPage(request, async (m) => {
+    const resent = await mutateFromPage(request, async (m) => {
       const resent = await resendFailed(m, { filter })
       m.audit({
         handeling: 'notificaties-herzenden',
         soort: 'notificatie',
         weergave: filterInWords(fields).join(', '),
-        nieuw: { aantal: resent, selectie: fields },
+        nieuw: { aantal: resent.messages, bezorgingen: resent.deliveries, selectie: fields },
       })
       return resent
     })
@@ -98,8 +128,8 @@ export function registerNotificaties(app: FastifyInstance): void {
       request,
       reply,
       '/notificaties?status=gepland',
-      resentText(count),
-      count === 0 ? 'info' : 'goed',
+      resentText(resent),
+      resent.messages === 0 ? 'info' : 'goed',
     )
   })
 
@@ -112,9 +142,9 @@ export function registerNotificaties(app: FastifyInstance): void {
   for (const act of ['herzenden', 'nu'] as const) {
     app.post<Params>(`/notificaties/:uuid/${act}`, { config: operating }, async (request, reply) => {
       const { uuid } = await requireMessage(app, request.params.uuid)
-      const count = await perform(request, act, [uuid])
-      const text = act === 'nu' ? sentNowText(count) : resentText(count)
-      return redirectWith(request, reply, `/notificaties/${uuid}`, text, count === 0 ? 'info' : 'goed')
+      const done = await perform(request, act, [uuid])
+      const text = act === 'nu' ? sentNowText(done.messages) : resentText(done)
+      return redirectWith(request, reply, `/notificaties/${uuid}`, text, done.messages === 0 ? 'info' : 'goed')
     })
   }
 
@@ -139,30 +169,20 @@ export function registerNotificaties(app: FastifyInstance): void {
 
   app.get<Params>('/notificaties/:uuid', { config: viewing }, async (request, reply) => {
     const bericht = await requireMessage(app, request.params.uuid)
-    const [shown, ended, under, state] = await Promise.all([
+    const [shown, deliveries, attempts, state] = await Promise.all([
       selectMessages(app, request, sql`notificatie.id = ${bericht.id}`, 1),
-      app.read.selectFrom('deliveryAttempt').where('notificatieId', '=', bericht.id).selectAll().execute(),
+      readDeliveries(app, bericht.id),
       app.read
-        .selectFrom('delivery')
+        .selectFrom('deliveryAttempt')
         .where('notificatieId', '=', bericht.id)
-        .where('claimedBy', 'is not', null)
+        .orderBy('begunAt', 'desc')
+        .limit(MAX_ATTEMPTS)
         .selectAll()
         .execute(),
       readState(app),
     ])
-    const attempts = [
-      ...ended,
-      ...under.map(({ poging, abonnementId, begunAt }) => ({
-        nummer: poging,
-        abonnementId,
-        begunAt: begunAt!,
-        uitkomst: null,
-        httpStatus: null,
-        antwoord: null,
-        durationMs: null,
-      })),
-    ]
     const row = one(shown)
+    const receivers = deliveries.map((delivery) => receiverInWords(delivery, attempts, state))
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.page('notificatie', {
       title: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
@@ -183,13 +203,9 @@ export function registerNotificaties(app: FastifyInstance): void {
         null,
         2,
       ),
-      attempts: attempts
-        .sort((a, b) => b.nummer - a.nummer)
-        .map((attempt) => ({
-          ...attempt,
-          ...outcomeOf(attempt.uitkomst, attempt.httpStatus),
-          antwoord: attempt.uitkomst === 'delivered' ? '' : (attempt.antwoord ?? '').slice(0, 1000),
-        })),
+      receivers,
+      delivered: receivers.filter(({ isDelivered }) => isDelivered).length,
+      canTryNow: deliveries.some((delivery) => delivery.nextAttemptAt !== null && heldBy(delivery, state) === ''),
       ...state,
     })
   })
@@ -203,39 +219,46 @@ export function registerNotificaties(app: FastifyInstance): void {
     const uuids = [form.uuid ?? []].flat().filter((uuid) => isUuid(uuid))
     const back = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
     if (uuids.length === 0) return redirectWith(request, reply, back, t('Kies eerst een of meer berichten.'), 'fout')
-    const count = await perform(request, act, uuids)
+    const done = await perform(request, act, uuids)
+    const count = done.messages
     const rest = uuids.length - count
     const others =
       rest === 0 ? '' : act === 'nu' ? t` ${rest} gekozen: niet gepland.` : t` ${rest} gekozen: niet mislukt.`
-    const text = (act === 'nu' ? sentNowText(count) : resentText(count)) + (count > 0 ? others : '')
+    const text = (act === 'nu' ? sentNowText(count) : resentText(done)) + (count > 0 ? others : '')
     return redirectWith(request, reply, back, text, count === 0 ? 'info' : 'goed')
   }
 
-  async function perform(request: FastifyRequest, act: 'herzenden' | 'nu', uuids: string[]): Promise<number> {
+  async function perform(request: FastifyRequest, act: 'herzenden' | 'nu', uuids: string[]): Promise<Resent> {
     return mutateFromPage(request, async (m) => {
-      const count = act === 'nu' ? await sendNow(m, uuids) : await resendFailed(m, { uuids })
+      const done = act === 'nu' ? await sendNow(m, uuids) : await resendFailed(m, { uuids })
       m.audit({
         handeling: act === 'nu' ? 'notificaties-nu-versturen' : 'notificaties-herzenden',
         soort: 'notificatie',
         ...(uuids.length === 1 && { id: uuids[0] }),
-        nieuw: { aantal: count, uuids },
+        nieuw: { aantal: done.messages, bezorgingen: done.deliveries, uuids },
       })
-      return count
+      return done
     })
   }
 }
 
-const resentText = (count: number) =>
-  count === 0
-    ? t('Er was geen mislukt bericht om opnieuw te versturen.')
-    : count === 1
+const RECEIVERS: Record<string, string> = words({ extern: 'de notificatiedienst', abonnementen: 'abonnementen' })
+
+const chosen = (fields: Record<string, string>) => Object.entries(fields).filter(([, value]) => value !== '')
+
+function resentText({ messages, deliveries }: Resent): string {
+  if (messages === 0) return t('Er was geen mislukt bericht om opnieuw te versturen.')
+  const text =
+    messages === 1
       ? t('Het bericht wordt opnieuw verstuurd.')
-      : t`${formatNumber(count)} berichten worden opnieuw verstuurd.`
+      : t`${formatNumber(messages)} berichten worden opnieuw verstuurd.`
+  return deliveries === messages ? text : text + t` Het gaat om ${formatNumber(deliveries)} bezorgingen.`
+}
 const sentNowText = (count: number) =>
   count === 0
     ? t('Er was geen bericht dat op een latere poging wachtte.')
     : count === 1
-      ? t('Het bericht wordt nu geprobeerd.')
+      ? t('Het bericht wordt nu geprobeerd. De uitkomst staat op de pagina van het bericht zodra zij er is.')
       : t`${formatNumber(count)} berichten worden nu geprobeerd.`
 
 async function requireMessage(app: FastifyInstance, uuid: string) {
@@ -263,14 +286,104 @@ const ACTIONS: Record<string, string> = words({
   destroy: 'verwijderd',
 })
 
-function inWords(row: Row, state: Awaited<ReturnType<typeof readState>>) {
+function inWords(row: Row, state: State) {
   return {
     staat: stateOf(row),
+    /** Where the message goes to several: at how many of them that is so. */
+    staatBij:
+      row.ontvangers < 2
+        ? ''
+        : row.misluktBij > 0
+          ? t`bij ${row.misluktBij} van ${row.ontvangers} ontvangers`
+          : row.geplandBij > 0
+            ? t`bij ${row.geplandBij} van ${row.ontvangers} ontvangers`
+            : t`bij ${row.ontvangers} ontvangers`,
     what: row.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, row.resource),
     actionText: ofOurs(ACTIONS, row.actie),
-    last: row.pogingen > 0 ? outcomeOf(row.uitkomst, row.httpStatus) : null,
+    last: row.abonnementId === null ? null : outcomeAt(row.abonnementId, row.uitkomst, row.httpStatus),
     waitsFor: waitsFor(row, state),
   }
+}
+
+type State = Awaited<ReturnType<typeof readState>>
+type AttemptRow = {
+  abonnementId: number
+  nummer: number
+  begunAt: string
+  durationMs: number | null
+  uitkomst: string
+  httpStatus: number | null
+  antwoord: string | null
+}
+
+/** Attempts of a message that its page shows. */
+const MAX_ATTEMPTS = 500
+
+/** A receiver of a message, with how it stands there, and one row for each attempt; the last first. */
+function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: State) {
+  const { abonnementId, uuid, callbackUrl, label, status, bezig, poging, begunAt } = delivery
+  const isExternal = abonnementId === EXTERNAL
+  const ended = attempts.filter((attempt) => attempt.abonnementId === abonnementId).sort((a, b) => b.nummer - a.nummer)
+  const last = ended[0] && outcomeAt(abonnementId, ended[0].uitkomst, ended[0].httpStatus)
+  const isDelivered = status === null && ended[0]?.uitkomst === 'delivered'
+  const waits = { ...delivery, pogingen: ended.length, wachtOpEerder: false, uitkomst: null, httpStatus: null }
+  return {
+    ...delivery,
+    isExternal,
+    isDelivered,
+    name: isExternal
+      ? (label ?? t('Notificatiedienst'))
+      : callbackUrl === null
+        ? t('Een abonnement dat is beëindigd')
+        : nameOf({ callbackUrl }),
+    path: isExternal ? '/configuratie/notificaties' : uuid && `/abonnementen/${uuid}`,
+    kind: isExternal ? t('externe notificatiedienst') : label ? t`abonnement van ${label}` : t('abonnement'),
+    staat:
+      status === null && !isDelivered
+        ? { tone: '', text: t('Vervallen') }
+        : stateOf({ ...waits, status: status ?? 'afgeleverd' }),
+    last: status === null ? undefined : last,
+    heldBy: heldBy(delivery, state),
+    attempts: [
+      ...(bezig && begunAt !== null
+        ? [
+            {
+              nummer: poging,
+              begunAt,
+              durationMs: null,
+              httpStatus: null,
+              antwoord: '',
+              ...outcomeAt(abonnementId, null, null),
+            },
+          ]
+        : []),
+      ...ended.map(({ nummer, begunAt, durationMs, uitkomst, httpStatus, antwoord }) => ({
+        nummer,
+        begunAt,
+        durationMs,
+        httpStatus,
+        ...outcomeAt(abonnementId, uitkomst, httpStatus),
+        antwoord: uitkomst === 'delivered' ? '' : (antwoord ?? '').slice(0, 1000),
+      })),
+    ],
+  }
+}
+
+/** Why what is planned for a receiver does not go at its moment; empty: it does. */
+function heldBy(
+  { abonnementId, status, abonnementStatus, notBefore, nextAttemptAt, bezig }: Delivery,
+  state: State,
+): string {
+  if (status !== 'gepland' || bezig) return ''
+  if (abonnementId === EXTERNAL) {
+    if (state.pause !== null) return t('Het versturen is gepauzeerd.')
+    if (state.service === null) return t('Er is geen notificatiedienst ingesteld.')
+  } else {
+    if (abonnementStatus !== 'actief') return t('Het abonnement is gepauzeerd, geblokkeerd of opgezegd: hervat het.')
+    if (notBefore !== null && Date.parse(notBefore) > Date.now())
+      return t`De ontvanger wordt na storing of op verzoek met rust gelaten tot ${moment(notBefore)}.`
+  }
+  return nextAttemptAt === null ? t('Een eerder bericht over hetzelfde object gaat voor.') : ''
 }
 
 /** What we call something that another publisher may have named. */

@@ -274,7 +274,6 @@ export type Notificaties = {
   vandaag: string
 }
 
-/** That messages of today failed. */
 /** @param count of deliveries; one more than UNRECORDED_TO: even more */
 export function reportUnrecorded(count: number, alarms: Alarm[]): void {
   if (count === 0) return
@@ -288,14 +287,15 @@ export function reportUnrecorded(count: number, alarms: Alarm[]): void {
   })
 }
 
+/** That deliveries of messages of today failed. */
 export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, alarms: Alarm[]): void {
   if (misluktVandaag === 0) return
   alarms.push({
     tone: 'let-op',
     text:
       misluktVandaag === 1
-        ? t('Vandaag is één notificatie mislukt.')
-        : t`Vandaag zijn ${misluktVandaag > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} notificaties mislukt.`,
+        ? t('Vandaag is één bezorging mislukt.')
+        : t`Vandaag zijn ${misluktVandaag > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} bezorgingen mislukt.`,
     advice: t`Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${formatDate(vandaag)}.`,
     path: `/notificaties?status=mislukt&van=${vandaag}`,
     link: t('Naar wat vandaag is mislukt'),

@@ -63,9 +63,10 @@ export function addTo(program: Command): void {
         throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
       if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
       const selectie = ids.length > 0 ? { uuids: ids } : { van: van.toISOString(), tot: tot?.toISOString() ?? 'now' }
-      const resent = await withDatabase((database) =>
+      const { messages, deliveries } = await withDatabase((database) =>
         mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selectie)),
       )
-      print(options, { resent }, `${resent} messages will be sent again.`)
+      const text = `${messages} messages will be sent again, in ${deliveries} deliveries.`
+      print(options, { resent: messages, deliveries }, text)
     })
 }

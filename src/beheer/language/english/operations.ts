@@ -44,7 +44,6 @@ export const operations: Record<string, string> = {
   'Alles werkt. Er is niets dat aandacht vraagt.': 'Everything works. Nothing needs attention.',
   Gezondheid: 'Health',
   ', oudste {1}': ', oldest {1}',
-  'Bezorgd vandaag': 'Delivered today',
   Taken: 'Jobs',
   'Meer dan 100.000 taken: de aantallen zijn van een deel.': 'More than 100,000 jobs: the numbers are of a part.',
   'Er loopt geen import.': 'No import is running.',
@@ -241,8 +240,6 @@ export const operations: Record<string, string> = {
   'De uitkomst van bezorgingen kan niet worden vastgelegd: {1}.': 'What became of deliveries cannot be recorded: {1}.',
   'De database weigert wat de worker schrijft. De oorzaak staat in zijn logboek; ontvangers krijgen intussen niets dubbel. Daarna herstelt het vanzelf.':
     'The database refuses what the worker writes. The cause is in its log; receivers get nothing twice meanwhile. It recovers by itself afterwards.',
-  'Vandaag is één notificatie mislukt.': 'One notification failed today.',
-  'Vandaag zijn {1} notificaties mislukt.': '{1} notifications failed today.',
   'Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van {1}.':
     'See the cause and send them again. These are messages of {1}.',
   'Naar wat vandaag is mislukt': 'To what failed today',
@@ -290,4 +287,10 @@ export const operations: Record<string, string> = {
   Azure: 'Azure',
   'Notificaties: dienst, herhalingen en bewaren': 'Notifications: service, repeats and keeping',
   'Applicaties, geheimen en rechten': 'Applications, secrets and rights',
+  'Mislukte bezorgingen, vandaag': 'Failed deliveries, today',
+  'Mislukte bezorgingen': 'Failed deliveries',
+  'Geplande bezorgingen': 'Planned deliveries',
+  'Bezorgde berichten, vandaag': 'Delivered messages, today',
+  'Vandaag is één bezorging mislukt.': 'One delivery failed today.',
+  'Vandaag zijn {1} bezorgingen mislukt.': '{1} deliveries failed today.',
 }

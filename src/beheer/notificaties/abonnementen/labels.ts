@@ -1,9 +1,10 @@
 // What states, outcomes and filters of abonnementen are called on the pages.
 
+import { EXTERNAL } from '../../../core/outbox.ts'
 import type { FilterGroup } from '../../../nrc/abonnement/read.ts'
 import type { Step } from '../../../nrc/abonnement/try-out.ts'
 import { t, words } from '../../language/language.ts'
-import { type Explanation, outcomeOf, type Tone } from '../notificatie-labels.ts'
+import { type Explanation, outcomeOf, partsOfCause, type Tone } from '../notificatie-labels.ts'
 
 /** How we identify ourselves at a callback. */
 export const AUTHENTICATION_WORDS: Record<string, string> = words({
@@ -47,6 +48,17 @@ export function subscriberOutcome(kind: string | null, httpStatus: number | null
     return { tone: 'fout', text, advice: httpAdvice(httpStatus ?? 0) }
   }
   return { ...outcome, advice: ADVICE[kind ?? ''] ?? outcome.advice }
+}
+
+/** The same at any receiver. @param abonnementId `EXTERNAL` for the external notifications service */
+export function outcomeAt(abonnementId: number, kind: string | null, httpStatus: number | null): Explanation {
+  return abonnementId === EXTERNAL ? outcomeOf(kind, httpStatus) : subscriberOutcome(kind, httpStatus)
+}
+
+/** Why deliveries failed, and what to do. @param oorzaak `http-<status>`, or an outcome of an attempt */
+export function causeAt(isExternal: boolean, oorzaak: string): Explanation {
+  const [kind, httpStatus] = partsOfCause(oorzaak)
+  return isExternal ? outcomeOf(kind, httpStatus) : subscriberOutcome(kind, httpStatus)
 }
 
 function httpAdvice(status: number): string {
