@@ -5,6 +5,7 @@ import { Settings } from 'typebox/system'
 import { LIMITS } from '../core/limits.ts'
 import type { InvalidParam } from '../core/problem.ts'
 import { FORMATS } from './formats.ts'
+import { isChanged, sourcesIn } from './numbers.ts'
 
 Settings.Set({ maxErrors: 2 * LIMITS.faults }) // all faults are reported at once, as far as anyone reads them
 
@@ -33,7 +34,7 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
     validator = Compile(bounded(schema as Plain) as TSchema)
     validators.set(schema, validator)
   }
-  const faults = isPossible(value) ? [] : impossibleText(value, [])
+  const faults = isPossible(value) ? [] : impossible(value, [])
   if (!validator.Check(value)) {
     for (const error of validator.Errors(value)[1])
       for (const fault of describe(schema as Plain, value, error))
@@ -132,15 +133,22 @@ const isArrayAt = (schema: Plain, path: string[]) =>
 
 const isPossibleText = (text: string) => !text.includes('\0') && text.isWellFormed()
 
-/** Whether there is no text in it that PostgreSQL cannot hold: what nearly always holds is found without a list. */
+/**
+ * Whether there is no text in it that PostgreSQL cannot hold and no number to look at closer: what nearly always holds is found
+ * without a list.
+ */
 function isPossible(value: unknown): boolean {
   if (typeof value === 'string') return isPossibleText(value)
   if (value === null || typeof value !== 'object') return true
+  if (sourcesIn(value)) return false
   return (Array.isArray(value) ? value : Object.values(value)).every(isPossible)
 }
 
-/** Text that PostgreSQL cannot hold: NUL, and half a surrogate pair. */
-function impossibleText(value: unknown, path: string[]): InvalidParam[] {
+/**
+ * Text that PostgreSQL cannot hold: NUL, and half a surrogate pair. And numbers that are no longer what was sent: objects and lists
+ * still as they were sent are those of free JSON, of all others a copy was read.
+ */
+function impossible(value: unknown, path: string[]): InvalidParam[] {
   if (typeof value === 'string') {
     if (isPossibleText(value)) return []
     return [
@@ -152,5 +160,11 @@ function impossibleText(value: unknown, path: string[]): InvalidParam[] {
     ]
   }
   if (value === null || typeof value !== 'object') return []
-  return Object.entries(value).flatMap(([key, part]) => impossibleText(part, [...path, key]))
+  const changed = [...(sourcesIn(value) ?? [])].flatMap(([key, source]) => {
+    const name = [...path, key]
+    if (!isChanged(source, name)) return []
+    const reason = 'Dit getal kan niet bewaard worden zoals het gestuurd is: stuur het als tekst.'
+    return [{ name: name.join('.'), code: 'invalid', reason }]
+  })
+  return [...changed, ...Object.entries(value).flatMap(([key, part]) => impossible(part, [...path, key]))]
 }

@@ -9,6 +9,7 @@ import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../core/vertrouwelijkheidaanduidi
 import { isZeroDuration } from './duration.ts'
 import { isMoment, momentInUtc } from './formats.ts'
 import { findFaults, type Plain } from './input-faults.ts'
+import { sourcesIn } from './numbers.ts'
 
 // ---- kinds of values that the standard uses ----
 
@@ -80,8 +81,11 @@ export function readInput<T extends TSchema>(
   return value as Static<T>
 }
 
-/** Makes of a value what its schema means by it. Made once for each schema: every request passes here. */
-type Reader = (value: unknown, defaults: boolean) => unknown
+/**
+ * Makes of a value what its schema means by it. Made once for each schema: every request passes here. `source` is how a number
+ * was sent, where that is another text than JavaScript makes of it.
+ */
+type Reader = (value: unknown, defaults: boolean, source?: string) => unknown
 
 function readerOf(schema: Plain): Reader {
   let reader = readers.get(schema)
@@ -105,13 +109,16 @@ function makeReader(schema: Plain): Reader {
     if (format?.startsWith('duration') && nullable && isZeroDuration(value)) return null // a term of no length is no term
     return value
   }
-  return (value, defaults) => {
+  const readItems = (items: unknown[], read: Reader, defaults: boolean) => {
+    const sources = sourcesIn(items)
+    return items.slice(0, most + 1).map((item, index) => read(item, defaults, sources?.get(String(index))))
+  }
+  return (value, defaults, source) => {
     if (value === null) return value
     switch (typeof value) {
       case 'object':
         // Of a list that is too long one more than is allowed is read, for the fault.
-        if (Array.isArray(value))
-          return readItem ? value.slice(0, most + 1).map((item) => readItem(item, defaults)) : value
+        if (Array.isArray(value)) return readItem ? readItems(value, readItem, defaults) : value
         return readObject ? readObject(value as Record<string, unknown>, defaults) : value
       case 'string':
         if (isText) return readText(schema.format, schema['x-verbatim'] ? value : value.trim())
@@ -120,7 +127,7 @@ function makeReader(schema: Plain): Reader {
         return value
       case 'number':
       case 'boolean':
-        return types.includes('string') ? String(value) : value
+        return types.includes('string') ? (source ?? String(value)) : value
       default:
         return value
     }
@@ -143,13 +150,18 @@ function makeObjectReader(schema: Plain) {
   })
   return (input: Record<string, unknown>, defaults: boolean): Record<string, unknown> => {
     const result: Record<string, unknown> = {}
+    const sources = sourcesIn(input)
     for (const property of properties) {
       const { name, snake } = property
+      let sent = name
       let value = Object.hasOwn(input, name) ? input[name] : undefined
-      if (value === undefined && snake !== undefined && Object.hasOwn(input, snake)) value = input[snake]
+      if (value === undefined && snake !== undefined && Object.hasOwn(input, snake)) {
+        sent = snake
+        value = input[snake]
+      }
       if (value === null && property.nullIsAbsent) value = defaults ? undefined : property.default
       if (value === undefined && defaults) value = copy(property.default)
-      if (value !== undefined) result[name] = property.read(value, defaults)
+      if (value !== undefined) result[name] = property.read(value, defaults, sources?.get(sent))
     }
     return result
   }

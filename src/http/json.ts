@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
 import { invalid } from '../core/problem.ts'
+import { keepSources, mayChange } from './numbers.ts'
 import { placeForLarge } from './places.ts'
 import { largeTurn } from './turns.ts'
 
@@ -22,9 +23,11 @@ export function jsonParser(app: FastifyInstance): (request: FastifyRequest, body
       await largeTurn(request)
     }
     requireModest(body)
-    return new Promise((resolve, reject) =>
-      parse(request, body.toString(), (error, value) => (error ? reject(error) : resolve(value))),
+    const text = body.toString()
+    const parsed = await new Promise((resolve, reject) =>
+      parse(request, text, (error, value) => (error ? reject(error) : resolve(value))),
     )
+    return mayChange(text) ? keepSources(text) : parsed
   }
 }
 
