@@ -28,6 +28,7 @@ import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
 import { allowOrigins } from './http/cors.ts'
+import { header } from './http/header.ts'
 import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
 import { requestBase } from './http/links.ts'
@@ -182,7 +183,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }
     requestDuration.observe(labels, reply.elapsedTime / 1000)
   })
-  acceptEmptyBodies(app)
+  acceptJson(app)
   const routes = collectRoutes(app)
   const noRoute = (request: FastifyRequest) => {
     const methods = routes.methodsAt(request.url.split('?', 1)[0] ?? '')
@@ -228,9 +229,19 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   return app
 }
 
-/** Existing clients say `application/json` also where there is nothing to send, as to `publish`: that is no body at all. */
-function acceptEmptyBodies(app: FastifyInstance): void {
+/**
+ * Existing clients say `application/json` also where there is nothing to send, as to `publish`: that is no body at all. What is
+ * of another media type, or compressed, is 415.
+ */
+function acceptJson(app: FastifyInstance): void {
   const parse = jsonParser(app)
+  app.removeContentTypeParser('text/plain') // Fastify has one from the start
+  app.addHook('preParsing', async (request) => {
+    const coding = header(request, 'content-encoding').trim().toLowerCase()
+    if (coding === '' || coding === 'identity' || request.is404) return
+    const detail = 'Een samengeperste inhoud wordt niet aangenomen: stuur hem zonder Content-Encoding.'
+    throw new Problem(415, { detail, headers: { 'accept-encoding': 'identity' } })
+  })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const mayBeEmpty = request.method === 'DELETE' || !request.routeOptions.schema?.body
     return body.byteLength === 0 && mayBeEmpty ? undefined : parse(request, body)

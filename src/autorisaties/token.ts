@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import type { Actor } from '../core/actor.ts'
 import { forbidden, type Problem } from '../core/problem.ts'
 import { isShort } from '../core/secret-box.ts'
-import { header } from '../http/header.ts'
+import { header, headerText } from '../http/header.ts'
 import { networkOf } from '../http/network.ts'
 import type { Attempts } from './attempts.ts'
 import type { Credential, CredentialStore } from './credentials.ts'
@@ -174,8 +174,8 @@ function toActor(clientId: string, credential: Credential, claims: Claims, reque
     alleenGereedVoorPublicatie: credential.alleenGereedVoorPublicatie,
     autorisaties: credential.autorisaties,
     base: request.base,
-    toelichting: header(request, 'x-audit-toelichting'),
-    logrecordId: header(request, 'x-nlx-logrecord-id'),
+    toelichting: headerText(request, 'x-audit-toelichting'),
+    logrecordId: headerText(request, 'x-nlx-logrecord-id'),
   }
 }
 

@@ -17,6 +17,8 @@ export type Plain = {
   'x-required'?: string[]
   /** A text whose blanks belong to it. */
   'x-verbatim'?: boolean
+  /** What is read and judged later, by a schema of its own. */
+  'x-later'?: boolean
   items?: Plain
   default?: unknown
   enum?: unknown[]
@@ -34,7 +36,7 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
     validator = Compile(bounded(schema as Plain) as TSchema)
     validators.set(schema, validator)
   }
-  const faults = isPossible(value) ? [] : impossible(value, [])
+  const faults = isPossible(value) ? [] : impossible(value, [], schema as Plain)
   if (!validator.Check(value)) {
     for (const error of validator.Errors(value)[1])
       for (const fault of describe(schema as Plain, value, error))
@@ -148,7 +150,8 @@ function isPossible(value: unknown): boolean {
  * Text that PostgreSQL cannot hold: NUL, and half a surrogate pair. And numbers that are no longer what was sent: objects and lists
  * still as they were sent are those of free JSON, of all others a copy was read.
  */
-function impossible(value: unknown, path: string[]): InvalidParam[] {
+function impossible(value: unknown, path: string[], schema: Plain | undefined): InvalidParam[] {
+  if (schema?.['x-later']) return []
   if (typeof value === 'string') {
     if (isPossibleText(value)) return []
     return [
@@ -166,5 +169,9 @@ function impossible(value: unknown, path: string[]): InvalidParam[] {
     const reason = 'Dit getal kan niet bewaard worden zoals het gestuurd is: stuur het als tekst.'
     return [{ name: name.join('.'), code: 'invalid', reason }]
   })
-  return [...changed, ...Object.entries(value).flatMap(([key, part]) => impossible(part, [...path, key]))]
+  const schemaOf = (key: string) => schema?.properties?.[key] ?? schema?.items
+  return [
+    ...changed,
+    ...Object.entries(value).flatMap(([key, part]) => impossible(part, [...path, key], schemaOf(key))),
+  ]
 }

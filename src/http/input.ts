@@ -181,7 +181,10 @@ export function snakeCase(name: string): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Reads a query string: unknown names are refused, an empty value is no filter, of a repeated one the last counts. */
+/**
+ * Reads a query string: unknown names are refused, an empty value is no filter. Of a name that is repeated the last value counts,
+ * and where a list is asked all of them.
+ */
 function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>): Static<T> {
   const { properties = {} } = schema as Plain
   const unknown = Object.keys(query).filter((name) => !Object.hasOwn(properties, name))
@@ -189,12 +192,21 @@ function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>)
     throw invalid('nonFieldErrors', 'unknown-parameters', `Onbekende parameters: ${unknown.join(', ').slice(0, 200)}.`)
   }
   const values: Record<string, unknown> = {}
-  for (const [name, given] of Object.entries(query)) {
-    const text = String(Array.isArray(given) ? (given.at(-1) ?? '') : (given ?? ''))
-    if (text.trim() !== '') values[name] = properties[name]?.type === 'array' ? text.split(',') : text
+  for (const [name, value] of Object.entries(query)) {
+    const given = [value ?? ''].flat().map(String)
+    if (properties[name]?.type === 'array') {
+      const list = given.filter((text) => text.trim() !== '').join(',')
+      if (list !== '') values[name] = list.split(',')
+      continue
+    }
+    const text = given.at(-1) ?? ''
+    if (text.trim() !== '') values[name] = properties[name]?.format === 'date-time' ? withPlus(text) : text
   }
   return readInput(schema, values)
 }
+
+/** In a query a bare + means a blank. Behind a time that can only be the + of its offset. */
+const withPlus = (moment: string) => moment.replace(/(?<=:\d{2}(?:\.\d{1,9})?) (?=\d{2}:?\d{2}$)/, '+')
 
 /** How Fastify checks what a route declares: through the functions above, so that every fault has the standard's shape. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, method }) => {

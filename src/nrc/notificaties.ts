@@ -6,6 +6,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { planDeliveries, wakeSender } from '../core/outbox.ts'
 import { invalid, throwFaults } from '../core/problem.ts'
 import { Moment, Text, Url } from '../http/input.ts'
+import { sourcesIn } from '../http/numbers.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 import { isConsistent } from './kenmerken.ts'
 import { publishAccess } from './rights.ts'
@@ -64,7 +65,10 @@ function readKenmerken(given: Record<string, unknown>): Record<string, string> {
         reason: 'Een kenmerk heeft ten hoogste 100 tekens in zijn naam en 1000 in zijn waarde.',
       })),
   )
-  return Object.fromEntries(entries.map(([naam, value]) => [naam, value === null ? '' : String(value)]))
+  const sources = sourcesIn(given)
+  return Object.fromEntries(
+    entries.map(([naam, value]) => [naam, value === null ? '' : (sources?.get(naam) ?? String(value))]),
+  )
 }
 
 /** @throws Problem 400: the kanaal does not exist, the kenmerken are not its own, or the moment is still to come */

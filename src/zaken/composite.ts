@@ -40,7 +40,8 @@ import { createZaakobject, judgeObject, Zaakobject, ZaakobjectPart } from './zaa
 
 const FreeZaakPatch = Patch(ZaakInput)
 // Each part is read by the schema of its resource when its turn comes, so that its faults have its place in their names.
-const partOf = (schema: TSchema) => Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object' }, schema))
+const partOf = (schema: TSchema) =>
+  Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object', 'x-later': true }, schema))
 const partsOf = (schema: TSchema) => Type.Optional(Type.Array(partOf(schema), { default: [] }))
 const Registration = Type.Object({
   zaak: partOf(ZaakInput),
@@ -61,7 +62,7 @@ const withStatus = (group: 'opschorting' | 'verlenging') =>
 const Changed = Type.Object({ zaak: Zaak, status: Status })
 const Bijwerken = Type.Object({
   zaak: Type.Optional(
-    Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object', default: {} }, FreeZaakPatch)),
+    Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object', 'x-later': true, default: {} }, FreeZaakPatch)),
   ),
   rollen: Type.Optional(Type.Array(partOf(Type.Object({ uuid: Type.Optional(Uuid), ...RolPart.properties })))),
   status: partOf(StatusPart),

@@ -262,9 +262,26 @@ async function zip(files: Record<string, string>): Promise<Buffer> {
 t.test('what is no export is refused with what was expected', async (t) => {
   await t.rejects(readPackage(Buffer.from('geen zip')), /geen ZIP/)
   await t.rejects(readPackage(await zip({ 'x.json': '[]' })), /verwacht: Catalogus.json.*gevonden: x.json/)
-  await t.rejects(readPackage(await zip({ 'map/ZaakType.json': '[]' })), /gevonden: niets/, 'folders are ignored')
+  const folders = { 'a/ZaakType.json': '[]', 'b/Catalogus.json': '[]' }
+  await t.rejects(readPackage(await zip(folders)), /staan in meer dan een map/)
   await t.rejects(readPackage(await zip({ 'ZaakType.json': '{' })), /ZaakType.json is geen JSON/)
   await t.rejects(readPackage(await zip({ 'ZaakType.json': '[1]' })), /geen lijst/)
+})
+
+t.test('a ZIP that was packed again is read: with a folder around its files, and with backslashes', async (t) => {
+  const { catalogus } = await givenFilled()
+  const bytes = await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!)
+  const expected = await readPackage(bytes)
+  const files = Object.fromEntries([...expected].map(([name, items]) => [`${name}.json`, JSON.stringify(items)]))
+  const below = (folder: string) =>
+    Object.fromEntries(Object.entries(files).map(([name, json]) => [folder + name, json]))
+  for (const folder of ['m/', 'een/map/']) t.same(await readPackage(await zip(below(folder))), expected, folder)
+  const more = { ...below('m/'), '__MACOSX/m/Catalogus.json': 'x', 'm/._Catalogus.json': 'x', 'm/lees mij.txt': 'x' }
+  t.same(await readPackage(await zip(more)), expected, 'what a system adds is not looked at')
+  t.same(await readPackage(await zip({ ...files, 'oud/Catalogus.json': 'x' })), expected, 'those at the top count')
+  const slashes = await zip(below('map/'))
+  for (let at = slashes.indexOf('map/'); at !== -1; at = slashes.indexOf('map/', at)) slashes.write('map\\', at)
+  t.same(await readPackage(slashes), expected, 'backslashes')
 })
 
 t.test('a ZIP costs no more than its bounds allow, and says which one it goes beyond', async (t) => {

@@ -1,7 +1,7 @@
 // Numbers of a body where a text is asked, or anything may stand: what was sent is what is kept, or the field is refused.
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
-import { givenInformatieobjecttype, type Json, SECRET, testApp } from '../app.ts'
+import { givenInformatieobjecttype, givenZaaktype, type Json, SECRET, testApp } from '../app.ts'
 import { CRS, faultsOf, givenZaak, ZAKEN } from '../zaken/given.ts'
 
 const test = await testApp(t)
@@ -61,6 +61,48 @@ t.test('a number in free JSON is kept, or refused by its place when it would be 
   const good = await object('{"a": 1.50, "b": 1e3, "c": 9007199254740992, "d": 52.3702, "e": -12}')
   t.equal(good.status, 201, JSON.stringify(good.body))
   t.same(good.body.objectIdentificatie.overigeData, { a: 1.5, b: 1000, c: 9007199254740992, d: 52.3702, e: -12 })
+})
+
+t.test('of a composite each part keeps its numbers, or names its own', async (t) => {
+  const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'] })
+  const [statustype] = (await test.call('GET', zaaktype)).body.statustypen
+  const register = (omschrijving: string, id: string) =>
+    send(
+      'POST',
+      `${ZAKEN}/zaak_registreren`,
+      `{"zaak": {"zaaktype": "${zaaktype}", "bronorganisatie": "000000000", "verantwoordelijkeOrganisatie": "000000000",
+        "startdatum": "2026-01-01", "omschrijving": ${omschrijving}}, "status": {"statustype": "${statustype}", "datumStatusGezet": "2026-01-01T10:00:00Z"}, "rollen": [], "zaakinformatieobjecten": [],
+        "zaakobjecten": [{"objectType": "overige", "objectTypeOverige": "ding", "objectIdentificatie": {"overigeData": {"id": ${id}}}}]}`,
+    )
+  const good = await register('12345678901234567890', '12')
+  t.equal(good.status, 201, JSON.stringify(good.body))
+  t.equal(good.body.zaak.omschrijving, '12345678901234567890')
+  t.strictSame(faultsOf(await register('1', '9007199254740993')), [
+    'zaakobjecten.0.objectIdentificatie.overigeData.id: invalid',
+  ])
+})
+
+t.test('a kenmerk of a message and a filter that are numbers are kept as texts', async (t) => {
+  const NRC = '/notificaties/api/v1'
+  await send('POST', `${NRC}/kanaal`, '{"naam": "nummers", "filters": ["nummer"]}')
+  const publish = (nummer: string) =>
+    send(
+      'POST',
+      `${NRC}/notificaties`,
+      `{"kanaal": "nummers", "hoofdObject": "http://zaken.example/1", "resource": "zaak", "resourceUrl": "http://zaken.example/1",
+        "actie": "create", "aanmaakdatum": "2026-01-01T00:00:00Z", "kenmerken": {"nummer": ${nummer}}}`,
+    )
+  const { status, body } = await publish('1.50')
+  t.equal(status, 201, JSON.stringify(body))
+  t.same(body.kenmerken, { nummer: '1.50' })
+  t.strictSame(faultsOf(await publish('12345678901234567890')), ['kenmerken.nummer: invalid'])
+  const subscribed = await send(
+    'POST',
+    `${NRC}/abonnement`,
+    '{"callbackUrl": "http://127.0.0.1:9/x", "auth": "x", "kanalen": [{"naam": "nummers", "filters": {"nummer": 1.50}}]}',
+  )
+  t.equal(subscribed.status, 201, JSON.stringify(subscribed.body))
+  t.same(subscribed.body.kanalen[0].filters, { nummer: '1.50' })
 })
 
 t.test('coordinates may have more digits than a double', async (t) => {

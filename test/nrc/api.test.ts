@@ -130,6 +130,42 @@ t.test('abonnement', async (t) => {
     await test.database.sql`delete from abonnement where client_id = 'veel'`
   })
 
+  t.test('with a filter that no message can fit is refused, and says why', async (t) => {
+    await test.database.sql`insert into kanaal (naam, filters, eigen) values ('besluiten',
+      '{verantwoordelijke_organisatie,besluittype,vertrouwelijkheidaanduiding,kleur}', true)`
+    const subscribe = (filters: object, naam = 'besluiten') =>
+      call('POST', `${API}/abonnement`, { ...abonnement, kanalen: [{ naam, filters }] }, { as: consument })
+    for (const [name, filters] of [
+      ['verantwoordelijkeOrganisatie', { verantwoordelijkeOrganisatie: '517439943,000000000' }],
+      ['verantwoordelijke_organisatie', { verantwoordelijke_organisatie: '12' }],
+      ['vertrouwelijkheidaanduiding', { vertrouwelijkheidaanduiding: 'Openbaar' }],
+      ['besluittype', { besluittype: 'Vergunning' }],
+      ['#actie', { '#actie': 'create,,update' }],
+      ['#resource', { '#resource': ',' }],
+      ['besluitType', { besluittype: 'http://x/1', besluitType: 'http://x/2' }],
+    ] as const) {
+      const answer = await subscribe(filters)
+      t.strictSame(faultsOf(answer), [`kanalen.0.filters.${name}: invalid`])
+      t.match(answer.body.invalidParams[0].reason, /past geen enkel bericht/)
+    }
+    const sent = {
+      verantwoordelijkeOrganisatie: 517439943,
+      kleur: ' rood ',
+      '#actie': 'create, update',
+      besluittype: '*',
+    }
+    const made = await subscribe(sent)
+    t.equal(made.status, 201, made.text)
+    t.same(made.body.kanalen[0].filters, {
+      verantwoordelijkeOrganisatie: '517439943',
+      kleur: 'rood',
+      '#actie': 'create,update',
+      besluittype: '*',
+    })
+    t.equal((await subscribe({ bronorganisatie: 12 }, 'zaken')).status, 201, 'of a kanaal of others nothing is known')
+    await test.database.sql`delete from abonnement where id in (select max(id) from abonnement)`
+  })
+
   t.test('has no more kanalen than those of an applicatie may have together', async (t) => {
     const gulzig = await givenClient(test, 'gulzig', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
     const { url } = (await call('POST', `${API}/abonnement`, abonnement, { as: gulzig })).body

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../core/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { Database, Db, Reader } from '../../database/database.ts'
+import { headerText } from '../../http/header.ts'
 
 export const ROLLEN = ['viewer', 'operator', 'administrator'] as const
 export type Rol = (typeof ROLLEN)[number]
@@ -157,9 +158,7 @@ export async function startSession(
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
-  const browser = String(request.headers['user-agent'] ?? '')
-    .slice(0, 300)
-    .toWellFormed()
+  const browser = headerText(request, 'user-agent').slice(0, 300).toWellFormed()
   const notices = notice && [keep('*', notice)]
   const session = { sleutel: sha256(value), accountId, step, notices, adres: request.ip, browser }
   const made = await request.server.own.sessions.insert(session)

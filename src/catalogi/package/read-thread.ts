@@ -50,15 +50,22 @@ async function read({ bytes, names, mostBytes }: PackageOrder): Promise<string[]
       if (count > most) throw new Fault(`het bestand heeft meer dan ${most} ${what}`)
   }
   const zip = await yauzl.fromBufferPromise(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
-    strictFileNames: true,
+    strictFileNames: false, // a backslash, as some programs for Windows write it, counts as a slash
     lazyEntries: true,
   })
+  const folders = new Map<string, { name: string; fileName: string; entry: yauzl.Entry }[]>()
   for await (const entry of zip.eachEntry()) {
-    const { fileName } = entry
-    if (fileName.includes('/')) continue
-    if (seen.length < SHOWN) seen.push(fileName.slice(0, 100))
+    const end = entry.fileName.lastIndexOf('/') + 1
+    const [folder, fileName] = [entry.fileName.slice(0, end), entry.fileName.slice(end)]
+    if (fileName === '' || folder.startsWith('__MACOSX/')) continue // what macOS adds when it packs
+    if (seen.length < SHOWN) seen.push(entry.fileName.slice(0, 100))
     const name = names.find((known) => `${known}.json` === fileName)
     if (!name) continue
+    const files = folders.get(folder) ?? []
+    folders.set(folder, files)
+    files.push({ name, fileName, entry })
+  }
+  for (const { name, fileName, entry } of filesOfPackage(folders)) {
     if (done.has(name)) throw new Fault(`${fileName} staat er meer dan eens in`)
     done.add(name)
     bytesSoFar += entry.uncompressedSize // reading stops when it is not true
@@ -74,6 +81,14 @@ async function read({ bytes, names, mostBytes }: PackageOrder): Promise<string[]
     await sendItems(name, items)
   }
   return seen
+}
+
+/** Those at the top, or else those of the only folder: who unpacks a ZIP and packs it again has one around them. */
+function filesOfPackage<T>(folders: Map<string, T[]>): T[] {
+  const [first = [], ...others] = folders.values()
+  const top = folders.get('')
+  if (!top && others.length > 0) throw new Fault('de bestanden staan in meer dan een map')
+  return top ?? first
 }
 
 function itemsIn(file: string, bytes: Buffer): PackageItem[] {

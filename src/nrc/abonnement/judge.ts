@@ -2,8 +2,10 @@
 import type { Config } from '../../config.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, throwFaults } from '../../core/problem.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../../database/database.ts'
-import { OF_THE_MESSAGE, unknownFilters } from '../kenmerken.ts'
+import { sourcesIn } from '../../http/numbers.ts'
+import { OF_THE_MESSAGE, sameName, unknownFilters } from '../kenmerken.ts'
 import { callbackFaults } from './callback.ts'
 
 export const MAX_KANALEN = 100
@@ -17,7 +19,7 @@ export type KnownGroup = { kanaalId: number; filters: Record<string, string> }
 type Given = {
   callbackUrl?: string | undefined
   auth?: string | undefined
-  kanalen?: { naam: string; filters?: Record<string, string> }[] | undefined
+  kanalen?: { naam: string; filters?: Record<string, unknown> }[] | undefined
 }
 
 /**
@@ -28,7 +30,7 @@ type Given = {
 export async function judge(db: ReadDb, config: Config, given: Given): Promise<KnownGroup[]> {
   const namen = [...new Set((given.kanalen ?? []).map(({ naam }) => naam))]
   const known = namen.length
-    ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters']).where('naam', 'in', namen).execute()
+    ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters', 'eigen']).where('naam', 'in', namen).execute()
     : []
   const byName = new Map(known.map((kanaal) => [kanaal.naam, kanaal]))
   const faults: InvalidParam[] = [
@@ -50,18 +52,39 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
     // These two have the names that clients know from other services, without a place in the list; so the reason tells it.
     if (!kanaal) faults.push({ name: 'naam', code: 'kanaal_naam', reason: `Kanaal ${naam} bestaat niet.` })
     else {
-      faults.push(...filterFaults(`kanalen.${index}.filters`, filters, kanaal))
-      groepen.push({ kanaalId: kanaal.id, filters })
+      const texts = filterTexts(filters)
+      faults.push(...filterFaults(`kanalen.${index}.filters`, texts, kanaal))
+      groepen.push({ kanaalId: kanaal.id, filters: texts as Record<string, string> })
     }
   }
   throwFaults(faults)
   return groepen
 }
 
+/** The values as they are kept: numbers and booleans as text, as everywhere, and no blanks around a text or a member of a list. */
+function filterTexts(filters: Record<string, unknown>): Record<string, unknown> {
+  const sources = sourcesIn(filters)
+  return Object.fromEntries(
+    Object.entries(filters).map(([naam, value]) => {
+      if (typeof value === 'number' || typeof value === 'boolean') return [naam, sources?.get(naam) ?? String(value)]
+      if (typeof value !== 'string') return [naam, value]
+      return [
+        naam,
+        OF_THE_MESSAGE.includes(naam)
+          ? value
+              .split(',')
+              .map((one) => one.trim())
+              .join(',')
+          : value.trim(),
+      ]
+    }),
+  )
+}
+
 function filterFaults(
   name: string,
   filters: Record<string, unknown>,
-  kanaal: { naam: string; filters: readonly string[] },
+  kanaal: { naam: string; filters: readonly string[]; eigen: boolean },
 ): InvalidParam[] {
   const entries = Object.entries(filters)
   if (entries.length > MAX_FILTERS)
@@ -81,8 +104,61 @@ function filterFaults(
       reason: `Dit filter noemt ten hoogste ${MAX_CHOICES} waarden.`,
     }))
   const unknown = unknownFilters(filters as Record<string, string>, kanaal.filters)
-  if (unknown.length === 0) return []
+  if (unknown.length === 0) return neverFitting(name, filters as Record<string, string>, kanaal)
   const wanted = unknown.map((naam) => naam.slice(0, 100)).join(', ')
   const reason = `Kanaal ${kanaal.naam} kent niet: ${wanted}. Het kent: ${kanaal.filters.join(', ')}.`
   return [{ name: 'filters', code: 'inconsistent-abonnement-filters', reason }]
+}
+
+/** What lets no message through, whatever comes: its subscriber would wait for nothing, and be told nothing. */
+function neverFitting(
+  name: string,
+  filters: Record<string, string>,
+  kanaal: { naam: string; eigen: boolean },
+): InvalidParam[] {
+  const never = (naam: string, reason: string) => ({
+    name: `${name}.${naam.slice(0, 100)}`,
+    code: 'invalid',
+    reason: `Op dit filter past geen enkel bericht: ${reason}.`,
+  })
+  const asked = new Map<string, string>()
+  return Object.entries(filters).flatMap(([naam, value]) => {
+    if (value === '*') return []
+    if (OF_THE_MESSAGE.includes(naam))
+      return value.split(',').includes('') ? [never(naam, 'het noemt een lege waarde')] : []
+    const other = asked.get(sameName(naam)) ?? value
+    asked.set(sameName(naam), value)
+    if (other !== value) return [never(naam, 'hetzelfde kenmerk staat er ook met een andere waarde')]
+    const wanted = kanaal.eigen ? kenmerkKind(naam) : undefined
+    return wanted && !wanted.test(value) ? [never(naam, wanted.reason)] : []
+  })
+}
+
+type Kind = { test: (value: string) => boolean; reason: string }
+const ORGANISATIE: Kind = { test: (value) => /^\d{9}$/.test(value), reason: 'een organisatie heeft negen cijfers' }
+const VERTROUWELIJKHEID: Kind = {
+  test: (value) => (VERTROUWELIJKHEIDAANDUIDINGEN as readonly string[]).includes(value),
+  reason: `de waarde is een van ${VERTROUWELIJKHEIDAANDUIDINGEN.join(', ')}`,
+}
+const URL_OF_TYPE: Kind = { test: (value) => URL.canParse(value), reason: 'de waarde is een URL' }
+
+/** What the kenmerken of our own kanalen hold, by the names that the standard gives them; undefined for those that others added. */
+function kenmerkKind(naam: string): Kind | undefined {
+  switch (sameName(naam)) {
+    case 'bronorganisatie':
+    case 'verantwoordelijkeorganisatie':
+      return ORGANISATIE
+    case 'vertrouwelijkheidaanduiding':
+      return VERTROUWELIJKHEID
+    case 'zaaktype':
+    case 'informatieobjecttype':
+    case 'besluittype':
+    case 'catalogus':
+    case 'zaaktype.catalogus':
+    case 'informatieobjecttype.catalogus':
+    case 'besluittype.catalogus':
+      return URL_OF_TYPE
+    default:
+      return undefined
+  }
 }

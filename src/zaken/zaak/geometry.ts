@@ -51,7 +51,7 @@ export function readGeometrie(value: unknown, depth = 0): Geometrie | undefined 
 export function judgeGeometrie(name: string, value: unknown): { geometrie: Geometrie | null; faults: InvalidParam[] } {
   if (value === null || value === undefined) return { geometrie: null, faults: [] }
   const geometrie = readGeometrie(value)
-  if (!geometrie) return fault(name, 'invalid', 'Dit is geen geldige GeoJSON-geometrie.')
+  if (!geometrie) return fault(name, 'invalid', NO_GEOMETRIE)
   return { geometrie, faults: [] }
 }
 
@@ -61,6 +61,9 @@ export function judgeKept(name: string, value: unknown): { geometrie: Geometrie 
   if (!judged.geometrie || JSON.stringify(judged.geometrie).length <= LIMITS.geometrieBytes) return judged
   return fault(name, 'max_length', `De geometrie is als JSON ten hoogste ${LIMITS.geometrieBytes} bytes.`)
 }
+
+const NO_GEOMETRIE =
+  'Dit is geen geldige GeoJSON-geometrie in EPSG:4326: lengtegraden van -180 tot 180, breedtegraden van -90 tot 90.'
 
 const fault = (name: string, code: string, reason: string) => ({ geometrie: null, faults: [{ name, code, reason }] })
 
@@ -73,7 +76,12 @@ const listOf =
     return items.includes(undefined) ? undefined : items
   }
 const point: Read = (value) =>
-  Array.isArray(value) && value.length >= 2 && value.length <= 4 && value.every((one) => Number.isFinite(one))
+  Array.isArray(value) &&
+  value.length >= 2 &&
+  value.length <= 4 &&
+  value.every((one) => Number.isFinite(one)) &&
+  Math.abs(value[0]) <= 180 &&
+  Math.abs(value[1]) <= 90
     ? [value[0], value[1]]
     : undefined
 const ring: Read = (value) => {
