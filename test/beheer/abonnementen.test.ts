@@ -58,7 +58,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
       await main(),
       'Op kanaal documenten alleen als de actie create of update is en bronorganisatie gelijk is aan 517439943: 4',
     )
-    await tab.fill('[name="filters.0"]', 'informatieobjecttype = x')
+    await tab.fill('[name="filters.0"]', 'informatieobjecttype = https://elders.example/x')
     await tab.waitForSelector('text=alleen omdat een kenmerk waarop wordt gefilterd in het bericht ontbreekt')
     await tab.fill('[name="filters.0"]', 'kleur = rood')
     await tab.waitForSelector('text=Kanaal documenten kent niet: kleur')
