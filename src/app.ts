@@ -31,7 +31,7 @@ import { allowOrigins } from './http/cors.ts'
 import { header } from './http/header.ts'
 import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
-import { requestBase } from './http/links.ts'
+import { otherOwnAddresses, requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { sharePlaces } from './http/places.ts'
 import { namePlugins } from './http/plugin-names.ts'
@@ -40,7 +40,7 @@ import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
 import { registerHealth } from './operations/health.ts'
 import type { Services } from './services/services.ts'
-import { followRequests } from './telemetry/current-request.ts'
+import { currentOf, followRequests } from './telemetry/current-request.ts'
 import { plainLog, withoutNumbers } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
 import { REQUEST_ID, requestIdOf } from './telemetry/request-id.ts'
@@ -168,6 +168,10 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   traceRequests(app)
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
+    currentOf(request).own = {
+      base: request.base,
+      others: otherOwnAddresses(request, request.base, parts.config),
+    }
     reply.headers(SECURITY_HEADERS).header(REQUEST_ID, request.id)
     if (request.base.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000')
     const root = request.url.split('/', 2)[1] ?? ''

@@ -23,6 +23,8 @@ type Composed = {
   /** A replica from which lists and reports are read. */
   databaseReadUrl: string | undefined
   trustProxy: string[]
+  /** Beginnings of URLs, without slash at the end, that count as PUBLIC_URL. */
+  ownUrls: string[]
   bootstrapClient: { id: string; secret: string } | undefined
   bootstrapAdmin: { gebruikersnaam: string; wachtwoord: string } | undefined
   oidc: OidcSettings | undefined
@@ -79,6 +81,9 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   } catch {
     faults.push(`TIME_ZONE must be the name of a time zone, such as Europe/Amsterdam`)
   }
+  const ownUrls = list(values.ownUrls ?? '').map((url) => url.replace(/\/+$/, ''))
+  if (!ownUrls.every((url) => /^https?:\/\/[^/?#]+(\/[^?#]*)?$/.test(url) && URL.canParse(url)))
+    faults.push('OWN_URLS must be addresses (https://example.nl/zgw), with commas')
   const lists = readLists(values, faults)
   const urls = readAddresses(values, faults)
   if (faults.length > 0) throw new ConfigError(faults)
@@ -91,6 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     databaseReadUrl: urls.DATABASE_READ_URL,
     dataDir,
     trustProxy,
+    ownUrls,
     bootstrapClient: bootstrapClient.id
       ? { id: bootstrapClient.id, secret: expected(bootstrapClient.secret) }
       : undefined,

@@ -10,6 +10,7 @@ import { isZeroDuration } from './duration.ts'
 import { isMoment, momentInUtc } from './formats.ts'
 import { findFaults, type Plain } from './input-faults.ts'
 import { sourcesIn } from './numbers.ts'
+import { inOwnForm } from './links.ts'
 
 // ---- kinds of values that the standard uses ----
 
@@ -105,6 +106,7 @@ function makeReader(schema: Plain): Reader {
   const isNumber = types.includes('integer') || types.includes('number')
   const nullable = types.includes('null')
   const readText = (format: string | undefined, value: string) => {
+    if (format === 'uri-reference-zgw' || format === 'uri') return inOwnForm(value)
     if (format === 'date-time' && isMoment(value)) return momentInUtc(value)
     if (format?.startsWith('duration') && nullable && isZeroDuration(value)) return null // a term of no length is no term
     return value

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { UUID_PATTERN } from '../lib/uuid.ts'
+import { currentRequest } from '../telemetry/current-request.ts'
 
 /** Where each resource lives. The key is its name in notifications and audit records. */
 export const PATHS = {
@@ -62,7 +63,7 @@ export function resolveLink(
   url: string,
   base: string,
 ): { kind: 'elsewhere' } | { kind: 'nothing' } | { kind: 'ours'; resource: Resource; uuid: string } {
-  const parsed = URL.parse(url)
+  const parsed = URL.parse(inOwnForm(url))
   if (!parsed) return { kind: 'nothing' }
   if (places?.base !== base) places = placesOf(base)
   if (parsed.host !== places.host) return { kind: 'elsewhere' }
@@ -73,6 +74,32 @@ export function resolveLink(
     if (UUID.test(uuid) && parsed.search === '') return { kind: 'ours', resource, uuid }
   }
   return { kind: 'nothing' }
+}
+
+/**
+ * A URL below another of our own addresses as it stands in answers; any other as it is. The request that is answered says which
+ * count: those of OWN_URLS, and its own host. The scheme does not matter.
+ */
+export function inOwnForm(url: string): string {
+  const own = currentRequest.getStore()?.own
+  if (!own || own.others.length === 0 || !/^https?:/i.test(url)) return url
+  const parsed = URL.parse(url)
+  if (!parsed) return url
+  const path = parsed.pathname + parsed.search + parsed.hash
+  for (const other of own.others) {
+    const { host, pathname } = new URL(other)
+    const prefix = pathname.replace(/\/$/, '')
+    if (parsed.host === host && path.startsWith(`${prefix}/`)) return own.base + path.slice(prefix.length)
+  }
+  return url
+}
+
+/** Addresses of ours beside `base` for this request: a Host header counts where no proxy stands before us, or one that we trust. */
+export function otherOwnAddresses(request: FastifyRequest, base: string, { ownUrls, trustProxy }: Config): string[] {
+  const isDirect = trustProxy.length === 0 || (request.ips?.length ?? 0) > 1
+  const here = `http://${request.host}`
+  const isKnown = URL.parse(here)?.host === URL.parse(base)?.host
+  return [...ownUrls, ...(isDirect && !isKnown && URL.canParse(here) ? [here] : [])]
 }
 
 // Of the address that was asked for last, which is nearly always the same: every request asks for several links.

@@ -9,6 +9,8 @@ export type CurrentRequest = {
   /** Questions to other services so far, and when the last may be asked. */
   questions: number
   until: number | undefined
+  /** Our address in answers, and the beginnings of URLs that count as it. */
+  own?: { base: string; others: readonly string[] }
   /** Does what waits for others: meanwhile the request does not take the place of another request of its client. */
   away<T>(work: () => Promise<T>): Promise<T>
 }

@@ -89,6 +89,14 @@ export const SERVICE = {
       description: 'address in links, without slash at the end',
     }),
   ),
+  ownUrls: Type.Optional(
+    Type.String({
+      env: 'OWN_URLS',
+      minLength: 1,
+      description:
+        'further addresses of our own, with commas, written as PUBLIC_URL: what they name is ours, in bodies and filters',
+    }),
+  ),
   /** Proxies whose `X-Forwarded-For` is believed. */
   trustProxy: Type.Optional(
     Type.String({
