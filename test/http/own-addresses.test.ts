@@ -6,7 +6,8 @@ import { CRS, faultsOf, ZAKEN, zaakBody } from '../zaken/given.ts'
 t.test('a type by any of our own addresses is the same type, in bodies and filters', async (t) => {
   const PUBLIC = 'https://zaken.example.nl/zgw'
   const test = await testApp(t, { PUBLIC_URL: PUBLIC, OWN_URLS: 'http://intern:8080/oud/, https://tweede.example.nl' })
-  const given = new URL(await givenZaaktype(test)).pathname.replace(/^\/zgw/, '')
+  const given = new URL(await givenZaaktype(test, { concept: true })).pathname.replace(/^\/zgw/, '')
+  t.equal((await test.call('POST', `${given}/publish`)).status, 200)
   for (const own of [
     PUBLIC,
     'http://zaken.example.nl/zgw',
