@@ -9,8 +9,8 @@ import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../core/vertrouwelijkheidaanduidi
 import { isZeroDuration } from './duration.ts'
 import { isMoment, momentInUtc } from './formats.ts'
 import { findFaults, type Plain } from './input-faults.ts'
-import { sourcesIn } from './numbers.ts'
 import { inOwnForm } from './links.ts'
+import { sourcesIn } from './numbers.ts'
 
 // ---- kinds of values that the standard uses ----
 
