@@ -31,7 +31,7 @@ import { allowOrigins } from './http/cors.ts'
 import { header } from './http/header.ts'
 import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
-import { otherOwnAddresses, requestBase } from './http/links.ts'
+import { addressesFor, requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { sharePlaces } from './http/places.ts'
 import { namePlugins } from './http/plugin-names.ts'
@@ -168,10 +168,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   traceRequests(app)
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
-    currentOf(request).own = {
-      base: request.base,
-      others: otherOwnAddresses(request, request.base, parts.config),
-    }
+    currentOf(request).own = addressesFor(request, request.base, parts.config)
     reply.headers(SECURITY_HEADERS).header(REQUEST_ID, request.id)
     if (request.base.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000')
     const root = request.url.split('/', 2)[1] ?? ''

@@ -25,6 +25,8 @@ type Composed = {
   trustProxy: string[]
   /** Beginnings of URLs, without slash at the end, that count as PUBLIC_URL. */
   ownUrls: string[]
+  /** The same, by which installations that were taken over named themselves; known after the switch. */
+  takenOverUrls: readonly string[]
   bootstrapClient: { id: string; secret: string } | undefined
   bootstrapAdmin: { gebruikersnaam: string; wachtwoord: string } | undefined
   oidc: OidcSettings | undefined
@@ -55,6 +57,9 @@ export type OidcSettings = {
   /** Values of the claim that lead to each role. */
   roles: { viewer: string[]; operator: string[]; administrator: string[] }
 }
+
+/** Addresses that count as PUBLIC_URL, at this moment. */
+export const otherAddresses = ({ ownUrls, takenOverUrls }: Config): string[] => [...ownUrls, ...takenOverUrls]
 
 /** Thrown when the environment is wrong; `faults` names every setting that is, with the reason. */
 export class ConfigError extends Error {
@@ -97,6 +102,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     dataDir,
     trustProxy,
     ownUrls,
+    takenOverUrls: [],
     bootstrapClient: bootstrapClient.id
       ? { id: bootstrapClient.id, secret: expected(bootstrapClient.secret) }
       : undefined,

@@ -19,7 +19,7 @@ import { json, type Mutation } from '../core/mutate.ts'
 import { type InvalidParam, throwFaults } from '../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../core/vertrouwelijkheidaanduiding.ts'
 import { OptionalChoice, Text, Url } from '../http/input.ts'
-import { link, localUuid } from '../http/links.ts'
+import { link, localUuid, resolveLink } from '../http/links.ts'
 
 const COMPONENTEN: Record<Component, string> = {
   ac: 'Autorisaties API',
@@ -131,29 +131,45 @@ export function toCatalogusAutorisatie(
 // ---- what was sent ----
 
 /**
- * Looks nothing up: a type of ours, under one of the hosts, becomes its uuid, and any other URL stays.
- * @param hosts base URLs that count as ours
+ * A type of ours becomes its uuid, and the URL of one elsewhere stays.
+ * @throws Problem 400 for a type of ours that does not exist; what is stored already may stay
  */
-export function readRights(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Right[] {
-  return rows.map((row) => {
+export async function readRights(
+  m: Mutation,
+  rows: Static<typeof AutorisatieInput>[],
+  stored: Right[] = [],
+): Promise<Right[]> {
+  const rechten = rows.map((row): Right => {
     const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
     const typeUrl = hasTypes(component) ? (row[TYPE_OF_COMPONENT[component]] ?? '') : ''
     return {
       component,
       scopes,
       typeUrl,
-      typeUuid: hasTypes(component) ? uuidAt(typeUrl, hosts, TYPE_OF_COMPONENT[component]) : null,
+      typeUuid: (hasTypes(component) && localUuid(typeUrl, m.actor.base, TYPE_OF_COMPONENT[component])) || null,
       max: hasMax(component) ? max || null : null,
     }
   })
+  throwFaults(await typeFaults(m, rechten, stored))
+  return rechten
 }
 
-function uuidAt(url: string, hosts: string[], resource: (typeof TYPE_OF_COMPONENT)[TypedComponent]): string | null {
-  for (const host of hosts) {
-    const uuid = localUuid(url, host, resource)
-    if (uuid) return uuid
-  }
-  return null
+async function typeFaults(m: Mutation, rechten: Right[], stored: Right[]): Promise<InvalidParam[]> {
+  const typeOf = ({ component, typeUuid, typeUrl }: Right) => `${component} ${typeUuid ?? typeUrl}`
+  const kept = new Set(stored.map(typeOf))
+  const isOurs = ({ typeUrl }: Right) => typeUrl !== '' && resolveLink(typeUrl, m.actor.base).kind !== 'elsewhere'
+  const asked = new Set(rechten.filter((recht) => isOurs(recht) && !kept.has(typeOf(recht))))
+  if (asked.size === 0) return []
+  const uuids = [...new Set([...asked].flatMap(({ typeUuid }) => typeUuid ?? []))]
+  const { rows } = await sql<{ type: string }>`
+    select component || ' ' || uuid as type from autorisatie_type where uuid = any(${uuids}::uuid[])`.execute(m.read)
+  const known = new Set(rows.map(({ type }) => type))
+  return rechten.flatMap((recht, index) => {
+    const { component } = recht
+    if (!hasTypes(component) || !asked.has(recht) || known.has(typeOf(recht))) return []
+    const type = TYPE_OF_COMPONENT[component]
+    return { name: `autorisaties.${index}.${type}`, code: 'bad-url', reason: `Dit ${type} bestaat hier niet.` }
+  })
 }
 
 /** @throws Problem 400 for a catalogue or a type that does not exist; what is stored already may stay */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
+import { type Config, otherAddresses } from '../config.ts'
+import { inOneForm, type OwnAddresses, ownAddresses } from '../lib/own-addresses.ts'
 import { UUID_PATTERN } from '../lib/uuid.ts'
 import { currentRequest } from '../telemetry/current-request.ts'
 
@@ -77,29 +78,25 @@ export function resolveLink(
 }
 
 /**
- * A URL below another of our own addresses as it stands in answers; any other as it is. The request that is answered says which
- * count: those of OWN_URLS, and its own host. The scheme does not matter.
+ * A URL in one form: below any of our own addresses as it stands in answers, and another as all its spellings are compared. The
+ * request that is answered says which addresses count: those of OWN_URLS and of takeovers, and its own host.
  */
 export function inOwnForm(url: string): string {
-  const own = currentRequest.getStore()?.own
-  if (!own || own.others.length === 0 || !/^https?:/i.test(url)) return url
-  const parsed = URL.parse(url)
-  if (!parsed) return url
-  const path = parsed.pathname + parsed.search + parsed.hash
-  for (const other of own.others) {
-    const { host, pathname } = new URL(other)
-    const prefix = pathname.replace(/\/$/, '')
-    if (parsed.host === host && path.startsWith(`${prefix}/`)) return own.base + path.slice(prefix.length)
-  }
-  return url
+  const current = currentRequest.getStore()
+  return inOneForm(url, current?.own, OF_THE_APIS, (address) => current?.addresses.add(address))
 }
+const OF_THE_APIS = /^\/(autorisaties|besluiten|catalogi|documenten|notificaties|zaken)\/api\/v1(\/|$)/
 
-/** Addresses of ours beside `base` for this request: a Host header counts where no proxy stands before us, or one that we trust. */
-export function otherOwnAddresses(request: FastifyRequest, base: string, { ownUrls, trustProxy }: Config): string[] {
-  const isDirect = trustProxy.length === 0 || (request.ips?.length ?? 0) > 1
-  const here = `http://${request.host}`
-  const isKnown = URL.parse(here)?.host === URL.parse(base)?.host
-  return [...ownUrls, ...(isDirect && !isKnown && URL.canParse(here) ? [here] : [])]
+/**
+ * Our addresses for this request. Its own host counts where nobody stands before us, or a proxy that we trust; a client that makes
+ * one up changes what its own request means, and nothing else: answers have `base`.
+ */
+export function addressesFor(request: FastifyRequest, base: string, config: Config): OwnAddresses {
+  const { headers, ips = [] } = request
+  const isForwarded = 'forwarded' in headers || Object.keys(headers).some((name) => name.startsWith('x-forwarded-'))
+  const here = URL.parse(`http://${request.host}`)
+  const counts = here && here.host !== new URL(base).host && (!isForwarded || ips.length > 1)
+  return ownAddresses(base, [...otherAddresses(config), ...(counts ? [`http://${here.host}`] : [])])
 }
 
 // Of the address that was asked for last, which is nearly always the same: every request asks for several links.

@@ -10,7 +10,8 @@ import { isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { type Address, type Range, withoutDot } from '../config/allowed-hosts.ts'
-import type { Config } from '../config.ts'
+import { type Config, otherAddresses } from '../config.ts'
+import { addressOf, ownAddresses } from '../lib/own-addresses.ts'
 
 export type AddressPolicy = {
   /** Why a URL may not be called, as far as it tells by itself; undefined: not by what it says. */
@@ -109,12 +110,8 @@ function withinV6(address: Address): Address {
 }
 
 function isOwn(url: URL, config: Config): boolean {
-  if (config.publicUrl) {
-    const own = new URL(config.publicUrl)
-    const prefix = own.pathname.replace(/\/$/, '')
-    const isBelow = url.pathname === prefix || url.pathname.startsWith(`${prefix}/`)
-    if (withoutDot(url.host) === own.host && isBelow) return true
-  }
+  const named = [...(config.publicUrl ? [config.publicUrl] : []), ...otherAddresses(config)]
+  if (addressOf(url, ownAddresses('', named))) return true
   // Where this process listens, by any of the addresses of its machine.
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const host = hostOf(url)

@@ -1,6 +1,7 @@
 // What is known of the request that is being answered wherever its work leads, and how often it may ask others.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { OwnAddresses } from '../lib/own-addresses.ts'
 
 export type CurrentRequest = {
   id: string
@@ -9,8 +10,9 @@ export type CurrentRequest = {
   /** Questions to other services so far, and when the last may be asked. */
   questions: number
   until: number | undefined
-  /** Our address in answers, and the beginnings of URLs that count as it. */
-  own?: { base: string; others: readonly string[] }
+  /** Our addresses as they count for it, and the others than that of answers that it used. */
+  own?: OwnAddresses
+  addresses: Set<string>
   /** Does what waits for others: meanwhile the request does not take the place of another request of its client. */
   away<T>(work: () => Promise<T>): Promise<T>
 }
@@ -30,7 +32,13 @@ export function currentOf({ raw }: FastifyRequest): CurrentRequest {
 /** Makes `currentRequest` hold in all hooks and handlers. */
 export function followRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const current: CurrentRequest = { id: request.id, questions: 0, until: undefined, away: (work) => work() }
+    const current: CurrentRequest = {
+      id: request.id,
+      questions: 0,
+      until: undefined,
+      addresses: new Set(),
+      away: (work) => work(),
+    }
     requests.set(request.raw, current)
     currentRequest.run(current, done)
   })

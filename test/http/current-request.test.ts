@@ -53,7 +53,13 @@ t.test('a request asks other services at most so many questions', async (t) => {
 })
 
 t.test('a request asks nothing more when other services took too long together', async (t) => {
-  const request: CurrentRequest = { id: 'x', questions: 0, until: undefined, away: (work) => work() }
+  const request: CurrentRequest = {
+    id: 'x',
+    questions: 0,
+    until: undefined,
+    addresses: new Set<string>(),
+    away: (work) => work(),
+  }
   await currentRequest.run(request, async () => {
     t.equal(await askOther(async () => 'answer'), 'answer')
     t.ok(request.until! > performance.now() + LIMITS.questionsMs - 10_000, 'counted from the first question')

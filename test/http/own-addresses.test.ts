@@ -1,6 +1,6 @@
 // What another of our own addresses names is ours; answers have PUBLIC_URL.
 import t from 'tap'
-import { givenZaaktype, testApp } from '../app.ts'
+import { givenCatalogus, givenZaaktype, testApp, zaaktypeBody } from '../app.ts'
 import { CRS, faultsOf, ZAKEN, zaakBody } from '../zaken/given.ts'
 
 t.test('a type by any of our own addresses is the same type, in bodies and filters', async (t) => {
@@ -28,4 +28,74 @@ t.test('a type by any of our own addresses is the same type, in bodies and filte
   }
   const other = await test.call('POST', `${ZAKEN}/zaken`, zaakBody(`https://ander.example.nl${given}`), CRS)
   t.same(faultsOf(other), ['zaaktype: bad-url'])
+})
+
+t.test('an autorisatie may name a type by any of our addresses, and has to name one that is there', async (t) => {
+  const PUBLIC = 'https://zaken.example.nl/zgw'
+  const test = await testApp(t, { PUBLIC_URL: PUBLIC, OWN_URLS: 'http://intern:8080' })
+  const type = new URL(await givenZaaktype(test, { concept: true })).pathname.replace(/^\/zgw/, '')
+  const applicatie = (...zaaktypen: string[]) => ({
+    clientIds: [crypto.randomUUID()],
+    label: 'Rechten',
+    autorisaties: zaaktypen.map((zaaktype) => ({
+      component: 'zrc',
+      scopes: ['zaken.lezen'],
+      zaaktype,
+      maxVertrouwelijkheidaanduiding: 'openbaar',
+    })),
+  })
+  const nowhere = `/catalogi/api/v1/zaaktypen/${crypto.randomUUID()}`
+  const path = '/autorisaties/api/v1/applicaties'
+  const made = await test.call(
+    'POST',
+    path,
+    applicatie(`http://intern:8080${type}`, 'https://elders.example.nl/type/1'),
+  )
+  t.equal(made.status, 201, made.text)
+  t.same(
+    made.body.autorisaties.map(({ zaaktype }: { zaaktype: string }) => zaaktype),
+    [`${PUBLIC}${type}`, 'https://elders.example.nl/type/1'],
+  )
+  for (const own of [PUBLIC, 'http://intern:8080', 'http://localhost']) {
+    const wrong = applicatie(`${own}${type}`, `${own}${nowhere}`)
+    t.same(faultsOf(await test.call('POST', path, wrong)), ['autorisaties.1.zaaktype: bad-url'], own)
+  }
+  const documenttype = applicatie(`${PUBLIC}${type.replace('zaaktypen', 'besluittypen')}`)
+  t.same(faultsOf(await test.call('POST', path, documenttype)), ['autorisaties.0.zaaktype: bad-url'])
+
+  await test.database.sql`delete from zaaktype`
+  const { url: _, ...stored } = made.body
+  const self = new URL(made.body.url).pathname.replace(/^\/zgw/, '')
+  t.equal((await test.call('PUT', self, stored)).status, 200, 'what is stored may stay')
+  const more = { autorisaties: [...stored.autorisaties, ...applicatie(`${PUBLIC}${nowhere}`).autorisaties] }
+  t.same(faultsOf(await test.call('PATCH', self, more)), ['autorisaties.2.zaaktype: bad-url'])
+})
+
+t.test('the host of a request counts unless a proxy that is not trusted stands before us', async (t) => {
+  const given = { PUBLIC_URL: 'https://zaken.example.nl' }
+  const through = async (env: Record<string, string>, more: Record<string, string> = {}) => {
+    const test = await testApp(t, env)
+    const type = new URL(await givenZaaktype(test, { concept: true })).pathname
+    const body = { zaaktype: `http://intern:8080${type}`, omschrijving: 'Begin', volgnummer: 1 }
+    const made = await test.call('POST', '/catalogi/api/v1/statustypen', body, {
+      headers: { host: 'intern:8080', ...more },
+    })
+    if (made.status === 201) t.equal(made.body.zaaktype, `https://zaken.example.nl${type}`, 'answers have PUBLIC_URL')
+    return made.status
+  }
+  t.equal(await through(given), 201, 'nobody before us')
+  t.equal(await through(given, { 'x-forwarded-for': '10.0.0.9' }), 400, 'a proxy that is not trusted')
+  t.equal(await through({ ...given, TRUST_PROXY: '127.0.0.1' }, { 'x-forwarded-for': '10.0.0.9' }), 201, 'trusted')
+  t.equal(await through({ ...given, TRUST_PROXY: '10.1.1.1' }, { 'x-forwarded-for': '10.0.0.9' }), 400, 'another')
+})
+
+t.test('what else a host of ours has is not ours, and addresses elsewhere have one spelling', async (t) => {
+  const test = await testApp(t, { PUBLIC_URL: 'https://zaken.example.nl/zgw', OWN_URLS: 'https://oud.example.nl' })
+  const products = ['https://OUD.example.nl/producten/1', 'HTTPS://Elders.Example.nl:443/P?q=A']
+  const made = await test.call('POST', '/catalogi/api/v1/zaaktypen', {
+    ...zaaktypeBody(await givenCatalogus(test)),
+    productenOfDiensten: products,
+  })
+  t.equal(made.status, 201, made.text)
+  t.same(made.body.productenOfDiensten, ['https://oud.example.nl/producten/1', 'https://elders.example.nl/P?q=A'])
 })

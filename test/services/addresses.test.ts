@@ -182,8 +182,17 @@ t.test('ALLOWED_PRIVATE_HOSTS opens the hosts, addresses and ranges that it name
 })
 
 t.test('an address of this service itself is refused whatever is allowed', async (t) => {
-  const policy = forClients(readConfig({ ...SETTINGS, ALLOWED_PRIVATE_HOSTS: 'localhost,127.0.0.0/8,::1' }))
+  const policy = forClients(
+    readConfig({
+      ...SETTINGS,
+      ALLOWED_PRIVATE_HOSTS: 'localhost,127.0.0.0/8,::1',
+      OWN_URLS: 'http://zgw.intern:8080/, https://oud.example/zgw',
+    }),
+  )
   for (const [url, own] of [
+    ['http://ZGW.intern:8080/notificaties/api/v1/notificaties', true],
+    ['https://user:word@oud.example/zgw/x', true],
+    ['https://oud.example/zac/callback', false],
     ['https://zaken.example/zgw/notificaties/api/v1/notificaties', true],
     ['https://ZAKEN.example./zgw', true],
     ['http://zaken.example/zgw/x', true],

@@ -19,17 +19,12 @@ import { type Applicatie, type ApplicatieInput, type ApplicatieRow, requireAppli
 /** `zonderRechten`: it may have no rights (yet), which the standard does not allow a client to write. */
 type Allowed = { zonderRechten?: boolean }
 
-/** @param hosts addresses of ours, besides that of the actor, under which types may be written */
-export async function createApplicatie(
-  m: Mutation,
-  input: ApplicatieInput,
-  hosts: string[] = [],
-  regels: Allowed = {},
-): Promise<Applicatie> {
+/** @throws Problem 400 */
+export async function createApplicatie(m: Mutation, input: ApplicatieInput, regels: Allowed = {}): Promise<Applicatie> {
   const clientIds = [...new Set(input.clientIds)]
   throwFaults([...(await takenClientIds(m, clientIds, null)), ...incompleteRights(input)])
   const catalogusRechten = await readCatalogusRights(m, input.catalogusAutorisaties ?? [], [])
-  const rechten = readRights(input.autorisaties ?? [], [m.actor.base, ...hosts])
+  const rechten = await readRights(m, input.autorisaties ?? [])
   requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length, regels)
   const { id, uuid } = await m.trx
     .insertInto('applicatie')
@@ -53,7 +48,6 @@ export async function changeApplicatie(
   actie: 'update' | 'partial_update',
   uuid: string,
   input: Partial<ApplicatieInput>,
-  hosts: string[] = [],
   regels: Allowed = {},
 ): Promise<Applicatie> {
   const { id } = await lockApplicatie(m, uuid)
@@ -61,7 +55,7 @@ export async function changeApplicatie(
   const clientIds = input.clientIds && [...new Set(input.clientIds)]
   throwFaults([...(clientIds ? await takenClientIds(m, clientIds, id) : []), ...incompleteRights(input)])
   const alles = input.heeftAlleAutorisaties ?? before.heeftAlleAutorisaties
-  const rechten = input.autorisaties && readRights(input.autorisaties, [m.actor.base, ...hosts])
+  const rechten = input.autorisaties && (await readRights(m, input.autorisaties, before.rechten))
   const catalogusRechten =
     input.catalogusAutorisaties !== undefined
       ? await readCatalogusRights(m, input.catalogusAutorisaties, before.catalogusRechten)

@@ -61,7 +61,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
       preValidation: refuseNull,
     },
     async (request, reply) => {
-      const applicatie = await app.mutate(request.actor, (m) => createApplicatie(m, request.body, ours(request)))
+      const applicatie = await app.mutate(request.actor, (m) => createApplicatie(m, request.body))
       return reply.code(201).header('location', applicatie.url).send(applicatie)
     },
   )
@@ -91,7 +91,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
       preValidation: refuseNull,
     },
     async (request) =>
-      app.mutate(request.actor, (m) => changeApplicatie(m, 'update', request.params.uuid, request.body, ours(request))),
+      app.mutate(request.actor, (m) => changeApplicatie(m, 'update', request.params.uuid, request.body)),
   )
 
   app.patch(
@@ -103,9 +103,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
       preValidation: refuseNull,
     },
     async (request) =>
-      app.mutate(request.actor, (m) =>
-        changeApplicatie(m, 'partial_update', request.params.uuid, request.body, ours(request)),
-      ),
+      app.mutate(request.actor, (m) => changeApplicatie(m, 'partial_update', request.params.uuid, request.body)),
   )
 
   app.delete('/applicaties/:uuid', { config: updateAccess, schema: { params: Params } }, async (request, reply) => {
@@ -122,12 +120,6 @@ async function refuseNull({ body }: FastifyRequest): Promise<void> {
   const values = body as Record<string, unknown>
   const nulls = NIET_NULL.filter((name) => values[name] === null || values[snakeCase(name)] === null)
   throwFaults(nulls.map((name) => ({ name, code: 'null', reason: 'Dit veld mag niet null zijn.' })))
-}
-
-/** Addresses under which a type URL means a type of ours: as links are written, and as this caller reached us. */
-function ours(request: FastifyRequest): string[] {
-  const { host } = request.headers
-  return [request.base, ...(host && URL.canParse(`http://${host}`) ? [`http://${host}`] : [])]
 }
 
 function withAllClients(clientIds: string[] | undefined): RawBuilder<boolean> {

@@ -293,7 +293,6 @@ async function replaceRights(
         autorisaties: input.flatMap((right) => (right.soort === 'type' ? [right.input] : [])),
         catalogusAutorisaties: input.flatMap((right) => (right.soort === 'catalogus' ? [right.input] : [])),
       },
-      [],
       { zonderRechten: true },
     )
     m.audit({

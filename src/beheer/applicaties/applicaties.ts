@@ -84,7 +84,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       const uuid = await mutateFromPage(request, async (m) => {
         const { heeftAlleAutorisaties, alleenIsGereedVoorPublicatie, label } = form
         const input = { label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }
-        const applicatie = await createApplicatie(m, input, [], { zonderRechten: true })
+        const applicatie = await createApplicatie(m, input, { zonderRechten: true })
         for (const clientId of clientIds) await createSecret(m, app.parts.box, clientId, form.geheim)
         const uuid = uuidOf(applicatie.url)
         m.audit({
@@ -149,7 +149,7 @@ export function registerApplicaties(app: FastifyInstance): void {
           // All rights come in place of those that there were.
           ...(heeftAlleAutorisaties && { autorisaties: [], catalogusAutorisaties: [] }),
         }
-        const nieuw = await changeApplicatie(m, 'update', applicatie.uuid, input, [], { zonderRechten: true })
+        const nieuw = await changeApplicatie(m, 'update', applicatie.uuid, input, { zonderRechten: true })
         m.audit({
           handeling: 'applicatie-wijzigen',
           soort: 'applicatie',
