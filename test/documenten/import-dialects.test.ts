@@ -23,12 +23,12 @@ const textOf = (rows: Rij[], separator: string, newline = '\r\n', kop: readonly 
 const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
 
 /** What an import and a dry run make of the same file, and the report of the import. */
-async function bothOf(file: Buffer, contentType = 'text/csv') {
+async function bothOf(file: Buffer, contentType = 'text/csv', bestandsnaam = 'rijen.csv') {
   const charset = contentType.split('charset=')[1]
   const draft = await app.app.mutate(systemActor('test', BASE), async (m) => {
     m.unrecorded('a test')
     const made = await createDraft(m, Readable.from([file]), {
-      bestandsnaam: 'rijen.csv',
+      bestandsnaam,
       baseUrl: BASE,
       createdBy: 'test',
       ...(charset && { charset }),
@@ -137,4 +137,71 @@ t.test('a name is found composed or decomposed, and by its bytes', async (t) => 
   )
   t.match(status, { total: 7, processedSuccessfully: 4, processedInvalid: 3 })
   t.equal(bytes.toString().match(/bestandspad: Het bestand bestaat niet/g)?.length, 3)
+})
+
+t.test('NDJSON has the documents as the API writes them, and so has its report', async (t) => {
+  const uuid = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
+  const base = {
+    bronorganisatie: '000000000',
+    creatiedatum: '2024-02-29',
+    titel: 'Regel',
+    auteur: 'Auteur',
+    taal: 'nld',
+    informatieobjecttype: type,
+    bestandspad: 'brief.txt',
+  }
+  const stated = {
+    ...base,
+    url: `http://elders.example/enkelvoudiginformatieobjecten/${uuid}`,
+    identificatie: 'REGEL-1',
+    ondertekening: { soort: 'digitaal', datum: '2024-03-01' },
+    trefwoorden: ['een, twee', 'drie'],
+    indicatieGebruiksrecht: false,
+    versie: 7,
+    eigen: { veld: true },
+  }
+  const lines = [
+    JSON.stringify(stated),
+    '',
+    JSON.stringify({ ...base, creatiedatum: '1-5-2024' }),
+    JSON.stringify({ ...base, titel: {} }),
+    JSON.stringify({ ...base, bestandspad: undefined }),
+    '{"titel":',
+    '[1]',
+    JSON.stringify(base),
+  ]
+  const file = Buffer.from(`\ufeff${lines.join('\r\n')}`)
+  const { status, report, bytes } = await bothOf(file, 'application/x-ndjson', 'regels.ndjson')
+  t.match(status, { total: 7, emptyRows: 1, processedSuccessfully: 2, processedInvalid: 5 })
+  const { body } = await call('GET', `${DOCUMENTEN}/${uuid}`)
+  t.match(body, {
+    identificatie: 'REGEL-1',
+    versie: 1,
+    ondertekening: stated.ondertekening,
+    trefwoorden: ['een, twee', 'drie'],
+    indicatieGebruiksrecht: false,
+  })
+  t.match(report.headers, { 'content-type': 'application/x-ndjson', 'content-disposition': /\.ndjson"$/ })
+  const told = bytes
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.strictSame(told[0], { uuid, ...stated, opmerking: '', resultaat: 'Geïmporteerd' })
+  t.match(told[1], { creatiedatum: '1-5-2024', opmerking: /^creatiedatum: /, resultaat: 'Niet geïmporteerd' })
+  t.match(told[2].opmerking, /^titel: /)
+  t.match(told[3].opmerking, 'bestandspad: Dit veld is verplicht.')
+  t.match(told[4], { regel: '{"titel":', opmerking: 'Rij 6: Dit is geen JSON-object.' })
+  t.match(told[5].opmerking, 'geen JSON-object')
+  t.match(told[6], { ...base, uuid: /^[0-9a-f-]{36}$/, identificatie: /^DOCUMENT-2024-/, resultaat: 'Geïmporteerd' })
+  const open = await givenImport(app)
+  for (const [body, what] of [
+    [Buffer.from(`{"titel":"${'x'.repeat(1024 * 1024)}"}`), 'groter dan'],
+    [Buffer.from([0x7b, 0xe9, 0x7d]), '0xE9'],
+  ] as const) {
+    const answer = await call('POST', `${API}/${open}/upload`, body, {
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    t.match(answer, { status: 400, body: { code: 'parse_error', detail: what } })
+  }
 })

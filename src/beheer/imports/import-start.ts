@@ -17,6 +17,7 @@ import {
   requireConcept,
   startDraft,
 } from '../../documenten/import/draft.ts'
+import { isNdjson } from '../../documenten/import/ndjson.ts'
 import { csvStream } from '../../documenten/import/report.ts'
 import { cellAt, imported } from '../../documenten/import/rows.ts'
 import { formParts } from '../../http/forms.ts'
@@ -95,7 +96,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
   app.get('/imports/concept/:uuid', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
-    const shown = Math.min(kop.length, MAX_COLUMNS)
+    // The last column of NDJSON is the line itself.
+    const shown = Math.min(isNdjson(kop) ? kop.length - 1 : kop.length, MAX_COLUMNS)
     const rows = await reader.sql<{ nummer: number; count: number; cellen: string[] }[]>`
       select nummer, json_array_length(cellen) as count, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end

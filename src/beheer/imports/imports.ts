@@ -15,6 +15,7 @@ import {
   pauseImport,
   sendReport,
 } from '../../documenten/import/index.ts'
+import { ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
 import { failedRows } from '../../documenten/import/report-rows.ts'
 import { cellAt, type ImportRow, requireImport } from '../../documenten/import/rows.ts'
@@ -155,6 +156,11 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     if (!hasReport(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
     countStream(request, reply)
     const dialect = dialectOf(row)
+    if (dialect.kind === 'ndjson')
+      return reply
+        .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.ndjson"` })
+        .type('application/x-ndjson')
+        .send(ndjsonStream(failedRows(reader, row)))
     async function* records() {
       yield row.kop as string[]
       yield* failedRows(reader, row)

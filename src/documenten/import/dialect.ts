@@ -8,6 +8,7 @@ export type Separator = (typeof SEPARATORS)[number]
 const NAMES = new Set<string>(SEPARATORS)
 
 export type Dialect = {
+  kind?: 'csv' | 'ndjson'
   separator: Separator
   newline: '\r\n' | '\n' | '\r'
   /** Whether the first line is `sep=;`, with which Excel is told the separator. */

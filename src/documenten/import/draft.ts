@@ -11,6 +11,7 @@ import { enqueue } from '../../jobs/queue.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
 import { activateImport, copyInto, createImport, importFault, waitForClient } from './index.ts'
+import { readImportNdjson } from './ndjson.ts'
 import type { ImportRow } from './rows.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
@@ -34,7 +35,8 @@ export async function createDraft(
       yield chunk as Buffer
     }
   }
-  const { kop, regels, dialect } = await readImportCsv(counted(), charset ? { charset } : {})
+  const read = /\.(ndjson|jsonl)$/i.test(values.bestandsnaam) ? readImportNdjson : readImportCsv
+  const { kop, regels, dialect } = await read(counted(), charset ? { charset } : {})
   const { id, uuid } = await m.trx
     .insertInto('importDraft')
     .values({

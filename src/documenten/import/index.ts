@@ -20,6 +20,7 @@ import { importBaseDirFault } from './base-dir.ts'
 import { charsetNamed } from './charset.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
 import { dialectOf } from './dialect.ts'
+import { readImportNdjson, reportNdjson } from './ndjson.ts'
 import { enqueueBatch, finishWhenDone, stopImport } from './progress.ts'
 import { reportCharset, reportCsv } from './report.ts'
 import { reportRows } from './report-rows.ts'
@@ -134,9 +135,10 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     if (fault) throw importFault(fault.code, fault.reden)
     if (found.status !== 'pending')
       throw importFault('invalid-status', `Deze import heeft al een bestand (${found.status}).`)
-    const charset = requireCsv(request)
+    const { kind, charset } = requireKind(request)
     await waitForClient(m)
-    const { kop, regels, dialect } = await readImportCsv(request.body as Readable, { charset })
+    const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
+    const { kop, regels, dialect } = await read(request.body as Readable, { charset })
     const lines = copyLines(found.id, regels)
     await copyInto(m, 'import_row', lines)
     await activateImport(m, found, {
@@ -342,10 +344,16 @@ export function sendReport(
   if (!hasReport(row)) throw notFound()
   countStream(request, reply)
   const dialect = dialectOf(row)
+  const kop = row.kop as string[]
+  if (dialect.kind === 'ndjson')
+    return reply
+      .type('application/x-ndjson')
+      .header('content-disposition', `attachment; filename="report-${row.uuid}.ndjson"`)
+      .send(reportNdjson(kop, reportRows(reader, row, options)))
   return reply
     .type(`text/csv; charset=${reportCharset(dialect)}`)
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
-    .send(reportCsv(row.kop as string[], reportRows(reader, row, options), { ...options, dialect }))
+    .send(reportCsv(kop, reportRows(reader, row, options), { ...options, dialect }))
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */
@@ -358,12 +366,19 @@ export async function deleteImportRow(m: Pick<Mutation, 'trx' | 'enqueue'>, id: 
   await m.enqueue('remove-import', { id }, { jobKey: `remove-import:${id}` })
 }
 
-/** @returns the charset that the client declares, UTF-8 when it declares none */
-function requireCsv(request: FastifyRequest): string {
-  const [type, ...parameters] = header(request, 'content-type')
+const KINDS = new Map<string, 'csv' | 'ndjson'>([
+  ['text/csv', 'csv'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+])
+
+/** What the client says that the file is; its charset is UTF-8 when it declares none. */
+function requireKind(request: FastifyRequest): { kind: 'csv' | 'ndjson'; charset: string } {
+  const [type = '', ...parameters] = header(request, 'content-type')
     .split(';')
     .map((part) => part.trim().toLowerCase())
-  if (type !== 'text/csv' || header(request, 'content-encoding')) throw new Problem(415)
+  const kind = KINDS.get(type)
+  if (!kind || header(request, 'content-encoding')) throw new Problem(415)
   const label = parameters
     .find((part) => part.startsWith('charset='))
     ?.slice(8)
@@ -374,7 +389,7 @@ function requireCsv(request: FastifyRequest): string {
     throw new Problem(415, { detail: 'Deze tekenset is niet bekend. Gebruik utf-8, utf-16 of windows-1252.' })
   if (request.body === undefined || request.body === null)
     throw csvProblem(new CsvError('empty-file', 'Het bestand is leeg.'))
-  return charset
+  return { kind, charset }
 }
 
 function csvProblem(fault: CsvError): Problem {

@@ -10,6 +10,7 @@ import { Metagegevens } from '../document/columns.ts'
 import { gebruiksrechtFault, statusFault } from '../rules.ts'
 import { publishedFault, type UnpublishedTypes } from '../type.ts'
 import { columnOf, rowToDocument, valuesOf } from './columns.ts'
+import { isNdjson, lineToDocument } from './ndjson.ts'
 
 export type ReadRow = {
   nummer: number
@@ -32,7 +33,9 @@ export function hasFile(row: Candidate): row is WithFile {
 export function readRow(kop: string[], cellen: string[], nummer: number): ReadRow | { fout: string } {
   const values = valuesOf(kop, cellen, nummer)
   if ('fout' in values) return values
-  const { body, uuid, bestandspad, zaakUuid, fouten } = rowToDocument(values.rij)
+  const document = isNdjson(kop) ? lineToDocument(values.rij, cellen.at(-1) ?? '') : rowToDocument(values.rij)
+  if (!document) return { fout: `Rij ${nummer}: Dit is geen JSON-object.` }
+  const { body, uuid, bestandspad, zaakUuid, fouten } = document
   const faults = fouten.map(({ kolom, reden }) => `${kolom}: ${reden}`)
   const skip = new Set<string>(fouten.map(({ kolom }) => kolom))
   const input = readFields(body, (fault) => {

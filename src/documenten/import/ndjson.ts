@@ -1,0 +1,149 @@
+// NDJSON: an import with one document a line, as the API itself writes one, plus `bestandspad`. A line is staged as the 27 columns, by
+// which rows are shown and found, and behind them the line itself, from which the document is made.
+import { Readable } from 'node:stream'
+import { Metagegevens } from '../document/columns.ts'
+import { decode } from './charset.ts'
+import { KOLOMMEN, type Rij, type RowAsDocument, rowToDocument } from './columns.ts'
+import { CsvError } from './csv-error.ts'
+import type { Dialect } from './dialect.ts'
+import type { Rapportrij } from './report.ts'
+
+const LINE = 'application/x-ndjson'
+const KOP = [...KOLOMMEN, LINE]
+const FIELDS = Object.keys(Metagegevens.properties)
+const CHUNK = 64 * 1024
+const LF = 0x0a
+
+type Fields = Record<string, unknown>
+
+/** Whether the rows below this header are lines of NDJSON. */
+export function isNdjson(kop: string[]): boolean {
+  return kop.length === KOP.length && kop.at(-1) === LINE
+}
+
+/**
+ * The counterpart of `readImportCsv`. A line that is no JSON object is a row like any other, which is refused when it is judged.
+ * @throws CsvError for what is not in its charset, and for a line that is too large
+ */
+export async function readImportNdjson(
+  bytes: Readable | AsyncIterable<Uint8Array>,
+  { maxRecordBytes = 1024 * 1024, charset }: { maxRecordBytes?: number; charset?: string } = {},
+): Promise<{ kop: string[]; dialect: Partial<Dialect>; regels: AsyncIterable<string[]> }> {
+  const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
+  const decoded = await decode(source, charset)
+  return { kop: KOP, dialect: { kind: 'ndjson' }, regels: rows(decoded.bytes, maxRecordBytes) }
+}
+
+async function* rows(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string[]> {
+  let count = 0
+  for await (const line of lines(utf8, maxBytes)) {
+    count++
+    yield line === '' ? [] : cellsOf(line)
+  }
+  if (count === 0) throw new CsvError('empty-file', 'Het bestand is leeg.')
+}
+
+async function* lines(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
+  let parts: Buffer[] = []
+  let size = 0
+  let number = 1
+  const add = (part: Buffer) => {
+    size += part.length
+    if (size > maxBytes)
+      throw new CsvError('parse_error', `Regel ${number} van het bestand is groter dan ${maxBytes} bytes.`)
+    parts.push(part)
+  }
+  const taken = () => {
+    const line = Buffer.concat(parts).toString().trim()
+    parts = []
+    size = 0
+    number++
+    return line
+  }
+  for await (const chunk of utf8) {
+    let from = 0
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, from)) {
+      add(chunk.subarray(from, end))
+      from = end + 1
+      yield taken()
+    }
+    if (from < chunk.length) add(chunk.subarray(from))
+  }
+  if (size > 0) yield taken()
+}
+
+function parsed(line: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function cellsOf(line: string): string[] {
+  const fields = parsed(line)
+  if (!fields) return [...KOLOMMEN.map(() => ''), line]
+  // What a change feed delivers has its uuid in its address alone.
+  const uuid = fields.uuid ?? /[0-9a-f-]{36}$/i.exec(textOf(fields.url))?.[0]
+  const cells = KOLOMMEN.map((kolom) => {
+    if (kolom === 'uuid') return textOf(uuid)
+    const [name = '', part] = kolom.split('.')
+    return textOf(part === undefined ? fields[name] : (fields[name] as Fields | null | undefined)?.[part])
+  })
+  return [...cells, line]
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return ''
+  return Array.isArray(value) ? value.map(textOf).join(',') : JSON.stringify(value)
+}
+
+/** The counterpart of `rowToDocument`: the fields as they stand in the line. Undefined when it is no JSON object. */
+export function lineToDocument(rij: Rij, line: string): RowAsDocument | undefined {
+  const fields = parsed(line)
+  if (!fields) return undefined
+  const fromCells = rowToDocument(rij)
+  const own = new Set<string>(['uuid', 'bestandspad', 'zaakUuid', 'informatieobjecttype'])
+  const body = Object.fromEntries(FIELDS.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])))
+  // A type may be named, which was written into its cell as its URL.
+  if (typeof fields.informatieobjecttype === 'string') body.informatieobjecttype = fromCells.body.informatieobjecttype
+  return { ...fromCells, body, fouten: fromCells.fouten.filter(({ kolom }) => own.has(kolom)) }
+}
+
+/** The report: each line with `opmerking` and `resultaat` behind its fields, and what the document was given. */
+export function reportNdjson(kop: string[], rijen: AsyncIterable<Rapportrij>): Readable {
+  const [uuid, identificatie] = [kop.indexOf('uuid'), kop.indexOf('identificatie')]
+  async function* chunks(): AsyncGenerator<Buffer> {
+    let text = ''
+    for await (const { cellen, opmerking, resultaat } of rijen) {
+      const line = cellen.at(-1) ?? ''
+      const fields = parsed(line) ?? { regel: line }
+      const given = {
+        ...(cellen[uuid] && { uuid: cellen[uuid] }),
+        ...(cellen[identificatie] && { identificatie: cellen[identificatie] }),
+      }
+      text += `${JSON.stringify({ ...given, ...withoutEmpty(fields), opmerking, resultaat })}\n`
+      if (text.length >= CHUNK) {
+        yield Buffer.from(text)
+        text = ''
+      }
+    }
+    if (text !== '') yield Buffer.from(text)
+  }
+  return Readable.from(chunks(), { objectMode: false })
+}
+
+/** Without a uuid or identificatie that says nothing, in the place of which comes what was given. */
+function withoutEmpty({ uuid, identificatie, ...rest }: Fields): Fields {
+  return { ...(uuid ? { uuid } : {}), ...(identificatie ? { identificatie } : {}), ...rest }
+}
+
+/** The lines of rows, as they came. */
+export function ndjsonStream(rows: AsyncIterable<string[]>): Readable {
+  async function* lines(): AsyncGenerator<string> {
+    for await (const cellen of rows) yield `${cellen.at(-1)}\n`
+  }
+  return Readable.from(lines(), { objectMode: false })
+}
