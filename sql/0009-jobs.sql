@@ -36,6 +36,32 @@ comment on column worker_crash.job_id is 'Id of the job in graphile_worker. Rows
 comment on column worker_crash.aantal is 'How often a worker died while it ran this job.';
 comment on column worker_crash.last_at is 'When that was last found out.';
 
+create table periodic_job (
+  task text primary key,
+  last_at timestamptz not null
+);
+comment on table periodic_job is 'Up to where the jobs that come at set moments were planned: one row a kind, kept by src/jobs/periodic.ts.';
+comment on column periodic_job.task is 'Kind of job: a file of that name in tasks/.';
+comment on column periodic_job.last_at is 'The last of its moments for which a job was added.';
+
+create table clock_setback (
+  id bigint generated always as identity primary key,
+  noticed_at timestamptz not null default now(),
+  ahead_seconds double precision not null,
+  deliveries integer not null,
+  receivers integer not null,
+  jobs integer not null,
+  resumed integer not null
+);
+comment on table clock_setback is 'When the clock of the database was found to have been ahead, and what was pulled back. The last hundred are kept.';
+comment on column clock_setback.id is 'Number.';
+comment on column clock_setback.noticed_at is 'When that was found out, by the clock that was set right.';
+comment on column clock_setback.ahead_seconds is 'By how much it had been ahead at least, in seconds.';
+comment on column clock_setback.deliveries is 'Deliveries that were planned too far ahead.';
+comment on column clock_setback.receivers is 'Abonnementen that were left alone for too long.';
+comment on column clock_setback.jobs is 'Jobs that were planned too far ahead.';
+comment on column clock_setback.resumed is 'Abonnementen that had been blocked by that clock, and were resumed.';
+
 create table retention_run (
   id bigint generated always as identity primary key,
   started_by text not null default '',

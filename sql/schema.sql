@@ -459,6 +459,18 @@ CREATE INDEX catalogus_autorisatie_applicatie_id_idx ON catalogus_autorisatie US
 CREATE INDEX catalogus_autorisatie_catalogus_id_idx ON catalogus_autorisatie USING btree (catalogus_id);
 CREATE TRIGGER catalogus_autorisatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON catalogus_autorisatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
+-- When the clock of the database was found to have been ahead, and what was pulled back. The last hundred are kept.
+create table clock_setback (
+  ahead_seconds double precision not null, -- By how much it had been ahead at least, in seconds.
+  deliveries integer not null, -- Deliveries that were planned too far ahead.
+  id bigint not null generated always as identity, -- Number.
+  jobs integer not null, -- Jobs that were planned too far ahead.
+  noticed_at timestamp with time zone not null default now(), -- When that was found out, by the clock that was set right.
+  receivers integer not null, -- Abonnementen that were left alone for too long.
+  resumed integer not null, -- Abonnementen that had been blocked by that clock, and were resumed.
+  constraint clock_setback_pkey PRIMARY KEY (id)
+);
+
 -- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
 create table delivery (
   abonnement_id bigint not null default 0, -- The receiver: an abonnement, or 0 for the external notifications service.
@@ -1003,6 +1015,13 @@ create table pending_mirror (
   wijzigingen jsonb not null, -- The changes as they will be recorded.
   constraint pending_mirror_pkey PRIMARY KEY (id),
   constraint pending_mirror_soort_check CHECK ((soort = ANY (ARRAY['maken'::text, 'verwijderen'::text])))
+);
+
+-- Up to where the jobs that come at set moments were planned: one row a kind, kept by src/jobs/periodic.ts.
+create table periodic_job (
+  last_at timestamp with time zone not null, -- The last of its moments for which a job was added.
+  task text not null, -- Kind of job: a file of that name in tasks/.
+  constraint periodic_job_pkey PRIMARY KEY (task)
 );
 
 -- Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.

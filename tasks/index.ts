@@ -4,7 +4,8 @@ import { mutator } from '../src/core/mutate.ts'
 import type { Ahead } from '../src/documenten/import/ahead.ts'
 import type { BatchParts } from '../src/documenten/import/prepare.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
-import { CRON } from '../src/operations/retention.ts'
+import type { Periodic } from '../src/jobs/periodic.ts'
+import { DAILY_AT } from '../src/operations/retention.ts'
 import type { portionRunner } from '../src/overnemen/portions.ts'
 import { openRemoteRelations } from '../src/services/remote-relations.ts'
 import type { Services } from '../src/services/services.ts'
@@ -70,9 +71,9 @@ function underOrigins(tasks: Tasks): Tasks {
   return Object.fromEntries(Object.entries(tasks).map(([name, work]) => [name, under(name, work)])) as Tasks
 }
 
-/** What runs by the clock (UTC). A run that was missed because no worker was there is made up for within a day. */
-export const CRONTAB = `
-${CRON} retention ?fill=1d&jobKey=retention
-* * * * * fold-counts ?jobKey=fold-counts
-* * * * * block-abonnementen ?jobKey=block-abonnementen
-`
+/** What runs at set moments. Those that nobody was there for are made up once. */
+export const PERIODIC: Periodic[] = [
+  { task: 'retention', every: '1 day', from: `2000-01-01T${DAILY_AT}Z` },
+  { task: 'fold-counts', every: '1 minute', from: '2000-01-01T00:00Z' },
+  { task: 'block-abonnementen', every: '1 minute', from: '2000-01-01T00:00Z' },
+]

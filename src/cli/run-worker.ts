@@ -1,10 +1,11 @@
 // The job side: opening its parts, running and stopping.
 import type { Logger } from 'pino'
-import { CRONTAB, taskList } from '../../tasks/index.ts'
+import { PERIODIC, taskList } from '../../tasks/index.ts'
 import { sendNotifications } from '../../tasks/verstuur-notificaties.ts'
 import { requireKey } from '../autorisaties/secret-key.ts'
 import { openLiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
+import { mutator } from '../core/mutate.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
 import { tellOfHosts } from '../database/primary.ts'
@@ -16,6 +17,7 @@ import type { Store } from '../documenten/storage/index.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/claims.ts'
 import { openSender } from '../notificaties/sender.ts'
+import { watchClock } from '../operations/clock.ts'
 import { overall, rememberedReadiness } from '../operations/health.ts'
 import { sideServer } from '../operations/metrics-server.ts'
 import { portionRunner } from '../overnemen/portions.ts'
@@ -78,13 +80,13 @@ export async function runWorker(
     const runner = portionRunner({ config, database, box, store, log })
     opened.defer(runner.close)
     const tasks = taskList({ config, database, ...stores, copyFiles: pool.copyFiles, ahead, services, runner, log })
+    const mutate = mutator(database, { announces: () => !config.notificationsDisabled })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,
-      cron: CRONTAB,
       concurrency: config.workerConcurrency,
       log,
-      checks: [(sql) => repairImports(kyselyOn(sql)), ahead.look],
+      checks: [(sql) => repairImports(kyselyOn(sql)), ahead.look, watchClock({ periodic: PERIODIC, mutate, log })],
     })
     const stopping: (() => Promise<void>)[] = [worker.stop]
     opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))

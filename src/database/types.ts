@@ -963,6 +963,37 @@ export interface CatalogusAutorisatie {
   type: Generated<string>;
 }
 
+export interface ClockSetback {
+  /**
+   * By how much it had been ahead at least, in seconds.
+   */
+  aheadSeconds: number;
+  /**
+   * Deliveries that were planned too far ahead.
+   */
+  deliveries: number;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * Jobs that were planned too far ahead.
+   */
+  jobs: number;
+  /**
+   * When that was found out, by the clock that was set right.
+   */
+  noticedAt: Generated<string>;
+  /**
+   * Abonnementen that were left alone for too long.
+   */
+  receivers: number;
+  /**
+   * Abonnementen that had been blocked by that clock, and were resumed.
+   */
+  resumed: number;
+}
+
 export interface Delivery {
   /**
    * The receiver: an abonnement, or 0 for the external notifications service.
@@ -2212,6 +2243,17 @@ export interface PendingMirror {
    * The changes as they will be recorded.
    */
   wijzigingen: unknown;
+}
+
+export interface PeriodicJob {
+  /**
+   * The last of its moments for which a job was added.
+   */
+  lastAt: string;
+  /**
+   * Kind of job: a file of that name in tasks/.
+   */
+  task: string;
 }
 
 export interface ReceivedEvent {
@@ -4133,6 +4175,7 @@ export interface DB {
   bestandZonderRij: BestandZonderRij;
   catalogus: Catalogus;
   catalogusAutorisatie: CatalogusAutorisatie;
+  clockSetback: ClockSetback;
   delivery: Delivery;
   deliveryAttempt: DeliveryAttempt;
   dienst: Dienst;
@@ -4164,6 +4207,7 @@ export interface DB {
   objectinformatieobject: Objectinformatieobject;
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;
+  periodicJob: PeriodicJob;
   receivedEvent: ReceivedEvent;
   resend: Resend;
   reservedDocumentnummer: ReservedDocumentnummer;

@@ -260,7 +260,8 @@ export async function freeStrayJobs(pool: pg.Pool): Promise<string[]> {
   return inTransaction(pool, async (client) => {
     const { rows: strays } = await client.query<{ poolId: string }>(
       `select distinct locked_by as "poolId" from graphile_worker.jobs
-       where locked_at < now() - $1 * interval '1 millisecond' and not exists (select from worker where pool_id = locked_by)`,
+       where now() not between locked_at - $1 * interval '1 millisecond' and locked_at + $1 * interval '1 millisecond'
+         and not exists (select from worker where pool_id = locked_by)`,
       [FROZEN_MS],
     )
     const jobs: string[] = []
@@ -272,7 +273,7 @@ export async function freeStrayJobs(pool: pg.Pool): Promise<string[]> {
 /** The jobs that a pool holds. */
 export async function lockedJobs(pool: pg.Pool, poolId: string, olderThanMs = 0): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    "select id from graphile_worker.jobs where locked_by = $1 and locked_at <= now() - $2 * interval '1 millisecond'",
+    'select id from graphile_worker.jobs where locked_by = $1 and abs(extract(epoch from now() - locked_at)) * 1000 >= $2',
     [poolId, olderThanMs],
   )
   return rows.map(({ id }) => id)

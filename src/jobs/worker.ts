@@ -1,14 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  type CronItem,
   Logger as GraphileLogger,
   type WorkerPool as GraphilePool,
   type Job,
   type JobHelpers,
-  type ParsedCronItem,
-  parseCronItems,
-  parseCrontab,
   type Runner,
   run,
   type Task,
@@ -43,8 +39,6 @@ export type WorkerParts = {
 /** What graphile-worker runs. */
 export type Tasks = {
   taskList: TaskList
-  /** Items, or lines of a crontab. */
-  cron?: CronItem[] | string
   concurrency: number
   /** Called when no new jobs are taken any more: for tasks that would go on as long as there is work. */
   onStop?: () => void
@@ -84,8 +78,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { databaseUrl, name = 'worker' } = parts
   const log = parts.log.child({ worker: name })
   const repeats = openRepeats(log)
-  const cron = typeof parts.cron === 'string' ? parseCrontab(parts.cron) : parseCronItems(parts.cron ?? [])
-  const start = () => startShift({ ...parts, name, log, cron })
+  const start = () => startShift({ ...parts, name, log })
   let current: Shift | undefined = await firstStart()
   const supervisor = openWorkerPool(databaseUrl, log, {
     max: 2,
@@ -201,11 +194,11 @@ type Shift = {
   renewed: Promise<'renewed'>
 }
 
-type ShiftParts = Omit<Tasks, 'cron'> & { databaseUrl: string; log: Logger; name: string; cron: ParsedCronItem[] }
+type ShiftParts = Tasks & { databaseUrl: string; log: Logger; name: string }
 
 async function startShift(parts: ShiftParts): Promise<Shift> {
-  const { databaseUrl, taskList, cron, concurrency, log, name, onStop, onHang } = parts
-  // One connection listens; the others are for as many jobs that end at once, and for cron.
+  const { databaseUrl, taskList, concurrency, log, name, onStop, onHang } = parts
+  // One connection listens; the others are for as many jobs that end at once, and one is left over.
   // No limit on waiting for locks: that fault is none that graphile-worker repeats, and the job would stay locked.
   const settings = {
     max: concurrency + 2,
@@ -230,7 +223,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
       taskList: Object.fromEntries(
         Object.entries(taskList).map(([task, work]) => [task, guard(work as Task, () => faults())]),
       ),
-      parsedCronItems: cron,
+      parsedCronItems: [], // of its own it would look for a file; periodic.ts plans
       concurrency,
       events,
       logger: toGraphileLogger(log),

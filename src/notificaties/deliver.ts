@@ -35,7 +35,7 @@ export type Deliver = {
 }
 
 const MAX_ANSWER = 4096
-const MAX_RETRY_AFTER_S = 3600
+export const MAX_RETRY_AFTER_S = 3600
 
 /** What the secrets of an abonnement are bound to when they are encrypted. */
 export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`
@@ -61,7 +61,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         return {
           outcome: delivered ? 'delivered' : 'http',
           httpStatus: answer.status,
-          answer: answer.body.toString('utf8').replaceAll('\0', '\uFFFD'), // PostgreSQL keeps no NUL
+          answer: answer.shown().toString('utf8').replaceAll('\0', '\uFFFD'), // PostgreSQL keeps no NUL
           ms: ms(),
           ...(retryAfter !== undefined && { retryAfter }),
         }
@@ -87,7 +87,6 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         ...(isEvent && { 'content-type': CLOUD_EVENT, accept: `${CLOUD_EVENT}, application/json` }),
       },
       limit: MAX_ANSWER,
-      kept: true,
       statusSuffices: true,
     })
   }
@@ -104,9 +103,9 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       url: new URL(to.callbackUrl),
       method: 'POST',
       body,
+      credentials: { authorization: await authorization(to) },
       headers: {
         ...(to.cloudevents && { 'content-type': CLOUD_EVENT }),
-        authorization: await authorization(to),
         'webhook-id': message.uuid,
         'webhook-timestamp': timestamp,
         'x-attempt': String(poging),
@@ -115,7 +114,6 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         ...(signature.length > 0 && { 'webhook-signature': signature.join(' ') }),
       },
       limit: MAX_ANSWER,
-      kept: true,
       statusSuffices: true,
     })
     if (answer.status === 401 && to.authenticatie === 'oauth2') tokens.forget(tokenRequest(to))

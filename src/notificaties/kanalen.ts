@@ -114,9 +114,9 @@ export async function registerKanalen(
 /** An answer that is no success. */
 class Refused extends Error {}
 
-function requireSuccess({ status, body }: CallAnswer): void {
+function requireSuccess({ status, shown }: CallAnswer): void {
   if (status >= 200 && status < 300) return
-  throw new Refused(`het antwoord was ${status}: ${body.toString('utf8').slice(0, 500)}`)
+  throw new Refused(`het antwoord was ${status}: ${shown().toString('utf8').slice(0, 500)}`)
 }
 
 function reasonOf(error: unknown): string {

@@ -2,7 +2,13 @@
 // any. It is what the job `verstuur-notificaties` runs; adding that job is all that wakes it.
 //
 // When it looks, and who wakes it. Recording a message wakes a sender with graphile-worker's add_job (`wake_sender`), which
-// notifies. But transactions that notify are committed one by one, each with its own wait for the disk. So a sender looks on
+// notifies. But transactions that notify are committed one by one, each with its own wait for the disk. The insert of a case with its
+// message and delivery, by pgbench on a disk that syncs (2 cores, PostgreSQL 15, medians of three interleaved runs), in commits a second:
+//   clients   nobody is woken   pg_notify in each   add_job in each
+//   10        723               264                 214
+//   20        889               244                 166
+//   40        941               222                 140
+// So waking at every commit takes 63 to 76 % of the rate, and with a job 70 to 85 %: it is not for us. In its place a sender looks on
 // by itself for a while after the last message that it found, and says so with a row in `active_sender`; while there is
 // such a row, nobody is woken. Nothing in this depends on a clock or on anybody being quick:
 // - A transaction writes its deliveries first, which gives it a number, and then reads `active_sender` as it is

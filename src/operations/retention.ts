@@ -8,7 +8,7 @@ import { one } from '../database/rows.ts'
 import { isOld } from '../notificaties/resend.ts'
 
 /** When the clean-up runs by the clock (UTC). */
-export const CRON = '17 2 * * *'
+export const DAILY_AT = '02:17'
 
 type Terms = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
 
@@ -44,20 +44,8 @@ export async function toRemove(db: ReadDb, config: Terms): Promise<{ imports: nu
 }
 
 /** The next moment at which the clock starts a run. */
-export async function nextRun(now = new Date()): Promise<Date> {
-  const { parseCrontab } = await import('graphile-worker') // here: an api needs nothing else of it
-  const items = parseCrontab(`${CRON} retention`)
-  const moment = new Date(now)
-  moment.setUTCSeconds(0, 0)
-  for (;;) {
-    moment.setUTCMinutes(moment.getUTCMinutes() + 1)
-    const digest = {
-      min: moment.getUTCMinutes(),
-      hour: moment.getUTCHours(),
-      date: moment.getUTCDate(),
-      month: moment.getUTCMonth() + 1,
-      dow: moment.getUTCDay(),
-    }
-    if (items.some((item) => item.match(digest))) return moment
-  }
+export function nextRun(now = new Date()): Date {
+  const moment = new Date(`${now.toISOString().slice(0, 10)}T${DAILY_AT}Z`)
+  if (moment <= now) moment.setUTCDate(moment.getUTCDate() + 1)
+  return moment
 }

@@ -85,7 +85,8 @@ async function askToken(agent: Agent, { tokenUrl, clientId, secret, scope, timeo
     url: new URL(tokenUrl),
     method: 'POST',
     body: form.toString(),
-    headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${basic}` },
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    credentials: { authorization: `Basic ${basic}` },
     limit: MAX_TOKEN_ANSWER,
   })
   const { token, seconds } = answer.status === 200 ? readToken(answer.body.toString('utf8')) : {}

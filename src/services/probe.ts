@@ -37,7 +37,6 @@ export async function probeService(services: Services, dienst: RemoteService & {
         url: new URL(list?.path ?? '', dienst.apiRoot),
         method: 'GET',
         limit: MAX_ANSWER,
-        kept: true,
         headers: dienst.soort === 'zrc' ? { 'accept-crs': 'EPSG:4326' } : {},
       },
     )

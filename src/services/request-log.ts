@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { withoutNumbers } from '../telemetry/log.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
+import { SECRET_NAME } from './masking.ts'
 
 export type Line = {
   /** Of `performance.now()`. */
@@ -77,8 +78,6 @@ export function openRequestLog(
     flush,
   }
 }
-
-const SECRET_NAME = /token|secret|geheim|sleutel|key|code|sig|auth|pass|wachtwoord|credential|bsn|burgerservice/i
 
 /** Path and query without what identifies a person or opens a door: numbers of eight or nine digits, values of secrets. */
 export function coveredPath(url: URL): string {

@@ -273,8 +273,8 @@ export function openCaller(box: SecretBox, connections: number, proxies: Proxies
         return { authorization: `Bearer ${await tokens.get(at, request)}` }
       }
       const attempt = async () => {
-        const headers = { ...(await credentials()), ...call.headers }
-        return sendWithin(Math.max(1, until - performance.now()), agent, { ...call, headers })
+        const known = { ...call, credentials: await credentials() }
+        return sendWithin(Math.max(1, until - performance.now()), agent, known)
       }
       const answer = await attempt()
       if (!request || answer.status !== 401) return answer

@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici'
 import { tracedBelow } from '../telemetry/tracing.ts'
 import { type AddressPolicy, blocked } from './addresses.ts'
+import { secretsOf, withoutSecrets } from './masking.ts'
 
 /** What connections show and trust. PEM; left out: no certificate, the usual authorities. */
 export type Tls = { cert?: string; key?: string; ca?: string }
@@ -16,18 +17,25 @@ export type Call = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   body?: string
   headers?: Record<string, string>
+  /** The headers that say who we are. */
+  credentials?: Record<string, string>
   limit: number
-  /** The answer is kept or shown to people: without the credentials that were sent, which a server may give back. */
-  kept?: boolean
   /** A status of success is the whole answer: what comes after it, or does not, changes nothing. */
   statusSuffices?: boolean
 }
-export type CallAnswer = { status: number; body: Buffer; truncated: boolean; headers: Record<string, unknown> }
+export type CallAnswer = {
+  status: number
+  body: Buffer
+  /** The body to be kept or shown to people: without the credentials that were sent, which a server may give back. */
+  shown(): Buffer
+  truncated: boolean
+  headers: Record<string, unknown>
+}
 
 const REST_MS = 1_000 // for the body of an answer whose status is enough
 
 /**
- * Calls any address that may be called, with what credentials the headers have.
+ * Calls any address that may be called.
  * @param ms milliseconds for everything, from connecting to the last byte
  */
 export function sendWithin(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
@@ -58,6 +66,7 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
     accept: 'application/json',
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...call.headers,
+    ...call.credentials,
   }
   let status = 0
   let received: Record<string, unknown> = {}
@@ -103,9 +112,9 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
   function end(truncated: boolean): void {
     if (isOver) return
     isOver = true
-    const whole = Buffer.concat(chunks)
-    const shown = call.kept ? withoutCredentials(whole, call) : whole
-    answer.resolve({ status, headers: received, body: shown, truncated })
+    const body = Buffer.concat(chunks)
+    const shown = () => withoutSecrets(body, [...agent.secrets, ...sentSecrets(call)], truncated)
+    answer.resolve({ status, headers: received, body, shown, truncated })
     if (truncated) request?.abort(new Error('the answer is too long')) // which closes the connection
   }
 
@@ -121,15 +130,13 @@ async function send(ms: number, agent: Agent, call: Call): Promise<CallAnswer> {
   }
 }
 
-function withoutCredentials(body: Buffer, { headers = {} }: Call): Buffer {
-  const sent = headers.authorization?.split(' ').at(-1)
-  if (!sent || !body.includes(sent)) return body
-  return Buffer.from(body.toString('latin1').replaceAll(sent, '***'), 'latin1')
-}
+const sentSecrets = ({ credentials = {} }: Call) => Object.values(credentials).flatMap(secretsOf)
 
 /** Connections. The library for them is loaded, and they are opened, when something is called: many a process never does. */
 export type Agent = {
   policy: AddressPolicy
+  /** What a proxy is shown of ours. */
+  secrets: string[]
   dispatcher(): Promise<Dispatcher>
   close(): Promise<void>
   destroy(): Promise<void>
@@ -145,6 +152,7 @@ export function openAgent(outgoing: Outgoing): Agent {
   let opened: Promise<Dispatcher> | undefined
   return {
     policy: outgoing.policy,
+    secrets: [outgoing.proxies.http, outgoing.proxies.https].flatMap(proxySecrets),
     dispatcher: () => {
       opened ??= openDispatcher(outgoing)
       return opened
@@ -152,6 +160,13 @@ export function openAgent(outgoing: Outgoing): Agent {
     close: async () => (await opened)?.close(),
     destroy: async () => (await opened)?.destroy(),
   }
+}
+
+function proxySecrets(proxy = ''): string[] {
+  const { username = '', password = '' } = URL.parse(proxy) ?? {}
+  if (!password) return []
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return secretsOf(`Basic ${Buffer.from(pair).toString('base64')}`)
 }
 
 async function openDispatcher({ policy, connections, tls = {}, proxies }: Outgoing): Promise<Dispatcher> {

@@ -2,10 +2,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { mutator } from '../../src/core/mutate.ts'
 import { newKey } from '../../src/documenten/storage/index.ts'
+import { planPeriodic } from '../../src/jobs/periodic.ts'
+import { blockOverflowing } from '../../src/nrc/abonnement/state.ts'
+import { lastSetback, pullBack, watchClock } from '../../src/operations/clock.ts'
 import { clockGap } from '../../src/operations/retention.ts'
+import { PERIODIC } from '../../tasks/index.ts'
 import { retention } from '../../tasks/retention.ts'
 import { type TestApp, testApp } from '../app.ts'
+import { givenChange } from '../notificaties/given.ts'
+import { builtIn, idsOf, subscribe, uuidOf } from '../nrc/given.ts'
+import { subscriber } from '../nrc/subscriber.ts'
+import { until } from '../until.ts'
 
 const DAY = 24 * 3600_000
 
@@ -119,4 +128,129 @@ t.test('a clock of the database that jumped stops retention, and says so, until 
   await sql`insert into import (status, created_at, ended_at) values ('finished', now() - interval '801 days', now() - interval '801 days')`
   await run(test)
   t.equal(await left(), 0, 'and then it goes on by itself')
+})
+
+const known = async ({ database: { sql } }: TestApp) =>
+  Object.fromEntries(
+    (
+      await sql<{ task: string; minutes: number }[]>`
+      select task, floor(extract(epoch from now() - last_at) / 60)::int as minutes from periodic_job`
+    ).map((row) => [row.task, row.minutes]),
+  )
+const queued = async ({ database: { sql } }: TestApp) =>
+  Array.from(await sql<{ task: string }[]>`select task_identifier as task from graphile_worker.jobs order by 1`).map(
+    ({ task }) => task,
+  )
+
+t.test('periodic jobs come once a moment, whoever looks, and skipped moments are made up once', async (t) => {
+  const test = await testApp(t)
+  const { sql } = test.database
+  const first = await planPeriodic(sql, PERIODIC)
+  t.strictSame(first, { planned: [], aheadSeconds: 0 }, 'those of before the first look are not made up')
+  await sql`update periodic_job set last_at = last_at - case when task = 'retention' then interval '3 days' else interval '3 hours' end`
+  const looks = await Promise.all([1, 2, 3].map(() => planPeriodic(sql, PERIODIC)))
+  t.strictSame(looks.flatMap(({ planned }) => planned).sort(), ['block-abonnementen', 'fold-counts', 'retention'])
+  t.strictSame(await queued(test), ['block-abonnementen', 'fold-counts', 'retention'])
+  t.match(await known(test), { 'fold-counts': 0, 'block-abonnementen': 0 })
+})
+
+t.test('a clock that was ahead for a minute stops no periodic job', async (t) => {
+  const test = await testApp(t)
+  const { sql } = test.database
+  await planPeriodic(sql, PERIODIC)
+  await sql`update periodic_job set last_at = last_at + interval '10 days'`
+  const { planned, aheadSeconds } = await planPeriodic(sql, PERIODIC)
+  t.strictSame(planned, [])
+  t.ok(aheadSeconds > 9 * 86400, String(aheadSeconds))
+  t.match(await known(test), { 'fold-counts': 0, 'block-abonnementen': 0 })
+  await sql`update periodic_job set last_at = last_at - interval '1 minute' where task = 'fold-counts'`
+  t.strictSame((await planPeriodic(sql, PERIODIC)).planned, ['fold-counts'])
+})
+
+t.test('what a clock planned that was set back goes on within a minute, and is said', async (t) => {
+  const test = await builtIn(t)
+  const { sql } = test.database
+  const to = await subscriber(t, { auth: 'x' })
+  uuidOf(await subscribe(test, to.url))
+  to.answer.status = 500
+  const tried = await givenChange(test)
+  await test.runJobs()
+  const made = await givenChange(test)
+  await sql`select graphile_worker.add_job('fold-counts', run_at => now() + interval '30 minutes', job_key => 'later')`
+  const mutate = mutator(test.parts.database, { announces: () => true })
+  t.equal(await pullBack(sql, mutate), undefined, 'what the schedule planned stays')
+
+  // As two hours were noted and then taken back.
+  await sql`update delivery set next_attempt_at = next_attempt_at + interval '2 hours', begun_at = begun_at + interval '2 hours'`
+  await sql`update abonnement set not_before = now() + interval '2 hours 5 seconds', last_fault_at = now() + interval '2 hours'`
+  const [{ id }] = (await sql`select id from graphile_worker.jobs where key = 'later'`) as unknown as [{ id: string }]
+  await sql`update graphile_worker._private_jobs set run_at = run_at + interval '2 hours', updated_at = updated_at + interval '2 hours' where id = ${id}`
+  const lines: unknown[] = []
+  const log = { warn: (facts: object, text: string) => lines.push({ ...facts, text }) } as never
+  await sql`update periodic_job set last_at = last_at + interval '2 hours'`
+  await planPeriodic(sql, PERIODIC)
+  await sql`update periodic_job set last_at = last_at + interval '2 hours' where task = 'fold-counts'`
+  await watchClock({ periodic: PERIODIC, mutate, log })(sql)
+  t.match(lines, [{ deliveries: 2, receivers: 1, jobs: 1, resumed: 0, text: /ahead/ }])
+  const late = await sql`
+    select from delivery where next_attempt_at > now() + interval '61 seconds'
+    union all select from abonnement where not_before > now() or last_fault_at > now()
+    union all select from graphile_worker.jobs where run_at > now() + interval '31 minutes'`
+  t.equal(late.length, 0)
+  t.ok((await lastSetback(sql))!.aheadSeconds > 7000)
+  t.equal(await pullBack(sql, mutate), undefined, 'once')
+
+  to.answer.status = 204
+  to.received.length = 0
+  await sql`update delivery set next_attempt_at = least(next_attempt_at, now())`
+  await test.runJobs()
+  t.strictSame(idsOf(to.received).sort(), [tried, made].sort())
+})
+
+t.test('a wait that neither the settings nor a receiver can have asked for is pulled back', async (t) => {
+  const test = await builtIn(t)
+  const { sql } = test.database
+  const to = await subscriber(t, { auth: 'x' })
+  await subscribe(test, to.url)
+  to.answer.status = 500
+  await givenChange(test)
+  await test.runJobs()
+  const mutate = mutator(test.parts.database, { announces: () => true })
+  // Begun before the clock jumped, recorded while it was ahead.
+  await sql`update delivery set next_attempt_at = now() + interval '59 minutes'`
+  t.equal(await pullBack(sql, mutate), undefined, 'a receiver may ask for an hour')
+  await sql`update delivery set next_attempt_at = now() + interval '2 hours'`
+  t.match(await pullBack(sql, mutate), { deliveries: 1 })
+  await sql`update delivery set herhalingen = 7, next_attempt_at = now() + interval '14 hours'`
+  t.equal(await pullBack(sql, mutate), undefined, 'the seventh retry waits that long')
+  await sql`update notificatie_settings set changed_at = now(), backoff = '1'`
+  t.equal(await pullBack(sql, mutate), undefined, 'nor is it held against new settings')
+})
+
+t.test('an abonnement that a clock which was ahead blocked is resumed, with what it missed', async (t) => {
+  const test = await builtIn(t)
+  const { sql } = test.database
+  const to = await subscriber(t, { auth: 'x' })
+  const uuid = uuidOf(await subscribe(test, to.url))
+  to.answer.status = 500
+  const ids = [await givenChange(test)]
+  await test.runJobs()
+  await sql`update notificatie set aanmaakdatum = aanmaakdatum - interval '15 days'`
+  t.match(await blockOverflowing(test.parts.database), [{ uuid }])
+  await sql`update notificatie set aanmaakdatum = aanmaakdatum + interval '15 days'`
+  ids.push(await givenChange(test))
+  const mutate = mutator(test.parts.database, { announces: () => true })
+  t.equal(await pullBack(sql, mutate), undefined, 'blocked by a clock that was right: a person resumes it')
+  await sql`update abonnement set status_since = status_since + interval '10 days'`
+  t.match(await pullBack(sql, mutate), { resumed: 1 })
+  t.match(Array.from(await sql`select status from abonnement`), [{ status: 'actief' }])
+  t.match(await lastSetback(sql), { resumed: 1 })
+  to.answer.status = 204
+  to.received.length = 0
+  await until('both messages', async () => {
+    await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs where task_identifier = 'replay-messages'), run_at => now())`
+    await sql`update delivery set next_attempt_at = now()`
+    await test.runJobs()
+    return ids.every((id) => idsOf(to.received).includes(id))
+  })
 })

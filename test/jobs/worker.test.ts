@@ -178,11 +178,6 @@ t.test('a job runner that ends by itself is followed by another in the same proc
   t.match(await sql`select pid from worker`, [{ pid: worker.pid }])
 })
 
-t.test('a worker with a crontab that cannot be read does not start', async (t) => {
-  const parts = { databaseUrl: 'postgres://nowhere', taskList: {}, concurrency: 1, log: pino({ level: 'silent' }) }
-  await t.rejects(startWorker({ ...parts, cron: 'every day nightly' }))
-})
-
 t.test('a job that kills its worker every time ends as failed, with the reason', async (t) => {
   const { url, sql } = await database(t)
   await addJob(sql, 'deadly', 'a', 1)

@@ -289,6 +289,16 @@ t.test(
   },
 )
 
+t.test('what a service answers is shown without the key that it got in a header of its own', async (t) => {
+  const test = await testApp(t)
+  const { root } = await givenServer(t, ({ headers }, response) => json(response, { unknown: headers['x-sleutel'] }))
+  await givenService(test, { apiRoot: root, authenticatie: 'api_key', header: 'X-Sleutel', secret: 'geheim-3' })
+  const dienst = await test.database.db.selectFrom('dienst').selectAll().executeTakeFirstOrThrow()
+  const answer = await test.parts.services.send(dienst, { url: new URL(root), method: 'GET', limit: 1000 })
+  t.same(JSON.parse(answer.body.toString()), { unknown: 'geheim-3' })
+  t.same(JSON.parse(answer.shown().toString()), { unknown: '***' })
+})
+
 t.test('OAuth2: no token, and a token from an address that may not be called, are told apart', async (t) => {
   const test = await testApp(t)
   const { root, requests } = await givenServer(t, (_request, response) => json(response, { error: 'invalid_client' }))

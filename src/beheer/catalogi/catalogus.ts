@@ -17,31 +17,30 @@ import { redirectWith } from '../frame/page.ts'
 import { t, words } from '../language/language.ts'
 import { administering, stateOf, TYPES, type TypePath, viewing } from './context.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
-import { changedState, type Group } from './fields.ts'
+import { boundedBy, changedState, type Group } from './fields.ts'
 
 const GROUPS: Group[] = words(
-  [
+  boundedBy(CatalogusInput, [
     {
       key: 'catalogus',
       title: '',
       fields: [
-        { name: 'naam', label: 'Naam', help: 'Bijvoorbeeld “Zaaktypen van de gemeente”.', max: 200, optional: true },
+        { name: 'naam', label: 'Naam', help: 'Bijvoorbeeld “Zaaktypen van de gemeente”.', optional: true },
         {
           name: 'domein',
           label: 'Domein',
           help: 'Een korte code van ten hoogste vijf hoofdletters, bijvoorbeeld ALG.',
-          max: 5,
         },
-        { name: 'rsin', label: 'RSIN', help: 'Het nummer van negen cijfers van uw organisatie.', max: 9 },
+        { name: 'rsin', label: 'RSIN', help: 'Het nummer van negen cijfers van uw organisatie.' },
       ],
     },
     {
       key: 'beheerder',
       title: 'Wie de catalogus beheert',
       fields: [
-        { name: 'contactpersoonBeheerNaam', label: 'Naam van de beheerder', max: 40 },
-        { name: 'contactpersoonBeheerTelefoonnummer', label: 'Telefoonnummer', max: 20, optional: true },
-        { name: 'contactpersoonBeheerEmailadres', label: 'E-mailadres', kind: 'email', max: 254, optional: true },
+        { name: 'contactpersoonBeheerNaam', label: 'Naam van de beheerder' },
+        { name: 'contactpersoonBeheerTelefoonnummer', label: 'Telefoonnummer', optional: true },
+        { name: 'contactpersoonBeheerEmailadres', label: 'E-mailadres', kind: 'email', optional: true },
       ],
     },
     {
@@ -49,11 +48,11 @@ const GROUPS: Group[] = words(
       title: 'Versie',
       folded: true,
       fields: [
-        { name: 'versie', label: 'Versie van de catalogus', max: 20, optional: true },
+        { name: 'versie', label: 'Versie van de catalogus', optional: true },
         { name: 'begindatumVersie', label: 'Vanaf', kind: 'date', optional: true },
       ],
     },
-  ],
+  ]),
   'title',
   'label',
   'help',

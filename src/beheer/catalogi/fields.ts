@@ -1,5 +1,6 @@
 // Fields of the forms of the catalogue: what is asked, how it is read into a body of the API, and how a value reads back.
 
+import type { TSchema } from 'typebox'
 import { isUrl } from '../../catalogi/related-types.ts'
 import type { InvalidParam } from '../../core/problem.ts'
 import { lastOf } from '../../database/rows.ts'
@@ -49,6 +50,24 @@ export type Field = {
   data?: Record<string, Record<string, string>>
 }
 export type Group = { key: string; title: string; help?: string; fields: Field[]; folded?: boolean }
+type Member = { maxLength?: number; enum?: unknown[]; items?: Member; properties?: Record<string, Member> }
+
+/**
+ * Gives each field the length that the schema of the API has for it, so that a form asks no more and no less.
+ * @throws Error at the start when a form offers a choice that the schema does not have
+ */
+export function boundedBy(schema: TSchema, groups: Group[]): Group[] {
+  for (const field of groups.flatMap(({ fields }) => fields)) {
+    let member: Member | undefined = schema as Member
+    for (const part of field.name.split('.')) member = member?.properties?.[part]
+    const { maxLength, enum: allowed } = member?.items ?? member ?? {}
+    if (maxLength !== undefined) field.max = maxLength
+    const unknown = allowed && field.choices?.find(([value]) => value !== '' && !allowed.includes(value))
+    if (unknown) throw new Error(`${field.name} cannot be ${unknown[0]}`)
+  }
+  return groups
+}
+
 /** What the inputs of a form hold, by their names. */
 export type Values = Record<string, string | string[]>
 

@@ -1,27 +1,41 @@
 // What a zaaktype is made of below itself: per kind its form, its table, and the functions of the API that make and change it.
 
-import { changeEigenschap, createEigenschap, deleteEigenschap } from '../../catalogi/zaaktype/eigenschappen.ts'
-import { changeRoltype, createRoltype, deleteRoltype } from '../../catalogi/zaaktype/roltypen.ts'
-import { changeStatustype, createStatustype, deleteStatustype } from '../../catalogi/zaaktype/statustypen.ts'
+import type { TSchema } from 'typebox'
+import {
+  changeEigenschap,
+  createEigenschap,
+  deleteEigenschap,
+  EigenschapInput,
+} from '../../catalogi/zaaktype/eigenschappen.ts'
+import { changeRoltype, createRoltype, deleteRoltype, RoltypeInput } from '../../catalogi/zaaktype/roltypen.ts'
+import {
+  changeStatustype,
+  createStatustype,
+  deleteStatustype,
+  StatustypeInput,
+} from '../../catalogi/zaaktype/statustypen.ts'
 import {
   changeZaakobjecttype,
   createZaakobjecttype,
   deleteZaakobjecttype,
+  ZaakobjecttypeInput,
 } from '../../catalogi/zaaktype/zaakobjecttypen.ts'
 import {
   changeZaaktypeInformatieobjecttype,
   createZaaktypeInformatieobjecttype,
   deleteZaaktypeInformatieobjecttype,
+  ZaaktypeInformatieobjecttypeInput,
 } from '../../catalogi/zaaktype/zaaktype-informatieobjecttypen.ts'
 import { t, words } from '../language/language.ts'
 import { statusChoices, typeChoices } from './context.ts'
 import { durationInWords } from './duration.ts'
-import type { Choice, Field, Group } from './fields.ts'
+import { boundedBy, type Choice, type Field, type Group } from './fields.ts'
 import { DIRECTIONS, FORMATS, ROLLEN } from './labels.ts'
 import type { KindOf, PartKind } from './part.ts'
 import { RESULTAATTYPEN } from './resultaattype.ts'
 
-const fields = (key: string, list: Field[]): Group[] => [{ key, title: '', fields: list }]
+const fields = (schema: TSchema, key: string, list: Field[]): Group[] =>
+  boundedBy(schema, [{ key, title: '', fields: list }])
 const first = (choices: readonly Choice[], value: unknown) =>
   choices.find(([one]) => one === value)?.[1] ?? String(value ?? '')
 
@@ -41,8 +55,8 @@ const STATUSTYPEN: KindOf<typeof createStatustype, typeof changeStatustype> = wo
     ],
     nameOf: (item) => item.omschrijving,
     groups: async ({ item, items }) =>
-      fields('statustype', [
-        { name: 'omschrijving', label: t('Omschrijving'), help: t('Zoals “Ontvangen” of “Afgehandeld”.'), max: 80 },
+      fields(StatustypeInput, 'statustype', [
+        { name: 'omschrijving', label: t('Omschrijving'), help: t('Zoals “Ontvangen” of “Afgehandeld”.') },
         ...(item || items.length === 0
           ? []
           : [
@@ -68,7 +82,6 @@ const STATUSTYPEN: KindOf<typeof createStatustype, typeof changeStatustype> = wo
           label: t('Tekst van het bericht'),
           kind: 'long',
           help: t('Wat een inwoner leest. Schrijf het zoals u het zou zeggen.'),
-          max: 1000,
           optional: true,
           correctable: true,
         },
@@ -89,12 +102,11 @@ const STATUSTYPEN: KindOf<typeof createStatustype, typeof changeStatustype> = wo
           optional: true,
           correctable: true,
         },
-        { name: 'omschrijvingGeneriek', label: t('Landelijke naam'), max: 80, optional: true },
+        { name: 'omschrijvingGeneriek', label: t('Landelijke naam'), optional: true },
         {
           name: 'toelichting',
           label: t('Toelichting'),
           kind: 'long',
-          max: 1000,
           optional: true,
           nullable: true,
           correctable: true,
@@ -137,12 +149,11 @@ const ROLTYPEN: KindOf<typeof createRoltype, typeof changeRoltype> = words(
     row: (item) => [item.omschrijving, first(ROLLEN, item.omschrijvingGeneriek)],
     nameOf: (item) => item.omschrijving,
     groups: async () =>
-      fields('roltype', [
+      fields(RoltypeInput, 'roltype', [
         {
           name: 'omschrijving',
           label: t('Omschrijving'),
           help: t('Zoals u de rol noemt, bijvoorbeeld “Aanvrager”.'),
-          max: 100,
         },
         {
           name: 'omschrijvingGeneriek',
@@ -180,14 +191,13 @@ const EIGENSCHAPPEN: KindOf<typeof createEigenschap, typeof changeEigenschap> = 
     ],
     nameOf: (item) => item.naam,
     groups: async ({ db, base, zaaktype }) =>
-      fields('eigenschap', [
+      fields(EigenschapInput, 'eigenschap', [
         {
           name: 'naam',
           label: t('Naam'),
           help: t('Kort; formulieren en de archivering gebruiken deze naam.'),
-          max: 20,
         },
-        { name: 'definitie', label: t('Wat het is'), kind: 'long', max: 255, correctable: true },
+        { name: 'definitie', label: t('Wat het is'), kind: 'long', correctable: true },
         { name: 'specificatie.formaat', label: t('Soort'), kind: 'radio', choices: FORMATS },
         {
           name: 'specificatie.lengte',
@@ -195,14 +205,12 @@ const EIGENSCHAPPEN: KindOf<typeof createEigenschap, typeof changeEigenschap> = 
           help: t(
             'Tekst: het hoogste aantal tekens, ten hoogste 255. Getal: het aantal cijfers, met een komma het aantal decimalen, zoals “8,2”.',
           ),
-          max: 14,
           when: { name: 'specificatie.formaat', values: ['tekst', 'getal'] },
         },
         {
           name: 'specificatie.kardinaliteit',
           label: t('Hoe vaak ten hoogste'),
           help: t('Een aantal, of N als er geen grens is.'),
-          max: 3,
           suggestions: ['1', 'N'],
         },
         {
@@ -210,14 +218,12 @@ const EIGENSCHAPPEN: KindOf<typeof createEigenschap, typeof changeEigenschap> = 
           label: t('Keuzelijst'),
           kind: 'lines',
           help: t('Als alleen deze waarden mogen: elk op een eigen regel.'),
-          max: 100,
           optional: true,
         },
         {
           name: 'specificatie.groep',
           label: t('Groep'),
           help: t('Om eigenschappen bij elkaar te zetten. Alleen letters, cijfers en spaties.'),
-          max: 32,
           optional: true,
         },
         {
@@ -228,7 +234,7 @@ const EIGENSCHAPPEN: KindOf<typeof createEigenschap, typeof changeEigenschap> = 
           optional: true,
           nullable: true,
         },
-        { name: 'toelichting', label: t('Toelichting'), kind: 'long', max: 1000, optional: true, correctable: true },
+        { name: 'toelichting', label: t('Toelichting'), kind: 'long', optional: true, correctable: true },
       ]),
     initial: () => ({ specificatie: { formaat: 'tekst', lengte: '100', kardinaliteit: '1' } }),
     toApi: (body) => {
@@ -266,7 +272,7 @@ const DOCUMENTTYPEN: KindOf<typeof createZaaktypeInformatieobjecttype, typeof ch
       groups: async ({ db, base, zaaktype, item, items }) => {
         const used = new Set(items.map(({ informatieobjecttype }) => informatieobjecttype))
         const choices = await typeChoices(db, base, 'informatieobjecttype', zaaktype.catalogusId)
-        return fields('documenttype', [
+        return fields(ZaaktypeInformatieobjecttypeInput, 'documenttype', [
           ...(item
             ? []
             : [
@@ -324,12 +330,11 @@ const ZAAKOBJECTTYPEN: KindOf<typeof createZaakobjecttype, typeof changeZaakobje
     ],
     nameOf: (item) => item.relatieOmschrijving,
     groups: async ({ db, base, zaaktype }) =>
-      fields('zaakobjecttype', [
+      fields(ZaakobjecttypeInput, 'zaakobjecttype', [
         {
           name: 'relatieOmschrijving',
           label: t('Relatie'),
           help: t('Wat het object voor de zaak is, bijvoorbeeld “Adres van de overlast”.'),
-          max: 80,
         },
         {
           name: 'anderObjecttype',
@@ -342,7 +347,6 @@ const ZAAKOBJECTTYPEN: KindOf<typeof createZaakobjecttype, typeof changeZaakobje
           label: t('Objecttype'),
           kind: 'url',
           help: t('Het adres (URL) waar het objecttype beschreven is.'),
-          max: 200,
         },
         {
           name: 'statustype',

@@ -7,11 +7,12 @@ import {
   changeResultaattype,
   createResultaattype,
   deleteResultaattype,
+  ResultaattypeInput,
 } from '../../catalogi/zaaktype/resultaattypen.ts'
 import { lowerFirst, t, words } from '../language/language.ts'
 import { typeChoices } from './context.ts'
 import { durationFields, durationInWords } from './duration.ts'
-import type { Choice, Field, Group } from './fields.ts'
+import { boundedBy, type Choice, type Field, type Group } from './fields.ts'
 import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
 import type { KindOf, PartContext } from './part.ts'
 
@@ -86,7 +87,7 @@ async function groups({ db, base, selectielijst, zaaktype, item }: PartContext<I
     .execute()
   const brondatum = (name: string) => `brondatumArchiefprocedure.${name}`
   const wijze = (...values: string[]) => ({ name: brondatum('afleidingswijze'), values })
-  return [
+  return boundedBy(ResultaattypeInput, [
     {
       key: 'resultaat',
       title: '',
@@ -95,7 +96,6 @@ async function groups({ db, base, selectielijst, zaaktype, item }: PartContext<I
           name: 'omschrijving',
           label: t('Omschrijving'),
           help: t('Zoals u de uitkomst noemt. Ten hoogste 30 tekens.'),
-          max: 30,
         },
         omschrijvingField(omschrijvingen, item),
         { name: 'toelichting', label: t('Toelichting'), kind: 'long', optional: true, correctable: true },
@@ -154,7 +154,6 @@ async function groups({ db, base, selectielijst, zaaktype, item }: PartContext<I
           name: brondatum('datumkenmerk'),
           label: t('Naam van de datum'),
           help: t('Zoals die in het object of de registratie heet.'),
-          max: 80,
           when: wijze('zaakobject', 'ander_datumkenmerk'),
         },
         {
@@ -164,7 +163,7 @@ async function groups({ db, base, selectielijst, zaaktype, item }: PartContext<I
           choices: [['', t('Kies')], ...OBJECTTYPEN],
           when: wijze('zaakobject', 'ander_datumkenmerk'),
         },
-        { name: brondatum('registratie'), label: t('Registratie'), max: 80, when: wijze('ander_datumkenmerk') },
+        { name: brondatum('registratie'), label: t('Registratie'), when: wijze('ander_datumkenmerk') },
         {
           name: brondatum('einddatumBekend'),
           label: t('De datum is al bekend als de zaak sluit'),
@@ -194,11 +193,11 @@ async function groups({ db, base, selectielijst, zaaktype, item }: PartContext<I
           optional: true,
         },
         { name: 'besluittypen', label: t('Besluittypen'), kind: 'checks', choices: besluittypen, optional: true },
-        { name: 'procesobjectaard', label: t('Aard van het procesobject'), max: 200, optional: true },
+        { name: 'procesobjectaard', label: t('Aard van het procesobject'), optional: true },
         { name: 'procestermijn', label: t('Procestermijn'), kind: 'duration', optional: true },
       ],
     },
-  ]
+  ])
 }
 
 const textOf = (item: Record<string, unknown>, name: string) => String(item[name] ?? '')

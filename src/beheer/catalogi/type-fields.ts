@@ -1,6 +1,8 @@
 // What document types and types of decisions hold.
+import { BesluittypeInput } from '../../catalogi/besluittypen.ts'
+import { InformatieobjecttypeInput } from '../../catalogi/informatieobjecttypen.ts'
 import { t, words } from '../language/language.ts'
-import type { Choice, Group } from './fields.ts'
+import { boundedBy, type Choice, type Group } from './fields.ts'
 import { VERTROUWELIJKHEID } from './labels.ts'
 
 const GELDIGHEID: Group = words(
@@ -26,7 +28,7 @@ const GELDIGHEID: Group = words(
 const genericField = (name: string) => `omschrijvingGeneriek.${name}InformatieobjecttypeOmschrijvingGeneriek`
 
 export const DOCUMENTTYPE_GROUPS: Group[] = words(
-  [
+  boundedBy(InformatieobjecttypeInput, [
     {
       key: 'documenttype',
       title: '',
@@ -35,13 +37,11 @@ export const DOCUMENTTYPE_GROUPS: Group[] = words(
           name: 'omschrijving',
           label: 'Omschrijving',
           help: 'Zoals “Aanvraag” of “Verleende vergunning”. Versies herkennen elkaar aan deze naam.',
-          max: 80,
         },
         {
           name: 'informatieobjectcategorie',
           label: 'Categorie',
           help: 'Het algemene soort, zodat men documenten terugvindt.',
-          max: 80,
           suggestions: ['brief', 'aanvraag', 'besluit', 'bewijsstuk', 'rapport', 'tekening', 'verslag'],
         },
         {
@@ -56,7 +56,6 @@ export const DOCUMENTTYPE_GROUPS: Group[] = words(
           label: 'Trefwoorden',
           kind: 'lines',
           help: 'Elk op een eigen regel.',
-          max: 30,
           optional: true,
           correctable: true,
         },
@@ -72,7 +71,6 @@ export const DOCUMENTTYPE_GROUPS: Group[] = words(
         {
           name: 'omschrijvingGeneriek.informatieobjecttypeOmschrijvingGeneriek',
           label: 'Landelijke naam',
-          max: 80,
           optional: true,
           correctable: true,
         },
@@ -80,15 +78,13 @@ export const DOCUMENTTYPE_GROUPS: Group[] = words(
           name: genericField('definitie'),
           label: 'Definitie',
           kind: 'long',
-          max: 255,
           optional: true,
           correctable: true,
         },
-        { name: genericField('herkomst'), label: 'Herkomst', max: 12, optional: true, correctable: true },
+        { name: genericField('herkomst'), label: 'Herkomst', optional: true, correctable: true },
         {
           name: genericField('hierarchie'),
           label: 'Plaats in de hiërarchie',
-          max: 80,
           optional: true,
           correctable: true,
         },
@@ -96,84 +92,82 @@ export const DOCUMENTTYPE_GROUPS: Group[] = words(
           name: genericField('opmerking'),
           label: 'Opmerking',
           kind: 'long',
-          max: 255,
           optional: true,
           correctable: true,
         },
       ],
     },
-  ],
+  ]),
   'title',
   'label',
   'help',
 )
 
 /** The form of a besluittype. @param documenttypen those of its catalogue, to choose from */
-export const besluittypeGroups = (documenttypen: readonly Choice[]): Group[] => [
-  {
-    key: 'besluittype',
-    title: '',
-    fields: [
-      {
-        name: 'omschrijving',
-        label: t('Omschrijving'),
-        help: t('Zoals “Besluit op aanvraag”. Versies herkennen elkaar aan deze naam.'),
-        max: 80,
-      },
-      {
-        name: 'besluitcategorie',
-        label: t('Categorie'),
-        max: 40,
-        optional: true,
-        correctable: true,
-        suggestions: ['beschikking', 'aanwijzing', t('besluit van algemene strekking')],
-      },
-      { name: 'omschrijvingGeneriek', label: t('Landelijke naam'), max: 80, optional: true, correctable: true },
-      {
-        name: 'reactietermijn',
-        label: t('Termijn voor bezwaar'),
-        kind: 'duration',
-        help: t('Hoe lang iemand bezwaar kan maken, meestal 6 weken.'),
-        optional: true,
-      },
-      { name: 'toelichting', label: t('Toelichting'), kind: 'long', optional: true, correctable: true },
-    ],
-  },
-  {
-    key: 'publicatie',
-    title: t('Publicatie'),
-    fields: [
-      { name: 'publicatieIndicatie', label: t('Worden deze besluiten gepubliceerd?'), kind: 'yesno' },
-      {
-        name: 'publicatietekst',
-        label: t('Tekst van de publicatie'),
-        kind: 'long',
-        optional: true,
-        correctable: true,
-        when: { name: 'publicatieIndicatie', values: ['ja'] },
-      },
-      {
-        name: 'publicatietermijn',
-        label: t('Binnen'),
-        kind: 'duration',
-        optional: true,
-        when: { name: 'publicatieIndicatie', values: ['ja'] },
-      },
-    ],
-  },
-  {
-    key: 'documenten',
-    title: t('Documenttypen'),
-    fields: [
-      {
-        name: 'informatieobjecttypen',
-        label: t('Waarin het besluit staat'),
-        kind: 'checks',
-        choices: documenttypen,
-        help: t('Alleen documenten van deze typen kunnen aan het besluit worden gekoppeld.'),
-        optional: true,
-      },
-    ],
-  },
-  GELDIGHEID,
-]
+export const besluittypeGroups = (documenttypen: readonly Choice[]): Group[] =>
+  boundedBy(BesluittypeInput, [
+    {
+      key: 'besluittype',
+      title: '',
+      fields: [
+        {
+          name: 'omschrijving',
+          label: t('Omschrijving'),
+          help: t('Zoals “Besluit op aanvraag”. Versies herkennen elkaar aan deze naam.'),
+        },
+        {
+          name: 'besluitcategorie',
+          label: t('Categorie'),
+          optional: true,
+          correctable: true,
+          suggestions: ['beschikking', 'aanwijzing', t('besluit van algemene strekking')],
+        },
+        { name: 'omschrijvingGeneriek', label: t('Landelijke naam'), optional: true, correctable: true },
+        {
+          name: 'reactietermijn',
+          label: t('Termijn voor bezwaar'),
+          kind: 'duration',
+          help: t('Hoe lang iemand bezwaar kan maken, meestal 6 weken.'),
+          optional: true,
+        },
+        { name: 'toelichting', label: t('Toelichting'), kind: 'long', optional: true, correctable: true },
+      ],
+    },
+    {
+      key: 'publicatie',
+      title: t('Publicatie'),
+      fields: [
+        { name: 'publicatieIndicatie', label: t('Worden deze besluiten gepubliceerd?'), kind: 'yesno' },
+        {
+          name: 'publicatietekst',
+          label: t('Tekst van de publicatie'),
+          kind: 'long',
+          optional: true,
+          correctable: true,
+          when: { name: 'publicatieIndicatie', values: ['ja'] },
+        },
+        {
+          name: 'publicatietermijn',
+          label: t('Binnen'),
+          kind: 'duration',
+          optional: true,
+          when: { name: 'publicatieIndicatie', values: ['ja'] },
+        },
+      ],
+    },
+    {
+      key: 'documenten',
+      title: t('Documenttypen'),
+      fields: [
+        {
+          name: 'informatieobjecttypen',
+          label: t('Waarin het besluit staat'),
+          kind: 'checks',
+          choices: documenttypen,
+          help: t('Alleen documenten van deze typen kunnen aan het besluit worden gekoppeld.'),
+          optional: true,
+        },
+      ],
+    },
+    GELDIGHEID,
+  ])

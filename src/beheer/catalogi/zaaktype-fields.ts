@@ -1,6 +1,7 @@
 // What a zaaktype holds of its own, group by group, in the order in which people think of it.
+import { ZaaktypeInput } from '../../catalogi/zaaktype/columns.ts'
 import { words } from '../language/language.ts'
-import type { Choice, Field, Group } from './fields.ts'
+import { boundedBy, type Choice, type Field, type Group } from './fields.ts'
 import { VERTROUWELIJKHEID } from './labels.ts'
 
 const OMSCHRIJVING: Field = words(
@@ -8,7 +9,6 @@ const OMSCHRIJVING: Field = words(
     name: 'omschrijving',
     label: 'Omschrijving',
     help: 'Zoals behandelaars het noemen, bijvoorbeeld “Aanvraag parkeervergunning”.',
-    max: 80,
   },
   'label',
   'help',
@@ -18,7 +18,6 @@ const IDENTIFICATIE: Field = words(
     name: 'identificatie',
     label: 'Identificatie',
     help: 'De code waaronder andere systemen het type kennen. Alle versies hebben dezelfde. Leeg: de dienst maakt er een.',
-    max: 50,
     optional: true,
   },
   'label',
@@ -35,7 +34,6 @@ const BASIS: Group = {
       name: 'omschrijvingGeneriek',
       label: 'Landelijke naam',
       help: 'De naam in landelijke lijsten, als die anders is.',
-      max: 80,
       optional: true,
       correctable: true,
     },
@@ -64,7 +62,6 @@ const BASIS: Group = {
       label: 'Trefwoorden',
       kind: 'lines',
       help: 'Woorden waarmee men het type vindt, elk op een eigen regel.',
-      max: 30,
       optional: true,
       correctable: true,
     },
@@ -92,30 +89,26 @@ const PURPOSE: Group = {
       name: 'handelingInitiator',
       label: 'Handeling van de aanvrager',
       help: 'Een werkwoord.',
-      max: 20,
       suggestions: ['aanvragen', 'indienen', 'melden', 'verzoeken', 'aangeven'],
     },
-    { name: 'onderwerp', label: 'Onderwerp', help: 'Waarover het gaat, bijvoorbeeld “parkeervergunning”.', max: 80 },
+    { name: 'onderwerp', label: 'Onderwerp', help: 'Waarover het gaat, bijvoorbeeld “parkeervergunning”.' },
     {
       name: 'handelingBehandelaar',
       label: 'Handeling van de behandelaar',
       help: 'Een werkwoord.',
-      max: 20,
       suggestions: ['behandelen', 'uitvoeren', 'vaststellen', 'beoordelen', 'verstrekken'],
     },
     {
       name: 'verantwoordelijke',
       label: 'Verantwoordelijke',
       help: 'De organisatie of afdeling die erover gaat.',
-      max: 50,
     },
     {
       name: 'referentieproces.naam',
       label: 'Referentieproces',
       help: 'Het algemene proces waar dit er een van is, bijvoorbeeld “Behandelen aanvraag vergunning”.',
-      max: 80,
     },
-    { name: 'referentieproces.link', label: 'Link naar het referentieproces', kind: 'url', max: 200, optional: true },
+    { name: 'referentieproces.link', label: 'Link naar het referentieproces', kind: 'url', optional: true },
     {
       name: 'productenOfDiensten',
       label: 'Producten of diensten',
@@ -129,7 +122,6 @@ const PURPOSE: Group = {
       label: 'Verantwoordingsrelatie',
       kind: 'lines',
       help: 'Waarover verantwoording wordt afgelegd, elk op een eigen regel. Zelden gebruikt.',
-      max: 40,
       optional: true,
       correctable: true,
     },
@@ -211,18 +203,18 @@ const ORIGIN: Group = {
   title: 'Herkomst',
   help: 'Waar het type vandaan komt, als het is overgenomen. Een catalogus en een zaaktype horen bij elkaar: vul beide in, of geen van beide.',
   fields: [
-    { name: 'broncatalogus.url', label: 'Catalogus: adres', kind: 'url', max: 200, optional: true },
-    { name: 'broncatalogus.domein', label: 'Catalogus: domein', max: 5, optional: true },
-    { name: 'broncatalogus.rsin', label: 'Catalogus: RSIN', max: 9, optional: true },
-    { name: 'bronzaaktype.url', label: 'Zaaktype: adres', kind: 'url', max: 200, optional: true },
-    { name: 'bronzaaktype.identificatie', label: 'Zaaktype: identificatie', max: 50, optional: true },
-    { name: 'bronzaaktype.omschrijving', label: 'Zaaktype: omschrijving', max: 80, optional: true },
+    { name: 'broncatalogus.url', label: 'Catalogus: adres', kind: 'url', optional: true },
+    { name: 'broncatalogus.domein', label: 'Catalogus: domein', optional: true },
+    { name: 'broncatalogus.rsin', label: 'Catalogus: RSIN', optional: true },
+    { name: 'bronzaaktype.url', label: 'Zaaktype: adres', kind: 'url', optional: true },
+    { name: 'bronzaaktype.identificatie', label: 'Zaaktype: identificatie', optional: true },
+    { name: 'bronzaaktype.omschrijving', label: 'Zaaktype: omschrijving', optional: true },
   ],
 }
 
 /** The groups that need nothing from outside. */
 export const ZAAKTYPE_GROUPS: Group[] = words(
-  [BASIS, PURPOSE, TERMS, PUBLICATION, GELDIGHEID, ORIGIN],
+  boundedBy(ZaaktypeInput, [BASIS, PURPOSE, TERMS, PUBLICATION, GELDIGHEID, ORIGIN]),
   'title',
   'label',
   'help',

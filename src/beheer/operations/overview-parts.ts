@@ -4,6 +4,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import type { DiskSpace } from '../../documenten/storage/index.ts'
 import { UNRECORDED_TO } from '../../notificaties/claims.ts'
 import type { Figures } from '../../nrc/abonnement/figures.ts'
+import type { Setback } from '../../operations/clock.ts'
 import type { readiness } from '../../operations/health.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
@@ -284,6 +285,20 @@ export function reportUnrecorded(count: number, alarms: Alarm[]): void {
     advice: t(
       'De database weigert wat de worker schrijft. De oorzaak staat in zijn logboek; ontvangers krijgen intussen niets dubbel. Daarna herstelt het vanzelf.',
     ),
+  })
+}
+
+/** That the clock of the database was ahead lately. */
+export function reportSetback(setback: Setback | undefined, alarms: Alarm[]): void {
+  if (!setback) return
+  const { aheadSeconds, deliveries, receivers, jobs, resumed } = setback
+  const pulled = t`Teruggezet: ${formatNumber(deliveries)} bezorgingen, ${formatNumber(receivers)} ontvangers, ${formatNumber(jobs)} taken.`
+  const blocked =
+    resumed === 0 ? '' : ` ${t`Abonnementen die daardoor waren geblokkeerd en zijn hervat: ${formatNumber(resumed)}.`}`
+  alarms.push({
+    tone: 'let-op',
+    text: t`De klok van de database liep voor, ten minste ${formatDuration(aheadSeconds)}; wat te ver vooruit was gepland, gaat weer door.`,
+    advice: `${pulled}${blocked} ${t('Controleer of de server van de database zijn tijd met NTP bijhoudt. Deze melding verdwijnt na een week.')}`,
   })
 }
 

@@ -11,6 +11,7 @@ import { countUnrecorded } from '../../notificaties/claims.ts'
 import { unreachable } from '../../notificaties/kanalen.ts'
 import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
+import { lastSetback } from '../../operations/clock.ts'
 import { formatNumber } from '../frame/format.ts'
 import { t } from '../language/language.ts'
 import { COUNT_JOBS_TO, SILENT_AFTER } from './jobs.ts'
@@ -27,6 +28,7 @@ import {
   reportAbonnementen,
   reportLostContent,
   reportNotificaties,
+  reportSetback,
   reportUnrecorded,
   storagePart,
   TOT,
@@ -50,22 +52,37 @@ export function registerOverview(app: FastifyInstance): void {
   const lostContent = remembered(10_000, () => app.own.countLost())
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
-    const [checks, workers, jobs, notificaties, receiver, running, disk, size, versions, pause, lost, troubled, stuck] =
-      await Promise.all([
-        app.own.readiness(),
-        readWorkers(app.reader),
-        countJobs(app.reader),
-        countNotificaties(app.reader),
-        readReceiver(parts, app.reader, reach),
-        readImport(app.reader),
-        readDisk(parts),
-        databaseGrootte(''),
-        readVersions(app.reader),
-        pausedAt(app.read),
-        lostContent(''),
-        readAlarms(app.read, MAX_ALARMS),
-        unrecorded(''),
-      ])
+    const [
+      checks,
+      workers,
+      jobs,
+      notificaties,
+      receiver,
+      running,
+      disk,
+      size,
+      versions,
+      pause,
+      lost,
+      troubled,
+      stuck,
+      setback,
+    ] = await Promise.all([
+      app.own.readiness(),
+      readWorkers(app.reader),
+      countJobs(app.reader),
+      countNotificaties(app.reader),
+      readReceiver(parts, app.reader, reach),
+      readImport(app.reader),
+      readDisk(parts),
+      databaseGrootte(''),
+      readVersions(app.reader),
+      pausedAt(app.read),
+      lostContent(''),
+      readAlarms(app.read, MAX_ALARMS),
+      unrecorded(''),
+      lastSetback(app.reader.sql),
+    ])
     const alarms: Alarm[] = []
     const components: Component[] = [
       database(checks, alarms),
@@ -76,6 +93,7 @@ export function registerOverview(app: FastifyInstance): void {
       diskPart(disk, alarms),
     ]
     reportUnrecorded(stuck, alarms)
+    reportSetback(setback, alarms)
     reportNotificaties(notificaties, alarms)
     reportAbonnementen(troubled, alarms)
     reportLostContent(lost, alarms)

@@ -26,7 +26,7 @@ export function registerRetention(app: FastifyInstance): void {
       terms: terms(),
       due,
       runs,
-      next: (await nextRun()).toISOString(),
+      next: nextRun().toISOString(),
       bezig: job ? (job.bezig ? 'bezig' : 'wacht') : null,
     })
   })

@@ -98,18 +98,18 @@ type Asked = { status: number; kind?: FailureKind; body: string }
 /** Posts a test message. Does not throw: status 0, with the kind of failure, says that there was no answer. */
 export const askWithoutAuth = (agent: Agent, url: string): Promise<Asked> => ask(agent, url, {})
 
-async function ask(agent: Agent, url: string, headers: Record<string, string>): Promise<Asked> {
+async function ask(agent: Agent, url: string, credentials: Record<string, string>): Promise<Asked> {
   try {
     const answer = await sendWithin(TERM_MS, agent, {
       url: new URL(url),
       method: 'POST',
       body: JSON.stringify(TEST_MESSAGE),
-      headers,
+      credentials,
       limit: 4096,
-      kept: true,
       statusSuffices: true,
     })
-    const body = answer.body
+    const body = answer
+      .shown()
       .toString('utf8')
       .replace(/[^\P{C}]/gu, ' ')
       .slice(0, SHOWN)

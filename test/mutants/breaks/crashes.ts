@@ -10,6 +10,20 @@ export const CRASHES: Mutant[] = [
     tests: ['test/database/failover.test.ts'],
   },
   {
+    what: 'a clock that was ahead stops no periodic job',
+    file: 'src/jobs/periodic.ts',
+    search: "where p.last_at < s.latest or p.last_at > now() + ${AHEAD_S} * interval '1 second'",
+    replace: 'where p.last_at < s.latest',
+    tests: ['test/jobs/clocks.test.ts'],
+  },
+  {
+    what: 'an abonnement that a clock which was ahead blocked is resumed with what it missed',
+    file: 'src/operations/clock.ts',
+    search: 'update abonnement set status_since = now()',
+    replace: 'update abonnement set status_since = status_since',
+    tests: ['test/jobs/clocks.test.ts'],
+  },
+  {
     what: 'a message that cannot be recorded is not sent again',
     file: 'src/notificaties/sender.ts',
     search: '      open.set(key, one)\n      const again',

@@ -460,9 +460,23 @@ export const SHARED: Mutant[] = [
   {
     what: 'credentials that a receiver gives back are not kept',
     file: 'src/services/transport.ts',
-    search: 'const shown = call.kept ? withoutCredentials(whole, call) : whole',
-    replace: 'const shown = whole',
+    search: 'const shown = () => withoutSecrets(body, [...agent.secrets, ...sentSecrets(call)], truncated)',
+    replace: 'const shown = () => body',
     tests: ['test/canaries.test.ts'],
+  },
+  {
+    what: 'a short credential is masked within other words',
+    file: 'src/services/masking.ts',
+    search: 'if (secret.length >= LONG) text',
+    replace: 'if (secret.length >= 0) text',
+    tests: ['test/services/masking.test.ts'],
+  },
+  {
+    what: 'the key of a service in a header of its own is shown in its answer',
+    file: 'src/services/services.ts',
+    search: 'const known = { ...call, credentials: await credentials() }',
+    replace: 'const known = { ...call, headers: { ...call.headers, ...(await credentials()) } }',
+    tests: ['test/services/services.test.ts'],
   },
   {
     what: 'the page of jobs counts the oldest jobs of a very long queue',

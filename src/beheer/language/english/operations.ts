@@ -237,6 +237,13 @@ export const operations: Record<string, string> = {
   'er wacht niets': 'nothing is waiting',
   Achter: 'Behind',
   Bij: 'Up to date',
+  'De klok van de database liep voor, ten minste {1}; wat te ver vooruit was gepland, gaat weer door.':
+    'The clock of the database was ahead, by at least {1}; what was planned too far ahead goes on.',
+  'Teruggezet: {1} bezorgingen, {2} ontvangers, {3} taken.': 'Pulled back: {1} deliveries, {2} receivers, {3} jobs.',
+  'Abonnementen die daardoor waren geblokkeerd en zijn hervat: {1}.':
+    'Subscriptions that it had blocked and that were resumed: {1}.',
+  'Controleer of de server van de database zijn tijd met NTP bijhoudt. Deze melding verdwijnt na een week.':
+    'See that the host of the database keeps its time with NTP. This message goes after a week.',
   'De uitkomst van bezorgingen kan niet worden vastgelegd: {1}.': 'What became of deliveries cannot be recorded: {1}.',
   'De database weigert wat de worker schrijft. De oorzaak staat in zijn logboek; ontvangers krijgen intussen niets dubbel. Daarna herstelt het vanzelf.':
     'The database refuses what the worker writes. The cause is in its log; receivers get nothing twice meanwhile. It recovers by itself afterwards.',

@@ -1,0 +1,45 @@
+// Jobs that come at set moments, by the clock of the database. Every worker looks every few seconds; a row of `periodic_job` says
+// up to where each kind was planned, so that one of them adds the job. graphile-worker's own crontab goes by the clock of a worker,
+// and keeps what it planned in a table that is its own: a clock that was ahead once would stop it until then.
+import type { Sql, TransactionSql } from 'postgres'
+
+export type Periodic = {
+  task: keyof GraphileWorker.Tasks & string
+  every: '1 minute' | '1 day'
+  /** A moment at which it comes, such as 2000-01-01T02:17Z. */
+  from: string
+}
+
+/** What is planned further ahead than this is no matter of seconds that clocks differ by. */
+export const AHEAD_S = 60
+
+/** Of each kind the last moment at which it comes. */
+const momentsOf = (sql: Sql | TransactionSql, jobs: Periodic[]) => sql<{ task: string; latest: string }[]>`
+  select task, date_bin(every::interval, now(), since::timestamptz) as latest
+  from unnest(${jobs.map(({ task }) => task)}::text[], ${jobs.map(({ every }) => every)}::text[],
+    ${jobs.map(({ from }) => from)}::text[]) s(task, every, since)`
+
+/**
+ * Adds the jobs whose moment came; moments that nobody was there for are made up once.
+ * @returns what was added, and by how many seconds the clock that planned was ahead; 0: it was not
+ */
+export async function planPeriodic(sql: Sql, jobs: Periodic[]): Promise<{ planned: string[]; aheadSeconds: number }> {
+  return sql.begin(async (trx) => {
+    const schedule = momentsOf(trx, jobs)
+    await trx`
+      insert into periodic_job (task, last_at) select task, latest from (${schedule}) s
+      where not exists (select from periodic_job p where p.task = s.task) on conflict do nothing`
+    const rows = await trx<{ task: string; isDue: boolean; ahead: number }[]>`
+      select p.task, p.last_at < s.latest as "isDue", extract(epoch from p.last_at - now())::float8 as ahead
+      from periodic_job p join (${schedule}) s on s.task = p.task
+      where p.last_at < s.latest or p.last_at > now() + ${AHEAD_S} * interval '1 second'
+      for update of p skip locked`
+    if (rows.length === 0) return { planned: [], aheadSeconds: 0 }
+    await trx`
+      update periodic_job p set last_at = s.latest from (${schedule}) s
+      where s.task = p.task and p.task = any(${rows.map(({ task }) => task)})`
+    const planned = rows.filter(({ isDue }) => isDue).map(({ task }) => task)
+    await trx`select graphile_worker.add_job(task, job_key => task) from unnest(${planned}::text[]) d(task)`
+    return { planned, aheadSeconds: Math.max(0, ...rows.map(({ ahead }) => Math.round(ahead))) }
+  })
+}
