@@ -78,7 +78,8 @@ create table delivery_attempt (
   begun_at timestamptz not null default clock_timestamp(),
   duration_ms integer,
   uitkomst text not null constraint delivery_attempt_uitkomst_check check (uitkomst in
-    ('delivered', 'http', 'refused', 'dns', 'tls', 'timeout', 'connection', 'protocol', 'blocked', 'unknown', 'lost')),
+    ('delivered', 'http', 'refused', 'dns', 'tls', 'tls-expired', 'tls-name', 'tls-ca', 'tls-client', 'tls-version', 'timeout',
+      'connection', 'protocol', 'blocked', 'unknown', 'lost')),
   http_status integer,
   antwoord text,
   primary key (notificatie_id, abonnement_id, nummer)

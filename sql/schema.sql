@@ -502,7 +502,7 @@ create table delivery_attempt (
   nummer integer not null, -- Number of the attempt, from 1.
   uitkomst text not null, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
   constraint delivery_attempt_pkey PRIMARY KEY (notificatie_id, abonnement_id, nummer),
-  constraint delivery_attempt_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
+  constraint delivery_attempt_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'tls-expired'::text, 'tls-name'::text, 'tls-ca'::text, 'tls-client'::text, 'tls-version'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
 );
 CREATE INDEX delivery_attempt_begun ON delivery_attempt USING btree (abonnement_id, begun_at);
 

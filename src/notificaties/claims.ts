@@ -91,6 +91,8 @@ export type Attempt = {
   ms: number
   /** Seconds that the receiver asked to be left alone. */
   retryAfter?: number
+  /** Node's code where no answer came, for the log. */
+  code?: string
 }
 
 /** `wait`: seconds until the next attempt; null: there is none. */

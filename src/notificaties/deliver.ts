@@ -7,7 +7,7 @@ import { expected } from '../database/rows.ts'
 import { FOR_SERVICES, forClients } from '../services/addresses.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
 import { openCaller, type RemoteService, TOKEN_LIFE_MS } from '../services/services.ts'
-import { type Agent, type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
+import { type Agent, type CallAnswer, failureCode, failureKind, sendWithin } from '../services/transport.ts'
 import { REQUEST_ID } from '../telemetry/request-id.ts'
 import { currentTraceparent, TRACEPARENT } from '../telemetry/tracing.ts'
 import type { Attempt, Claimed, Message, Subscriber } from './claims.ts'
@@ -67,7 +67,14 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         }
       } catch (error) {
         const kind = failureKind(error)
-        return { outcome: kind === 'token' ? 'unknown' : kind, httpStatus: null, answer: null, ms: ms() }
+        const code = failureCode(error)
+        return {
+          outcome: kind === 'token' ? 'unknown' : kind,
+          httpStatus: null,
+          answer: null,
+          ms: ms(),
+          ...(code && { code }),
+        }
       }
     },
     close: async () => {

@@ -419,6 +419,7 @@ export function openSender(parts: SenderParts): Sender {
           ...facts,
           kind: attempt.outcome,
           status: attempt.httpStatus,
+          ...(attempt.code && { code: attempt.code }),
           final_try: attempt.wait === null,
           retry_in: attempt.wait,
         },

@@ -96,7 +96,13 @@ const sentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.
 const ADVICE: Record<FailureKind, string> = {
   refused: 'Er luistert niets op dit adres en deze poort. Controleer het adres, de poort en de firewall.',
   dns: 'Controleer de hostnaam, of laat de netwerkbeheerder kijken of deze server haar kan opzoeken.',
-  tls: 'Het certificaat van de dienst wordt niet vertrouwd, is verlopen of hoort bij een andere naam; of de dienst vraagt een client-certificaat. Een eigen CA vult u bij de dienst in.',
+  tls: 'Er antwoordt geen TLS, of zonder versleuteling die wij kennen; of de dienst vraagt een client-certificaat.',
+  'tls-expired': 'Vraag de beheerder van de dienst om een nieuw certificaat, en controleer de klok van deze server.',
+  'tls-name': 'Gebruik de naam die in het certificaat staat, of laat de beheerder van de dienst deze naam erin zetten.',
+  'tls-ca':
+    'Een eigen CA vult u bij de dienst in. Bij een openbare CA stuurt de dienst waarschijnlijk haar tussencertificaat niet mee.',
+  'tls-client': 'Vul bij de dienst een client-certificaat met sleutel in, van een CA die zij vertrouwt.',
+  'tls-version': 'Vraag de beheerder van de dienst om TLS 1.2 of nieuwer.',
   timeout: 'De dienst is traag of niet bereikbaar. Controleer de firewall, of maak de termijn langer.',
   connection:
     'De dienst of iets ertussen verbrak de verbinding. Vraagt zij een client-certificaat, of hoort het https:// te zijn?',

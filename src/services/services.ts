@@ -15,8 +15,9 @@ import { openRequestLog, type RequestLog } from './request-log.ts'
 import {
   type Call,
   type CallAnswer,
-  FAILURES,
+  clientReason,
   type FailureKind,
+  failureCode,
   failureKind,
   type Proxies,
   sendWithin,
@@ -111,8 +112,11 @@ export function openServices(database: Database, box: SecretBox, config: Config,
       } catch (error) {
         if (error instanceof Problem) throw error
         const kind = failureKind(error)
-        log.info({ dienst: dienst.uuid, kind, reason: (error as Error).message }, 'a service did not answer')
-        return { kind: 'failed', reason: FAILURES[kind] }
+        log.info(
+          { dienst: dienst.uuid, kind, code: failureCode(error), reason: (error as Error).message },
+          'a service did not answer',
+        )
+        return { kind: 'failed', reason: clientReason(kind) }
       }
     },
     async call(method, text, body) {
@@ -127,8 +131,11 @@ export function openServices(database: Database, box: SecretBox, config: Config,
         return { kind: 'answered', status: answer.status, body: answer.truncated ? undefined : parseJson(answer.body) }
       } catch (error) {
         const kind = failureKind(error)
-        log.info({ dienst: dienst.uuid, kind, reason: (error as Error).message }, 'a service did not answer')
-        return { kind: 'failed', reason: FAILURES[kind], unknown: !NOT_SENT.includes(kind) }
+        log.info(
+          { dienst: dienst.uuid, kind, code: failureCode(error), reason: (error as Error).message },
+          'a service did not answer',
+        )
+        return { kind: 'failed', reason: clientReason(kind), unknown: !NOT_SENT.includes(kind) }
       }
     },
     send: caller.send,

@@ -1,5 +1,5 @@
 // The way out: calls over HTTP with a bound on time and bytes, to addresses that addresses.ts allows.
-import type { Dispatcher } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import { tracedBelow } from '../telemetry/tracing.ts'
 import { type AddressPolicy, blocked } from './addresses.ts'
 import { secretsOf, withoutSecrets } from './masking.ts'
@@ -169,8 +169,25 @@ function proxySecrets(proxy = ''): string[] {
   return secretsOf(`Basic ${Buffer.from(pair).toString('base64')}`)
 }
 
+/**
+ * With TLS 1.3 a server refuses us after the handshake, by an alert and the end of the connection. undici tells of the end alone: here the
+ * connection ends with the alert.
+ */
+function tellingOfAlerts(connector: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connector(options, (...[error, socket]) => {
+      if (error) return callback(error, null)
+      let alert: Error | undefined
+      socket.prependListener('error', (fault: NodeJS.ErrnoException) => {
+        if (fault.code?.startsWith('ERR_SSL_')) alert ??= fault
+      })
+      socket.prependListener('end', () => alert && socket.destroy(alert))
+      callback(null, socket)
+    })
+}
+
 async function openDispatcher({ policy, connections, tls = {}, proxies }: Outgoing): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent } = await import('undici')
+  const { Agent, buildConnector, EnvHttpProxyAgent } = await import('undici')
   const options = {
     connections,
     pipelining: 1,
@@ -179,7 +196,7 @@ async function openDispatcher({ policy, connections, tls = {}, proxies }: Outgoi
     keepAliveMaxTimeout: 1_000,
     headersTimeout: 0, // the term of the service covers it
     bodyTimeout: 0,
-    connect: { lookup: policy.lookup, timeout: 300_000, ...tls },
+    connect: tellingOfAlerts(buildConnector({ lookup: policy.lookup, timeout: 300_000, ...tls })),
   }
   if (!usesProxy(proxies)) return new Agent(options)
   const { http = '', https = '', except } = proxies // an empty text: not that of the environment either
@@ -199,6 +216,11 @@ export const FAILURES = {
   refused: 'de verbinding werd geweigerd',
   dns: 'de hostnaam is niet te vinden',
   tls: 'de beveiligde verbinding (TLS) kwam niet tot stand',
+  'tls-expired': 'het certificaat van de dienst is verlopen of nog niet geldig',
+  'tls-name': 'het certificaat van de dienst hoort bij een andere naam',
+  'tls-ca': 'het certificaat van de dienst is van een CA die hier niet wordt vertrouwd',
+  'tls-client': 'de dienst vraagt een client-certificaat, of neemt het onze niet aan',
+  'tls-version': 'de dienst gebruikt een TLS-versie die te oud is',
   timeout: 'het antwoord kwam niet op tijd',
   connection: 'de verbinding werd verbroken',
   protocol: 'het antwoord was geen geldige HTTP',
@@ -207,6 +229,9 @@ export const FAILURES = {
   unknown: 'de aanroep mislukte',
 } as const
 export type FailureKind = keyof typeof FAILURES
+
+/** The same for a client, who learns nothing of what is wrong with the certificates of others. */
+export const clientReason = (kind: FailureKind): string => FAILURES[kind.startsWith('tls-') ? 'tls' : kind]
 
 const CODES: Record<string, FailureKind> = {
   ECONNREFUSED: 'refused',
@@ -225,11 +250,38 @@ const CODES: Record<string, FailureKind> = {
   ENETUNREACH: 'connection',
   ENETDOWN: 'connection',
   EPROTO: 'tls',
-  HOSTNAME_MISMATCH: 'tls',
+  CERT_HAS_EXPIRED: 'tls-expired',
+  CERT_NOT_YET_VALID: 'tls-expired',
+  HOSTNAME_MISMATCH: 'tls-name',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'tls-name',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls-ca',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls-ca',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls-ca',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls-ca',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls-ca',
+  CERT_UNTRUSTED: 'tls-ca',
+  INVALID_CA: 'tls-ca',
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   BLOCKED_ADDRESS: 'blocked',
   NO_TOKEN: 'token',
+}
+
+// What OpenSSL calls the alerts by which the other side refuses our certificate, or the lack of one, and the versions that have none in
+// common. A server of TLS 1.2 that wants a certificate says handshake_failure, as one without a common cipher does: that stays `tls`.
+const ALERTS: [RegExp, FailureKind][] = [
+  [/^ERR_SSL_.*(ALERT_.*CERTIFICATE|ALERT_UNKNOWN_CA|CERTIFICATE_REQUIRED)/, 'tls-client'],
+  [
+    /^ERR_SSL_(.*ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|UNKNOWN_SSL_VERSION|.*INAPPROPRIATE_FALLBACK)/,
+    'tls-version',
+  ],
+]
+
+/** Node's code of an error, of what caused it where that has one. */
+export function failureCode(error: unknown): string | undefined {
+  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] }
+  const inner = cause ?? errors?.[0]
+  return (inner ? failureCode(inner) : undefined) ?? (typeof code === 'string' ? code : undefined)
 }
 
 /** What kind of failure of a call an error is. */
@@ -244,6 +296,8 @@ export function failureKind(error: unknown): FailureKind {
   if (name === 'HTTPParserError') return 'protocol' // not always with a code
   if (typeof code === 'string') {
     if (CODES[code]) return CODES[code]
+    const alert = ALERTS.find(([pattern]) => pattern.test(code))
+    if (alert) return alert[1]
     if (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CRL_|INVALID_CA)/.test(code)) return 'tls'
   }
   const inner = cause ?? errors?.[0]

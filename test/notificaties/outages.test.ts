@@ -18,7 +18,7 @@ t.test('every kind of failure is written down as what it is, and tried again', a
     ],
     ['a cut connection', (r) => r.destroy(), { uitkomst: 'connection', status: null }],
     ['silence', () => {}, { uitkomst: 'timeout', status: null }],
-    ['a drip', drip, { uitkomst: 'timeout', status: null }],
+    ['a drip', (r) => drip(r, 500), { uitkomst: 'timeout', status: null }],
     ['bytes that are no text', (r) => r.writeHead(500).end(Buffer.from([0, 255, 65])), { antwoord: '\uFFFD\uFFFDA' }],
   ]
   const test = await givenNotificaties(t)
@@ -153,8 +153,8 @@ t.test('a connection is used again', async (t) => {
 
 const arrived = (test: { receiver: { received: { id: string }[] } }) => test.receiver.received.map(({ id }) => id)
 
-function drip(response: ServerResponse): void {
-  response.writeHead(201)
+function drip(response: ServerResponse, status: number): void {
+  response.writeHead(status)
   const timer = setInterval(() => response.write(' '), 50)
   response.on('close', () => clearInterval(timer))
 }

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -8,7 +9,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FOR_SERVICES } from '../../src/services/addresses.ts'
-import { failureKind, openAgent, sendWithin } from '../../src/services/transport.ts'
+import {
+  clientReason,
+  FAILURES,
+  failureCode,
+  failureKind,
+  openAgent,
+  sendWithin,
+} from '../../src/services/transport.ts'
+import { freePort } from '../free-port.ts'
+import { until } from '../until.ts'
 
 t.test('of an answer no more than the limit is read, and then the connection is closed', async (t) => {
   const closed = Promise.withResolvers<void>()
@@ -75,6 +85,76 @@ t.test('with a status that is enough, a body that breaks off, stalls or never en
   t.equal(await sendWithin(30_000, givenAgent(t), call).catch(failureKind), 'connection')
 })
 
+t.test('what is wrong with TLS has a word of its own, and Node’s code', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-tls-'))
+  t.teardown(() => rm(directory, { recursive: true }))
+  const openssl = (text: string) => execFileSync('openssl', text.split(' '), { stdio: 'ignore', cwd: directory })
+  for (const [name, san, days] of [
+    ['good', 'localhost', '1'],
+    ['other', 'elders.voorbeeld.test', '1'],
+    ['unknown', 'localhost', '1'],
+  ])
+    openssl(
+      `req -x509 -newkey rsa:2048 -nodes -days ${days} -keyout ${name}.key -out ${name}.pem -subj /CN=${name} -addext subjectAltName=DNS:${san}`,
+    )
+  openssl('req -new -key good.key -out old.csr -subj /CN=localhost')
+  writeFileSync(join(directory, 'ext'), 'subjectAltName=DNS:localhost')
+  // As one that was valid for a day, twenty years ago.
+  writeFileSync(join(directory, 'index'), '')
+  writeFileSync(
+    join(directory, 'ca.cnf'),
+    '[ca]\ndefault_ca=d\n[d]\ndir=.\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n',
+  )
+  openssl(
+    'ca -batch -config ca.cnf -cert good.pem -keyfile good.key -in old.csr -out old.pem -startdate 20060101000000Z -enddate 20060102000000Z -extfile ext -notext',
+  )
+  const read = (file: string) => readFileSync(join(directory, file), 'utf8')
+  const ca = read('good.pem') + read('other.pem')
+  const server = async (options: string): Promise<string> => {
+    const port = await freePort()
+    const child = spawn('openssl', `s_server -accept ${port} -quiet -www ${options}`.split(' '), {
+      stdio: 'ignore',
+      cwd: directory,
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    await until('a server', () => canConnect(port))
+    return `https://localhost:${port}/`
+  }
+  const noTls = (await givenServer(t, (_request, response) => response.end())).href.replace('http:', 'https:')
+  const table: [what: string, url: string, kind: string, code: RegExp][] = [
+    ['expired', await server('-cert old.pem -key good.key'), 'tls-expired', /^CERT_HAS_EXPIRED$/],
+    ['another name', await server('-cert other.pem -key other.key'), 'tls-name', /^ERR_TLS_CERT_ALTNAME_INVALID$/],
+    ['unknown CA', await server('-cert unknown.pem -key unknown.key'), 'tls-ca', /^DEPTH_ZERO_SELF_SIGNED_CERT$/],
+    [
+      'client certificate',
+      await server('-cert good.pem -key good.key -Verify 1'),
+      'tls-client',
+      /CERTIFICATE_REQUIRED$/,
+    ],
+    [
+      'too old',
+      await server('-cert good.pem -key good.key -tls1_1 -cipher ALL:@SECLEVEL=0'),
+      'tls-version',
+      /PROTOCOL_VERSION$|UNSUPPORTED_PROTOCOL$/,
+    ],
+    ['no TLS', noTls, 'tls', /^ERR_SSL_|^EPROTO$/],
+  ]
+  for (const [what, url, kind, code] of table) {
+    for (const method of ['GET', 'POST'] as const) {
+      const agent = openAgent({ policy: FOR_SERVICES, connections: 1, tls: { ca }, proxies: { except: '' } })
+      t.teardown(() => agent.destroy())
+      const call = { url: new URL(url), method, limit: 100, ...(method === 'POST' && { body: '{}' }) }
+      const error = await sendWithin(10_000, agent, call).then(
+        () => undefined,
+        (fault: unknown) => fault,
+      )
+      t.equal(failureKind(error), kind, `${what}, ${method}`)
+      t.match(failureCode(error), code)
+      t.equal(clientReason(failureKind(error)), FAILURES.tls, 'one word for all, to a client')
+    }
+  }
+})
+
 t.test('calls go through the proxy of the settings, but for the hosts that are excepted', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-proxy-'))
   t.teardown(() => rm(directory, { recursive: true }))
@@ -123,6 +203,14 @@ t.test('calls go through the proxy of the settings, but for the hosts that are e
   t.equal(await metadata.catch(failureKind), 'blocked', 'an address that may not be called is not asked of a proxy')
   t.equal(asked.length, 2)
 })
+
+const canConnect = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    }).on('error', () => resolve(false))
+  })
 
 async function givenServer(t: Test, listener: RequestListener): Promise<URL> {
   const server = createServer(listener).listen(0, '127.0.0.1')

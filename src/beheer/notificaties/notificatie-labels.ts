@@ -32,7 +32,32 @@ const OUTCOMES = words(
       tone: 'fout',
       text: 'De beveiligde verbinding (TLS) kwam niet tot stand',
       advice:
-        'Controleer of het certificaat van de dienst geldig is, bij de hostnaam hoort en door deze server wordt vertrouwd.',
+        'Er antwoordt geen TLS, of zonder versleuteling die wij kennen; of er wordt een client-certificaat gevraagd.',
+    },
+    'tls-expired': {
+      tone: 'fout',
+      text: 'Het certificaat is verlopen of nog niet geldig',
+      advice: 'Vraag de beheerder van de dienst om een nieuw certificaat, en controleer de klok van deze server.',
+    },
+    'tls-name': {
+      tone: 'fout',
+      text: 'Het certificaat hoort bij een andere naam',
+      advice: 'Gebruik de naam die in het certificaat staat, of laat deze naam erin zetten.',
+    },
+    'tls-ca': {
+      tone: 'fout',
+      text: 'Het certificaat is van een CA die hier niet wordt vertrouwd',
+      advice: 'Vul de eigen CA bij de dienst in, of laat de dienst haar tussencertificaat meesturen.',
+    },
+    'tls-client': {
+      tone: 'fout',
+      text: 'Er wordt een client-certificaat gevraagd, of het onze wordt niet aangenomen',
+      advice: 'Vul een client-certificaat met sleutel in, van een CA die daar wordt vertrouwd.',
+    },
+    'tls-version': {
+      tone: 'fout',
+      text: 'De TLS-versie is te oud',
+      advice: 'Vraag de beheerder van de dienst om TLS 1.2 of nieuwer.',
     },
     timeout: {
       tone: 'fout',

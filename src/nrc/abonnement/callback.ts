@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
 import { forClients } from '../../services/addresses.ts'
-import { type Agent, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
+import { type Agent, type FailureKind, failureCode, failureKind, sendWithin } from '../../services/transport.ts'
 
 const TERM_MS = 10_000
 const SHOWN = 200
@@ -73,9 +73,9 @@ export function probeCallback(
   callbackUrl: string,
   auth: string,
 ): Promise<InvalidParam[]> {
-  const fault = (name: string, code: string, should: string, { status, kind }: Asked): InvalidParam[] => {
+  const fault = (name: string, code: string, should: string, { status, kind, nodeCode }: Asked): InvalidParam[] => {
     const { host } = new URL(callbackUrl)
-    log.info({ host, code, ...(kind ? { kind } : { status }) }, 'a callback does not behave: no abonnement')
+    log.info({ host, code, ...(kind ? { kind, nodeCode } : { status }) }, 'a callback does not behave: no abonnement')
     return [{ name, code, reason: `${should}: mislukt.` }]
   }
   return withinLimit(async () => {
@@ -93,7 +93,7 @@ export function probeCallback(
 }
 
 /** `status` 0: there was no answer, `kind` says why. */
-type Asked = { status: number; kind?: FailureKind; body: string }
+type Asked = { status: number; kind?: FailureKind; nodeCode?: string | undefined; body: string }
 
 /** Posts a test message. Does not throw: status 0, with the kind of failure, says that there was no answer. */
 export const askWithoutAuth = (agent: Agent, url: string): Promise<Asked> => ask(agent, url, {})
@@ -116,6 +116,6 @@ async function ask(agent: Agent, url: string, credentials: Record<string, string
       .trim()
     return { status: answer.status, body }
   } catch (error) {
-    return { status: 0, kind: failureKind(error), body: '' }
+    return { status: 0, kind: failureKind(error), nodeCode: failureCode(error), body: '' }
   }
 }

@@ -224,8 +224,36 @@ export const notificaties: Record<string, string> = {
   'Controleer de hostnaam in de API-root, en of deze server namen kan opzoeken (DNS).':
     'Check the host name in the API root, and whether this server can look up names (DNS).',
   'De beveiligde verbinding (TLS) kwam niet tot stand': 'The secure connection (TLS) could not be made',
-  'Controleer of het certificaat van de dienst geldig is, bij de hostnaam hoort en door deze server wordt vertrouwd.':
-    'Check whether the certificate of the service is valid, belongs to the host name and is trusted by this server.',
+  'Er antwoordt geen TLS, of zonder versleuteling die wij kennen; of er wordt een client-certificaat gevraagd.':
+    'What answers is no TLS, or has no encryption that we know; or a client certificate is asked for.',
+  'Het certificaat is verlopen of nog niet geldig': 'The certificate has expired or is not valid yet',
+  'Vraag de beheerder van de dienst om een nieuw certificaat, en controleer de klok van deze server.':
+    'Ask the administrator of the service for a new certificate, and see that the clock of this server is right.',
+  'Het certificaat hoort bij een andere naam': 'The certificate is of another name',
+  'Gebruik de naam die in het certificaat staat, of laat deze naam erin zetten.':
+    'Use the name in the certificate, or have this name put into it.',
+  'Het certificaat is van een CA die hier niet wordt vertrouwd': 'The certificate is of a CA that is not trusted here',
+  'Vul de eigen CA bij de dienst in, of laat de dienst haar tussencertificaat meesturen.':
+    'Give your own CA with the service, or have the service send its intermediate certificate.',
+  'Er wordt een client-certificaat gevraagd, of het onze wordt niet aangenomen':
+    'A client certificate is asked for, or ours is not accepted',
+  'Vul een client-certificaat met sleutel in, van een CA die daar wordt vertrouwd.':
+    'Give a client certificate with its key, of a CA that is trusted there.',
+  'De TLS-versie is te oud': 'The version of TLS is too old',
+  'Vraag de beheerder van de dienst om TLS 1.2 of nieuwer.':
+    'Ask the administrator of the service for TLS 1.2 or newer.',
+  'Er antwoordt geen TLS, of zonder versleuteling die wij kennen; of de ontvanger vraagt een client-certificaat.':
+    'What answers is no TLS, or has no encryption that we know; or the receiver asks for a client certificate.',
+  'De ontvanger heeft een nieuw certificaat nodig. Controleer ook de klok van deze server.':
+    'The receiver needs a new certificate. See also that the clock of this server is right.',
+  'Gebruik de naam die in het certificaat staat, of laat de ontvanger deze naam erin zetten.':
+    'Use the name in the certificate, or have the receiver put this name into it.',
+  'De ontvanger stuurt waarschijnlijk zijn tussencertificaat niet mee, of zijn CA is er een van een organisatie zelf.':
+    'The receiver probably does not send its intermediate certificate, or its CA is an organisation’s own.',
+  'Vul bij dit abonnement een client-certificaat met sleutel in, van een CA die de ontvanger vertrouwt.':
+    'Give a client certificate with its key with this subscription, of a CA that the receiver trusts.',
+  'Vraag de beheerder van de ontvanger om TLS 1.2 of nieuwer.':
+    'Ask the administrator of the receiver for TLS 1.2 or newer.',
   'Het antwoord kwam niet op tijd': 'The answer did not come in time',
   'De dienst is traag of onbereikbaar. Controleer de dienst en de firewall, of geef haar meer tijd.':
     'The service is slow or out of reach. Check the service and the firewall, or give it more time.',
@@ -261,8 +289,6 @@ export const notificaties: Record<string, string> = {
     'Nothing listens at this address. Check whether the receiver runs, and whether host and port are right.',
   'Controleer de hostnaam van de callback, en of deze server namen kan opzoeken (DNS).':
     'Check the host name of the callback, and whether this server can look up names (DNS).',
-  'Controleer of het certificaat van de ontvanger geldig is en door deze server wordt vertrouwd.':
-    'Check whether the certificate of the receiver is valid and trusted by this server.',
   'De ontvanger is traag of onbereikbaar. Controleer de ontvanger en de firewall, of geef meer tijd.':
     'The receiver is slow or out of reach. Check the receiver and the firewall, or give it more time.',
   'Controleer het netwerk en de logboeken van de ontvanger. Vaak helpt een nieuwe poging.':

@@ -31,7 +31,13 @@ export function stateOf({ status, fouten, lastOutcome, lastHttpStatus }: State):
 const ADVICE: Record<string, string> = words({
   refused: 'Op dit adres luistert niets. Controleer of de ontvanger draait, en of host en poort kloppen.',
   dns: 'Controleer de hostnaam van de callback, en of deze server namen kan opzoeken (DNS).',
-  tls: 'Controleer of het certificaat van de ontvanger geldig is en door deze server wordt vertrouwd.',
+  tls: 'Er antwoordt geen TLS, of zonder versleuteling die wij kennen; of de ontvanger vraagt een client-certificaat.',
+  'tls-expired': 'De ontvanger heeft een nieuw certificaat nodig. Controleer ook de klok van deze server.',
+  'tls-name': 'Gebruik de naam die in het certificaat staat, of laat de ontvanger deze naam erin zetten.',
+  'tls-ca':
+    'De ontvanger stuurt waarschijnlijk zijn tussencertificaat niet mee, of zijn CA is er een van een organisatie zelf.',
+  'tls-client': 'Vul bij dit abonnement een client-certificaat met sleutel in, van een CA die de ontvanger vertrouwt.',
+  'tls-version': 'Vraag de beheerder van de ontvanger om TLS 1.2 of nieuwer.',
   timeout: 'De ontvanger is traag of onbereikbaar. Controleer de ontvanger en de firewall, of geef meer tijd.',
   connection: 'Controleer het netwerk en de logboeken van de ontvanger. Vaak helpt een nieuwe poging.',
   protocol: 'Op dit adres antwoordt iets anders dan een webdienst. Controleer het adres.',
