@@ -51,8 +51,13 @@ export async function pullBack(sql: Sql, mutate: Mutate, aheadSeconds = 0): Prom
       if (count < PORTION) break
     }
   }
+  // The next look of a sender was planned at what has been pulled back now.
+  if (found.deliveries + found.receivers > 0)
+    await sql`select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties:later')`
   await pullAttempts(sql)
-  found.resumed = await resumeBlocked(sql, mutate)
+  const resumed = await resumeBlocked(sql, mutate)
+  found.resumed = resumed.count
+  found.aheadSeconds = Math.max(found.aheadSeconds, Math.round(resumed.ahead))
   if (found.aheadSeconds === 0 && found.resumed === 0) return undefined
   await sql`
     with old as (delete from clock_setback where id <= (select max(id) - ${KEPT} from clock_setback))
@@ -127,9 +132,9 @@ async function pullAttempts(sql: Sql): Promise<void> {
     where open_at > now() + interval '61 minutes' or forget_at > now() + interval '1441 minutes'`
 }
 
-async function resumeBlocked(sql: Sql, mutate: Mutate): Promise<number> {
-  const blocked = await sql<{ uuid: string }[]>`
-    select uuid from abonnement
+async function resumeBlocked(sql: Sql, mutate: Mutate): Promise<Pulled> {
+  const blocked = await sql<{ uuid: string; ahead: number }[]>`
+    select uuid, extract(epoch from status_since - now())::float8 as ahead from abonnement
     where status = 'geblokkeerd' and deleted_at is null and status_since > now() + ${AHEAD_S} * interval '1 second'`
   for (const { uuid } of blocked) {
     await mutate(systemActor('clock'), async (m) => {
@@ -139,7 +144,7 @@ async function resumeBlocked(sql: Sql, mutate: Mutate): Promise<number> {
       if (count > 0) await resumeAbonnement(m, uuid)
     })
   }
-  return blocked.length
+  return { count: blocked.length, ahead: Math.max(0, ...blocked.map(({ ahead }) => ahead)) }
 }
 
 /** The latest time that the clock was found to have been ahead, within a week. */

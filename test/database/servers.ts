@@ -23,14 +23,23 @@ export async function serverDirectory(t: TestLike): Promise<string> {
 type TestLike = { teardown(work: () => unknown): unknown }
 
 /** Runs one of PostgreSQL's programs, as its own user when we are root. */
-export function run(program: string, args: string[]) {
+export function run(program: string, args: string[], env: Record<string, string> = {}) {
   const command = [join(BIN, program), ...args]
   const asOther = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--', ...command] : command
-  return promisify(execFile)(asOther[0]!, asOther.slice(1), { cwd: '/' })
+  return promisify(execFile)(asOther[0]!, asOther.slice(1), { cwd: '/', env: { ...process.env, ...env } })
 }
 
-/** @param more settings for the start, such as `-c ssl=on`; `initdb` is given beside ours */
-export async function startPrimary(t: TestLike, data: string, more = '', initdb: string[] = []) {
+/**
+ * @param more settings for the start, such as `-c ssl=on`; `initdb` is given beside ours
+ * @param env for the server, such as a library to be loaded before others
+ */
+export async function startPrimary(
+  t: TestLike,
+  data: string,
+  more = '',
+  initdb: string[] = [],
+  env: Record<string, string> = {},
+) {
   const port = await freePort()
   await give(data)
   await run('initdb', [
@@ -44,9 +53,9 @@ export async function startPrimary(t: TestLike, data: string, more = '', initdb:
     '--no-sync',
     ...initdb,
   ])
-  await start(data, port, more)
+  await start(data, port, more, env)
   t.teardown(() => stop(data))
-  return { port, kill: () => stop(data), start: () => start(data, port, more) }
+  return { port, kill: () => stop(data), start: () => start(data, port, more, env) }
 }
 
 /** Follows the primary; what that acknowledges has reached it, unless it is to follow later. */
@@ -82,16 +91,20 @@ export async function give(data: string) {
   await chown(data, Number(stdout), (await stat(data)).gid)
 }
 
-const start = (data: string, port: number, more: string) =>
-  run('pg_ctl', [
-    '-D',
-    data,
-    '-l',
-    `${data}/log`,
-    '-w',
-    'start',
-    '-o',
-    `-p ${port} -k ${data} -c listen_addresses=127.0.0.1 -c fsync=off ${more}`,
-  ])
+const start = (data: string, port: number, more: string, env: Record<string, string> = {}) =>
+  run(
+    'pg_ctl',
+    [
+      '-D',
+      data,
+      '-l',
+      `${data}/log`,
+      '-w',
+      'start',
+      '-o',
+      `-p ${port} -k ${data} -c listen_addresses=127.0.0.1 -c fsync=off ${more}`,
+    ],
+    env,
+  )
 
 const stop = (data: string) => run('pg_ctl', ['-D', data, '-m', 'immediate', 'stop']).catch(() => {})

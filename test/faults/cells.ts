@@ -9,6 +9,7 @@ import { type Answer, accept } from '../../bench/receiver.ts'
 import { ODD, setForDatabase } from '../database/odd.ts'
 import { noPrograms } from '../database/servers.ts'
 import { playRestore } from '../documenten/backups.ts'
+import { noClocks, playAhead, playSetBack } from './clocks.ts'
 import { strikeCounts } from './counts.ts'
 import { RACES } from './races.ts'
 import type { Cell, Scene } from './scene.ts'
@@ -269,6 +270,27 @@ export const CELLS: Cell[] = [
     without: noPrograms,
     strike: async ({ stage }, judge) => {
       await playTwoPrimaries(stage, judge)
+      return NOTHING
+    },
+  },
+  // ---- clocks ----
+  {
+    name: 'the clocks are set back by two hours',
+    lasts: 0,
+    allowed: {},
+    without: noClocks,
+    strike: async ({ stage }, judge) => {
+      await playSetBack(stage, judge)
+      return NOTHING
+    },
+  },
+  {
+    name: 'the clocks are ten days ahead for a while',
+    lasts: 0,
+    allowed: {},
+    without: noClocks,
+    strike: async ({ stage }, judge) => {
+      await playAhead(stage, judge)
       return NOTHING
     },
   },

@@ -9,6 +9,7 @@ import { serverDirectory, startPrimary, startStandby } from '../database/servers
 import { freePort } from '../free-port.ts'
 import type { JudgeLike, StageLike } from '../stage.ts'
 import { isReady, START_MS, supervise, until } from '../zaken/processes.ts'
+import { playAlone } from './alone.ts'
 
 const SECRET = 'the secret of the first client, long enough'
 const WRITES = 30
@@ -17,25 +18,8 @@ const WRITES = 30
  * Writes before, during and after a failover to one api, and after the old primary is back to a second one, which never saw it
  * alone. Every write that was acknowledged has to be at the new primary, and the old one has to be told of.
  */
-export async function playTwoPrimaries(stage: StageLike, judge: JudgeLike): Promise<void> {
-  const works: (() => unknown)[] = []
-  const own: StageLike = {
-    teardown: (work) => works.push(work),
-    comment: (text) => stage.comment(text),
-    passing: () => stage.passing(),
-    ...(stage.log && { log: stage.log }),
-  }
-  stage.teardown(() => clean(works))
-  try {
-    await play(own, judge)
-  } finally {
-    await clean(works)
-  }
-}
-
-const clean = async (works: (() => unknown)[]) => {
-  for (let one = works.pop(); one; one = works.pop()) await one()
-}
+export const playTwoPrimaries = (stage: StageLike, judge: JudgeLike): Promise<void> =>
+  playAlone(stage, (own) => play(own, judge))
 
 async function play(stage: StageLike, judge: JudgeLike): Promise<void> {
   const directory = await serverDirectory(stage)
