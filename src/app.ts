@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import jwt from '@fastify/jwt'
@@ -31,7 +32,7 @@ import { allowOrigins } from './http/cors.ts'
 import { header } from './http/header.ts'
 import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
-import { addressesFor, requestBase } from './http/links.ts'
+import { addressesFor, ownAddress, requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { sharePlaces } from './http/places.ts'
 import { namePlugins } from './http/plugin-names.ts'
@@ -102,6 +103,15 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
+/** What every answer carries, also one that is given before there is a route. @param base our address in links */
+function commonHeaders(id: string, base: string): Record<string, string> {
+  return {
+    ...SECURITY_HEADERS,
+    [REQUEST_ID]: id,
+    ...(base.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
+  }
+}
+
 /** In the place of what Fastify would compile schemas with, and for which it loads ajv at every start. */
 const unused = (): never => {
   throw new Error('schemas are compiled by src/http/input.ts')
@@ -132,10 +142,10 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 200 },
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     frameworkErrors: (error, request, reply) => {
-      request.base ??= requestBase(request, parts.config)
-      sendProblem(request, reply.headers({ ...SECURITY_HEADERS, [REQUEST_ID]: request.id }), error)
+      request.base = requestBase(request, parts.config)
+      sendProblem(request, reply.headers(commonHeaders(request.id, request.base)), error)
     },
-    clientErrorHandler: (error, socket) => brokenRequest({ error, socket }),
+    clientErrorHandler: (error, socket) => afterAnswers(socket, () => brokenRequest({ error, socket })),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   namePlugins(app)
@@ -161,16 +171,19 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
   app.decorateRequest('actor')
   app.decorateRequest('base', '')
-  boundConnections(app, parts.config, (socket, problem) => answerConnection(socket, problem, parts))
+  app.addHook('onRequest', async (request, reply) => {
+    request.base = requestBase(request, parts.config)
+    reply.headers(commonHeaders(request.id, request.base))
+  })
+  const { afterAnswers } = boundConnections(app, parts.config, (socket, problem, request) =>
+    answerConnection(socket, problem, parts, request),
+  )
   countSmallRequests(app)
 
   followRequests(app)
   traceRequests(app)
   app.addHook('onRequest', async (request, reply) => {
-    request.base = requestBase(request, parts.config)
     currentOf(request).own = addressesFor(request, request.base, parts.config)
-    reply.headers(SECURITY_HEADERS).header(REQUEST_ID, request.id)
-    if (request.base.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000')
     const root = request.url.split('/', 2)[1] ?? ''
     const version = Object.hasOwn(VERSIONS, root) ? VERSIONS[root] : undefined
     if (version) reply.header('api-version', version)
@@ -300,20 +313,23 @@ function answerBrokenRequest(error: BrokenRequest['error'], socket: Socket, part
   answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), parts)
 }
 
-/** Answers on a connection itself, where there is no request to answer, and ends it. */
-function answerConnection(socket: Socket, problem: Problem, parts: Parts): void {
-  const base = parts.config.publicUrl ?? `http://${parts.config.host}:${parts.config.port}`
-  const id = requestIdOf(undefined)
-  const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${id}`))
+/** Answers on a connection itself, where there is no request, or one that cannot be answered any more, and ends it. */
+function answerConnection(socket: Socket, problem: Problem, parts: Parts, request?: FastifyRequest): void {
+  const base = request?.base ?? ownAddress(parts.config)
+  const id = request?.id ?? requestIdOf(undefined)
+  const exceptionId = randomUUID()
+  const { status, code } = problem
+  parts.log.info({ reqId: id, status, code, exception_id: exceptionId }, 'request refused')
+  const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${exceptionId}`))
   const headers = Object.entries({
-    ...SECURITY_HEADERS,
-    [REQUEST_ID]: id,
+    ...commonHeaders(id, base),
+    ...problem.headers,
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   })
   socket.end(
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
   )
   // What still comes is thrown away for a moment: closing on unread bytes could cost the client the answer.
   socket.resume()

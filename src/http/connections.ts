@@ -13,7 +13,7 @@
 // house is no reason to be restarted.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { Problem } from '../core/problem.ts'
 import { LIVEZ } from './liveness.ts'
@@ -33,7 +33,8 @@ const LINGER_RATE = 64 * 1024 // bytes a second: less is dripping
 const SPARE_PLACES = 64
 const SPARE_MS = 2000
 const LARGE = 128 * 1024 // answers above this are looked at when they are given, and sent in turn
-const MAX_PIPELINED = 4 // requests on one connection that wait for their answers; clients of today send one
+const MAX_AT_WORK = 4 // requests on one connection; clients of today send one, and those behind them wait
+const MAX_PIPELINED = 100 // requests on one connection that have no answer yet
 const REQUEST_WEIGHT = 20 // ten in a slice: their hooks follow at once, and take some ten times as long as the beginning
 const MAX_UNSENT = 64 * 1024 * 1024 // bytes of answers that nobody reads, all together
 
@@ -44,31 +45,38 @@ type Connection = {
   spare: boolean
   /** It is about to be destroyed: nothing on it is answered any more. */
   ended: boolean
+  /** It sent more than it may: what follows is not read any more. */
+  full: boolean
   /** Requests that were not answered to the end. */
   requests: number
   /** Requests under way of somebody we know. */
   held: number
   request: IncomingMessage | undefined
+  asked: FastifyRequest | undefined
   response: ServerResponse | undefined
   /** Answers that were not written to the end. */
   open: Set<ServerResponse>
+  /** Requests that were not begun. */
+  queue: Exchange[]
   isStream: boolean
   began: number
   window: { since: number; received: number; sent: number }
   received: number
   lingersSince: number | undefined
 }
+type Exchange = [request: IncomingMessage, response: ServerResponse]
 type Address = { count: number; waiting: Set<Connection> }
 
 /**
- * Puts the bounds on the server of `app`. The hooks come before all others, so this is called first.
- * @param refuse writes an answer to a connection without a request that could be answered, and ends it
+ * Puts the bounds on the server of `app`. The hooks come before all that work, so this is called first.
+ * @param refuse writes an answer to a connection whose request, if there is one, cannot be answered, and ends it
+ * @returns `afterAnswers`, which does something on a connection when what came whole before it has its answers
  */
 export function boundConnections(
   app: FastifyInstance,
   config: Config,
-  refuse: (socket: Socket, problem: Problem) => void,
-): void {
+  refuse: (socket: Socket, problem: Problem, request: FastifyRequest | undefined) => void,
+): { afterAnswers(socket: Socket, work: () => void): void } {
   const { httpRequestTimeout, httpMinRate, httpMaxConnections, httpMaxConnectionsPerAddress } = config
   const connections = new Map<Socket, Connection>()
   const ofSocket = new WeakMap<Socket, Connection>()
@@ -77,6 +85,7 @@ export function boundConnections(
   const spares = new Set<Connection>()
   const expects = new WeakSet<IncomingMessage>()
   const unknownExpectation = new WeakSet<IncomingMessage>()
+  const tooMany = new WeakSet<IncomingMessage>()
   const proxies = blockList(config.trustProxy)
 
   app.server.on('connection', (socket: Socket) => {
@@ -89,11 +98,14 @@ export function boundConnections(
       address,
       spare: false,
       ended: false,
+      full: false,
       requests: 0,
       held: 0,
       request: undefined,
+      asked: undefined,
       response: undefined,
       open: new Set(),
+      queue: [],
       isStream: false,
       began: now,
       window: { since: now, received: 0, sent: 0 },
@@ -163,7 +175,7 @@ export function boundConnections(
   const [handle] = app.server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   app.server.removeListener('request', handle)
   // What came at the same moment on hundreds of connections is one turn of the event loop.
-  const begin = inSlices<Parameters<typeof handle>>(
+  const begin = inSlices<Exchange>(
     ([request, response]) => {
       if (!ofSocket.get(request.socket)?.ended) handle(request, response)
     },
@@ -175,26 +187,37 @@ export function boundConnections(
   )
   app.server.on('request', (request, response) => {
     const connection = ofSocket.get(request.socket)
-    if (connection) {
-      connection.requests++
-      if (connection.ended) return
-      connection.open.add(response)
-      response.once('close', () => {
-        connection.open.delete(response)
-        connection.requests--
-      })
-      if (connection.open.size > MAX_PIPELINED) {
-        app.log.info('a client sends requests without waiting for answers')
-        return end(connection)
-      }
+    if (!connection) return begin([request, response])
+    connection.requests++
+    if (connection.ended) return
+    connection.open.add(response)
+    response.once('close', () => {
+      connection.open.delete(response)
+      connection.requests--
+      beginNext(connection)
+    })
+    if (connection.open.size > MAX_PIPELINED) {
+      app.log.info('a client sends requests without waiting for answers')
+      tooMany.add(request)
+      connection.full = true
     }
-    begin([request, response])
+    if (connection.open.size <= MAX_AT_WORK) return begin([request, response])
+    connection.queue.push([request, response])
+    connection.socket.pause()
   })
+
+  function beginNext({ socket, queue }: Connection): void {
+    const next = queue.shift()
+    if (!next || socket.destroyed) return
+    if (queue.length === 0) socket.resume()
+    begin(next)
+  }
 
   app.addHook('onRequest', async (request, reply) => {
     const connection = connections.get(request.raw.socket)
     if (connection) {
       connection.request = request.raw
+      connection.asked = request
       connection.response = reply.raw
       connection.isStream = request.routeOptions.config.stream === true
       connection.began = performance.now()
@@ -204,9 +227,12 @@ export function boundConnections(
       reply.header('connection', 'close')
       if (!LIVEZ.includes(request.routeOptions.url ?? '')) throw new Problem(503, { headers: { 'retry-after': '5' } })
     }
+    if (tooMany.has(request.raw)) {
+      reply.header('connection', 'close')
+      throw new Problem(503, { detail: 'Wacht op de antwoorden.', headers: { 'retry-after': '1' } })
+    }
     if (unknownExpectation.has(request.raw)) throw new Problem(417)
-    if (request.raw.httpVersion === '1.1' && connection && !request.headers.host)
-      throw new Problem(400, { code: 'parse_error', detail: 'De header Host ontbreekt.' })
+    if (connection) requireOneHost(request.raw)
   })
 
   // The client that asks first whether it may send hears so only now, when nothing was refused.
@@ -240,6 +266,13 @@ export function boundConnections(
     }
   })
 
+  function afterAnswers(socket: Socket, work: () => void): void {
+    const before = [...(ofSocket.get(socket)?.open ?? [])].filter(({ req }) => req.complete)
+    const last = before.at(-1)
+    if (last) last.once('close', work)
+    else work()
+  }
+
   const timer = setInterval(look, LOOK_MS).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 
@@ -249,7 +282,7 @@ export function boundConnections(
       const fault = faultOf(connection, now)
       if (fault === 'slow to send' && connection.response?.headersSent === false) {
         app.log.info({ seconds: Math.round((now - connection.began) / 1000) }, 'a request did not arrive in time')
-        refuse(connection.socket, new Problem(408))
+        refuse(connection.socket, new Problem(408), connection.asked)
         forget(connection)
       } else if (fault) end(connection)
     }
@@ -296,20 +329,31 @@ export function boundConnections(
     startWindow(connection, now)
     return undefined
   }
+
+  return { afterAnswers }
+}
+
+/** Two of them could mean one host to a proxy and another to us (RFC 9112, 3.2). Node keeps the first without a word. */
+function requireOneHost({ rawHeaders, httpVersion }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
+  if (hosts > 1) throw new Problem(400, { code: 'parse_error', detail: 'De header Host staat er meer dan eens.' })
+  if (hosts === 0 && httpVersion === '1.1')
+    throw new Problem(400, { code: 'parse_error', detail: 'De header Host ontbreekt.' })
 }
 
 type Parser = { onIncoming(request: IncomingMessage, keepAlive: boolean): number }
 const TAKE_NO_MORE = 2 // what Node says itself of an upgrade: nothing that follows is a request
 
 /**
- * Has the parser stop at a connection that is ended: what came with it in one piece may be two thousand requests, each of which
+ * Has the parser stop at a connection that is ended or full: what came with it in one piece may be two thousand requests, each of which
  * Node makes before anybody is asked. There is no public way; where Node has another one some day they are made and left.
  */
 function stopParsing(connection: Connection): void {
   const { parser } = connection.socket as Socket & { parser?: Partial<Parser> }
   const make = parser?.onIncoming
   if (!make) return
-  parser.onIncoming = (request, keepAlive) => (connection.ended ? TAKE_NO_MORE : make(request, keepAlive))
+  parser.onIncoming = (request, keepAlive) =>
+    connection.ended || connection.full ? TAKE_NO_MORE : make(request, keepAlive)
 }
 
 const newAddress = (): Address => ({ count: 0, waiting: new Set() })

@@ -68,14 +68,25 @@ t.test('headers that do not come are refused with 408, and so is a body', async 
     t.match(answer, /^HTTP\/1\.1 408 Request Timeout.*application\/problem\+json.*"code":"request_timeout"/s, what)
 })
 
-t.test('a connection may have a few requests that wait for their answers, and no more', async (t) => {
+t.test('requests that are sent without waiting get their answers, in order', async (t) => {
   const { open, bearer } = await listening(t, {})
-  const few = await open()
-  few.socket.write(head('GET', CATALOGUSSEN, bearer()).repeat(3))
-  t.match(await few.received(/(HTTP\/1\.1 200.*){3}/s), /(HTTP\/1\.1 200.*){3}/s)
-  const many = await open()
-  many.socket.write(head('GET', CATALOGUSSEN, bearer()).repeat(20))
-  t.notMatch(await Promise.race([many.closed, many.received(/(HTTP\/1\.1 200.*){20}/s)]), /(HTTP\/1\.1 200.*){20}/s)
+  for (const many of [3, 5, 20, 100]) {
+    const { socket, received } = await open()
+    const ask = (id: number) => head('GET', CATALOGUSSEN, { ...bearer(), 'x-request-id': `ask-${id}` })
+    socket.write(Array.from({ length: many }, (_, n) => ask(n)).join(''))
+    const answers = await received(new RegExp(`(HTTP/1\\.1 200.*){${many}}\\}$`, 's'))
+    const ids = [...answers.matchAll(/x-request-id: ask-(\d+)/g)].map(([, id]) => Number(id))
+    t.strictSame(ids, [...Array(many).keys()], `${many} at once`)
+    socket.write(ask(0)) // it is read on
+    await received(new RegExp(`(HTTP/1\\.1 200.*){${many + 1}}\\}$`, 's'))
+  }
+  const broken = await open()
+  broken.socket.write(`${head('GET', '/livez', bearer()).repeat(6)}GARBAGE\r\n\r\n`)
+  t.match(
+    await broken.closed,
+    /^(HTTP\/1\.1 200 (?:(?!HTTP\/).)*){6}HTTP\/1\.1 400 (?:(?!HTTP\/).)*$/s,
+    'then the refusal',
+  )
 })
 
 t.test('content has a least rate in place of a total time', async (t) => {
@@ -169,24 +180,48 @@ t.test('Expect: 100-continue is told to go on only when nothing was refused', as
   t.match(await taken.received(/ 400 /), / 400 /)
 })
 
-t.test('what the parser refuses is problem+json with its own status', async (t) => {
-  const { open } = await listening(t, {})
-  const cases: [string, RegExp][] = [
-    ['GET /livez HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 Bad Request.*Host ontbreekt/s],
-    [
-      head('GET', '/livez', { host: 'x', 'x-large': 'x'.repeat(20_000) }),
-      /^HTTP\/1\.1 431 Request Header Fields Too Large/,
-    ],
-    ['GARBAGE\r\n\r\n', /^HTTP\/1\.1 400 Bad Request.*parse_error/s],
+t.test('what is refused before there is a route is answered like all else', async (t) => {
+  const { open, bearer, signal } = await listening(t, { HTTP_REQUEST_TIMEOUT: '1' })
+  const host = 'localhost:1234'
+  const named = { ...bearer(), host, 'x-request-id': 'from-the-caller' }
+  const ours = /^x-request-id: from-the-caller\r$/m
+  const made = /^x-request-id: [0-9a-f-]{36}\r$/m
+  const cases: [string, number, RegExp, RegExp?][] = [
+    [head('GET', '/livez', { ...named, expect: 'een wonder' }), 417, ours],
+    ['GET /livez HTTP/1.1\r\nX-Request-ID: from-the-caller\r\n\r\n', 400, ours, /Host ontbreekt/],
+    [`GET /livez HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n`, 400, made, /meer dan eens/],
+    [`GET /livez HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n`, 400, made, /meer dan eens/],
+    [`GET /livez HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n`, 400, made, /meer dan eens/],
+    [head('GET', '/%zz', named), 400, ours],
+    [head('GET', `/livez?${'x'.repeat(10)}`, { ...named, 'x-large': 'x'.repeat(20_000) }), 431, made],
+    ['GARBAGE\r\n\r\n', 400, made, /parse_error/],
+    [head('POST', CATALOGUSSEN, { ...named, ...json(100_000_000) }), 413, ours],
+    [head('POST', CATALOGUSSEN, { ...named, ...json(1000) }), 408, ours],
   ]
-  for (const [text, expected] of cases) {
-    const { socket, received } = await open()
-    socket.write(text)
-    const answer = await received(/\}$/)
-    t.match(answer, expected)
-    t.match(answer, /application\/problem\+json/)
-    socket.destroy()
-  }
+  await Promise.all(
+    cases.map(async ([text, status, id, detail = /./]) => {
+      const { socket, received } = await open()
+      socket.write(text)
+      if (status === 408) void drip(socket, 100, signal)
+      const answer = await received(/\}$/)
+      const what = `${status} of ${text.slice(0, 60)}`
+      t.match(answer, new RegExp(`^HTTP/1\\.[01] ${status} .*"status":${status},`, 's'), what)
+      t.match(answer, id, what)
+      t.match(answer, detail, what)
+      for (const header of [
+        /^content-type: application\/problem\+json\r$/im,
+        /^content-security-policy: default-src 'none'/m,
+        /^x-content-type-options: nosniff\r$/m,
+        /^x-frame-options: DENY\r$/m,
+        /^cache-control: no-store\r$/m,
+      ])
+        t.match(answer, header, what)
+      const { type } = JSON.parse(answer.slice(answer.indexOf('{')))
+      t.match(type, /^http:\/\/[^/]+\/ref\/fouten\/\w+\/$/, what)
+      if (id === ours && status !== 400) t.match(type, `http://${host}/`, what)
+      socket.destroy()
+    }),
+  )
 })
 
 t.test('connections are bounded by address and in all, and whoever waits longest makes way', async (t) => {
@@ -259,14 +294,15 @@ t.test('a request is not begun behind hundreds that another client sent before i
   t.ok(answered.indexOf(300) < 100, `it was answered after ${answered.indexOf(300)}`)
 })
 
-t.test('a client that sends requests without waiting for answers is cut off', async (t) => {
+t.test('a client that sends many more requests without waiting for answers gets 503', async (t) => {
   const { test, open } = await listening(t, {})
   let made = 0
   test.app.server.on('request', () => made++)
   const { socket, closed } = await open()
   socket.write(head('GET', '/readyz', { host: 'localhost' }).repeat(1000))
-  t.ok(((await closed).match(/^HTTP/gm) ?? []).length < 5)
-  t.ok(made < 10, `${made} of what came in one piece were made`)
+  const statuses = [...(await closed).matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status)
+  t.strictSame(statuses, [...Array(100).fill('200'), '503'])
+  t.ok(made < 105, `${made} of what came in one piece were made`)
 })
 
 t.test('a client that goes away before its request is here is no fault of ours', async (t) => {

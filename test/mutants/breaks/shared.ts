@@ -276,6 +276,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/connections.test.ts'],
   },
   {
+    what: 'a request that waits behind others on its connection gets its answer',
+    file: 'src/http/connections.ts',
+    search: '      beginNext(connection)\n',
+    replace: '',
+    tests: ['test/http/connections.test.ts'],
+  },
+  {
+    what: 'a request with two Host headers is refused',
+    file: 'src/http/connections.ts',
+    search: 'if (hosts > 1) throw',
+    replace: 'if (hosts > 2) throw',
+    tests: ['test/http/connections.test.ts'],
+  },
+  {
     what: 'a client that is not alone has a bound on its requests at work',
     file: 'src/http/places.ts',
     search: 'client.working < client.most &&',
