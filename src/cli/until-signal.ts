@@ -1,8 +1,9 @@
 // A subcommand that serves until a signal: its signals, its orderly end, and parts that stop in the opposite order of their start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, ConfigError, readConfig } from '../config.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
+import { filesNeeded, openFilesLimit } from '../lib/open-files.ts'
 import type { Role } from '../operations/metrics-server.ts'
 import { openLog } from '../telemetry/log.ts'
 import { openTracing } from '../telemetry/tracing.ts'
@@ -23,6 +24,7 @@ export async function runUntilSignal(
   run: (config: Config, log: Logger) => Promise<Running>,
 ): Promise<void> {
   const config = readConfig(process.env, required)
+  requireOpenFiles(config)
   const log = openLog(config.logLevel)
   process.on('unhandledRejection', (error) => {
     if (isConnectionFault(error)) return log.warn({ err: error }, 'a connection was lost')
@@ -61,6 +63,15 @@ export async function runUntilSignal(
   await tracing.close()
   log.info('stopped')
   log.flush(() => process.exit(failure ? 1 : 0))
+}
+
+/** @throws ConfigError when the system allows fewer open files than the process needs */
+function requireOpenFiles({ databasePoolSize }: Config): void {
+  const [limit, needed] = [openFilesLimit(), filesNeeded(databasePoolSize)]
+  if (limit >= needed) return
+  throw new ConfigError([
+    `the system allows ${limit} open files, and with DATABASE_POOL_SIZE ${databasePoolSize} the process needs ${needed}: raise it (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of Docker)`,
+  ])
 }
 
 /** Several things that run, stopped in the opposite order of their start, also when a later one does not start. */

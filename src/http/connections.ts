@@ -16,6 +16,7 @@ import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { Problem } from '../core/problem.ts'
+import { connectionsToTake, sparesToTake } from '../lib/open-files.ts'
 import { LIVEZ } from './liveness.ts'
 import { networkOf } from './network.ts'
 import { inSlices, largeTurn } from './turns.ts'
@@ -30,7 +31,7 @@ declare module 'fastify' {
 const LOOK_MS = 500
 const LINGER_MS = 30_000
 const LINGER_RATE = 64 * 1024 // bytes a second: less is dripping
-const SPARE_PLACES = 64
+const SPARE_PLACES = sparesToTake(64)
 const SPARE_MS = 2000
 const LARGE = 128 * 1024 // answers above this are looked at when they are given, and sent in turn
 const MAX_AT_WORK = 4 // requests on one connection; clients of today send one, and those behind them wait
@@ -77,7 +78,8 @@ export function boundConnections(
   config: Config,
   refuse: (socket: Socket, problem: Problem, request: FastifyRequest | undefined) => void,
 ): { afterAnswers(socket: Socket, work: () => void): void } {
-  const { httpRequestTimeout, httpMinRate, httpMaxConnections, httpMaxConnectionsPerAddress } = config
+  const { httpRequestTimeout, httpMinRate, httpMaxConnectionsPerAddress } = config
+  const httpMaxConnections = connectionsToTake(config.httpMaxConnections)
   const connections = new Map<Socket, Connection>()
   const ofSocket = new WeakMap<Socket, Connection>()
   const addresses = new Map<string, Address>()

@@ -10,6 +10,7 @@ import { readerOf } from '../../src/database/database.ts'
 import { requireImportBaseDir } from '../../src/documenten/import/base-dir.ts'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { reportRows } from '../../src/documenten/import/report-rows.ts'
+import { StoreUnavailable } from '../../src/documenten/storage/index.ts'
 import { deleteOldImports } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { hurryQueue, lockJob } from '../jobs/queue.ts'
@@ -182,6 +183,15 @@ t.test('an import waits for what is away, without using attempts, says so, and g
       // as an empty mount point
       () => rename(documentenDir, `${documentenDir}-weg`).then(() => mkdir(documentenDir)),
       () => rm(documentenDir, { recursive: true }).then(() => rename(`${documentenDir}-weg`, documentenDir)),
+    ],
+    [
+      'Wacht op open bestanden.',
+      async () => {
+        store.space = async () => {
+          throw new StoreUnavailable('EMFILE')
+        }
+      },
+      async () => (store.space = space!),
     ],
     [
       'Wacht op ruimte in de opslag.',

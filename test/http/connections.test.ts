@@ -43,6 +43,12 @@ async function listening(t: TestLike, env: Record<string, string>) {
         await until(String(pattern), () => pattern.test(received) || socket.closed)
         return received
       },
+      /** Waits until so many answers came to their end. */
+      answers: async (many: number) => {
+        const count = () => received.match(/HTTP\/1\.1 /g)?.length ?? 0
+        await until(`${many} answers`, () => (count() >= many && received.endsWith('}')) || socket.closed)
+        return received.split(/(?=HTTP\/1\.1 )/)
+      },
     }
   }
   const bearer = () => ({ host: 'localhost', authorization: `Bearer ${signToken('beheer', SECRET)}` })
@@ -71,22 +77,18 @@ t.test('headers that do not come are refused with 408, and so is a body', async 
 t.test('requests that are sent without waiting get their answers, in order', async (t) => {
   const { open, bearer } = await listening(t, {})
   for (const many of [3, 5, 20, 100]) {
-    const { socket, received } = await open()
+    const { socket, answers } = await open()
     const ask = (id: number) => head('GET', CATALOGUSSEN, { ...bearer(), 'x-request-id': `ask-${id}` })
     socket.write(Array.from({ length: many }, (_, n) => ask(n)).join(''))
-    const answers = await received(new RegExp(`(HTTP/1\\.1 200.*){${many}}\\}$`, 's'))
-    const ids = [...answers.matchAll(/x-request-id: ask-(\d+)/g)].map(([, id]) => Number(id))
-    t.strictSame(ids, [...Array(many).keys()], `${many} at once`)
-    socket.write(ask(0)) // it is read on
-    await received(new RegExp(`(HTTP/1\\.1 200.*){${many + 1}}\\}$`, 's'))
+    const told = (await answers(many)).map((one) => /^HTTP\/1\.1 200 [^{]*x-request-id: ask-(\d+)/.exec(one)?.[1])
+    t.strictSame(told.map(Number), [...Array(many).keys()], `${many} at once`)
+    socket.write(ask(0))
+    t.equal((await answers(many + 1)).length, many + 1, 'it is read on')
   }
-  const broken = await open()
-  broken.socket.write(`${head('GET', '/livez', bearer()).repeat(6)}GARBAGE\r\n\r\n`)
-  t.match(
-    await broken.closed,
-    /^(HTTP\/1\.1 200 (?:(?!HTTP\/).)*){6}HTTP\/1\.1 400 (?:(?!HTTP\/).)*$/s,
-    'then the refusal',
-  )
+  const { socket, closed } = await open()
+  socket.write(`${head('GET', '/livez', bearer()).repeat(6)}GARBAGE\r\n\r\n`)
+  const statuses = [...(await closed).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  t.strictSame(statuses, [...Array(6).fill('200'), '400'], 'what cannot be read is refused behind them')
 })
 
 t.test('content has a least rate in place of a total time', async (t) => {
@@ -209,7 +211,7 @@ t.test('what is refused before there is a route is answered like all else', asyn
       t.match(answer, id, what)
       t.match(answer, detail, what)
       for (const header of [
-        /^content-type: application\/problem\+json\r$/im,
+        /^content-type: application\/problem\+json/m,
         /^content-security-policy: default-src 'none'/m,
         /^x-content-type-options: nosniff\r$/m,
         /^x-frame-options: DENY\r$/m,
@@ -300,7 +302,7 @@ t.test('a client that sends many more requests without waiting for answers gets 
   test.app.server.on('request', () => made++)
   const { socket, closed } = await open()
   socket.write(head('GET', '/readyz', { host: 'localhost' }).repeat(1000))
-  const statuses = [...(await closed).matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status)
+  const statuses = [...(await closed).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
   t.strictSame(statuses, [...Array(100).fill('200'), '503'])
   t.ok(made < 105, `${made} of what came in one piece were made`)
 })

@@ -62,6 +62,8 @@ const WAITS_FOR: Record<string, string> = words({
     'De import wacht op de importmap. Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat en leesbaar is op de machine van de worker. De import gaat daarna vanzelf verder, binnen tien seconden.',
   'Wacht op de opslag.':
     'De import wacht op de opslag van documenten. Controleer of de opslag bereikbaar en beschrijfbaar is; het Overzicht laat dat zien. De import gaat daarna vanzelf verder, binnen tien seconden.',
+  'Wacht op open bestanden.':
+    'De import wacht tot de worker weer bestanden kan openen: de grens van het systeem (ulimit -n, bij systemd LimitNOFILE) is bereikt. Maak die grens hoger en start de worker opnieuw. De import gaat daarna vanzelf verder, binnen tien seconden.',
   'Wacht op ruimte in de opslag.':
     'De import wacht op ruimte op de schijf van de documenten: er is minder dan 2% of 1 GB vrij. Maak de schijf groter of ruim op. De import gaat daarna vanzelf verder, binnen tien seconden.',
   'Wacht op de virusscanner.':

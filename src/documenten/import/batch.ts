@@ -56,8 +56,11 @@ const WAITS: Record<string, string> = {
   'malware scanner': 'Wacht op de virusscanner.',
 }
 
+const NO_MORE_FILES = new Set(['EMFILE', 'ENFILE'])
+
 /** A broken connection is not among these: then the worker itself runs the job again as soon as there is a new one. */
 function waitsFor(error: unknown): string | undefined {
+  if (error instanceof StoreUnavailable && NO_MORE_FILES.has(error.code)) return 'Wacht op open bestanden.'
   if (error instanceof StoreUnavailable)
     return WAITS[error.wat] ?? (error.code === 'almost-full' ? 'Wacht op ruimte in de opslag.' : 'Wacht op de opslag.')
   const code = String((error as { code?: unknown } | null)?.code)

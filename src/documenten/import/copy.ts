@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { expected } from '../../database/rows.ts'
+import { copiesAtOnce } from '../../lib/open-files.ts'
 import { PART, PARTS_AT_ONCE } from '../storage/blob.ts'
 import { type Store, StoreUnavailable } from '../storage/index.ts'
 import { ContentRefused } from '../storage/scan.ts'
@@ -16,8 +17,8 @@ import { type Copied, checksumOf, type FileToCopy, requireUnchanged, SourceFault
 
 // Measured with 4 KB files on ext4 with two cores: a second thread writes during the syncs of the first, more add little.
 const THREADS = 2
-// Small enough to spread a batch over the threads, large enough to sync in groups.
-const GROUP = 64
+// Small enough to spread a batch over the threads, large enough to sync in groups. Each file of a group stays open until then.
+const GROUP = copiesAtOnce(64, THREADS)
 
 type Call = { failed: boolean }
 type Task = { order: Order; call: Call; resolve(reply: Reply): void; reject(error: Error): void }
@@ -146,7 +147,7 @@ function done(reply: Reply): { results: Copied[]; placements: Placement[] } {
 
 // A write to a blob store is mostly waiting for its answer: at 20 ms each, 1,000 a second are 20 at once and more. Below the 50
 // connections that the SDK of S3 keeps.
-const WRITES_AT_ONCE = 48
+const WRITES_AT_ONCE = copiesAtOnce(48, 2) // a file and a connection each
 /** What the writes under way may hold in memory together; a large file counts for the parts that are held of it. */
 const BYTES_AT_ONCE = 64 * 1024 * 1024
 

@@ -196,6 +196,8 @@ export const imports: Record<string, string> = {
     'The import waits for the malware scanner, which does not answer. Restart clamd and look at its log. The import then goes on by itself, within ten seconds.',
   'De import wacht op de opslag van documenten. Controleer of de opslag bereikbaar en beschrijfbaar is; het Overzicht laat dat zien. De import gaat daarna vanzelf verder, binnen tien seconden.':
     'The import waits for the storage of documents. Check whether the storage can be reached and written to; the Overview shows that. The import then continues by itself, within ten seconds.',
+  'De import wacht tot de worker weer bestanden kan openen: de grens van het systeem (ulimit -n, bij systemd LimitNOFILE) is bereikt. Maak die grens hoger en start de worker opnieuw. De import gaat daarna vanzelf verder, binnen tien seconden.':
+    'The import waits until the worker can open files again: the bound of the system (ulimit -n, LimitNOFILE of systemd) is reached. Raise it and start the worker again. The import then goes on by itself, within ten seconds.',
   'De import wacht op de database: die is vol of alleen te lezen. Maak ruimte of maak de database beschrijfbaar. De import gaat daarna vanzelf verder, binnen tien seconden.':
     'The import waits for the database: it is full or read-only. Make room or make the database writable. The import then continues by itself, within ten seconds.',
   'Eigen uuid voor het document. Leeg: wij maken er een.': 'Uuid of your own for the document. Empty: we make one.',
