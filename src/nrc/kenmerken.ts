@@ -7,6 +7,16 @@ export const sameName = (naam: string): string => naam.replaceAll('_', '').toLow
 /** Names beside those of a kanaal on which every abonnement may filter. */
 export const OF_THE_MESSAGE = ['#resource', '#actie']
 
+/** Filters with `actie` and `resource` as `#actie` and `#resource`, where the kanaal has no kenmerk of that name. */
+export function withNamesOfTheMessage<V>(filters: Record<string, V>, known: readonly string[]): Record<string, V> {
+  const names = new Set(known.map(sameName))
+  const nameOf = (naam: string) => {
+    const isMeant = OF_THE_MESSAGE.includes(`#${naam}`) && !names.has(naam) && !Object.hasOwn(filters, `#${naam}`)
+    return isMeant ? `#${naam}` : naam
+  }
+  return Object.fromEntries(Object.entries(filters).map(([naam, value]) => [nameOf(naam), value]))
+}
+
 /** The names of filters that the kanaal does not know. */
 export function unknownFilters(filters: Record<string, string>, known: readonly string[]): string[] {
   const names = new Set(known.map(sameName))

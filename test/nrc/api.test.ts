@@ -86,6 +86,9 @@ t.test('abonnement', async (t) => {
     const kanalen = [{ naam: 'documenten', filters: { bronorganisatie: '*', '#actie': 'create' } }]
     const changed = await call('PATCH', made.url, { kanalen }, { as: consument })
     t.strictSame([changed.status, changed.body.kanalen], [200, kanalen])
+    const plain = [{ naam: 'documenten', filters: { bronorganisatie: '*', actie: 'create' } }]
+    const named = await call('PATCH', made.url, { kanalen: plain }, { as: consument })
+    t.strictSame([named.status, named.body.kanalen], [200, kanalen], 'actie is #actie')
     t.strictSame(received, [])
     const moved = await call('PATCH', made.url, { callbackUrl: `${callbackUrl}?x=1` }, { as: consument })
     t.strictSame([moved.status, moved.body.kanalen], [200, kanalen])

@@ -323,6 +323,8 @@ t.test('what hangs on a case', async (t) => {
       ['identificatie__icontains=filter-&ordering=identificatie', [a, b]],
       ['identificatie__icontains=filter-&ordering=-startdatum', [b, a]],
       ['omschrijving=LANTAARN', [a]],
+      ['omschrijving=ka', [a]], // too short for an index, so only at the beginning of a word
+      ['omschrijving=ar', []],
       [`${type}&startdatum__gt=2025-01-01`, [b]],
       [`${type}&startdatum__lte=2025-01-01`, [a]],
       [`${type}&archiefactiedatum__isnull=False`, [b]],

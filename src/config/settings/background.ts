@@ -95,7 +95,7 @@ export const BACKGROUND = {
     Type.Enum(['extern', 'ingebouwd', 'beide'], {
       env: 'NOTIFICATIES_MODE',
       description:
-        'who gets our messages: extern (a notifications service elsewhere), ingebouwd (the abonnementen here) or beide; unset: as it is in the database, and ingebouwd for `start` without a service elsewhere',
+        'who gets our messages: extern (a notifications service elsewhere, where `zaakstroom notifications register-channels` makes our channels), ingebouwd (the abonnementen here) or beide; unset: as it is in the database, and ingebouwd for `start` without a service elsewhere',
     }),
   ),
   notificatiesHttpHosts: Type.String({

@@ -100,7 +100,7 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
   add('versie', filter.trefwoorden, () => sql`v.trefwoorden @> ${filter.trefwoorden}::text[]`)
   add('versie', filter.trefwoorden__overlap, () => sql`v.trefwoorden && ${filter.trefwoorden__overlap}::text[]`)
   for (const field of ['titel', 'auteur', 'beschrijving'] as const) {
-    add('versie', filter[field], (text) => containsPart(field, sql.ref(`v.${field}`), text))
+    add('versie', filter[field], (text) => containsPart(sql.ref(`v.${field}`), text))
   }
   add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
   add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)

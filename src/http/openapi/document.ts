@@ -265,7 +265,7 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
   const problems = [
     400,
     ...(access === 'public' ? [] : [403]),
-    ...(path.includes('/:') || isList(schema) ? [404] : []),
+    ...(path.includes('/:') || path.endsWith('/consumer') || isList(schema) ? [404] : []),
     406,
     ...(isWrite(operation) ? [409, 413, 415] : []),
     ...(component === 'zaken' ? [412] : []),

@@ -5,7 +5,7 @@ import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { sourcesIn } from '../../http/numbers.ts'
-import { OF_THE_MESSAGE, sameName, unknownFilters } from '../kenmerken.ts'
+import { OF_THE_MESSAGE, sameName, unknownFilters, withNamesOfTheMessage } from '../kenmerken.ts'
 import { callbackFaults } from './callback.ts'
 
 export const MAX_KANALEN = 100
@@ -52,7 +52,7 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
     // These two have the names that clients know from other services, without a place in the list; so the reason tells it.
     if (!kanaal) faults.push({ name: 'naam', code: 'kanaal_naam', reason: `Kanaal ${naam} bestaat niet.` })
     else {
-      const texts = filterTexts(filters)
+      const texts = withNamesOfTheMessage(filterTexts(filters), kanaal.filters)
       faults.push(...filterFaults(`kanalen.${index}.filters`, texts, kanaal))
       groepen.push({ kanaalId: kanaal.id, filters: texts as Record<string, string> })
     }

@@ -194,7 +194,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   // What an index finds in both together is looked for in the one.
   const words = sql`z.identificatie || ' ' || z.omschrijving`
   const part = (name: 'identificatie__icontains' | 'omschrijving', column: string) =>
-    add(filter[name], (text) => sql`${contains(words, text)} and ${containsPart(name, sql.ref(column), text)}`)
+    add(filter[name], (text) => sql`${containsPart(words, text)} and ${containsPart(sql.ref(column), text)}`)
   part('identificatie__icontains', 'z.identificatie')
   part('omschrijving', 'z.omschrijving')
   const ofTypeNamed = deel === 'eigen' ? addOfType : add // of types elsewhere the name is not counted
