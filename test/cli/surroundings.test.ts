@@ -29,12 +29,16 @@ function givenDir(t: Test): string {
 /** Starts a service; resolves when it says that it has started, or ended. */
 async function givenService(t: Test, role: 'api' | 'worker', url: string, options: { uid?: number } = {}) {
   const directory = givenDir(t)
-  chmodSync(directory, 0o777)
+  chmodSync(directory, 0o755)
+  for (const name of ['data', 'import']) {
+    mkdirSync(join(directory, name))
+    chmodSync(join(directory, name), 0o777)
+  }
   const env = programEnv({
     DATABASE_URL: url,
     SECRET_KEY: 'the key of this database, long enough',
-    DATA_DIR: directory,
-    IMPORT_DOCUMENTEN_BASE_DIR: directory,
+    DATA_DIR: join(directory, 'data'),
+    IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import'),
     PORT: String(await freePort()),
     DATABASE_POOL_SIZE: '3',
   })
@@ -46,7 +50,9 @@ async function givenService(t: Test, role: 'api' | 'worker', url: string, option
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (log += chunk))
-  await until('the service has started', () => /"event":"started"/.test(log) || child.exitCode !== null)
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
+  await until('the service has started', () => /"event":"started"/.test(log) || isOver())
+  if (isOver()) throw new Error(`the ${role} ended: ${log}`)
   return { child, address: `http://127.0.0.1:${env.PORT}`, log: () => log }
 }
 
@@ -95,7 +101,6 @@ t.test('a user without an entry and without HOME is served', async (t) => {
   const { url } = await testDatabase(t)
   for (const role of ['worker', 'api'] as const) {
     const { child, address, log } = await givenService(t, role, url, { uid: 4242 })
-    t.equal(child.exitCode, null, log())
     if (role === 'api') t.equal((await fetch(`${address}/beheer/`)).status, 200)
     t.strictSame(await stopped(child, 'SIGTERM'), [0, null], role)
     t.notMatch(log(), 'uv_os_homedir', role)
