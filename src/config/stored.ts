@@ -45,5 +45,22 @@ export async function readStored(config: Config, { db }: Database, log: Logger):
   const rows = await db.selectFrom('setting').select(['naam', 'waarde']).execute()
   const read = withStored(config, new Map(rows.map(({ naam, waarde }) => [naam, waarde])))
   for (const fault of read.faults.values()) log.error({ fault }, 'a stored setting is wrong: its default is used')
-  return read.config
+  return { ...read.config, takenOverUrls: await takenOverUrls(db) }
+}
+
+/** Clients of an installation that was taken over go on with its addresses: from the switch on they are ours. */
+async function takenOverUrls(db: Database['db']): Promise<string[]> {
+  const takeovers = await db
+    .selectFrom('takeover')
+    .where('status', '=', 'omgeschakeld')
+    .where('proef', '=', false)
+    .orderBy('id')
+    .select(['soort', 'bron', 'instellingen'])
+    .execute()
+  return takeovers
+    .flatMap(({ soort, bron, instellingen }) => {
+      const { oudeUrls = [] } = instellingen as { oudeUrls?: string[] }
+      return soort === 'api' ? [bron, ...oudeUrls] : oudeUrls
+    })
+    .map((url) => url.replace(/\/+$/, ''))
 }

@@ -6,6 +6,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { planDeliveries, wakeSender } from '../core/outbox.ts'
 import { invalid, throwFaults } from '../core/problem.ts'
 import { Moment, Text, Url } from '../http/input.ts'
+import { inOwnForm } from '../http/links.ts'
 import { sourcesIn } from '../http/numbers.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 import { isConsistent } from './kenmerken.ts'
@@ -46,7 +47,10 @@ export const notificaties: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-/** Publishers also give numbers, booleans and nothing: these are taken as text. @throws Problem 400 for anything else */
+/**
+ * As texts: publishers also give numbers, booleans and nothing. A URL of ours stands as in our answers.
+ * @throws Problem 400 for anything else
+ */
 function readKenmerken(given: Record<string, unknown>): Record<string, string> {
   const entries = Object.entries(given)
   if (entries.length > MAX_KENMERKEN)
@@ -67,7 +71,7 @@ function readKenmerken(given: Record<string, unknown>): Record<string, string> {
   )
   const sources = sourcesIn(given)
   return Object.fromEntries(
-    entries.map(([naam, value]) => [naam, value === null ? '' : (sources?.get(naam) ?? String(value))]),
+    entries.map(([naam, value]) => [naam, value === null ? '' : inOwnForm(sources?.get(naam) ?? String(value))]),
   )
 }
 

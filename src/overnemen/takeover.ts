@@ -238,13 +238,15 @@ export const isSwitchable = ({ status, proef }: Pick<Takeover, 'status' | 'proef
   status === 'klaar' && !proef
 
 /**
- * This side takes charge: what was taken over may be changed, changes are announced, and nothing waits in the outbox.
+ * This side takes charge: what was taken over may be changed, changes are announced, nothing waits in the outbox, and the old
+ * addresses count as ours.
  * @returns how many messages were thrown away; undefined when the switch may not be made
  */
 export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover): Promise<number | undefined> {
   const [current] = await sql<Takeover[]>`select * from takeover where id = ${id} for update`
   if (!current || !isSwitchable(current)) return undefined
   await sql`update takeover set status = 'omgeschakeld', switched_at = now() where id = ${id}`
+  await sql`select pg_notify('zaakstroom_instellingen', '')` // its addresses are ours from now on
   const gone = await sql`delete from delivery where status = 'gepland' returning 1`
   return gone.length
 }

@@ -10,7 +10,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { invalid, Problem } from '../core/problem.ts'
 import { readInput } from '../http/input.ts'
 import { jsonParser } from '../http/json.ts'
-import { localUuid } from '../http/links.ts'
+import { inOwnForm, localUuid } from '../http/links.ts'
 import { UUID_PATTERN } from '../lib/uuid.ts'
 import { CLOUD_EVENT } from '../notificaties/cloud-events.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
@@ -143,7 +143,7 @@ async function unlink(m: Mutation, data: unknown): Promise<void> {
   const rows = await m.trx
     .selectFrom('zaakobject')
     .where('zaakId', '=', zaak.id)
-    .where('object', '=', linkTo)
+    .where('object', '=', inOwnForm(linkTo))
     .select('uuid')
     .orderBy('id')
     .limit(LIMITS.related)

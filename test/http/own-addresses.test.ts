@@ -1,6 +1,8 @@
 // What another of our own addresses names is ours; answers have PUBLIC_URL.
 import t from 'tap'
+import { switchOver, type Takeover } from '../../src/overnemen/takeover.ts'
 import { givenCatalogus, givenZaaktype, testApp, zaaktypeBody } from '../app.ts'
+import { until } from '../until.ts'
 import { CRS, faultsOf, ZAKEN, zaakBody } from '../zaken/given.ts'
 
 t.test('a type by any of our own addresses is the same type, in bodies and filters', async (t) => {
@@ -98,4 +100,52 @@ t.test('what else a host of ours has is not ours, and addresses elsewhere have o
   })
   t.equal(made.status, 201, made.text)
   t.same(made.body.productenOfDiensten, ['https://oud.example.nl/producten/1', 'https://elders.example.nl/P?q=A'])
+})
+
+t.test('filters of abonnementen and kenmerken of messages have the address of answers', async (t) => {
+  const PUBLIC = 'https://zaken.example.nl/zgw'
+  const test = await testApp(t, { PUBLIC_URL: PUBLIC, OWN_URLS: 'http://intern:8080' })
+  const path = `/catalogi/api/v1/zaaktypen/${crypto.randomUUID()}`
+  await test.call('POST', '/notificaties/api/v1/kanaal', { naam: 'anders', filters: ['zaaktype', 'bronorganisatie'] })
+  const subscribed = await test.call('POST', '/notificaties/api/v1/abonnement', {
+    callbackUrl: 'https://ontvanger.example.nl/meldingen',
+    auth: 'Bearer geheim',
+    kanalen: [{ naam: 'anders', filters: { zaaktype: `http://intern:8080${path}`, bronorganisatie: '000000000' } }],
+  })
+  t.equal(subscribed.status, 201, subscribed.text)
+  t.strictSame(subscribed.body.kanalen[0].filters, { zaaktype: `${PUBLIC}${path}`, bronorganisatie: '000000000' })
+  const published = await test.call('POST', '/notificaties/api/v1/notificaties', {
+    kanaal: 'anders',
+    hoofdObject: `http://intern:8080${path.replace('catalogi', 'zaken')}`,
+    resource: 'zaak',
+    resourceUrl: `http://localhost${path}`,
+    actie: 'create',
+    aanmaakdatum: '2024-05-01T10:00:00Z',
+    kenmerken: { zaaktype: `http://intern:8080${path}` },
+  })
+  t.equal(published.status, 201, published.text)
+  const { hoofdObject, resourceUrl, kenmerken } = published.body
+  t.strictSame([resourceUrl, kenmerken], [`${PUBLIC}${path}`, { zaaktype: `${PUBLIC}${path}` }])
+  t.ok(hoofdObject.startsWith(`${PUBLIC}/zaken/`), hoofdObject)
+})
+
+t.test('addresses of an installation that was taken over are ours from the switch on', async (t) => {
+  const test = await testApp(t, { PUBLIC_URL: 'https://zaken.example.nl' })
+  const { sql } = test.database
+  const type = new URL(await givenZaaktype(test, { concept: true })).pathname
+  const [takeover] = await sql<Takeover[]>`
+    insert into takeover (soort, bron, instellingen, geheim, status)
+    values ('api', 'https://oz.example.nl', '{"oudeUrls": ["https://tweede.example.nl/"]}', '', 'klaar') returning *`
+  const asked = async (host: string) => {
+    const url = encodeURIComponent(`${host}${type}`)
+    const { body } = await test.call('GET', `/catalogi/api/v1/statustypen?status=alles&zaaktype=${url}`)
+    return body.count
+  }
+  const body = { zaaktype: `https://zaken.example.nl${type}`, omschrijving: 'Begin', volgnummer: 1 }
+  await test.call('POST', '/catalogi/api/v1/statustypen', body)
+  t.equal(await asked('https://oz.example.nl'), 0, 'not before')
+  await sql.begin((trx) => switchOver(trx, takeover!))
+  await until('the new list', async () => (await asked('https://oz.example.nl')) === 1)
+  t.equal(await asked('http://TWEEDE.example.nl'), 1)
+  t.equal(await asked('https://derde.example.nl'), 0)
 })

@@ -4,6 +4,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { inOwnForm } from '../../http/links.ts'
 import { sourcesIn } from '../../http/numbers.ts'
 import { OF_THE_MESSAGE, sameName, unknownFilters, withNamesOfTheMessage } from '../kenmerken.ts'
 import { callbackFaults } from './callback.ts'
@@ -61,7 +62,10 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
   return groepen
 }
 
-/** The values as they are kept: numbers and booleans as text, as everywhere, and no blanks around a text or a member of a list. */
+/**
+ * The values as they are kept: numbers and booleans as text, as everywhere, and no blanks around a text or a member of a list.
+ * Messages name what is ours by the address of answers.
+ */
 function filterTexts(filters: Record<string, unknown>): Record<string, unknown> {
   const sources = sourcesIn(filters)
   return Object.fromEntries(
@@ -75,7 +79,7 @@ function filterTexts(filters: Record<string, unknown>): Record<string, unknown> 
               .split(',')
               .map((one) => one.trim())
               .join(',')
-          : value.trim(),
+          : inOwnForm(value.trim()),
       ]
     }),
   )
