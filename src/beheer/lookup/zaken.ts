@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
+import { formatDate } from '../frame/format.ts'
 import { historyOf, isAboutPeople } from '../frame/history.ts'
 import {
   keysetByNumber,
@@ -35,7 +36,16 @@ const LINE = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, z.startda
   z.vertrouwelijkheidaanduiding from zaak z left join zaaktype t on t.id = z.zaaktype_id`
 
 /** A row of a list below a case: what the page reads of it by name. */
-type PartLine = { id: number; at: string; naam: string; toelichting: string; document?: string; zaak?: string }
+type PartLine = {
+  id: number
+  at: string
+  naam: string
+  toelichting: string
+  document?: string
+  zaak?: string
+  waarde?: string
+  formaat?: string
+}
 
 /** The lists below a case: a name, what is shown of a row, and where the rows are. */
 const PARTS: Record<
@@ -82,16 +92,17 @@ const PARTS: Record<
     },
     rollen: {
       name: 'Betrokkenen',
-      short: ['rol', 'who', 'soort'],
+      short: ['rol', 'who', 'soort', 'toelichting'],
       columns: [
         ['rol', 'Rol'],
         ['soort', 'Soort betrokkene'],
         ['who', 'Betrokkene'],
+        ['toelichting', 'Toelichting'],
         ['at', 'Geregistreerd op'],
       ],
       // Of a BSN the last three digits: enough to recognise somebody by.
       select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as at,
-      coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
+      r.roltoelichting as toelichting, coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
         nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
           r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
           r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam')), ''),
@@ -107,7 +118,8 @@ const PARTS: Record<
         ['naam', 'Eigenschap'],
         ['waarde', 'Waarde'],
       ],
-      select: sql`select r.id, coalesce(e.naam, r.naam) as naam, r.waarde from zaakeigenschap r left join eigenschap e on e.id = r.eigenschap_id`,
+      select: sql`select r.id, coalesce(e.naam, r.naam) as naam, r.waarde, e.specificatie_formaat as formaat
+      from zaakeigenschap r left join eigenschap e on e.id = r.eigenschap_id`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
     },
@@ -176,10 +188,10 @@ export function registerZaken(app: FastifyInstance): void {
 
   app.get('/zaken/:uuid', { config }, async (request, reply) => {
     const zaak = await zaakOfRequest(request)
-    const part = async (path: string, size: number) => ({
-      ...expected(PARTS[path]),
-      ...(await keysetByNumber<PartLine>(request, app.read, partQuery(path, zaak.id, request, size))),
-    })
+    const part = async (path: string, size: number) => {
+      const found = await keysetByNumber<PartLine>(request, app.read, partQuery(path, zaak.id, request, size))
+      return { ...expected(PARTS[path]), ...found, rows: found.rows.map(readable) }
+    }
     const [counts, statussen, events, related, ...parts] = await Promise.all([
       countParts(zaak.id),
       part('statussen', 20),
@@ -193,6 +205,9 @@ export function registerZaken(app: FastifyInstance): void {
       title: t`Zaak ${zaak.identificatie}`,
       breadcrumbs: [{ path: '/zaken', name: t('Zaken') }],
       zaak,
+      place: placeOf(zaak.zaakgeometrie),
+      producten: zaak.productenOfDiensten as string[],
+      kenmerken: zaak.kenmerken as { kenmerk: string; bron: string }[],
       status: statussen.rows[0],
       statussen: statussen.rows,
       events: events.rows,
@@ -225,6 +240,8 @@ export function registerZaken(app: FastifyInstance): void {
     if (!part) throw notFound(t('Deze pagina bestaat niet.'))
     const zaak = await zaakOfRequest(request)
     if (path === 'rollen') await recordLook(request, zaak)
+    const query = { ...partQuery(path, zaak.id, request, 50), sorts: {} }
+    const list = await keysetByNumber<PartLine>(request, app.read, query)
     return reply.page('zaak-part', {
       title: part.name,
       breadcrumbs: [
@@ -233,10 +250,7 @@ export function registerZaken(app: FastifyInstance): void {
       ],
       columns: part.columns,
       defaultSort: '-nummer',
-      list: await keysetByNumber<PartLine>(request, app.read, {
-        ...partQuery(path, zaak.id, request, 50),
-        sorts: {},
-      }),
+      list: { ...list, rows: list.rows.map(readable) },
     })
   })
 
@@ -296,6 +310,27 @@ export function registerZaken(app: FastifyInstance): void {
     const { rows } = await sql<{ path: string; count: number }>`${sql.join(counts, sql` union all `)}`.execute(app.read)
     return Object.fromEntries(rows.map(({ path, count }) => [path, count]))
   }
+}
+
+/** With the value of a property that is a date, or a moment, as the pages write those; one that is none stays as it is. */
+function readable(row: PartLine): PartLine {
+  if (row.formaat !== 'datum' && row.formaat !== 'datum_tijd') return row
+  const [, year, month, day, hour, minute] =
+    /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ]?(\d\d):?(\d\d):?\d\d.*)?$/.exec(row.waarde ?? '') ?? []
+  const date = `${year}-${month}-${day}`
+  if (Number.isNaN(Date.parse(date))) return row
+  return { ...row, waarde: formatDate(date) + (hour ? ` ${hour}:${minute}` : '') }
+}
+
+const MAX_GEOMETRY = 2000
+
+/** Where a case is: what kind of place, its first point as latitude and longitude, and the whole as JSON. */
+function placeOf(geometry: unknown) {
+  if (geometry === null || typeof geometry !== 'object') return null
+  const { type } = geometry as { type: string }
+  const json = JSON.stringify(geometry)
+  const [, longitude, latitude] = /\[(-?[\d.e-]+),(-?[\d.e-]+)/.exec(json) ?? []
+  return { type, point: latitude ? `${latitude}, ${longitude}` : '', json: json.slice(0, MAX_GEOMETRY) }
 }
 
 const FILTERS = ['zoek', 'zaaktype', 'staat', 'van', 'tot']
