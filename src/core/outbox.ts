@@ -1,13 +1,14 @@
-// outbox: writes deliveries with the change that they tell of. Claiming and recording them is in notificaties/claims.ts.
+// outbox: writes the deliveries of a change in its own transaction. notificaties/claims.ts claims and records them.
 import type postgres from 'postgres'
 
 /** The external notifications service, where an abonnement would be. */
 export const EXTERNAL = 0
 
 /**
- * A part of a statement that records messages: what has to be delivered of the rows of its part `bericht` (id, kanaal,
- * hoofd_object_uuid, resource, actie, kenmerken, cloudevent). Who subscribes at this moment gets the message, whatever changes
- * later. Cloud events go to those who asked for cloud events. The statement ends with `wakeSender` among what it selects.
+ * A fragment for the statement that records messages. It reads the messages from the CTE `bericht` (id, kanaal, hoofd_object_uuid,
+ * resource, actie, kenmerken, cloudevent) and inserts one delivery per message and receiver. The receivers are the abonnementen of
+ * this moment; later changes of an abonnement do not matter. A cloud event goes only to abonnementen that ask for cloud events.
+ * The statement must select `wakeSender` as well.
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
   , getoetst as materialized (
@@ -33,6 +34,6 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
     returning notificatie_id
   )`
 
-/** A word to the sender when that sleeps: an expression beside `planDeliveries`, empty when nothing has to be delivered. */
+/** An expression that wakes the sender if it sleeps. Null when `planDeliveries`, in the same statement, inserted nothing. */
 export const wakeSender = (sql: postgres.Sql | postgres.TransactionSql) =>
   sql`(select wake_sender() from geleverd limit 1)`

@@ -20,10 +20,10 @@ export type WorkerPool = {
 
 /**
  * Opens the pool. `connect()` waits, for as long as it takes, until the database can be reached. A query that is cut off
- * fails with the one code that graphile-worker takes for a passing fault of the connection, so that it repeats what may be
- * repeated: failing a job, which is harmless to do twice, and looking for the next job, after which `returnLostJobs` gives
- * back a job of which the news never arrived. Completing a job is seen to here: graphile-worker ends its pool when that
- * fails within a batch.
+ * fails with the one code that graphile-worker takes for a passing fault of the connection, so that it repeats the query. It
+ * repeats two: failing a job, which may be done twice, and fetching the next job. A job that was locked by a fetch whose answer
+ * was lost is found by `hasLostJobs` in worker.ts. Completing a job is repeated here, because graphile-worker ends its pool when
+ * that fails within a batch.
  */
 export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.PoolConfig): WorkerPool {
   const options: pg.PoolConfig = {

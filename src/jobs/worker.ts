@@ -55,7 +55,7 @@ export type RunningWorker = {
 
 /**
  * Runs jobs until it is stopped, whatever the database does meanwhile. When graphile-worker's runner ends by itself, a
- * new one is started. Jobs of workers that died are freed within seconds; `worker-liveness.ts` tells how.
+ * new one is started. Jobs of workers that died are freed within seconds; `leases.ts` tells how.
  *
  * Resolves when the worker is registered and looks for jobs, which takes as long as the database stays away.
  * Rejects when the first start fails for a reason that waiting does not cure.

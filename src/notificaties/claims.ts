@@ -1,5 +1,5 @@
-// outbox: what has to be delivered, as rows of table `delivery`: writing them, claiming them, and recording what became of
-// each. Who sends is in sender.ts, how in deliver.ts.
+// claims: claims rows of table `delivery` for a sender and records the outcome of each attempt. core/outbox.ts writes the rows,
+// sender.ts decides when to claim, and deliver.ts makes the request.
 //
 // The states of a delivery. There is one row per message and receiver (an abonnement, or 0: the external notifications
 // service), written in the transaction of the change.

@@ -43,7 +43,7 @@ const PAGE = 5000
 /** Parts are read below every object, and not only below those that changed in one round. */
 const EVERY_ROUND = 0
 
-/** Remarks on what was taken that tell of a value other than it was there; all others are about values that both sides have. */
+/** Codes of findings that explain a value that differs from the source. Other findings are about values that are equal. */
 const EXPLAINING = ['geometrie', 'slot-onbekend', 'client-id', 'type-elders', 'omvang-anders', 'zonder-inhoud']
 
 /** Kinds that are counted per type, too. */

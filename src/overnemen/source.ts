@@ -56,7 +56,7 @@ export type Portion = {
   applicaties?: ApplicatieRow[]
   audit?: AuditRow[]
   reserveringen?: Reservering[]
-  /** All that hangs on these objects was read: what we have beside it is gone at the source. */
+  /** Objects of which all parts were read. A part that we have and that was not read is gone at the source. */
   complete?: { soort: string; parent: string; column: string }[]
   /** What the source could not give. */
   faults?: Finding[]
@@ -73,7 +73,7 @@ export type Step = {
   ronde: number
 }
 
-/** These bytes cannot be read, while the source does show others: the report names them, and the rest goes on. */
+/** The source cannot give the bytes of this one document. The report names it, and the takeover goes on. */
 export class UnreadableContents extends Error {
   override name = 'UnreadableContents'
   readonly code: string

@@ -249,7 +249,7 @@ export function apiSource(options: Options): Source {
     return portion
   }
 
-  /** A list that is not there at the moment denies everything that was in it. */
+  /** Whether the source still has this list. If it does not, a 404 for one of its objects does not say that the object is gone. */
   const offered = new Map<string, boolean>()
   async function offers(one: ListOf): Promise<boolean> {
     const known = offered.get(one.path) ?? (await client.get(`${one.path}?page=1`)).status === 200

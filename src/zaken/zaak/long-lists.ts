@@ -44,11 +44,12 @@ type Row = Zaak & Record<List, string | null>
 type Answer = Partial<Record<List, string[]>>
 
 /**
- * The uuids of a list of case `z` with commas between, since the driver takes long over the members of an array; null for none.
- * One more than `most` at most, or than a case may have: by that is seen that these are not all.
+ * The uuids of a list of case `z`, with commas between; null when the list is empty. One text, as the driver is slow at arrays.
+ * It holds at most one more than `most` (by default: than a case may have): whoever finds that one knows that there are more.
  *
- * A range instead of an equality, since the planner takes a range for few rows. Where one case has most rows of a table it would
- * take any case for such a one, and read the whole table for each case of a page that has none.
+ * The condition is a range, although it could be an equality. For an equality the planner estimates the average number of rows per
+ * case; when one case has most rows of the table, that estimate makes it read the whole table for every case of a page. A range
+ * is always estimated at few rows.
  */
 export function listOfUuids(list: List, most: number = KINDS[list].most) {
   const { table, column, order } = KINDS[list]
