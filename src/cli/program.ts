@@ -22,6 +22,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   account: () => import('./commands/account.ts'),
   overnemen: () => import('./commands/overnemen.ts'),
   catalogus: () => import('./commands/catalogus.ts'),
+  import: () => import('./commands/import.ts'),
   selectielijst: () => import('./commands/selectielijst.ts'),
 }
 

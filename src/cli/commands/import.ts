@@ -1,0 +1,208 @@
+// import: many documents at once. One command makes the CSV from a directory, the other hands it to the API and follows it.
+import { createReadStream, createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { isAbsolute, relative, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { tokenFor } from '../../autorisaties/clients.ts'
+import { readConfig } from '../../config.ts'
+import { ownAddress } from '../../http/links.ts'
+import { databaseBox, withDatabase } from '../database.ts'
+import { importFileOf } from '../import-file.ts'
+import { fileMissing, print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+const LOOK_MS = 500
+const MOST_REASONS = 20
+
+type PrepareOptions = {
+  type: string
+  out: string
+  base?: string
+  bronorganisatie?: string
+  auteur?: string
+  taal?: string
+  json?: boolean
+}
+type RunOptions = { id: string; api?: string; charset?: string; watch?: boolean; json?: boolean }
+
+export function addTo(program: Command): void {
+  const command = program.command('import').description('import many documents at once')
+  command
+    .command('prepare')
+    .description('make the CSV of an import from the files in a directory, for you to complete')
+    .argument('<directory>', 'looked through with all directories below it; links are not followed')
+    .requiredOption('--type <type>', 'informatieobjecttype: its omschrijving, such as "Brief (ALG)", or its URL')
+    .requiredOption('--out <file>', 'the CSV to write')
+    .option('--base <directory>', 'the import directory of the service (default: IMPORT_DOCUMENTEN_BASE_DIR)')
+    .option('--bronorganisatie <rsin>', 'RSIN for every row')
+    .option('--auteur <name>', 'auteur for every row')
+    .option('--taal <code>', 'taal for every row (default: nld)')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  zaakstroom import prepare /data/import/2024 --type "Brief (ALG)" --bronorganisatie 517439943 --auteur Archief --out brieven.csv',
+    )
+    .action(prepareFile)
+  command
+    .command('run')
+    .description('create an import, upload the file, and follow it')
+    .argument('<file>', 'CSV, or NDJSON by the name .ndjson or .jsonl')
+    .requiredOption('--id <id>', 'client id with all rights')
+    .option('--api <url>', 'address of the service (default: PUBLIC_URL, or HOST and PORT)')
+    .option('--charset <charset>', 'what the file is written in, when it is not UTF-8')
+    .option('--watch', 'show progress, and wait until it has ended')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom import run brieven.csv --id archief --watch')
+    .action(run)
+}
+
+async function prepareFile(directory: string, options: PrepareOptions): Promise<void> {
+  const root = resolve(directory)
+  const found = await stat(root).catch(fileMissing(directory))
+  if (!found.isDirectory()) throw new UsageError(`${directory} is no directory`)
+  const base = resolve(options.base ?? readConfig(process.env).importBaseDir)
+  const below = relative(base, root)
+  if (below.startsWith('..') || isAbsolute(below))
+    throw new UsageError(
+      `${directory} is not in the import directory: put the files there, or name another with --base`,
+    )
+  let files = 0
+  let bytes = 0
+  const { type, bronorganisatie = '', auteur = '', taal = 'nld' } = options
+  const rows = importFileOf(root, base, { informatieobjecttype: type, bronorganisatie, auteur, taal }, (size) => {
+    files++
+    bytes += size
+  })
+  await pipeline(rows, createWriteStream(options.out, { mode: 0o600 }))
+  const complete = [!bronorganisatie && 'bronorganisatie', !auteur && 'auteur'].filter(Boolean)
+  print(
+    options,
+    { file: options.out, files, bytes, toComplete: complete },
+    `${files} files, ${bytes} bytes: ${options.out}${complete.length > 0 ? `\nComplete in every row: ${complete.join(', ')}.` : ''}`,
+  )
+}
+
+type Status = {
+  url: string
+  statusUrl: string
+  uploadUrl: string
+  reportUrl: string
+  status: string
+  total: number
+  processed: number
+  processedSuccessfully: number
+  processedInvalid: number
+  emptyRows: number
+  reason: string | null
+}
+
+async function run(file: string, options: RunOptions): Promise<void> {
+  await stat(file).catch(fileMissing(file))
+  await withDatabase(async (database, config) => {
+    const box = await databaseBox(database, config)
+    const token = await tokenFor(database, box, options.id, { id: '', name: '' })
+    if (!token) throw new UsageError(`there is no client ${options.id} with a secret`)
+    const base = (options.api ?? ownAddress(config)).replace(/\/$/, '')
+    // A token does not last as long as a large import.
+    const call = async (method: string, path: string, init: RequestInit = {}) => {
+      const fresh = await tokenFor(database, box, options.id, { id: '', name: '' })
+      const response = await fetch(base + path, {
+        ...init,
+        method,
+        headers: { ...init.headers, authorization: `Bearer ${fresh}` },
+      })
+      if (!response.ok) throw new UsageError(await refusalOf(response))
+      return response
+    }
+    const made = (await (await call('POST', '/documenten/api/v1/import/create')).json()) as Status
+    const path = new URL(made.url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '')
+    const isLines = /\.(ndjson|jsonl)$/i.test(file)
+    const type = `${isLines ? 'application/x-ndjson' : 'text/csv'}${options.charset ? `; charset=${options.charset}` : ''}`
+    const body = Readable.toWeb(createReadStream(file)) as unknown as ReadableStream
+    try {
+      await call('POST', `${path}/upload`, { body, duplex: 'half', headers: { 'content-type': type } } as RequestInit)
+    } catch (error) {
+      await call('DELETE', `${path}/delete`).catch(() => {}) // it would be in the way of the next
+      throw error
+    }
+    const look = async () => (await (await call('GET', `${path}/status`)).json()) as Status
+    if (!options.watch) return print(options, await look(), `The import has begun: ${made.statusUrl}`)
+    const status = await follow(look, options.json ? () => {} : showProgress)
+    const reasons = status.processedInvalid > 0 ? await reasonsOf(await call('GET', `${path}/report`), isLines) : []
+    print(options, { ...status, reasons }, summaryOf(status, reasons))
+    if (status.status !== 'finished' || status.processedInvalid > 0) process.exitCode = 1
+  })
+}
+
+async function refusalOf(response: Response): Promise<string> {
+  const problem = (await response.json().catch(() => ({}))) as {
+    detail?: string
+    invalidParams?: { reason: string }[]
+  }
+  const reasons = problem.invalidParams?.map(({ reason }) => reason).join(' ')
+  return reasons || problem.detail || `the service answered ${response.status}`
+}
+
+async function follow(look: () => Promise<Status>, show: (status: Status, seconds: number) => void): Promise<Status> {
+  const began = performance.now()
+  for (;;) {
+    const status = await look()
+    show(status, (performance.now() - began) / 1000)
+    if (status.status === 'finished' || status.status === 'error') return status
+    await sleep(LOOK_MS)
+  }
+}
+
+const WIDTH = 30
+
+function showProgress({ processed, total, processedInvalid }: Status, seconds: number): void {
+  if (!process.stderr.isTTY) return
+  const share = total > 0 ? processed / total : 1
+  const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '.')
+  const rate = seconds > 0 ? processed / seconds : 0
+  const left = rate > 0 ? `${Math.ceil((total - processed) / rate)} s left` : ''
+  process.stderr.write(
+    `\r[${bar}] ${processed}/${total}, ${Math.round(rate)} a second, ${processedInvalid} refused, ${left}   `,
+  )
+  if (processed === total) process.stderr.write('\n')
+}
+
+type Reason = { reason: string; rows: number }
+
+/** How many rows were refused for each reason, the most first. */
+async function reasonsOf(report: Response, isLines: boolean): Promise<Reason[]> {
+  const counts = new Map<string, number>()
+  const count = (resultaat: string | undefined, opmerking: string | undefined) => {
+    if (resultaat === 'Geïmporteerd') return
+    const reason = (opmerking ?? '').replace(/^Rij \d+: /, '')
+    if (counts.has(reason) || counts.size < 1000) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  }
+  const body = Readable.fromWeb(report.body as never)
+  if (isLines) {
+    const { createInterface } = await import('node:readline')
+    for await (const line of createInterface({ input: body })) {
+      const { resultaat, opmerking } = JSON.parse(line) as { resultaat: string; opmerking: string }
+      count(resultaat, opmerking)
+    }
+  } else {
+    const { readImportCsv } = await import('../../documenten/import/csv.ts')
+    const { kop, regels } = await readImportCsv(body, { maxRecordBytes: 2 * 1024 * 1024 })
+    const [opmerking, resultaat] = [kop.lastIndexOf('opmerking'), kop.lastIndexOf('resultaat')]
+    for await (const cells of regels) count(cells[resultaat], cells[opmerking])
+  }
+  return [...counts].map(([reason, rows]) => ({ reason, rows })).sort((a, b) => b.rows - a.rows)
+}
+
+function summaryOf(status: Status, reasons: Reason[]): string {
+  const lines = [
+    `Import ${status.status}${status.reason ? `: ${status.reason}` : ''}`,
+    `${status.processedSuccessfully} documents made, ${status.processedInvalid} rows refused, ${status.emptyRows} empty rows passed over.`,
+    ...reasons.slice(0, MOST_REASONS).map(({ reason, rows }) => `${String(rows).padStart(8)}  ${reason}`),
+  ]
+  if (reasons.length > MOST_REASONS) lines.push(`          and ${reasons.length - MOST_REASONS} more reasons`)
+  lines.push(`Report: ${status.reportUrl}`)
+  return lines.join('\n')
+}
