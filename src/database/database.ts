@@ -50,7 +50,6 @@ export const waitingForConnection = new Map<string, number>()
  * Opens a pool. Dates stay `YYYY-MM-DD`, moments become ISO 8601 in UTC with `Z` and all their digits (a JS Date would
  * lose the microseconds), 64-bit integers become numbers (ours stay far below 2^53).
  * @param options.pooler address of PgBouncer in transaction mode, through which the queries then go
- * @param options.isForeign a database of another program, whose role says where its tables are
  */
 export function openDatabase(
   url: string,
@@ -59,12 +58,10 @@ export function openDatabase(
     name: string
     settings?: Record<string, string>
     pooler?: string | undefined
-    isForeign?: boolean
   },
 ): Database {
   const { pooler } = options
-  const { search_path, ...meaning } = MEANING
-  const session = { ...meaning, ...(!options.isForeign && { search_path }), ...LIMITS, ...options.settings }
+  const session = { ...MEANING, ...LIMITS, ...options.settings }
   const look = lookAt(url) // without the pooler: who waits in it for a connection is not without an answer
   const judge = async (silence: Silence) => {
     const isLost = await isLostIn(silence, {

@@ -1,7 +1,10 @@
 // What every session of ours has, whatever server, database and role say: one place for both drivers. A pooler in transaction
 // mode takes little of what a client asks at its start; there the rest comes from its `connect_query`, or from `alter role … set`.
 
-/** What changes the meaning of a statement, of a value or of a fault. The start holds every session to these. */
+/**
+ * What changes the meaning of a statement, of a value or of a fault. The start holds every session to these. The `search_path` is
+ * none of them: whoever runs the database says with it where the tables stand.
+ */
 export const MEANING = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
@@ -12,7 +15,6 @@ export const MEANING = {
   array_nulls: 'on', // else a null in an array is the text NULL
   transform_null_equals: 'off',
   row_security: 'on',
-  search_path: '"$user", public',
   client_min_messages: 'notice',
   exit_on_error: 'off',
   gin_fuzzy_search_limit: '0', // else long lists miss rows
@@ -69,10 +71,7 @@ export async function requireSession(
   const other = rows.filter(({ name, value }) => value !== null && value !== wanted[name])
   if (other.length === 0) return
   const found = other.map(({ name, value }) => `${name} = ${value}`).join(', ')
-  const mended = other.map(({ name, role }) => {
-    const value = wanted[name] ?? ''
-    return `alter role ${role} set ${name} = ${name === 'search_path' ? value : `'${value}'`};`
-  })
+  const mended = other.map(({ name, role }) => `alter role ${role} set ${name} = '${wanted[name]}';`)
   throw new SessionFault(
     `sessions of ${where} have ${found}: a pooler drops what the program asks at its start. This mends it: ${mended.join(' ')}`,
   )

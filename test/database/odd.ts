@@ -13,7 +13,6 @@ export const ODD: Record<keyof typeof MEANING, string> = {
   array_nulls: 'off',
   transform_null_equals: 'on',
   row_security: 'off',
-  search_path: 'pg_catalog',
   client_min_messages: 'error',
   exit_on_error: 'on',
   gin_fuzzy_search_limit: '1',
@@ -24,13 +23,12 @@ export const ODD: Record<keyof typeof MEANING, string> = {
 
 /** Gives every new session of a database these settings; `null` takes them back. */
 export async function setForDatabase(url: string, settings: Record<string, string | null>): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {}, connection: { search_path: 'public' } })
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
   const name = new URL(url).pathname.slice(1)
   try {
     for (const [setting, value] of Object.entries(settings))
       if (value === null) await sql.unsafe(`alter database ${name} reset ${setting}`)
-      else
-        await sql.unsafe(`alter database ${name} set ${setting} = ${setting === 'search_path' ? value : `'${value}'`}`)
+      else await sql.unsafe(`alter database ${name} set ${setting} = '${value}'`)
   } finally {
     await sql.end()
   }

@@ -38,12 +38,12 @@ t.test('both drivers have the session that the program relies on, whatever the d
 })
 
 t.test('a session that a pooler has changed ends the start with what mends it', async (t) => {
-  const url = await oddDatabase(t, { bytea_output: 'escape', search_path: 'pg_catalog' })
+  const url = await oddDatabase(t, { bytea_output: 'escape', array_nulls: 'off' })
   const wanted = [{ setting: 'DATABASE_URL', url, isPooled: true }]
   const role = new URL(url).username
   await t.rejects(requireConnections(wanted, openLog('silent')), {
     message: new RegExp(
-      `DATABASE_URL have bytea_output = escape.*alter role ${role} set bytea_output = 'hex';.*set search_path = "\\$user", public;`,
+      `DATABASE_URL have bytea_output = escape, array_nulls = off: .*alter role ${role} set bytea_output = 'hex';.*set array_nulls = 'on';`,
     ),
   })
 })
