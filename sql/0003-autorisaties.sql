@@ -47,6 +47,9 @@ create view applicatie_client_all as
   union all
   select client_id, applicatie_id, volgorde from applicatie_client_more;
 comment on view applicatie_client_all is 'The client ids of an application, those included that have another application too.';
+comment on column applicatie_client_all.client_id is 'The client id.';
+comment on column applicatie_client_all.applicatie_id is 'An application that has it.';
+comment on column applicatie_client_all.volgorde is 'Position in clientIds of that application.';
 
 create table applicatie_secret (
   id bigint generated always as identity primary key,
@@ -111,6 +114,11 @@ create view autorisatie_type as
   union all
   select 'brc', id, uuid, catalogus_id, omschrijving from besluittype;
 comment on view autorisatie_type is 'The types that rights can be about, with what versions of one type have in common (sleutel).';
+comment on column autorisatie_type.component is 'zrc (zaaktypen), drc (informatieobjecttypen) or brc (besluittypen).';
+comment on column autorisatie_type.id is 'Key of the type in its own table.';
+comment on column autorisatie_type.uuid is 'Last part of its URL.';
+comment on column autorisatie_type.catalogus_id is 'Its catalogue.';
+comment on column autorisatie_type.sleutel is 'What all versions of one type have in common: identificatie of a zaaktype, omschrijving of another type.';
 
 -- Every process keeps the rights of its clients in memory and drops them on this signal.
 create function notify_autorisatie_change() returns trigger language plpgsql as $$

@@ -112,6 +112,9 @@ create table enkelvoudiginformatieobject_versie (
   primary key (enkelvoudiginformatieobject_id, versie)
 );
 create index enkelvoudiginformatieobject_versie_bestand_id_idx on enkelvoudiginformatieobject_versie (bestand_id);
+-- A type that goes is looked for in all versions.
+create index enkelvoudiginformatieobject_versie_informatieobjecttype_id_idx
+  on enkelvoudiginformatieobject_versie (informatieobjecttype_id);
 create index enkelvoudiginformatieobject_versie_trefwoorden on enkelvoudiginformatieobject_versie using gin (trefwoorden);
 create index enkelvoudiginformatieobject_versie_creatiedatum
   on enkelvoudiginformatieobject_versie (creatiedatum, enkelvoudiginformatieobject_id);

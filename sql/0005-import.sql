@@ -257,5 +257,17 @@ from import i
 where i.deleted_at is null
 order by i.id desc;
 comment on view import_overview is 'Imports with their progress, newest first.';
+comment on column import_overview.uuid is 'Part of its URLs.';
+comment on column import_overview.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
+comment on column import_overview.totaal is 'Rows of the file.';
+comment on column import_overview.verwerkt is 'Rows handled.';
+comment on column import_overview.geslaagd is 'Rows that became a document.';
+comment on column import_overview.mislukt is 'Rows that were refused.';
 comment on column import_overview.procent is 'Rows handled, in per cent of all.';
 comment on column import_overview.rows_per_second is 'Rows handled a second since the upload.';
+comment on column import_overview.reden is 'Why it stopped (status error), or what it waits for (status active).';
+comment on column import_overview.client_id is 'The client that made it.';
+comment on column import_overview.created_at is 'When it was made.';
+comment on column import_overview.started_at is 'When its CSV was accepted.';
+comment on column import_overview.updated_at is 'When its last batch was committed.';
+comment on column import_overview.ended_at is 'When it ended.';

@@ -347,6 +347,14 @@ create view resultaat_archiving as
     coalesce(y.brondatum_procestermijn, r.resultaattype_elders #>> '{brondatumArchiefprocedure,procestermijn}') as procestermijn
   from resultaat r left join resultaattype y on y.id = r.resultaattype_id;
 comment on view resultaat_archiving is 'How the outcome of a case has it archived, wherever its resultaattype stands.';
+comment on column resultaat_archiving.zaak_id is 'The case.';
+comment on column resultaat_archiving.omschrijving is 'What the outcome is called.';
+comment on column resultaat_archiving.archiefnominatie is 'Whether the case is kept (blijvend_bewaren) or destroyed (vernietigen).';
+comment on column resultaat_archiving.archiefactietermijn is 'After how long.';
+comment on column resultaat_archiving.afleidingswijze is 'How the day is found from which that is counted.';
+comment on column resultaat_archiving.datumkenmerk is 'The name of the date in another register, for some ways.';
+comment on column resultaat_archiving.objecttype is 'The kind of object that has that date.';
+comment on column resultaat_archiving.procestermijn is 'The term of the process, for the way termijn.';
 
 create table zaakinformatieobject (
   id bigint generated always as identity primary key,

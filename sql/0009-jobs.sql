@@ -125,8 +125,18 @@ comment on function job_rows(bigint[]) is 'These jobs, or all, as the view job_o
 create function job_rows() returns table (
   id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text,
   created_at timestamptz, vanaf timestamptz, busy_since timestamptz, worker text
-) language sql stable as $$ select * from job_rows(null) $$;
-comment on function job_rows() is 'The rows of the view job_overview.';
+) language plpgsql stable security definer as $$
+begin
+  -- Whoever may read the view needs no right of their own on the queue.
+  if not has_table_privilege(coalesce(nullif(current_setting('role'), 'none'), session_user), 'job_overview', 'select') then
+    raise insufficient_privilege using message = 'permission denied for view job_overview';
+  end if;
+  return query select * from job_rows(null);
+end $$;
+do $$ begin
+  execute format('alter function job_rows() set search_path = pg_catalog, %I, pg_temp', current_schema());
+end $$;
+comment on function job_rows() is 'The rows of the view job_overview, for who may read that.';
 
 create view job_overview as select * from job_rows() order by id;
 comment on view job_overview is 'Jobs that are in the queue. A job that is done is gone.';

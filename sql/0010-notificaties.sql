@@ -102,6 +102,12 @@ select n.uuid, n.kanaal, n.resource, n.actie, n.resource_url, n.aanmaakdatum,
   (select min(l.next_attempt_at) from delivery l where l.notificatie_id = n.id) as next_attempt_at
 from notificatie n order by n.id desc;
 comment on view notificatie_overview is 'Messages with their state, newest first.';
+comment on column notificatie_overview.uuid is 'Constant id of the message.';
+comment on column notificatie_overview.kanaal is 'Channel, such as documenten.';
+comment on column notificatie_overview.resource is 'Kind of the resource that changed.';
+comment on column notificatie_overview.actie is 'create, update, partial_update or destroy.';
+comment on column notificatie_overview.resource_url is 'The resource that changed.';
+comment on column notificatie_overview.aanmaakdatum is 'When it changed.';
 comment on column notificatie_overview.status is 'mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).';
 comment on column notificatie_overview.next_attempt_at is 'When it is sent next.';
 

@@ -192,6 +192,14 @@ select count_rows_of('enkelvoudiginformatieobject');
 create view zaak_part (soort, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
   select ''::text, 0::bigint, ''::text, 0::bigint, ''::text, ''::text, ''::text, ''::text where false;
 comment on view zaak_part is 'What hangs on cases, as zaak_part_count counts it.';
+comment on column zaak_part.soort is 'The table that the row is in.';
+comment on column zaak_part.zaak_id is 'The case.';
+comment on column zaak_part.groep is 'What rows of that table are told apart by, such as laatst and eerder of statuses.';
+comment on column zaak_part.type_id is 'Its type, when that is one of ours.';
+comment on column zaak_part.type_url is 'Its type, when that stands elsewhere.';
+comment on column zaak_part.omschrijving is 'Of a rol: its description.';
+comment on column zaak_part.betrokkene_type is 'Of a rol: the kind of party.';
+comment on column zaak_part.indicatie_machtiging is 'Of a rol: by which authority.';
 
 -- Of two statuses that come at once each sees the other, so that one remains the last.
 select count_parts_of('status', $$case when r.laatst then 'laatst' else 'eerder' end$$, type => 'statustype', held => 'no key update');

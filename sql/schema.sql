@@ -658,6 +658,7 @@ CREATE INDEX enkelvoudiginformatieobject_versie_bestand_id_idx ON enkelvoudiginf
 CREATE INDEX enkelvoudiginformatieobject_versie_bestandsomvang_idx ON enkelvoudiginformatieobject_versie USING btree (bestandsomvang, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_creatiedatum ON enkelvoudiginformatieobject_versie USING btree (creatiedatum, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_formaat_idx ON enkelvoudiginformatieobject_versie USING btree (formaat, enkelvoudiginformatieobject_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_informatieobjecttype_id_idx ON enkelvoudiginformatieobject_versie USING btree (informatieobjecttype_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_part_of_text ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) gin_trgm_ops, lower(beschrijving) gin_trgm_ops);
 CREATE INDEX enkelvoudiginformatieobject_versie_part_of_title ON enkelvoudiginformatieobject_versie USING gin (lower(titel) gin_trgm_ops);
 CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginformatieobject_versie USING btree (status, enkelvoudiginformatieobject_id);
@@ -883,10 +884,10 @@ CREATE TRIGGER count_removed AFTER DELETE ON klantcontact REFERENCING OLD TABLE 
 
 -- Schema files that were applied, with their checksums and whether programs of before them stop.
 create table migration (
-  applied_at timestamp with time zone not null default now(),
-  breaks_older boolean not null,
-  checksum text not null,
-  naam text not null,
+  applied_at timestamp with time zone not null default now(), -- When it was applied.
+  breaks_older boolean not null, -- Whether programs of before it stop.
+  checksum text not null, -- SHA-256 of the file.
+  naam text not null, -- Name of the file.
   constraint migration_pkey PRIMARY KEY (naam)
 );
 
@@ -2772,12 +2773,20 @@ begin
   end;
 end $function$;
 
--- The rows of the view job_overview.
+-- The rows of the view job_overview, for who may read that.
 CREATE OR REPLACE FUNCTION job_rows()
  RETURNS TABLE(id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text, created_at timestamp with time zone, vanaf timestamp with time zone, busy_since timestamp with time zone, worker text)
- LANGUAGE sql
- STABLE
-AS $function$ select * from job_rows(null) $function$;
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  -- Whoever may read the view needs no right of their own on the queue.
+  if not has_table_privilege(coalesce(nullif(current_setting('role'), 'none'), session_user), 'job_overview', 'select') then
+    raise insufficient_privilege using message = 'permission denied for view job_overview';
+  end if;
+  return query select * from job_rows(null);
+end $function$;
 
 -- These jobs, or all, as the view job_overview shows them.
 CREATE OR REPLACE FUNCTION job_rows(p_ids bigint[])

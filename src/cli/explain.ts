@@ -8,6 +8,7 @@ import { AddressFault } from '../database/address.ts'
 import { DriverUnpatched } from '../database/driver.ts'
 import { SchemaOutdated } from '../database/migrate.ts'
 import { ConnectionRefused, DatabaseAway, refusalOf } from '../database/reach.ts'
+import { RightsMissing } from '../database/rights.ts'
 import { SessionFault } from '../database/session.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
@@ -32,6 +33,7 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [AddressFault, EXIT.config],
   [ConnectionRefused, EXIT.config],
   [SessionFault, EXIT.config],
+  [RightsMissing, EXIT.config],
   [DatabaseAway, EXIT.unavailable],
 ]
 

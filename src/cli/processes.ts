@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { awaitSchema } from '../database/migrate.ts'
 import { requireConnections } from '../database/reach.ts'
+import { requireRights } from '../database/rights.ts'
 import { openStores, prepareNewStore, requirePackages, type Stores } from '../documenten/storage/choose.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { type Role, startMetrics } from '../operations/metrics-server.ts'
@@ -37,10 +38,11 @@ export async function checkConnections(
   await requireConnections([...pooler, direct], log)
 }
 
-/** @throws SchemaError when the program cannot work with the schema of the database */
+/** @throws SchemaError when the program cannot work with the schema of the database; RightsMissing when its role may not */
 export async function checkSchema(database: Database, log: Logger): Promise<void> {
   const newer = await awaitSchema(database.sql, log)
   if (newer.length > 0) log.warn({ newer }, 'the schema of the database is newer than this version: upgrade soon')
+  await requireRights(database.sql)
 }
 
 /** Metrics of this process, when a port is configured for them. */

@@ -67,7 +67,12 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
     }
     await sql`create table if not exists migration (
       naam text primary key, checksum text not null, breaks_older boolean not null, applied_at timestamptz not null default now())`
-    await sql`comment on table migration is 'Schema files that were applied, with their checksums and whether programs of before them stop.'`
+    await sql.unsafe(`
+      comment on table migration is 'Schema files that were applied, with their checksums and whether programs of before them stop.';
+      comment on column migration.naam is 'Name of the file.';
+      comment on column migration.checksum is 'SHA-256 of the file.';
+      comment on column migration.breaks_older is 'Whether programs of before it stop.';
+      comment on column migration.applied_at is 'When it was applied.'`)
     const files = await readMigrations(directory)
     const known = await appliedMigrations(sql)
     const newer = await refuseOthers(sql, files, known)

@@ -221,8 +221,17 @@ export interface ApplicatieClient {
 }
 
 export interface ApplicatieClientAll {
+  /**
+   * An application that has it.
+   */
   applicatieId: number | null;
+  /**
+   * The client id.
+   */
   clientId: string | null;
+  /**
+   * Position in clientIds of that application.
+   */
   volgorde: number | null;
 }
 
@@ -379,10 +388,25 @@ export interface Autorisatie {
 }
 
 export interface AutorisatieType {
+  /**
+   * Its catalogue.
+   */
   catalogusId: number | null;
+  /**
+   * zrc (zaaktypen), drc (informatieobjecttypen) or brc (besluittypen).
+   */
   component: string | null;
+  /**
+   * Key of the type in its own table.
+   */
   id: number | null;
+  /**
+   * What all versions of one type have in common: identificatie of a zaaktype, omschrijving of another type.
+   */
   sleutel: string | null;
+  /**
+   * Last part of its URL.
+   */
   uuid: string | null;
 }
 
@@ -1766,25 +1790,61 @@ export interface ImportOutcome {
 }
 
 export interface ImportOverview {
+  /**
+   * The client that made it.
+   */
   clientId: string | null;
+  /**
+   * When it was made.
+   */
   createdAt: string | null;
+  /**
+   * When it ended.
+   */
   endedAt: string | null;
+  /**
+   * Rows that became a document.
+   */
   geslaagd: number | null;
+  /**
+   * Rows that were refused.
+   */
   mislukt: number | null;
   /**
    * Rows handled, in per cent of all.
    */
   procent: Numeric | null;
+  /**
+   * Why it stopped (status error), or what it waits for (status active).
+   */
   reden: string | null;
   /**
    * Rows handled a second since the upload.
    */
   rowsPerSecond: Numeric | null;
+  /**
+   * When its CSV was accepted.
+   */
   startedAt: string | null;
+  /**
+   * pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
+   */
   status: string | null;
+  /**
+   * Rows of the file.
+   */
   totaal: number | null;
+  /**
+   * When its last batch was committed.
+   */
   updatedAt: string | null;
+  /**
+   * Part of its URLs.
+   */
   uuid: string | null;
+  /**
+   * Rows handled.
+   */
   verwerkt: number | null;
 }
 
@@ -1968,9 +2028,21 @@ export interface Klantcontact {
 }
 
 export interface Migration {
+  /**
+   * When it was applied.
+   */
   appliedAt: Generated<string>;
+  /**
+   * Whether programs of before it stop.
+   */
   breaksOlder: boolean;
+  /**
+   * SHA-256 of the file.
+   */
   checksum: string;
+  /**
+   * Name of the file.
+   */
   naam: string;
 }
 
@@ -2077,19 +2149,37 @@ export interface Notificatie {
 }
 
 export interface NotificatieOverview {
+  /**
+   * When it changed.
+   */
   aanmaakdatum: string | null;
+  /**
+   * create, update, partial_update or destroy.
+   */
   actie: string | null;
+  /**
+   * Channel, such as documenten.
+   */
   kanaal: string | null;
   /**
    * When it is sent next.
    */
   nextAttemptAt: string | null;
+  /**
+   * Kind of the resource that changed.
+   */
   resource: string | null;
+  /**
+   * The resource that changed.
+   */
   resourceUrl: string | null;
   /**
    * mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).
    */
   status: string | null;
+  /**
+   * Constant id of the message.
+   */
   uuid: string | null;
 }
 
@@ -2404,13 +2494,37 @@ export interface Resultaat {
 }
 
 export interface ResultaatArchiving {
+  /**
+   * How the day is found from which that is counted.
+   */
   afleidingswijze: string | null;
+  /**
+   * After how long.
+   */
   archiefactietermijn: string | null;
+  /**
+   * Whether the case is kept (blijvend_bewaren) or destroyed (vernietigen).
+   */
   archiefnominatie: string | null;
+  /**
+   * The name of the date in another register, for some ways.
+   */
   datumkenmerk: string | null;
+  /**
+   * The kind of object that has that date.
+   */
   objecttype: string | null;
+  /**
+   * What the outcome is called.
+   */
   omschrijving: string | null;
+  /**
+   * The term of the process, for the way termijn.
+   */
   procestermijn: string | null;
+  /**
+   * The case.
+   */
   zaakId: number | null;
 }
 
@@ -3821,13 +3935,37 @@ export interface Zaakobjecttype {
 }
 
 export interface ZaakPart {
+  /**
+   * Of a rol: the kind of party.
+   */
   betrokkeneType: string | null;
+  /**
+   * What rows of that table are told apart by, such as laatst and eerder of statuses.
+   */
   groep: string | null;
+  /**
+   * Of a rol: by which authority.
+   */
   indicatieMachtiging: string | null;
+  /**
+   * Of a rol: its description.
+   */
   omschrijving: string | null;
+  /**
+   * The table that the row is in.
+   */
   soort: string | null;
+  /**
+   * Its type, when that is one of ours.
+   */
   typeId: number | null;
+  /**
+   * Its type, when that stands elsewhere.
+   */
   typeUrl: string | null;
+  /**
+   * The case.
+   */
   zaakId: number | null;
 }
 

@@ -47,6 +47,25 @@ t.test('every check and every index has a name that the migrations give', async 
   )
 })
 
+// A table of one row needs no index.
+const FOREIGN_KEYS_WITHOUT = ['notificatie_settings.configured_dienst_id']
+
+t.test('what a row that is deleted is looked for by has an index in every table that refers to it', async (t) => {
+  const { url } = await testDatabase(t)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const without = await sql<{ name: string }[]>`
+    select c.conrelid::regclass || '.' || a.attname as name
+    from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+    where c.contype = 'f' and c.connamespace = 'public'::regnamespace
+      and not exists (select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = c.conkey[1])
+    order by 1`
+  t.same(
+    without.map(({ name }) => name),
+    FOREIGN_KEYS_WITHOUT,
+  )
+})
+
 t.test(
   'a schema that this version does not know is refused, unless the newer version says that this one can go on',
   async (t) => {
@@ -167,8 +186,8 @@ t.test('every table, view and column says what it is', async (t) => {
   const silent = await sql`
     select c.relname || coalesce('.' || a.attname, '') as name
     from pg_class c
-    left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and c.relkind = 'r'
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and c.relname <> 'migration'
+    left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
       and (obj_description(c.oid, 'pg_class') is null or (a.attnum is not null and col_description(c.oid, a.attnum) is null))
     order by 1`
   t.same(

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import t from 'tap'
+import { explain } from '../../src/cli/explain.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { requireRights } from '../../src/database/rights.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { startMetrics } from '../../src/operations/metrics-server.ts'
 import { testApp } from '../app.ts'
@@ -24,11 +26,26 @@ t.test('a role that may not change the schema serves, works and is watched', { s
   await migrate(owner)
   const admin = postgres(`postgres://postgres@127.0.0.1:${port}/zaakstroom`, { max: 1, onnotice: () => {} })
   await admin.unsafe(grants!)
-  await admin.end()
 
   const url = `postgres://zaakstroom_app@127.0.0.1:${port}/zaakstroom`
   const test = await testApp(t, { DATABASE_URL: url })
   const { sql } = test.database
+  await t.resolves(requireRights(sql))
+  const without = async (take: string, give: string, said: RegExp) => {
+    await admin.unsafe(take)
+    const fault: Error = await requireRights(sql).catch((error) => error)
+    t.match(fault.message, said)
+    t.equal(explain(fault).code, 78)
+    await admin.unsafe(give)
+  }
+  const role = 'zaakstroom_app'
+  await without(`alter role ${role} nobypassrls`, `alter role ${role} bypassrls`, /alter role zaakstroom_app bypassrls/)
+  await without(
+    `revoke delete on delivery from ${role}`,
+    `grant delete on delivery to ${role}`,
+    /lacks delete on public.delivery/,
+  )
+  await admin.end()
   for (const statement of [
     'create table nieuw (id integer)',
     'alter table zaak add column x integer',
@@ -51,3 +68,30 @@ t.test('a role that may not change the schema serves, works and is watched', { s
   await owned.end()
   await sql`insert into later default values`
 })
+
+t.test(
+  'who may read a view needs no other right, and who may not gets nothing by its function',
+  { skip: noPrograms },
+  async (t) => {
+    const directory = await serverDirectory(t)
+    const { port } = await startPrimary(t, join(directory, 'data'))
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    await migrate(url)
+    const sql = postgres(url, { max: 1, onnotice: () => {} })
+    t.teardown(() => sql.end())
+    const views = await sql<{ name: string }[]>`
+    select relname as name from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by 1`
+    t.ok(views.length > 5)
+    await sql.unsafe('create role reader login; create role nobody login')
+    for (const { name } of views) await sql.unsafe(`grant select on ${name} to reader`)
+    for (const role of ['reader', 'nobody']) {
+      const as = postgres(Object.assign(new URL(url), { username: role }).href, { max: 1, onnotice: () => {} })
+      t.teardown(() => as.end())
+      const ask = [...views.map(({ name }) => name), 'job_rows()'].map(
+        (name) => [name, as.unsafe(`select * from ${name}`)] as const,
+      )
+      for (const [name, asked] of ask)
+        await (role === 'reader' ? t.resolves(asked, name) : t.rejects(asked, { code: '42501' }, name))
+    }
+  },
+)
