@@ -238,14 +238,41 @@ function requireScopes(request: FastifyRequest, wanted: Wanted): void {
   }
 }
 
-async function expandLevel(request: FastifyRequest, resources: Resource[], wanted: Wanted): Promise<Resource[]> {
+/** What has been asked so far for some resources together: judged before each query, so that what is too much costs nothing. */
+type Asked = { count: number; most: number }
+
+/**
+ * @param times how often each of the resources stands in the answer; once when left out
+ * @throws TooMuchExpanded before anything is read of which there is more than all of them may hold
+ */
+async function expandLevel(
+  request: FastifyRequest,
+  resources: Resource[],
+  wanted: Wanted,
+  asked: Asked = { count: 0, most: resources.length * LIMITS.expanded },
+  times: readonly number[] = [],
+): Promise<Resource[]> {
   const found = new Map<string, { loaded: Map<string, Resource>; member: Expansion['member'] }>()
+  const urlsOf = new Map<string, Map<string, number>>()
+  for (const [field, { expansion }] of wanted) {
+    const urls = new Map<string, number>()
+    for (const [index, resource] of resources.entries()) {
+      const often = times[index] ?? 1
+      for (const url of urlsIn(resource[field], expansion.member)) {
+        urls.set(url, (urls.get(url) ?? 0) + often)
+        asked.count += often
+      }
+      if (asked.count > asked.most) throw new TooMuchExpanded(field)
+    }
+    if (urls.size > LIMITS.expanded + LIMITS.expandedAtOnce) throw new TooMuchExpanded(field)
+    urlsOf.set(field, urls)
+  }
   for (const [field, { expansion, within }] of wanted) {
-    const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field], expansion.member)))]
-    if (urls.length > LIMITS.expanded + LIMITS.expandedAtOnce) throw new TooMuchExpanded()
-    let loaded = urls.length === 0 ? new Map<string, Resource>() : await expansion.load(urls, request)
+    const urls = expected(urlsOf.get(field))
+    let loaded = urls.size === 0 ? new Map<string, Resource>() : await expansion.load([...urls.keys()], request)
     if (within.size > 0) {
-      const deeper = await expandLevel(request, [...loaded.values()], within)
+      const often = [...loaded.keys()].map((url) => urls.get(url) ?? 1)
+      const deeper = await expandLevel(request, [...loaded.values()], within, asked, often)
       loaded = new Map([...loaded.keys()].map((url, index) => [url, expected(deeper[index])]))
     }
     found.set(field, { loaded, member: expansion.member })
@@ -253,9 +280,9 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
   return resources.map((resource) => {
     const _expand: Resource = {}
     let size: Size = { resources: 0, bytes: 0 }
-    const count = (found: Resource) => {
+    const count = (field: string, found: Resource) => {
       size = sum(size, sizeOf(found))
-      if (size.resources > LIMITS.expanded || size.bytes > LIMITS.expandedBytes) throw new TooMuchExpanded()
+      if (size.resources > LIMITS.expanded || size.bytes > LIMITS.expandedBytes) throw new TooMuchExpanded(field)
       return found
     }
     for (const [field, { loaded, member }] of found) {
@@ -263,11 +290,11 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
       if (Array.isArray(value)) {
         _expand[field] = urlsIn(value, member).flatMap((url) => {
           const one = loaded.get(url)
-          return one ? count(one) : []
+          return one ? count(field, one) : []
         })
       } else if (typeof value === 'string') {
         const one = loaded.get(value)
-        if (one) _expand[field] = count(one)
+        if (one) _expand[field] = count(field, one)
       }
     }
     const answer = { ...resource, _expand }
@@ -280,6 +307,9 @@ type Size = { resources: number; bytes: number }
 
 /** What an expanded resource is with all that stands within it. A few that refer to each other multiply with every level. */
 const sizes = new WeakMap<Resource, Size>()
+
+/** About how many bytes of memory a resource takes with all that was expanded within it; 0 for one that was not expanded. */
+export const weightOf = (resource: object): number => sizes.get(resource as Resource)?.bytes ?? 0
 
 function sizeOf(found: Resource): Size {
   const known = sizes.get(found) ?? { resources: 1, bytes: weigh(found) }
@@ -304,8 +334,10 @@ export function weigh(value: unknown): number {
 
 /** What is expanded within one resource, or what is read for some of them together, is more than an answer holds. */
 export class TooMuchExpanded extends Problem {
-  constructor() {
-    const reason = `Er worden ten hoogste ${LIMITS.expanded} relaties per object opgenomen, samen ${LIMITS.expandedBytes / 1024 / 1024} MB. Vraag er minder.`
+  /** @param part the relation at which it was */
+  constructor(part?: string) {
+    const advice = part === undefined ? 'Vraag er minder.' : `Vraag ${part} apart, in delen.`
+    const reason = `Er worden ten hoogste ${LIMITS.expanded} relaties per object opgenomen, samen ${LIMITS.expandedBytes / 1024 / 1024} MB. ${advice}`
     super(400, { invalidParams: [fault('expand', 'max_items', reason)] })
   }
 }

@@ -7,6 +7,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { isKnown } from '../../http/etag.ts'
+import { expandedPieces, gatherInTurn, jsonPieces } from '../../http/json-pieces.ts'
 import { link } from '../../http/links.ts'
 import { sendWritten, Written } from '../../http/stream.ts'
 import { eigenschapLink } from '../records.ts'
@@ -94,7 +95,9 @@ export function recorded<T extends Record<List, string[]>>(zaak: T): T {
 /** The answer for a case with its long lists complete. */
 export function written(db: ReadDb, zaak: Zaak, answer: Answer, base: string): Written {
   const lists = longLists(answer).map((list) => [list, inBrackets(members(db, zaak, list, base))] as const)
-  return Written.object(answer, Object.fromEntries(lists))
+  const { _expand: expanded } = answer as { _expand?: object }
+  const texts: Record<string, Iterable<string>> = expanded ? { _expand: expandedPieces(expanded) } : {}
+  return Written.object(answer, { ...Object.fromEntries(lists), ...texts })
 }
 
 async function* inBrackets(members: AsyncIterable<string>): AsyncGenerator<string> {
@@ -138,7 +141,9 @@ export async function sendWithLongLists(
       from ${sql.table(table)} x where ${sql.ref(`x.${column}`)} = ${zaak.id})`
   })
   const { rows } = await sql<{ sums: string }>`select json_build_array(${sql.join(sums)})::text as sums`.execute(read)
-  const hash = createHash('md5').update(JSON.stringify(answer)).update(one(rows).sums)
+  const hash = createHash('md5')
+  for (const text of await gatherInTurn(request, jsonPieces(answer))) hash.update(text)
+  hash.update(one(rows).sums)
   if (isKnown(request, reply, `"${hash.digest('hex')}"`)) return reply.code(304).send()
   return sendWritten(request, reply, written(read, zaak, answer, request.base))
 }

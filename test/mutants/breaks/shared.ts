@@ -381,6 +381,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/numbers.test.ts'],
   },
   {
+    what: 'what is too much to expand is refused before it is read',
+    file: 'src/http/expand.ts',
+    search: 'if (asked.count > asked.most) throw',
+    replace: 'if (asked.count > 100 * asked.most) throw',
+    tests: ['test/http/expand.test.ts'],
+  },
+  {
     what: 'a header that is kept is read as UTF-8',
     file: 'src/http/header.ts',
     search: 'return isUtf8(bytes) ? bytes.toString() : text',
