@@ -144,6 +144,47 @@ export const dataAttacks: Attack[] = [
     },
   },
   {
+    name: 'areas of twenty thousand points',
+    rights: [right],
+    answers: [200, 400, 503],
+    prepare: async ({ zaak }, { sql, scale }) => {
+      await sql`
+        insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+          vertrouwelijkheidaanduiding, zaakgeometrie, zaakgeometrie_grenzen)
+        select 'PUNT-' || n, z.bronorganisatie, z.verantwoordelijke_organisatie, z.zaaktype_id, z.startdatum,
+          z.vertrouwelijkheidaanduiding, jsonb_build_object('type', 'Point', 'coordinates', jsonb_build_array(20 + n / 1e6, 40)),
+          box(point(20 + n / 1e6, 40), point(20 + n / 1e6, 40))
+        from zaak z, generate_series(1, ${Math.round(1000 * scale)}::int) n where z.uuid = ${zaak.split('/').at(-1)!}
+        on conflict do nothing`
+    },
+    send: async ({ send, scale }) => {
+      const many = Math.round(20_000 * scale) + 4
+      const circle = times(many).map((n) => [
+        20 + Math.cos((2 * Math.PI * n) / many),
+        40 + Math.sin((2 * Math.PI * n) / many),
+      ])
+      const body = JSON.stringify({
+        zaakgeometrie: { within: { type: 'Polygon', coordinates: [[...circle, circle[0]]] } },
+      })
+      await Promise.all(times(4).map(() => send('POST', `${ZAKEN}/zaken/_zoek`, body, CRS)))
+    },
+  },
+  {
+    name: 'ten thousand uuids to look for',
+    rights: [right, { component: 'drc', scopes: ['documenten.lezen'] }],
+    answers: [200],
+    send: async ({ send, scale }) => {
+      const uuids = times(Math.round(10_000 * scale)).map(
+        (n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+      )
+      const body = JSON.stringify({ uuid__in: uuids })
+      await Promise.all([
+        ...times(4).map(() => send('POST', `${ZAKEN}/zaken/_zoek`, body, CRS)),
+        ...times(4).map(() => send('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten/_zoek', body)),
+      ])
+    },
+  },
+  {
     name: 'abonnementen with very many filters',
     rights: [{ component: 'nrc', scopes: ['notificaties.consumeren'] }],
     answers: [200],

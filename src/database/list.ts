@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type postgres from 'postgres'
 
-import type { Reader } from './database.ts'
+import type { ReadDb, Reader } from './database.ts'
 import { momentOf } from './driver-values.ts'
 import { lastOf, one } from './rows.ts'
 
@@ -40,8 +40,25 @@ export const all = (conditions: Condition[]): RawBuilder<boolean> =>
  * The column holds one of these values, none of which needs quotes. They go as one text, since the driver takes long over the
  * members of an array, and without a cast from text, which PostgreSQL may make once for each row.
  */
-export const isAmong = (column: RawBuilder<unknown>, type: 'uuid' | 'bigint', values: readonly (string | number)[]) =>
+const isAmong = (column: RawBuilder<unknown>, type: 'uuid' | 'bigint', values: readonly (string | number)[]) =>
   sql<boolean>`${column} = any(${`{${values.join()}}`}::${sql.raw(type)}[])`
+
+/**
+ * Those of a table with one of these uuids, as a condition on its `id`: they are looked up once, since counting and reading each
+ * send their condition anew.
+ * @param alias of the table in the query that the condition is for
+ */
+export async function among(
+  db: ReadDb,
+  table: 'zaak' | 'enkelvoudiginformatieobject',
+  alias: string,
+  uuids: readonly string[],
+): Promise<RawBuilder<boolean>> {
+  const { rows } = await sql<{ id: number }>`
+    select id from ${sql.table(table)} where ${isAmong(sql`uuid`, 'uuid', uuids)}`.execute(db)
+  const ids = rows.map(({ id }) => id)
+  return ids.length === 0 ? sql<boolean>`false` : isAmong(sql.ref(`${alias}.id`), 'bigint', ids)
+}
 
 /**
  * Runs a query as one that the database plans for these very values. The driver prepares all others, and after a few far

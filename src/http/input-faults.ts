@@ -36,7 +36,7 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
     validator = Compile(bounded(schema as Plain) as TSchema)
     validators.set(schema, validator)
   }
-  const faults = isPossible(value) ? [] : impossible(value, [], schema as Plain)
+  const faults = isPossible(value) ? [] : impossible(value, schema as Plain)
   if (!validator.Check(value)) {
     for (const error of validator.Errors(value)[1])
       for (const fault of describe(schema as Plain, value, error))
@@ -150,28 +150,31 @@ function isPossible(value: unknown): boolean {
  * Text that PostgreSQL cannot hold: NUL, and half a surrogate pair. And numbers that are no longer what was sent: objects and lists
  * still as they were sent are those of free JSON, of all others a copy was read.
  */
-function impossible(value: unknown, path: string[], schema: Plain | undefined): InvalidParam[] {
-  if (schema?.['x-later']) return []
-  if (typeof value === 'string') {
-    if (isPossibleText(value)) return []
-    return [
-      {
-        name: path.join('.') || 'nonFieldErrors',
-        code: 'invalid',
-        reason: 'Deze tekst bevat een teken dat niet is toegestaan.',
-      },
-    ]
+function impossible(value: unknown, schema: Plain): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  const path: string[] = []
+  const fault = (reason: string) => faults.push({ name: path.join('.') || 'nonFieldErrors', code: 'invalid', reason })
+  const look = (part: unknown, schema: Plain | undefined) => {
+    if (schema?.['x-later']) return
+    if (typeof part === 'string') {
+      if (!isPossibleText(part)) fault('Deze tekst bevat een teken dat niet is toegestaan.')
+      return
+    }
+    if (part === null || typeof part !== 'object') return
+    for (const [key, source] of sourcesIn(part) ?? []) {
+      path.push(key)
+      if (isChanged(source, path))
+        fault('Dit getal kan niet bewaard worden zoals het gestuurd is: stuur het als tekst.')
+      path.pop()
+    }
+    for (const key in part) {
+      const member = (part as Record<string, unknown>)[key]
+      if (typeof member !== 'string' && (member === null || typeof member !== 'object')) continue
+      path.push(key)
+      look(member, schema?.properties?.[key] ?? schema?.items)
+      path.pop()
+    }
   }
-  if (value === null || typeof value !== 'object') return []
-  const changed = [...(sourcesIn(value) ?? [])].flatMap(([key, source]) => {
-    const name = [...path, key]
-    if (!isChanged(source, name)) return []
-    const reason = 'Dit getal kan niet bewaard worden zoals het gestuurd is: stuur het als tekst.'
-    return [{ name: name.join('.'), code: 'invalid', reason }]
-  })
-  const schemaOf = (key: string) => schema?.properties?.[key] ?? schema?.items
-  return [
-    ...changed,
-    ...Object.entries(value).flatMap(([key, part]) => impossible(part, [...path, key], schemaOf(key))),
-  ]
+  look(value, schema)
+  return faults
 }

@@ -27,7 +27,8 @@ export function jsonParser(app: FastifyInstance): (request: FastifyRequest, body
     const parsed = await new Promise((resolve, reject) =>
       parse(request, text, (error, value) => (error ? reject(error) : resolve(value))),
     )
-    return mayChange(text) ? keepSources(text) : parsed
+    if (!mayChange(text)) return parsed
+    return keepSources(text, parsed, large.has(request.raw) ? () => largeTurn(request) : undefined)
   }
 }
 

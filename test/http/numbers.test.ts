@@ -1,6 +1,7 @@
 // Numbers of a body where a text is asked, or anything may stand: what was sent is what is kept, or the field is refused.
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { keepSources, sourcesIn } from '../../src/http/numbers.ts'
 import { givenInformatieobjecttype, givenZaaktype, type Json, SECRET, testApp } from '../app.ts'
 import { CRS, faultsOf, givenZaak, ZAKEN } from '../zaken/given.ts'
 
@@ -126,4 +127,31 @@ t.test('a document keeps the digits of its texts, beside content that is read as
   )
   t.equal(status, 201, JSON.stringify(body))
   t.equal(body.titel, '12345678901234567890')
+})
+
+t.test('numbers of a large body are read in slices, and found between texts with quotes and backslashes', async (t) => {
+  const part = String.raw`{"2": 1.50, "1": "a \" 1.50, \\", "b\\\"": [0.30000000000000004, -0, "1e3", 1e3], "n": 42}`
+  const json = `[${Array(10_000).fill(part).join(', ')}]`
+  let turns = 0
+  const kept = (await keepSources(json, JSON.parse(json), async () => {
+    turns++
+  })) as Record<string, object>[]
+  t.strictSame(kept, JSON.parse(json))
+  t.ok(turns > 2, 'others went first in between')
+  for (const one of [kept[0]!, kept.at(-1)!]) {
+    t.strictSame([...(sourcesIn(one) ?? [])], [['2', '1.50']])
+    t.strictSame(
+      [...(sourcesIn(one['b\\"']!) ?? [])],
+      [
+        ['1', '-0'],
+        ['3', '1e3'],
+      ],
+    )
+  }
+  const plain = JSON.parse('[0.30000000000000004]')
+  t.equal(
+    await keepSources('[0.30000000000000004]', plain),
+    plain,
+    'what is written as JavaScript writes it stays as it was parsed',
+  )
 })

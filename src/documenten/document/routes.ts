@@ -1,12 +1,11 @@
 // The routes of documents.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
 import Type from 'typebox'
 import { knownInformatieobjecttypen } from '../../catalogi/known-types.ts'
 import { Last } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
-import { isAmong } from '../../database/list.ts'
+import { among } from '../../database/list.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
 import { header } from '../../http/header.ts'
@@ -56,7 +55,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     async (request, reply) => {
       const { uuid__in, expand: paths = [], ...filter } = request.body
       const selectie = filtered(filter, request)
-      selectie.document.push(isAmong(sql`e.uuid`, 'uuid', uuid__in))
+      selectie.document.push(await among(app.read, 'enkelvoudiginformatieobject', 'e', uuid__in))
       return sendPage(request, reply, selectie, [...expandPaths(paths), ...(request.query.expand ?? [])])
     },
   )

@@ -9,6 +9,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { Last } from '../../core/mutate.ts'
 import { invalid, notFound } from '../../core/problem.ts'
 import type { Actie } from '../../core/records.ts'
+import { among } from '../../database/list.ts'
 import { one } from '../../database/rows.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
@@ -27,7 +28,7 @@ import { longLists, sendWithLongLists, written } from './long-lists.ts'
 import { answersOf, countZaken, findZaak, pageOfZaken, readZaak } from './read.ts'
 import { openReferences } from './references.ts'
 import { settingsOf } from './rules.ts'
-import { among, expandPaths, lenientSearch, Search, within } from './search.ts'
+import { expandPaths, lenientSearch, Search, within } from './search.ts'
 
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
@@ -59,7 +60,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
         uuid__in?: string[]
         fields?: unknown
       }
-      const more = uuid__in ? [await among(app.read, uuid__in)] : []
+      const more: RawBuilder<unknown>[] = uuid__in ? [await among(app.read, 'zaak', 'z', uuid__in)] : []
       const { counted, others } = zaakConditions(filter, request)
       const conditions = [...counted, ...others, ...more]
       if (zaakgeometrie?.within) {

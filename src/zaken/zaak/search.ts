@@ -7,7 +7,7 @@ import Type from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
 import { invalid, invalidAll, Problem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
-import { all, isAmong } from '../../database/list.ts'
+import { all } from '../../database/list.ts'
 import { lastOf } from '../../database/rows.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { Uuid } from '../../http/input.ts'
@@ -40,19 +40,6 @@ export const Search = Type.Object({
     ),
   ),
 })
-
-/** Cases of these uuids, as a condition on `z`. They are looked up once: counting and reading each send the condition anew. */
-export async function among(db: ReadDb, uuids: string[]): Promise<RawBuilder<unknown>> {
-  const { rows } = await sql<{ id: number }>`
-    select z.id from zaak z where ${isAmong(sql`z.uuid`, 'uuid', uuids)}`.execute(db)
-  return rows.length === 0
-    ? sql`false`
-    : isAmong(
-        sql`z.id`,
-        'bigint',
-        rows.map(({ id }) => id),
-      )
-}
 
 /**
  * Cases that lie within an area. An index finds those whose box lies within its box; they are read in portions and judged by
