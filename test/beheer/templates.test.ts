@@ -56,7 +56,7 @@ const OPTIONAL: Record<string, string> = {
   'catalogi-fixed': 'fixed',
   'catalogi-form': 'conflict',
   'catalogi-head': 'tabs',
-  'catalogi-import': 'faults nieuweTypen uuidsBehouden',
+  'catalogi-import': 'content faults nieuweTypen uuidsBehouden',
   'catalogi-publish': 'mee toch',
   choice: 'code',
   'column-head': 'defaultSort isNumber',

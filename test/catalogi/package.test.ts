@@ -7,7 +7,7 @@ import t from 'tap'
 import yauzl from 'yauzl'
 import { ZipFile } from 'yazl'
 import { exportCatalogus, exportZaaktype } from '../../src/catalogi/package/export.ts'
-import { type ImportOptions, importPackage, typeKey } from '../../src/catalogi/package/import.ts'
+import { CatalogusExists, type ImportOptions, importPackage, typeKey } from '../../src/catalogi/package/import.ts'
 import { readPackage } from '../../src/catalogi/package/read.ts'
 import { openSelectielijst } from '../../src/catalogi/selectielijst.ts'
 import { systemActor } from '../../src/core/access.ts'
@@ -252,6 +252,28 @@ t.test('an import with a fault leaves nothing behind, and says what is wrong wit
   t.same((await test.call('GET', doel)).body.zaaktypen, [])
 })
 
+t.test('a catalogue that is there is refused by its name and uuid, and taken over under another', async (t) => {
+  const { catalogus } = await givenFilled()
+  const { domein, rsin } = (await test.call('GET', catalogus)).body
+  const bytes = await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!)
+  const count = async () => (await test.call('GET', `${ZTC}/catalogussen`)).body.count
+  const before = await count()
+  const error = await importInto(test, bytes).catch((error: unknown) => error)
+  t.type(error, CatalogusExists)
+  const { message, existing } = error as CatalogusExists
+  t.match(existing, { domein, rsin, uuid: uuidOf(catalogus) })
+  t.ok(message.includes(domein) && message.includes(uuidOf(catalogus)) && !message.includes('nonFieldErrors'), message)
+  await t.rejects(importInto(test, bytes, { catalogusAs: { domein: 'klein', rsin } }), {
+    message: /Catalogus klein/,
+    faults: [{ name: 'domein' }],
+  })
+  t.equal(await count(), before)
+  const { urls, changes } = await importInto(test, bytes, { catalogusAs: { domein: 'ANDER', rsin } })
+  t.same(changes, [])
+  t.match((await test.call('GET', urls[0]!)).body, { domein: 'ANDER', rsin, zaaktypen: { length: 2 } })
+  await t.rejects(importInto(test, bytes, { catalogusAs: { domein: 'ANDER', rsin } }), /Catalogus ANDER .* is er al/)
+})
+
 async function zip(files: Record<string, string>): Promise<Buffer> {
   const file = new ZipFile()
   for (const [name, content] of Object.entries(files)) file.addBuffer(Buffer.from(content), name)
@@ -332,6 +354,11 @@ t.test('the command writes a file and takes it over', async (t) => {
   const { stdout } = await run(other.databaseUrl, 'import', file)
   t.match(JSON.parse(stdout), { made: { catalogus: 1, zaaktype: 2 }, changes: [] })
   t.equal((await other.call('GET', `${ZTC}/zaaktypen?status=concept`)).body.count, 2)
+  const { rsin } = (await test.call('GET', catalogus)).body
+  await t.rejects(run(other.databaseUrl, 'import', file), /is er al, met uuid/)
+  await run(other.databaseUrl, 'import', file, '--domein', 'ANDER', '--rsin', rsin)
+  t.equal((await other.call('GET', `${ZTC}/catalogussen?domein=ANDER`)).body.count, 1)
+  await t.rejects(run(other.databaseUrl, 'import', file, '--domein', 'ANDER'), { code: 64 })
   await t.rejects(run(other.databaseUrl, 'import', `${file}.weg`), { code: 64 })
   await t.rejects(run(other.databaseUrl, 'export', file, '--catalogus', 'x'), { code: 64 })
 })

@@ -3,8 +3,18 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { exportCatalogus, exportZaaktype } from '../../catalogi/package/export.ts'
-import { PackageFault } from '../../catalogi/package/files.ts'
-import { type Imported, type ImportOptions, importPackage, typeKey } from '../../catalogi/package/import.ts'
+import { type Package, PackageFault } from '../../catalogi/package/files.ts'
+import {
+  CatalogusExists,
+  CatalogusName,
+  type ExistingCatalogus,
+  findExistingCatalogus,
+  type Imported,
+  type ImportOptions,
+  importPackage,
+  type Known,
+  typeKey,
+} from '../../catalogi/package/import.ts'
 import { PAGE_PACKAGE_BYTES, readPackage } from '../../catalogi/package/read.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { Change, MutateWhole } from '../../core/mutate.ts'
@@ -16,7 +26,8 @@ import { today } from '../../lib/day.ts'
 import { inTurn } from '../../lib/in-turn.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { requireToken } from '../frame/csrf-token.ts'
-import type { FormFaults } from '../frame/form.ts'
+import { type FormFaults, formFaultsOf, readForm } from '../frame/form.ts'
+import { formatDate } from '../frame/format.ts'
 import { queryText, uuidParam } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
 import { beheerActor } from '../frame/session.ts'
@@ -78,12 +89,26 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       }
       await requireToken(request, reply, input._csrf ?? '')
       if (!bytes?.length && input.inhoud) bytes = Buffer.from(input.inhoud, 'base64')
+      let content = ''
       if (!bytes?.length) faults.bestand = t('Kies een ZIP-bestand.')
       else {
         try {
+          const pakket = await readPackage(bytes)
+          content = carried(bytes)
+          // Another domein and RSIN for the catalogue of the file, as chosen in the page for one that is there.
+          let catalogusAs: CatalogusName | undefined
+          if (!input.catalogus && input.domein !== undefined)
+            try {
+              catalogusAs = readForm(CatalogusName, input)
+            } catch (error) {
+              const existing = await findExistingCatalogus(app.read, pakket)
+              if (existing) return choose(reply, existing, input, content, formFaultsOf(error))
+              throw error
+            }
+          const wanted = { ...options(input, choices), ...(catalogusAs && { catalogusAs }) }
           if (input.stap !== 'importeren')
-            return reply.page('catalogi-import-preview', await preview(request, bytes, input, options(input, choices)))
-          const imported = await runImport(request, bytes, input, options(input, choices))
+            return reply.page('catalogi-import-preview', await preview(request, pakket, input, wanted, content))
+          const imported = await runImport(request, pakket, input, wanted)
           const count = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
           if (imported.changes.length > 0) return reply.page('catalogi-imported', changesPage(count, imported))
           return redirectWith(
@@ -93,60 +118,83 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
             t`${count} onderdelen overgenomen, als concept. Publiceer wat u wilt gebruiken.`,
           )
         } catch (error) {
+          if (error instanceof CatalogusExists)
+            return choose(
+              reply,
+              error.existing,
+              input,
+              content,
+              input.domein === undefined ? {} : { domein: t('Ook met dit domein en dit RSIN is er al een catalogus.') },
+            )
           if (!(error instanceof PackageFault)) throw error
           faults.bestand = reason(error.message)
         }
       }
-      return reply.code(400).page('catalogi-import', { ...IMPORT, catalogussen: await catalogussen(), input, faults })
+      return reply.code(400).page('catalogi-import', {
+        ...IMPORT,
+        catalogussen: await catalogussen(),
+        input,
+        faults,
+        content,
+      })
+    }
+
+    /** Asks where the types go, as the catalogue of the file is here already. */
+    function choose(
+      reply: FastifyReply,
+      existing: ExistingCatalogus,
+      input: Record<string, string>,
+      content: string,
+      faults: FormFaults,
+    ): Promise<FastifyReply> {
+      return reply.code(Object.keys(faults).length > 0 ? 400 : 200).page('catalogi-import-choice', {
+        title: t('Deze catalogus is er al'),
+        breadcrumbs: [...IMPORT.breadcrumbs, { path: '/catalogi/importeren', name: t('Importeren') }],
+        existing,
+        name: existing.naam || t`Catalogus ${existing.domein}`,
+        input,
+        domein: input.domein ?? existing.domein,
+        rsin: input.rsin ?? existing.rsin,
+        isRenamed: input.domein !== undefined,
+        faults,
+        content,
+      })
     }
   })
 
   /** What an import would make: it is done, looked at, and undone, so that it is what happens when it is done. */
   async function preview(
     request: FastifyRequest,
-    bytes: Buffer,
+    pakket: Package,
     input: Record<string, string>,
     options: ImportOptions,
+    content: string,
   ) {
-    const made: { kind: string; name: string }[] = []
+    const made: MadePart[] = []
     const mutate: MutateWhole = (_actor, work) =>
       mutateFromPage(request, async (m) => {
         const record = (change: Change) => {
-          if (change.actie === 'create')
-            made.push({ kind: NAMES[change.resource] ?? change.resource, name: change.weergave })
+          if (change.actie === 'create') made.push(partOf(change))
         }
         throw new Undone((await work({ ...m, record })) as Imported)
       })
-    const imported = await importPackage(
-      mutate,
-      beheerActor(request),
-      selectielijst,
-      await readPackage(bytes),
-      options,
-    ).catch((error: unknown) => {
-      if (error instanceof Undone) return error.imported
-      throw error
-    })
+    const imported = await importPackage(mutate, beheerActor(request), selectielijst, pakket, options).catch(
+      (error: unknown) => {
+        if (error instanceof Undone) return error.imported
+        throw error
+      },
+    )
     return {
       ...changesPage(made.length, imported),
       title: t('Wat de import doet'),
       breadcrumbs: [...IMPORT.breadcrumbs, { path: '/catalogi/importeren', name: t('Importeren') }],
-      made: [...Map.groupBy(made, ({ kind }) => kind)].map(([kind, items]) => ({
-        kind,
-        names: items.map(({ name }) => name).slice(0, MAX_CHANGES),
-        count: items.length,
-      })),
+      ...madeByZaaktype(made),
       // Versions of one type are chosen together.
-      known: [...new Map(imported.known.map((one) => [typeKey(one.resource, one.key), one])).entries()]
+      known: [...Map.groupBy(imported.known, ({ resource, key }) => typeKey(resource, key))]
         .slice(0, MAX_CHOICES)
-        .map(([typeAndKey, { resource, key, omschrijving, used }]) => ({
-          key: typeAndKey,
-          zaaktype: resource === 'zaaktype',
-          name: `${ONE[resource] ?? resource} “${omschrijving}”${resource === 'zaaktype' ? ` (${key})` : ''}`,
-          used,
-        })),
+        .map(([typeAndKey, versions]) => knownType(typeAndKey, versions)),
       input,
-      content: bytes.length <= MAX_CARRIED ? bytes.toString('base64') : '',
+      content,
     }
   }
 
@@ -164,7 +212,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
 
   async function runImport(
     request: FastifyRequest,
-    bytes: Buffer,
+    pakket: Package,
     input: Record<string, string>,
     options: ImportOptions,
   ): Promise<Imported> {
@@ -185,7 +233,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         })
         return done
       })
-    return importPackage(mutate, beheerActor(request), selectielijst, await readPackage(bytes), options)
+    return importPackage(mutate, beheerActor(request), selectielijst, pakket, options)
   }
 
   async function catalogussen(): Promise<[string, string][]> {
@@ -201,6 +249,64 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     ]
   }
 }
+
+/** A part that an import makes, as the preview names it. */
+type MadePart = { resource: string; name: string; url: string; zaaktype?: string }
+
+function partOf({ resource, weergave, url, nieuw }: Change): MadePart {
+  const { zaaktype, beginGeldigheid, identificatie, omschrijving } = (nieuw ?? {}) as Record<string, string | undefined>
+  const name = resource === 'zaaktype' ? `${omschrijving} (${identificatie})` : weergave
+  return {
+    resource,
+    name: beginGeldigheid ? t`${name}, versie vanaf ${dateInFile(beginGeldigheid)}` : name,
+    url,
+    ...(zaaktype && { zaaktype }),
+  }
+}
+
+/** What is made: the parts of each zaaktype below it, and apart from those what belongs to none. */
+function madeByZaaktype(made: MadePart[]) {
+  const byZaaktype = Map.groupBy(made, ({ zaaktype }) => zaaktype ?? '')
+  const apart = byZaaktype.get('') ?? []
+  const zaaktypen = apart.filter(({ resource }) => resource === 'zaaktype')
+  return {
+    made: kindsOf(apart.filter(({ resource }) => resource !== 'zaaktype')),
+    zaaktypen: zaaktypen
+      .slice(0, MAX_CHANGES)
+      .map(({ name, url }) => ({ name, parts: kindsOf(byZaaktype.get(url) ?? []) })),
+    zaaktypenCount: zaaktypen.length,
+    moreZaaktypen: Math.max(0, zaaktypen.length - MAX_CHANGES),
+  }
+}
+
+function kindsOf(parts: MadePart[]) {
+  return [...Map.groupBy(parts, ({ resource }) => resource)].map(([resource, items]) => ({
+    kind: NAMES[resource] ?? resource,
+    names: items.map(({ name }) => name).slice(0, MAX_CHANGES),
+    count: items.length,
+  }))
+}
+
+/** A type of the file that is here already, with the days on which its versions begin in the file and here. */
+function knownType(typeAndKey: string, versions: Known[]) {
+  const { resource, key, omschrijving } = versions.at(-1)!
+  const days = (of: 'begin' | 'beginHere') =>
+    [...new Set(versions.map((one) => one[of]))].sort().slice(0, MAX_CHANGES).map(dateInFile).join(', ')
+  return {
+    key: typeAndKey,
+    zaaktype: resource === 'zaaktype',
+    name: `${ONE[resource] ?? resource} “${omschrijving}”${resource === 'zaaktype' ? ` (${key})` : ''}`,
+    dates: t`In het bestand: versie vanaf ${days('begin')}. In deze catalogus: versie vanaf ${days('beginHere')}.`,
+    used: versions.at(-1)!.used,
+  }
+}
+
+/** A date of the file, which nobody has judged yet where a type of it is left out. */
+const dateInFile = (text: string) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? formatDate(text) : text.slice(0, 30) || '?'
+
+/** The file, for the next form; empty when it is too large to go along. */
+const carried = (bytes: Buffer) => (bytes.length <= MAX_CARRIED ? bytes.toString('base64') : '')
 
 /** Carries what was done out of a transaction that is undone. */
 class Undone extends Error {
@@ -228,7 +334,7 @@ const NAMES: Record<string, string> = words({
   zaaktypeinformatieobjecttype: 'Documenttypen bij zaaktypen',
   zaakobjecttype: 'Zaakobjecttypen',
 })
-/** Files up to this size go along with the preview; larger ones are chosen once more. */
+/** Files up to this size go along with the next form; larger ones are chosen once more. */
 const MAX_CARRIED = 1024 * 1024
 const IMPORT = words(
   { title: 'Catalogus importeren', breadcrumbs: [{ path: '/catalogi', name: 'Catalogi' }] },

@@ -26,7 +26,12 @@ export type Package = Map<Name, Item[]>
 export class PackageFault extends Error {
   faults: InvalidParam[]
   constructor(message: string, faults: InvalidParam[] = []) {
-    super([message, ...faults.map(({ name, reason }) => `  ${name}: ${reason}`)].join('\n'))
+    super(
+      [
+        message,
+        ...faults.map(({ name, reason }) => (name === 'nonFieldErrors' ? `  ${reason}` : `  ${name}: ${reason}`)),
+      ].join('\n'),
+    )
     this.faults = faults
   }
 }

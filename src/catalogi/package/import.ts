@@ -1,10 +1,11 @@
 // Taking over what a package holds.
 
 import { sql } from 'kysely'
-import type { Static, TObject } from 'typebox'
+import Type, { type Static, type TObject } from 'typebox'
 import type { Actor } from '../../core/actor.ts'
 import type { MutateWhole, Mutation } from '../../core/mutate.ts'
 import { type InvalidParam, toProblem } from '../../core/problem.ts'
+import type { ReadDb } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/error-codes.ts'
 import { expected } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
@@ -38,6 +39,8 @@ export type ImportOptions = {
   keepUuids?: boolean
   /** The catalogue that takes what is in the file; unset, that of the file is made. */
   catalogusUuid?: string
+  /** How the catalogue of the file is called here, where another has its domein and rsin already. */
+  catalogusAs?: CatalogusName
   /** Put before the identificatie of every zaaktype, with an underscore. */
   identificatiePrefix?: string
   /**
@@ -50,8 +53,18 @@ export type ImportOptions = {
 }
 /** By what a type of the file is told from the others: its resource, and its identificatie or omschrijving. */
 export const typeKey = (resource: Resource, key: string) => `${resource}:${key}`
-/** A type of the file that the catalogue has already, under which key, and whether it is used as it is. */
-export type Known = { resource: Resource; key: string; omschrijving: string; used: boolean }
+/**
+ * A type of the file that the catalogue has already, under which key, and whether it is used as it is. `begin` is that of the
+ * version in the file, as it stands there, and `beginHere` that of the version in the catalogue.
+ */
+export type Known = {
+  resource: Resource
+  key: string
+  omschrijving: string
+  used: boolean
+  begin: string
+  beginHere: string
+}
 export type Imported = {
   made: Partial<Record<Resource, number>>
   /** URLs of the catalogue, or of the zaaktypen when they went into an existing one. */
@@ -62,9 +75,45 @@ export type Imported = {
   known: Known[]
 }
 
+/** By what a catalogue is told from the others. */
+export const CatalogusName = Type.Pick(CatalogusInput, ['domein', 'rsin'])
+export type CatalogusName = Static<typeof CatalogusName>
+export type ExistingCatalogus = CatalogusName & { uuid: string; naam: string }
+
+/** The catalogue of the file is here already: its types go into that one, or it gets another name. */
+export class CatalogusExists extends PackageFault {
+  existing: ExistingCatalogus
+  constructor(existing: ExistingCatalogus) {
+    const { domein, rsin, uuid } = existing
+    super(
+      `Catalogus ${domein} van RSIN ${rsin} is er al, met uuid ${uuid}: neem de typen in die catalogus op, of geef die van het bestand een ander domein of RSIN.`,
+    )
+    this.existing = existing
+    this.faults = [{ name: 'domein', code: 'unique', reason: 'De combinatie van domein en rsin bestaat al.' }]
+  }
+}
+
+/**
+ * The catalogue that has the domein and rsin of one in the file.
+ * @throws PackageFault when that of the file cannot be read
+ */
+export async function findExistingCatalogus(db: ReadDb, pakket: Package): Promise<ExistingCatalogus | undefined> {
+  for (const item of pakket.get('Catalogus') ?? []) {
+    const { domein, rsin } = readBody('Catalogus', CatalogusInput, item)
+    const found = await db
+      .selectFrom('catalogus')
+      .select(['uuid', 'domein', 'rsin', 'naam'])
+      .where('domein', '=', domein)
+      .where('rsin', '=', rsin)
+      .executeTakeFirst()
+    if (found) return found
+  }
+  return undefined
+}
+
 /**
  * Takes what a ZIP holds over, as concepts, in one transaction: the first thing that cannot be taken undoes all.
- * @throws PackageFault
+ * @throws PackageFault, and as one of them CatalogusExists
  */
 export async function importPackage(
   mutate: MutateWhole,
@@ -79,6 +128,14 @@ export async function importPackage(
   const moved = await moveTo(actor.base, pakket, roots, options)
   // Into a catalogue that is there: that of the file stays behind.
   if (options.catalogusUuid) moved.delete('Catalogus')
+  const catalogussen = moved.get('Catalogus') ?? []
+  if (options.catalogusAs && catalogussen.length > 1)
+    throw new PackageFault('in dit bestand staan meer catalogussen: noem er een om de typen in op te nemen')
+  if (options.catalogusAs)
+    moved.set(
+      'Catalogus',
+      catalogussen.map((item) => ({ ...item, ...options.catalogusAs })),
+    )
   const sources = new Map<string, Sources>()
   for (const item of moved.get('ResultaatType') ?? [])
     sources.set(item.url, await askSelectielijst(selectielijst, readBody('ResultaatType', ResultaattypeInput, item)))
@@ -88,6 +145,8 @@ export async function importPackage(
     procestypen.set(item.url, await procestypeFaults(selectielijst, selectielijstProcestype))
   }
   const imported = await mutate(actor, async (m) => {
+    const there = await findExistingCatalogus(m.read, moved)
+    if (there && !catalogussen.some(({ url }) => uuidOf(url) === there.uuid)) throw new CatalogusExists(there)
     const written = await writePackage(m, moved, { sources, procestypen }, options)
     // A transaction that changes nothing is not kept, so that nothing is recorded of it either.
     if (Object.keys(written.made).length === 0) throw new NothingMade(written)
@@ -187,9 +246,16 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
           resource === 'zaaktype'
             ? (keepZaaktypen?.has(chosen) ?? false)
             : !(typeof newTypes === 'object' ? newTypes.has(chosen) : newTypes)
-        imported.known.push({ resource, key, omschrijving: String(item.omschrijving ?? ''), used })
+        imported.known.push({
+          resource,
+          key,
+          omschrijving: String(item.omschrijving ?? ''),
+          used,
+          begin: beginOf(item),
+          beginHere: found.begin,
+        })
         if (!used) continue
-        existing.set(item.url, link(base, resource, found))
+        existing.set(item.url, link(base, resource, found.uuid))
         tell(name, item, [{ field: 'url', given: item.url, taken: existing.get(item.url) }])
       }
   await each('Catalogus', CatalogusInput, (input, item) => createCatalogus(m, input, own(item)))
@@ -261,14 +327,17 @@ async function findVersion(
   key: string,
   item: Item,
   catalogusUuid: string,
-): Promise<string | undefined> {
-  const begin = String(item.begin_geldigheid ?? item.beginGeldigheid ?? '')
-  const { rows } = await sql<{ uuid: string }>`
-    select t.uuid from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
+): Promise<{ uuid: string; begin: string } | undefined> {
+  const { rows } = await sql<{ uuid: string; begin: string }>`
+    select t.uuid, t.begin_geldigheid::text as begin from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
     where c.uuid = ${catalogusUuid} and t.${sql.ref(TYPE_KEY[type])} = ${key} and ${key} <> ''
-    order by t.begin_geldigheid::text = ${begin} desc, t.begin_geldigheid desc, t.id desc limit 1`.execute(m.trx)
-  return rows[0]?.uuid
+    order by t.begin_geldigheid::text = ${beginOf(item)} desc, t.begin_geldigheid desc, t.id desc limit 1`.execute(
+    m.trx,
+  )
+  return rows[0]
 }
+
+const beginOf = (item: Item) => String(item.begin_geldigheid ?? item.beginGeldigheid ?? '')
 
 function camelKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelKeys)

@@ -55,6 +55,8 @@ export function addTo(program: Command): void {
     .description('take the types in a ZIP file over, as concepts: all of it or nothing')
     .argument('<file>', 'ZIP file of this or another service')
     .option('--catalogus <uuid>', 'catalogue that takes the types of the file; unset: that of the file is made')
+    .option('--domein <code>', 'with --rsin: domein of the catalogue that is made, instead of that of the file')
+    .option('--rsin <number>', 'with --domein: RSIN of the catalogue that is made')
     .option('--keep-uuids', 'keep the uuids of the file instead of making new ones', false)
     .option('--new-types', 'make informatieobjecttypen and besluittypen also where the catalogue has them', false)
     .option('--prefix <text>', 'put before the identificatie of every zaaktype, with an underscore')
@@ -62,8 +64,20 @@ export function addTo(program: Command): void {
     .action(
       async (
         file: string,
-        options: { catalogus?: string; keepUuids: boolean; newTypes: boolean; prefix?: string; json?: boolean },
+        options: {
+          catalogus?: string
+          domein?: string
+          rsin?: string
+          keepUuids: boolean
+          newTypes: boolean
+          prefix?: string
+          json?: boolean
+        },
       ) => {
+        const { domein, rsin } = options
+        if ((domein === undefined) !== (rsin === undefined)) throw new UsageError('give --domein and --rsin together')
+        if (options.catalogus !== undefined && domein !== undefined)
+          throw new UsageError('give either --catalogus or --domein and --rsin')
         if (options.catalogus !== undefined && !isUuid(options.catalogus))
           throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
         const pakket = await readPackage(await readFile(file).catch(fileMissing(file)), MOST_BYTES)
@@ -77,6 +91,7 @@ export function addTo(program: Command): void {
               keepUuids: options.keepUuids,
               newTypes: options.newTypes,
               ...(options.catalogus && { catalogusUuid: options.catalogus.toLowerCase() }),
+              ...(domein !== undefined && rsin !== undefined && { catalogusAs: { domein, rsin } }),
               ...(options.prefix && { identificatiePrefix: options.prefix }),
             })
           } finally {

@@ -239,4 +239,18 @@ export const CATALOGI: Mutant[] = [
     replace: '  if false then',
     tests: ['test/zaken/long-lists.test.ts'],
   },
+  {
+    what: 'an import asks where the types of a catalogue that is there go',
+    file: 'src/catalogi/package/import.ts',
+    search: '=== there.uuid)) throw new CatalogusExists(there)',
+    replace: '=== there.uuid)) void 0',
+    tests: ['test/catalogi/package.test.ts', 'test/beheer/catalogi-import.test.ts'],
+  },
+  {
+    what: 'the preview of an import lists the parts of each zaaktype below it',
+    file: 'src/beheer/catalogi/transfer.ts',
+    search: 'Map.groupBy(made, ({ zaaktype }) => zaaktype ',
+    replace: "Map.groupBy(made, ({ zaaktype: _ }) => '' ",
+    tests: ['test/beheer/catalogi-import.test.ts'],
+  },
 ]

@@ -40,6 +40,23 @@ export const catalogiPages: Record<string, string> = {
   'In welke catalogus': 'Into which catalogue',
   'Een bestand met één zaaktype heeft geen catalogus: kies er dan een. Kiest u er een bij een bestand met een catalogus, dan gaan alle typen daaruit naar de gekozen catalogus.':
     'A file with one zaaktype has no catalogue: then choose one. If you choose one with a file that has a catalogue, all its types go to the chosen catalogue.',
+  'Het bestand is onthouden: kies er alleen een als u een ander wilt.':
+    'The file is remembered: only choose one if you want another.',
+  'In het bestand staat een catalogus met domein {1} en RSIN {2}. Die is hier al:':
+    'In the file is a catalogue with domain {1} and RSIN {2}. It is here already:',
+  '. Er is nog niets overgenomen. Kies waar de typen uit het bestand heen gaan.':
+    '. Nothing has been taken in yet. Choose where the types of the file go.',
+  'Waar gaan de typen heen?': 'Where do the types go?',
+  'In de catalogus die er is: wat daarin al staat wordt nooit overschreven':
+    'Into the catalogue that is here: what is in it already is never overwritten',
+  'In een nieuwe catalogus, met het domein en het RSIN hieronder':
+    'Into a new catalogue, with the domain and the RSIN below',
+  'Telt alleen mee voor een nieuwe catalogus. Ten hoogste vijf hoofdletters, bijvoorbeeld ALG.':
+    'Counts for a new catalogue only. At most five capitals, for example ALG.',
+  'Telt alleen mee voor een nieuwe catalogus. Het nummer van negen cijfers van uw organisatie.':
+    'Counts for a new catalogue only. The number of nine digits of your organisation.',
+  'Zaaktypen ({1})': 'Zaaktypen ({1})',
+  'Zonder onderdelen.': 'Without parts.',
   'De uuids van het bestand behouden': 'Keep the uuids of the file',
   'Documenttypen en besluittypen ook maken als ze er al zijn':
     'Also make document types and besluittypen that exist already',

@@ -103,6 +103,12 @@ export const catalogi: Record<string, string> = {
   'Kruis aan dat {1} mee mogen, of publiceer ze eerst.': 'Tick that {1} may go along, or publish them first.',
   'Dit zaaktype bestaat niet.': 'This zaaktype does not exist.',
   'Kies een ZIP-bestand.': 'Choose a ZIP file.',
+  'Deze catalogus is er al': 'This catalogue is here already',
+  'Ook met dit domein en dit RSIN is er al een catalogus.':
+    'With this domain and this RSIN there is a catalogue already as well.',
+  '{1}, versie vanaf {2}': '{1}, version from {2}',
+  'In het bestand: versie vanaf {1}. In deze catalogus: versie vanaf {2}.':
+    'In the file: version from {1}. In this catalogue: version from {2}.',
   '{1} onderdelen overgenomen, als concept. Publiceer wat u wilt gebruiken.':
     '{1} parts taken in, as drafts. Publish what you want to use.',
   'Wat de import doet': 'What the import does',

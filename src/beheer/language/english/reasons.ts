@@ -57,4 +57,10 @@ export const REASONS: Record<string, string> = {
   'Er bestaat al een document met deze uuid; dat blijft ongewijzigd.':
     'There is a document with this uuid already; it stays unchanged.',
   'Het bestand bestaat niet.': 'The file does not exist.',
+  '{1} bestaat hier al met deze uuid: geef alles een nieuwe.':
+    '{1} exists here already with this uuid: give everything a new one.',
+  'in dit bestand staat geen catalogus: noem er een om het in op te nemen':
+    'in this file is no catalogue: name one to take it into',
+  'in dit bestand staan meer catalogussen: noem er een om de typen in op te nemen':
+    'in this file are several catalogues: name one to take the types into',
 }
