@@ -5,7 +5,6 @@ import { connect, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { hostRefused } from '../telemetry/metrics.ts'
 import { addressOf, hostName } from './address.ts'
 import { clientConfig, connectClient } from './client-config.ts'
 import { one } from './rows.ts'
@@ -56,6 +55,11 @@ function watch(urls: readonly string[]): Primary {
   let newest = 0
   let current: Host | undefined
   let looked = Promise.withResolvers<void>()
+  // Loaded by who has several hosts: a command without does not need what metrics bring along.
+  let refusals: typeof import('../telemetry/metrics.ts').hostRefused | undefined
+  void import('../telemetry/metrics.ts').then(({ hostRefused }) => {
+    refusals = hostRefused
+  })
 
   function isRefused({ seen }: Host): boolean {
     return seen.kind === 'primary' && seen.timeline < newest
@@ -71,7 +75,7 @@ function watch(urls: readonly string[]): Primary {
     if (current && usable.includes(current)) usable.unshift(current)
     current = usable[0] ?? (mayStay ? current : undefined)
     for (const other of hosts) {
-      hostRefused.set({ host: other.name }, isRefused(other) ? 1 : 0)
+      refusals?.set({ host: other.name }, isRefused(other) ? 1 : 0)
       if (isRefused(other) && !wasRefused.includes(other))
         log?.error(
           { host: other.name, newest },
