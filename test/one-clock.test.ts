@@ -20,6 +20,7 @@ const EXCEPTIONS: Record<string, [reads: number, reason: string]> = {
   'src/beheer/operations/overview.ts': [1, 'what a page shows: when it was made'],
   'src/beheer/takeover/takeover-labels.ts': [1, 'what a page shows: how long it runs'],
   'src/beheer/templates/abonnement.eta': [1, 'what a page shows: that a next attempt lies ahead'],
+  'src/cli/import-file.ts': [1, 'a file for the user to complete: the day on which a hash was taken'],
   'src/documenten/storage/index.ts': [1, 'the name of a directory; it is never read as a date'],
   'src/http/formats.ts': [1, 'whether a moment that a client names lies ahead'],
   'src/lib/day.ts': [1, 'the day: what a page shows, and whether one that a client names lies ahead'],
