@@ -40,7 +40,7 @@ export const all = (conditions: Condition[]): RawBuilder<boolean> =>
  * The column holds one of these values, none of which needs quotes. They go as one text, since the driver takes long over the
  * members of an array, and without a cast from text, which PostgreSQL may make once for each row.
  */
-const isAmong = (column: RawBuilder<unknown>, type: 'uuid' | 'bigint', values: readonly (string | number)[]) =>
+export const isAmong = (column: RawBuilder<unknown>, type: 'uuid' | 'bigint', values: readonly (string | number)[]) =>
   sql<boolean>`${column} = any(${`{${values.join()}}`}::${sql.raw(type)}[])`
 
 /**

@@ -1,5 +1,5 @@
 // JSON of requests. What it costs to parse is in the hands of clients: how deep it is and how many values it has is counted
-// before, and a large text waits for its place, and then for its turn: once to be parsed, and once to be held against its schema.
+// before, and a large text waits for its place, and then for its turn: to be counted, to be parsed, and to be held against its schema.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
@@ -23,12 +23,15 @@ export function jsonParser(app: FastifyInstance): (request: FastifyRequest, body
       await largeTurn(request)
     }
     requireModest(body)
+    const turn = large.has(request.raw) ? () => largeTurn(request) : undefined
+    await turn?.()
     const text = body.toString()
     const parsed = await new Promise((resolve, reject) =>
       parse(request, text, (error, value) => (error ? reject(error) : resolve(value))),
     )
     if (!mayChange(text)) return parsed
-    return keepSources(text, parsed, large.has(request.raw) ? () => largeTurn(request) : undefined)
+    await turn?.()
+    return keepSources(text, parsed, turn)
   }
 }
 

@@ -7,7 +7,7 @@ import Type from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
 import { invalid, invalidAll, Problem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
-import { all } from '../../database/list.ts'
+import { all, isAmong } from '../../database/list.ts'
 import { lastOf } from '../../database/rows.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { Uuid } from '../../http/input.ts'
@@ -65,7 +65,7 @@ export async function within(
   const first = await candidates(0, FIRST)
   if (first.length === 0) return sql`false`
   const ids = await threads(() => judgeAll(JSON.stringify(geometrie), first, candidates))
-  return sql`z.id = any(${ids}::bigint[])`
+  return isAmong(sql`z.id`, 'bigint', ids)
 }
 
 const FIRST = 100
