@@ -10,6 +10,7 @@ import t from 'tap'
 
 const ROOT = join(import.meta.dirname, '..')
 const SETTING = 'a setting of the operator'
+const OWN_HEADER = 'a header that we send, with a credential of at most 1,000 characters'
 const OWN_PAGE = 'a page of ours, or a template'
 const BOUNDED = new Map([
   [
@@ -22,7 +23,10 @@ const BOUNDED = new Map([
   ['src/beheer/frame/stylesheets.ts /^\\s*(--[\\w-]+):\\s*(.*?);/gm', 'a stylesheet of a package'],
   ['src/cli/commands/abonnement.ts /\\?.*$/s', 'the callback of an abonnement, of 1,000 characters at most'],
   ['src/config/environment.ts /(\\w+:\\/\\/)[^/@\\s,]*@/g', SETTING],
-  ['src/database/hosts.ts /^([a-z]+:\\/\\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s', SETTING],
+  ['src/config.ts /\\/+$/', SETTING],
+  ['src/config/stored.ts /\\/+$/', SETTING],
+  ['src/services/masking.ts /([\\w-]+)\\s*=\\s*(?:"([^"]*)"|([^\\s",]+))/g', OWN_HEADER],
+  ['src/services/masking.ts /^(\\S+)\\s+(.+)$/s', OWN_HEADER],
   ['src/documenten/storage/blob.ts /^\\/+|\\/+$/g', SETTING],
   ['src/overnemen/addresses.ts /\\/+$/', SETTING],
   ['src/overnemen/api/client.ts /\\/+$/', SETTING],

@@ -39,9 +39,10 @@ export function inOneForm(
   paths: RegExp,
   seen: (url: string) => void,
 ): string {
-  const [, rest] = /^https?:\/\/[^/?#\\\s]+(.*)$/is.exec(text) ?? []
-  const url = rest === undefined ? null : URL.parse(text)
-  if (!url || url.username !== '') return text
+  const [start] = /^https?:\/\/[^/?#\\\s]+/i.exec(text) ?? []
+  const url = start === undefined ? null : URL.parse(text)
+  if (!start || !url || url.username !== '') return text
+  const rest = text.slice(start.length)
   const address = own && addressOf(url, own)
   const path = url.pathname.slice(address?.prefix.length)
   if (!address || address.url === own.base || !paths.test(path)) return url.origin + rest

@@ -66,10 +66,11 @@ export async function outcome(test: TestApp, uuid: string, query = ''): Promise<
   return { uuid, status, text, rows: await readReport(text) }
 }
 
-/** The rows of a report by the names of its header. */
+/** The rows of a report by the names of its header. It has the separator and the byte order mark of the upload. */
 export async function readReport(text: string): Promise<Record<string, string>[]> {
+  const delimiter = [';', '\t'].find((separator) => text.split('\n', 1)[0]?.includes(separator)) ?? ','
   const [kop = [], ...rows]: string[][] = await Array.fromAsync(
-    parseString<string[], string[]>(text, { headers: false }),
+    parseString<string[], string[]>(text.replace(/^\ufeff/, ''), { headers: false, delimiter }),
   )
   return rows.map((cells) => Object.fromEntries(kop.map((naam, index) => [naam, cells[index] ?? ''])))
 }

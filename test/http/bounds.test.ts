@@ -50,9 +50,9 @@ t.test('a text that an expression would try in every way is judged as quickly as
   const dots = '.'.repeat(LIMITS.bodyBytes - 1000)
   t.same(await faultsOfAddress(`a@${dots}@`), ['contactpersoonRol.emailadres: max_length'])
   const invalid = 'contactpersoonRol.emailadres: invalid'
-  for (const bad of ['a@b', '@b.nl', 'a@.nl', 'a@b.', 'a b@c.nl', 'a@b.nl ', 'a@b@c.nl', 'a'])
+  for (const bad of ['a@b', '@b.nl', 'a@.nl', 'a@b.', 'a b@c.nl', 'a@b@c.nl', 'a'])
     t.same(await faultsOfAddress(bad), [invalid], bad)
-  for (const good of ['a@b.nl', 'a.b@c.d.nl', 'é@ü.nl', '']) t.same(await faultsOfAddress(good), [], good)
+  for (const good of ['a@b.nl', 'a@b.nl ', 'a.b@c.d.nl', 'é@ü.nl', '']) t.same(await faultsOfAddress(good), [], good)
 })
 
 t.test('an answer names at most 100 faults, and says that there are more', async (t) => {
