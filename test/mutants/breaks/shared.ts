@@ -376,8 +376,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'a number in free JSON that would be another one is refused',
     file: 'src/http/input-faults.ts',
-    search: 'if (!isChanged(source, name)) return []',
-    replace: 'if (!isChanged(source, name) || Math.random() < 2) return []',
+    search: 'if (isChanged(source, path))',
+    replace: 'if (isChanged(source, path) && Math.random() > 2)',
     tests: ['test/http/numbers.test.ts'],
   },
   {
@@ -474,8 +474,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'a process starts without the library for calls',
     file: 'src/services/transport.ts',
-    search: "import type { Dispatcher } from 'undici'",
-    replace: "import { type Dispatcher } from 'undici'",
+    search: "import type { buildConnector, Dispatcher } from 'undici'",
+    replace: "import { type buildConnector, type Dispatcher } from 'undici'",
     tests: ['test/cli/loads.test.ts'],
   },
   {
