@@ -59,7 +59,8 @@ create table audit (
   aanmaakdatum timestamptz not null default now(),
   oud jsonb,
   nieuw jsonb,
-  request_id text not null default ''
+  request_id text not null default '',
+  origin jsonb
 );
 create index audit_hoofd_object_uuid_id_idx on audit (hoofd_object_uuid, id);
 comment on table audit is 'Audit trail: one row for every change, written in the transaction of that change.';
@@ -83,6 +84,7 @@ comment on column audit.aanmaakdatum is 'When the change was made.';
 comment on column audit.oud is 'The object before the change.';
 comment on column audit.nieuw is 'The object after the change.';
 comment on column audit.request_id is 'Header X-Request-ID of the request, or the id that it was given.';
+comment on column audit.origin is 'Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.';
 
 -- A value that was encrypted with SECRET_KEY when this database was first used, so that a start with another key is noticed
 -- before clients are refused for it. Filled by the first process that starts.

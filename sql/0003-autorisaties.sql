@@ -56,7 +56,9 @@ create table applicatie_secret (
   client_id text not null references applicatie_client on delete cascade on update cascade,
   geheim bytea not null,
   created_at timestamptz not null default now(),
-  expires_at timestamptz
+  expires_at timestamptz,
+  last_signed_at timestamptz,
+  last_exchanged_at timestamptz
 );
 create index applicatie_secret_client_id_idx on applicatie_secret (client_id);
 comment on table applicatie_secret is 'Signing secrets of a client id. Two may be valid at once, for rotation.';
@@ -65,6 +67,139 @@ comment on column applicatie_secret.client_id is 'The client id that signs with 
 comment on column applicatie_secret.geheim is 'The secret, encrypted with SECRET_KEY (AES-256-GCM).';
 comment on column applicatie_secret.created_at is 'When it was made.';
 comment on column applicatie_secret.expires_at is 'From this moment on it is not accepted; empty: no end.';
+comment on column applicatie_secret.last_signed_at is 'When a token that the client signed with it was taken last, some minutes late. Empty: never.';
+comment on column applicatie_secret.last_exchanged_at is 'When it was shown last at our token endpoint, some minutes late. Empty: never.';
+
+-- Tokens of an identity provider (RFC 7519), beside those that clients make themselves.
+
+create table token_issuer (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint token_issuer_uuid_uniek unique,
+  label text not null,
+  issuer text not null constraint token_issuer_issuer_uniek unique,
+  discovery_url text not null default '',
+  jwks_url text not null default '',
+  fixed_keys jsonb,
+  audiences text[] not null constraint token_issuer_audiences_check check (cardinality(audiences) > 0),
+  algorithms text[] not null constraint token_issuer_algorithms_check
+    check (cardinality(algorithms) > 0 and algorithms <@ array['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256',
+      'ES384', 'ES512', 'EdDSA']),
+  client_claims text[] not null constraint token_issuer_client_claims_check check (cardinality(client_claims) > 0),
+  user_claims text[] not null default '{}',
+  user_name_claims text[] not null default '{}',
+  organisation_claim text not null default '',
+  max_lifetime_seconds integer not null default 21600
+    constraint token_issuer_max_lifetime_seconds_check check (max_lifetime_seconds between 60 and 86400),
+  leeway_seconds integer not null default 30 constraint token_issuer_leeway_seconds_check check (leeway_seconds between 0 and 300),
+  required_scopes text[] not null default '{}',
+  requires_certificate boolean not null default false,
+  created_at timestamptz not null default now(),
+  constraint token_issuer_source_check check (
+    (discovery_url <> '')::integer + (jwks_url <> '')::integer + (fixed_keys is not null)::integer <= 1)
+);
+comment on table token_issuer is 'Identity providers whose tokens are taken. Without discovery_url, jwks_url and fixed_keys the keys are found below the issuer.';
+comment on column token_issuer.id is 'Internal key.';
+comment on column token_issuer.uuid is 'Last part of its address in the pages.';
+comment on column token_issuer.label is 'Name for people.';
+comment on column token_issuer.issuer is 'The claim iss of its tokens, exactly.';
+comment on column token_issuer.discovery_url is 'Its discovery document, when that is not at the usual place below the issuer.';
+comment on column token_issuer.jwks_url is 'Its keys (RFC 7517), when it has no discovery document.';
+comment on column token_issuer.fixed_keys is 'Its keys as they were entered: nothing is fetched then.';
+comment on column token_issuer.audiences is 'A token has to name one of these in its claim aud.';
+comment on column token_issuer.algorithms is 'What its tokens may be signed with. Never HS or none.';
+comment on column token_issuer.client_claims is 'Claims with the client id; the first that a token has counts.';
+comment on column token_issuer.user_claims is 'Claims with the id of the user, for the audit trail; the first that a token has counts. Empty: none.';
+comment on column token_issuer.user_name_claims is 'Claims with the name of the user, in the same way.';
+comment on column token_issuer.organisation_claim is 'Claim with the organisation of the client, for the audit trail and the log. Empty: none.';
+comment on column token_issuer.max_lifetime_seconds is 'Longest that a token may still live.';
+comment on column token_issuer.leeway_seconds is 'Difference of clocks that is forgiven.';
+comment on column token_issuer.required_scopes is 'A token has to have one of these in scope, scp or roles. Empty: no such rule.';
+comment on column token_issuer.requires_certificate is 'True: only tokens that are bound to the client certificate of the connection (RFC 8705).';
+comment on column token_issuer.created_at is 'When it was made.';
+
+-- Apart from the issuer, since it changes by itself. A row holds the keys that were fetched last, whatever happened since.
+create table token_issuer_keys (
+  issuer_id bigint constraint token_issuer_keys_pkey primary key references token_issuer on delete cascade,
+  keys jsonb,
+  fetched_at timestamptz,
+  refresh_at timestamptz,
+  asked_at timestamptz,
+  failure text not null default ''
+);
+comment on table token_issuer_keys is 'The public keys of an issuer as they were fetched last, for all processes.';
+comment on column token_issuer_keys.issuer_id is 'The issuer.';
+comment on column token_issuer_keys.keys is 'The keys (a JWKS); empty: never fetched.';
+comment on column token_issuer_keys.fetched_at is 'When they were fetched.';
+comment on column token_issuer_keys.refresh_at is 'From when on they are fetched anew.';
+comment on column token_issuer_keys.asked_at is 'When they were asked for last, by whichever process: the next time is 30 seconds later at the earliest.';
+comment on column token_issuer_keys.failure is 'Why fetching failed the last time; empty: it did not.';
+
+create table applicatie_issuer_client (
+  id bigint generated always as identity primary key,
+  issuer_id bigint not null references token_issuer on delete cascade,
+  client_id text not null constraint applicatie_issuer_client_client_id_check check (length(client_id) between 1 and 255),
+  applicatie_id bigint not null references applicatie on delete cascade,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  constraint applicatie_issuer_client_uniek unique (issuer_id, client_id)
+);
+create index applicatie_issuer_client_applicatie_id_idx on applicatie_issuer_client (applicatie_id);
+comment on table applicatie_issuer_client is 'Clients as an issuer knows them, and the application whose rights they have. Apart from client ids with a secret: neither can act as the other.';
+comment on column applicatie_issuer_client.id is 'Internal key.';
+comment on column applicatie_issuer_client.issuer_id is 'The issuer.';
+comment on column applicatie_issuer_client.client_id is 'The client id in its tokens.';
+comment on column applicatie_issuer_client.applicatie_id is 'The application.';
+comment on column applicatie_issuer_client.created_at is 'When it was made.';
+comment on column applicatie_issuer_client.last_used_at is 'When a token of it was taken last, some minutes late. Empty: never.';
+
+-- Our own token endpoint (RFC 6749, 4.4): what clients show there beside secrets, and what we sign with.
+
+create table applicatie_client_key (
+  id bigint generated always as identity primary key,
+  client_id text not null references applicatie_client on delete cascade on update cascade,
+  kid text not null,
+  public_key jsonb not null,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  constraint applicatie_client_key_uniek unique (client_id, kid)
+);
+comment on table applicatie_client_key is 'Public keys of a client id, with which it shows who it is at our token endpoint (private_key_jwt, RFC 7523).';
+comment on column applicatie_client_key.id is 'Internal key.';
+comment on column applicatie_client_key.client_id is 'The client id.';
+comment on column applicatie_client_key.kid is 'Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).';
+comment on column applicatie_client_key.public_key is 'The key (a JWK).';
+comment on column applicatie_client_key.created_at is 'When it was entered.';
+comment on column applicatie_client_key.last_used_at is 'When it was used last for a token, some minutes late. Empty: never.';
+
+create table oauth_assertion (
+  client_id text not null references applicatie_client on delete cascade on update cascade,
+  jti text not null,
+  expires_at timestamptz not null,
+  constraint oauth_assertion_pkey primary key (client_id, jti)
+);
+create index oauth_assertion_expires_at_idx on oauth_assertion (expires_at);
+comment on table oauth_assertion is 'Assertions that were used at our token endpoint, until they expire: none is taken twice.';
+comment on column oauth_assertion.client_id is 'The client id that signed it.';
+comment on column oauth_assertion.jti is 'Its claim jti.';
+comment on column oauth_assertion.expires_at is 'When it expires, and this row goes.';
+
+create table oauth_signing_key (
+  kid text constraint oauth_signing_key_pkey primary key,
+  algorithm text not null constraint oauth_signing_key_algorithm_check check (algorithm in ('EdDSA', 'ES256')),
+  public_key jsonb not null,
+  private_key bytea not null,
+  created_at timestamptz not null default now(),
+  signs_from timestamptz not null,
+  remove_at timestamptz
+);
+comment on table oauth_signing_key is 'Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.';
+comment on column oauth_signing_key.kid is 'Its name: the thumbprint of the public key (RFC 7638).';
+comment on column oauth_signing_key.algorithm is 'EdDSA or ES256.';
+comment on column oauth_signing_key.public_key is 'The public key (a JWK).';
+comment on column oauth_signing_key.private_key is 'The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).';
+comment on column oauth_signing_key.created_at is 'When it was made.';
+comment on column oauth_signing_key.signs_from is 'From when on it signs: others that verify our tokens have seen it by then.';
+comment on column oauth_signing_key.remove_at is 'When it goes, some time after a newer key began to sign. Empty: not yet known.';
 
 create table autorisatie (
   id bigint generated always as identity primary key,
@@ -132,7 +267,14 @@ create trigger applicatie_client_changed after insert or update or delete or tru
   for each statement execute function notify_autorisatie_change();
 create trigger applicatie_client_more_changed after insert or update or delete or truncate on applicatie_client_more
   for each statement execute function notify_autorisatie_change();
-create trigger applicatie_secret_changed after insert or update or delete or truncate on applicatie_secret
+create trigger applicatie_secret_changed after insert or delete or truncate or update of client_id, geheim, expires_at
+  on applicatie_secret
+  for each statement execute function notify_autorisatie_change();
+create trigger applicatie_issuer_client_changed after insert or delete or truncate or update of issuer_id, client_id, applicatie_id
+  on applicatie_issuer_client
+  for each statement execute function notify_autorisatie_change();
+create trigger applicatie_client_key_changed after insert or delete or truncate or update of client_id, kid, public_key
+  on applicatie_client_key
   for each statement execute function notify_autorisatie_change();
 create trigger autorisatie_changed after insert or update or delete or truncate on autorisatie
   for each statement execute function notify_autorisatie_change();
@@ -149,3 +291,16 @@ create trigger informatieobjecttype_counts_for_autorisaties after insert or dele
 create trigger besluittype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving
   on besluittype
   for each statement execute function notify_autorisatie_change();
+
+-- Every process keeps issuers and keys in memory too, ours for signing included.
+create function notify_token_issuer_change() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('zaakstroom_token_issuers', '');
+  return null;
+end $$;
+create trigger token_issuer_changed after insert or update or delete or truncate on token_issuer
+  for each statement execute function notify_token_issuer_change();
+create trigger token_issuer_keys_changed after insert or delete or truncate or update of keys, fetched_at, failure on token_issuer_keys
+  for each statement execute function notify_token_issuer_change();
+create trigger oauth_signing_key_changed after insert or update or delete or truncate on oauth_signing_key
+  for each statement execute function notify_token_issuer_change();

@@ -107,6 +107,20 @@ create table applicatie_client (
 CREATE INDEX applicatie_client_applicatie_id_idx ON applicatie_client USING btree (applicatie_id);
 CREATE TRIGGER applicatie_client_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
+-- Public keys of a client id, with which it shows who it is at our token endpoint (private_key_jwt, RFC 7523).
+create table applicatie_client_key (
+  client_id text not null, -- The client id.
+  created_at timestamp with time zone not null default now(), -- When it was entered.
+  id bigint not null generated always as identity, -- Internal key.
+  kid text not null, -- Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).
+  last_used_at timestamp with time zone, -- When it was used last for a token, some minutes late. Empty: never.
+  public_key jsonb not null, -- The key (a JWK).
+  constraint applicatie_client_key_pkey PRIMARY KEY (id),
+  constraint applicatie_client_key_uniek UNIQUE (client_id, kid),
+  constraint applicatie_client_key_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE TRIGGER applicatie_client_key_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, kid, public_key OR TRUNCATE ON applicatie_client_key FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+
 -- Further applications of a client id, as they were taken over: the client has their rights too.
 create table applicatie_client_more (
   applicatie_id bigint not null, -- A further application.
@@ -119,6 +133,23 @@ create table applicatie_client_more (
 CREATE INDEX applicatie_client_more_applicatie ON applicatie_client_more USING btree (applicatie_id);
 CREATE TRIGGER applicatie_client_more_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client_more FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
+-- Clients as an issuer knows them, and the application whose rights they have. Apart from client ids with a secret: neither can act as the other.
+create table applicatie_issuer_client (
+  applicatie_id bigint not null, -- The application.
+  client_id text not null, -- The client id in its tokens.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  id bigint not null generated always as identity, -- Internal key.
+  issuer_id bigint not null, -- The issuer.
+  last_used_at timestamp with time zone, -- When a token of it was taken last, some minutes late. Empty: never.
+  constraint applicatie_issuer_client_pkey PRIMARY KEY (id),
+  constraint applicatie_issuer_client_uniek UNIQUE (issuer_id, client_id),
+  constraint applicatie_issuer_client_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
+  constraint applicatie_issuer_client_issuer_id_fkey FOREIGN KEY (issuer_id) REFERENCES token_issuer(id) ON DELETE CASCADE,
+  constraint applicatie_issuer_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 255)))
+);
+CREATE INDEX applicatie_issuer_client_applicatie_id_idx ON applicatie_issuer_client USING btree (applicatie_id);
+CREATE TRIGGER applicatie_issuer_client_changed AFTER INSERT OR DELETE OR UPDATE OF issuer_id, client_id, applicatie_id OR TRUNCATE ON applicatie_issuer_client FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+
 -- Signing secrets of a client id. Two may be valid at once, for rotation.
 create table applicatie_secret (
   client_id text not null, -- The client id that signs with it.
@@ -126,11 +157,13 @@ create table applicatie_secret (
   expires_at timestamp with time zone, -- From this moment on it is not accepted; empty: no end.
   geheim bytea not null, -- The secret, encrypted with SECRET_KEY (AES-256-GCM).
   id bigint not null generated always as identity, -- Internal key.
+  last_exchanged_at timestamp with time zone, -- When it was shown last at our token endpoint, some minutes late. Empty: never.
+  last_signed_at timestamp with time zone, -- When a token that the client signed with it was taken last, some minutes late. Empty: never.
   constraint applicatie_secret_pkey PRIMARY KEY (id),
   constraint applicatie_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 CREATE INDEX applicatie_secret_client_id_idx ON applicatie_secret USING btree (client_id);
-CREATE TRIGGER applicatie_secret_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_secret FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+CREATE TRIGGER applicatie_secret_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, geheim, expires_at OR TRUNCATE ON applicatie_secret FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Audit trail: one row for every change, written in the transaction of that change.
 create table audit (
@@ -146,6 +179,7 @@ create table audit (
   id bigint not null generated always as identity, -- Internal key; order of the trail.
   logrecord_id text not null default ''::text, -- Header X-NLX-Logrecord-ID.
   nieuw jsonb, -- The object after the change.
+  origin jsonb, -- Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.
   oud jsonb, -- The object before the change.
   request_id text not null default ''::text, -- Header X-Request-ID of the request, or the id that it was given.
   resource text not null, -- Kind of the changed object.
@@ -970,6 +1004,30 @@ END),
   constraint notificatie_settings_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text])))
 );
 
+-- Assertions that were used at our token endpoint, until they expire: none is taken twice.
+create table oauth_assertion (
+  client_id text not null, -- The client id that signed it.
+  expires_at timestamp with time zone not null, -- When it expires, and this row goes.
+  jti text not null, -- Its claim jti.
+  constraint oauth_assertion_pkey PRIMARY KEY (client_id, jti),
+  constraint oauth_assertion_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX oauth_assertion_expires_at_idx ON oauth_assertion USING btree (expires_at);
+
+-- Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.
+create table oauth_signing_key (
+  algorithm text not null, -- EdDSA or ES256.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  kid text not null, -- Its name: the thumbprint of the public key (RFC 7638).
+  private_key bytea not null, -- The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
+  public_key jsonb not null, -- The public key (a JWK).
+  remove_at timestamp with time zone, -- When it goes, some time after a newer key began to sign. Empty: not yet known.
+  signs_from timestamp with time zone not null, -- From when on it signs: others that verify our tokens have seen it by then.
+  constraint oauth_signing_key_pkey PRIMARY KEY (kid),
+  constraint oauth_signing_key_algorithm_check CHECK ((algorithm = ANY (ARRAY['EdDSA'::text, 'ES256'::text])))
+);
+CREATE TRIGGER oauth_signing_key_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON oauth_signing_key FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
+
 -- That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.
 create table objectinformatieobject (
   enkelvoudiginformatieobject_id bigint not null, -- The document.
@@ -1485,6 +1543,51 @@ create table takeover_step (
   constraint takeover_step_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE
 );
 CREATE INDEX takeover_step_fase ON takeover_step USING btree (takeover_id, ronde, fase);
+
+-- Identity providers whose tokens are taken. Without discovery_url, jwks_url and fixed_keys the keys are found below the issuer.
+create table token_issuer (
+  algorithms text[] not null, -- What its tokens may be signed with. Never HS or none.
+  audiences text[] not null, -- A token has to name one of these in its claim aud.
+  client_claims text[] not null, -- Claims with the client id; the first that a token has counts.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  discovery_url text not null default ''::text, -- Its discovery document, when that is not at the usual place below the issuer.
+  fixed_keys jsonb, -- Its keys as they were entered: nothing is fetched then.
+  id bigint not null generated always as identity, -- Internal key.
+  issuer text not null, -- The claim iss of its tokens, exactly.
+  jwks_url text not null default ''::text, -- Its keys (RFC 7517), when it has no discovery document.
+  label text not null, -- Name for people.
+  leeway_seconds integer not null default 30, -- Difference of clocks that is forgiven.
+  max_lifetime_seconds integer not null default 21600, -- Longest that a token may still live.
+  organisation_claim text not null default ''::text, -- Claim with the organisation of the client, for the audit trail and the log. Empty: none.
+  required_scopes text[] not null default '{}'::text[], -- A token has to have one of these in scope, scp or roles. Empty: no such rule.
+  requires_certificate boolean not null default false, -- True: only tokens that are bound to the client certificate of the connection (RFC 8705).
+  user_claims text[] not null default '{}'::text[], -- Claims with the id of the user, for the audit trail; the first that a token has counts. Empty: none.
+  user_name_claims text[] not null default '{}'::text[], -- Claims with the name of the user, in the same way.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its address in the pages.
+  constraint token_issuer_pkey PRIMARY KEY (id),
+  constraint token_issuer_issuer_uniek UNIQUE (issuer),
+  constraint token_issuer_uuid_uniek UNIQUE (uuid),
+  constraint token_issuer_algorithms_check CHECK (((cardinality(algorithms) > 0) AND (algorithms <@ ARRAY['RS256'::text, 'RS384'::text, 'RS512'::text, 'PS256'::text, 'PS384'::text, 'PS512'::text, 'ES256'::text, 'ES384'::text, 'ES512'::text, 'EdDSA'::text]))),
+  constraint token_issuer_audiences_check CHECK ((cardinality(audiences) > 0)),
+  constraint token_issuer_client_claims_check CHECK ((cardinality(client_claims) > 0)),
+  constraint token_issuer_leeway_seconds_check CHECK (((leeway_seconds >= 0) AND (leeway_seconds <= 300))),
+  constraint token_issuer_max_lifetime_seconds_check CHECK (((max_lifetime_seconds >= 60) AND (max_lifetime_seconds <= 86400))),
+  constraint token_issuer_source_check CHECK ((((((discovery_url <> ''::text))::integer + ((jwks_url <> ''::text))::integer) + ((fixed_keys IS NOT NULL))::integer) <= 1))
+);
+CREATE TRIGGER token_issuer_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON token_issuer FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
+
+-- The public keys of an issuer as they were fetched last, for all processes.
+create table token_issuer_keys (
+  asked_at timestamp with time zone, -- When they were asked for last, by whichever process: the next time is 30 seconds later at the earliest.
+  failure text not null default ''::text, -- Why fetching failed the last time; empty: it did not.
+  fetched_at timestamp with time zone, -- When they were fetched.
+  issuer_id bigint not null, -- The issuer.
+  keys jsonb, -- The keys (a JWKS); empty: never fetched.
+  refresh_at timestamp with time zone, -- From when on they are fetched anew.
+  constraint token_issuer_keys_pkey PRIMARY KEY (issuer_id),
+  constraint token_issuer_keys_issuer_id_fkey FOREIGN KEY (issuer_id) REFERENCES token_issuer(id) ON DELETE CASCADE
+);
+CREATE TRIGGER token_issuer_keys_changed AFTER INSERT OR DELETE OR UPDATE OF keys, fetched_at, failure OR TRUNCATE ON token_issuer_keys FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
 
 -- That a document was sent to or received from someone (Documenten API, Verzending).
 create table verzending (
@@ -2916,6 +3019,15 @@ begin
   return null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION notify_token_issuer_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('zaakstroom_token_issuers', '');
+  return null;
+end $function$;
 
 -- The order of the names of confidentiality, which existing clients know.
 CREATE OR REPLACE FUNCTION place_in_alphabet(vertrouwelijkheidaanduiding)

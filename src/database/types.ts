@@ -235,6 +235,33 @@ export interface ApplicatieClientAll {
   volgorde: number | null;
 }
 
+export interface ApplicatieClientKey {
+  /**
+   * The client id.
+   */
+  clientId: string;
+  /**
+   * When it was entered.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).
+   */
+  kid: string;
+  /**
+   * When it was used last for a token, some minutes late. Empty: never.
+   */
+  lastUsedAt: string | null;
+  /**
+   * The key (a JWK).
+   */
+  publicKey: unknown;
+}
+
 export interface ApplicatieClientMore {
   /**
    * A further application.
@@ -248,6 +275,33 @@ export interface ApplicatieClientMore {
    * Position in clientIds of that application.
    */
   volgorde: Generated<number>;
+}
+
+export interface ApplicatieIssuerClient {
+  /**
+   * The application.
+   */
+  applicatieId: number;
+  /**
+   * The client id in its tokens.
+   */
+  clientId: string;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The issuer.
+   */
+  issuerId: number;
+  /**
+   * When a token of it was taken last, some minutes late. Empty: never.
+   */
+  lastUsedAt: string | null;
 }
 
 export interface ApplicatieSecret {
@@ -271,6 +325,14 @@ export interface ApplicatieSecret {
    * Internal key.
    */
   id: Generated<number>;
+  /**
+   * When it was shown last at our token endpoint, some minutes late. Empty: never.
+   */
+  lastExchangedAt: string | null;
+  /**
+   * When a token that the client signed with it was taken last, some minutes late. Empty: never.
+   */
+  lastSignedAt: string | null;
 }
 
 export interface Audit {
@@ -322,6 +384,10 @@ export interface Audit {
    * The object after the change.
    */
   nieuw: unknown | null;
+  /**
+   * Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.
+   */
+  origin: unknown | null;
   /**
    * The object before the change.
    */
@@ -2238,6 +2304,52 @@ export interface NotificatieSettings {
   pausedAt: string | null;
 }
 
+export interface OauthAssertion {
+  /**
+   * The client id that signed it.
+   */
+  clientId: string;
+  /**
+   * When it expires, and this row goes.
+   */
+  expiresAt: string;
+  /**
+   * Its claim jti.
+   */
+  jti: string;
+}
+
+export interface OauthSigningKey {
+  /**
+   * EdDSA or ES256.
+   */
+  algorithm: string;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Its name: the thumbprint of the public key (RFC 7638).
+   */
+  kid: string;
+  /**
+   * The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
+   */
+  privateKey: Buffer;
+  /**
+   * The public key (a JWK).
+   */
+  publicKey: unknown;
+  /**
+   * When it goes, some time after a newer key began to sign. Empty: not yet known.
+   */
+  removeAt: string | null;
+  /**
+   * From when on it signs: others that verify our tokens have seen it by then.
+   */
+  signsFrom: string;
+}
+
 export interface Objectinformatieobject {
   /**
    * The document.
@@ -3276,6 +3388,108 @@ export interface TakeoverStep {
   volgorde: number;
 }
 
+export interface TokenIssuer {
+  /**
+   * What its tokens may be signed with. Never HS or none.
+   */
+  algorithms: string[];
+  /**
+   * A token has to name one of these in its claim aud.
+   */
+  audiences: string[];
+  /**
+   * Claims with the client id; the first that a token has counts.
+   */
+  clientClaims: string[];
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Its discovery document, when that is not at the usual place below the issuer.
+   */
+  discoveryUrl: Generated<string>;
+  /**
+   * Its keys as they were entered: nothing is fetched then.
+   */
+  fixedKeys: unknown | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The claim iss of its tokens, exactly.
+   */
+  issuer: string;
+  /**
+   * Its keys (RFC 7517), when it has no discovery document.
+   */
+  jwksUrl: Generated<string>;
+  /**
+   * Name for people.
+   */
+  label: string;
+  /**
+   * Difference of clocks that is forgiven.
+   */
+  leewaySeconds: Generated<number>;
+  /**
+   * Longest that a token may still live.
+   */
+  maxLifetimeSeconds: Generated<number>;
+  /**
+   * Claim with the organisation of the client, for the audit trail and the log. Empty: none.
+   */
+  organisationClaim: Generated<string>;
+  /**
+   * A token has to have one of these in scope, scp or roles. Empty: no such rule.
+   */
+  requiredScopes: Generated<string[]>;
+  /**
+   * True: only tokens that are bound to the client certificate of the connection (RFC 8705).
+   */
+  requiresCertificate: Generated<boolean>;
+  /**
+   * Claims with the id of the user, for the audit trail; the first that a token has counts. Empty: none.
+   */
+  userClaims: Generated<string[]>;
+  /**
+   * Claims with the name of the user, in the same way.
+   */
+  userNameClaims: Generated<string[]>;
+  /**
+   * Last part of its address in the pages.
+   */
+  uuid: Generated<string>;
+}
+
+export interface TokenIssuerKeys {
+  /**
+   * When they were asked for last, by whichever process: the next time is 30 seconds later at the earliest.
+   */
+  askedAt: string | null;
+  /**
+   * Why fetching failed the last time; empty: it did not.
+   */
+  failure: Generated<string>;
+  /**
+   * When they were fetched.
+   */
+  fetchedAt: string | null;
+  /**
+   * The issuer.
+   */
+  issuerId: number;
+  /**
+   * The keys (a JWKS); empty: never fetched.
+   */
+  keys: unknown | null;
+  /**
+   * From when on they are fetched anew.
+   */
+  refreshAt: string | null;
+}
+
 export interface Verzending {
   /**
    * afzender or geadresseerde.
@@ -4293,7 +4507,9 @@ export interface DB {
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
   applicatieClientAll: ApplicatieClientAll;
+  applicatieClientKey: ApplicatieClientKey;
   applicatieClientMore: ApplicatieClientMore;
+  applicatieIssuerClient: ApplicatieIssuerClient;
   applicatieSecret: ApplicatieSecret;
   audit: Audit;
   autorisatie: Autorisatie;
@@ -4342,6 +4558,8 @@ export interface DB {
   notificatie: Notificatie;
   notificatieOverview: NotificatieOverview;
   notificatieSettings: NotificatieSettings;
+  oauthAssertion: OauthAssertion;
+  oauthSigningKey: OauthSigningKey;
   objectinformatieobject: Objectinformatieobject;
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;
@@ -4372,6 +4590,8 @@ export interface DB {
   takeoverPostponed: TakeoverPostponed;
   takeoverRemark: TakeoverRemark;
   takeoverStep: TakeoverStep;
+  tokenIssuer: TokenIssuer;
+  tokenIssuerKeys: TokenIssuerKeys;
   verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;
