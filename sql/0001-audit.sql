@@ -1,8 +1,8 @@
 -- What all components share: the order of confidentiality, and the audit trail. Every change of the APIs leaves one row
 -- here, in its own transaction, so that the trail can never miss a change nor tell of one that was rolled back.
 
-create function vandaag(zone text) returns date language sql stable as $$ select (now() at time zone zone)::date $$;
-comment on function vandaag is 'The day that it is in this time zone.';
+create function today(zone text) returns date language sql stable as $$ select (now() at time zone zone)::date $$;
+comment on function today is 'The day that it is in this time zone.';
 
 create type vertrouwelijkheidaanduiding as enum
   ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim');
@@ -41,7 +41,7 @@ comment on function is_term(text, integer) is 'The same of at most so many years
 
 create table audit (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint audit_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint audit_uuid_unique unique,
   bron text not null,
   applicatie_id text not null default '',
   applicatie_weergave text not null default '',
@@ -111,7 +111,7 @@ comment on column setting.changed_at is 'When it was changed last.';
 
 create function notify_setting_change() returns trigger language plpgsql as $$
 begin
-  perform pg_notify('zaakstroom_instellingen', '');
+  perform pg_notify('zaakstroom_settings', '');
   return null;
 end;
 $$;

@@ -6,7 +6,7 @@
 
 create table catalogus (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint catalogus_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint catalogus_uuid_unique unique,
   domein text not null,
   rsin text not null,
   contactpersoon_beheer_naam text not null,
@@ -15,7 +15,7 @@ create table catalogus (
   naam text not null default '',
   versie text not null default '',
   begindatum_versie date,
-  constraint catalogus_domein_rsin_uniek unique (domein, rsin)
+  constraint catalogus_domein_rsin_unique unique (domein, rsin)
 );
 comment on table catalogus is 'A catalogue of types (Catalogi API, Catalogus).';
 comment on column catalogus.id is 'Internal key.';
@@ -31,7 +31,7 @@ comment on column catalogus.begindatum_versie is 'First day of this version.';
 
 create table informatieobjecttype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint informatieobjecttype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint informatieobjecttype_uuid_unique unique,
   catalogus_id bigint not null references catalogus,
   omschrijving text not null,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
@@ -58,7 +58,7 @@ comment on column informatieobjecttype.omschrijving_generiek is 'Group omschrijv
 
 create table zaaktype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaaktype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaaktype_uuid_unique unique,
   catalogus_id bigint not null references catalogus,
   identificatie text not null,
   omschrijving text not null,
@@ -96,9 +96,9 @@ create table zaaktype (
   einde_geldigheid date,
   versiedatum date not null,
   concept boolean not null default true,
-  constraint zaaktype_doorlooptijd_is_termijn check (is_term(doorlooptijd, 100)),
-  constraint zaaktype_servicenorm_is_termijn check (is_term(servicenorm, 100)),
-  constraint zaaktype_verlengingstermijn_is_termijn check (is_term(verlengingstermijn, 100))
+  constraint zaaktype_doorlooptijd_is_term check (is_term(doorlooptijd, 100)),
+  constraint zaaktype_servicenorm_is_term check (is_term(servicenorm, 100)),
+  constraint zaaktype_verlengingstermijn_is_term check (is_term(verlengingstermijn, 100))
 );
 create index zaaktype_catalogus_id_identificatie_idx on zaaktype (catalogus_id, identificatie);
 comment on table zaaktype is 'A version of a case type (Catalogi API, ZaakType).';
@@ -162,7 +162,7 @@ create table zaaktype_gerelateerd_zaaktype (
     constraint zaaktype_gerelateerd_zaaktype_aard_relatie_check check (aard_relatie in ('vervolg', 'bijdrage', 'onderwerp')),
   toelichting text not null default '',
   primary key (zaaktype_id, volgorde),
-  constraint zaaktype_gerelateerd_een_zaaktype check (num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)
+  constraint zaaktype_gerelateerd_one_zaaktype check (num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)
 );
 create index zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx
   on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
@@ -176,7 +176,7 @@ comment on column zaaktype_gerelateerd_zaaktype.toelichting is 'Explanation.';
 
 create table besluittype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint besluittype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint besluittype_uuid_unique unique,
   catalogus_id bigint not null references catalogus,
   omschrijving text not null default '',
   omschrijving_generiek text not null default '',
@@ -189,8 +189,8 @@ create table besluittype (
   begin_geldigheid date not null,
   einde_geldigheid date,
   concept boolean not null default true,
-  constraint besluittype_reactietermijn_is_termijn check (is_term(reactietermijn, 100)),
-  constraint besluittype_publicatietermijn_is_termijn check (is_term(publicatietermijn, 100))
+  constraint besluittype_reactietermijn_is_term check (is_term(reactietermijn, 100)),
+  constraint besluittype_publicatietermijn_is_term check (is_term(publicatietermijn, 100))
 );
 create index besluittype_catalogus_id_omschrijving_idx on besluittype (catalogus_id, omschrijving);
 comment on table besluittype is 'A version of a decision type (Catalogi API, BesluitType).';
@@ -236,7 +236,7 @@ comment on column besluittype_informatieobjecttype.by_url is 'Whether the relati
 
 create table statustype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint statustype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint statustype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   omschrijving text not null,
   omschrijving_generiek text not null default '',
@@ -248,8 +248,8 @@ create table statustype (
   checklistitem_statustype jsonb not null default '[]',
   begin_geldigheid date,
   einde_geldigheid date,
-  constraint statustype_volgnummer_uniek unique (zaaktype_id, volgnummer),
-  constraint statustype_doorlooptijd_is_termijn check (is_term(doorlooptijd, 100))
+  constraint statustype_volgnummer_unique unique (zaaktype_id, volgnummer),
+  constraint statustype_doorlooptijd_is_term check (is_term(doorlooptijd, 100))
 );
 comment on table statustype is 'A stage of cases of a type; the one with the highest volgnummer closes the case.';
 comment on column statustype.id is 'Internal key.';
@@ -268,7 +268,7 @@ comment on column statustype.einde_geldigheid is 'Last day of validity; empty: a
 
 create table resultaattype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint resultaattype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint resultaattype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   omschrijving text not null,
   resultaattypeomschrijving text not null,
@@ -289,10 +289,10 @@ create table resultaattype (
   procestermijn text,
   begin_geldigheid date,
   einde_geldigheid date,
-  constraint resultaattype_omschrijving_uniek unique (zaaktype_id, omschrijving),
-  constraint resultaattype_archiefactietermijn_is_termijn check (is_term(archiefactietermijn)),
-  constraint resultaattype_brondatum_procestermijn_is_termijn check (is_term(brondatum_procestermijn)),
-  constraint resultaattype_procestermijn_is_termijn check (is_term(procestermijn))
+  constraint resultaattype_omschrijving_unique unique (zaaktype_id, omschrijving),
+  constraint resultaattype_archiefactietermijn_is_term check (is_term(archiefactietermijn)),
+  constraint resultaattype_brondatum_procestermijn_is_term check (is_term(brondatum_procestermijn)),
+  constraint resultaattype_procestermijn_is_term check (is_term(procestermijn))
 );
 comment on table resultaattype is 'An outcome of cases of a type, and how they are archived then.';
 comment on column resultaattype.id is 'Internal key.';
@@ -344,13 +344,13 @@ comment on column resultaattype_informatieobjecttype.by_url is 'Whether the rela
 
 create table roltype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint roltype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint roltype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   omschrijving text not null,
   omschrijving_generiek text not null,
   begin_geldigheid date,
   einde_geldigheid date,
-  constraint roltype_omschrijving_uniek unique (zaaktype_id, omschrijving)
+  constraint roltype_omschrijving_unique unique (zaaktype_id, omschrijving)
 );
 comment on table roltype is 'A part that someone can have in cases of a type.';
 comment on column roltype.id is 'Internal key.';
@@ -363,7 +363,7 @@ comment on column roltype.einde_geldigheid is 'Last day of validity; empty: as t
 
 create table eigenschap (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint eigenschap_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint eigenschap_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   statustype_id bigint references statustype on delete set null,
   naam text not null,
@@ -377,7 +377,7 @@ create table eigenschap (
   specificatie_waardenverzameling text[] not null default '{}',
   begin_geldigheid date,
   einde_geldigheid date,
-  constraint eigenschap_naam_uniek unique (zaaktype_id, naam)
+  constraint eigenschap_naam_unique unique (zaaktype_id, naam)
 );
 create index eigenschap_statustype_id_idx on eigenschap (statustype_id);
 comment on table eigenschap is 'A property that cases of a type have of their own.';
@@ -398,7 +398,7 @@ comment on column eigenschap.einde_geldigheid is 'Last day of validity; empty: a
 
 create table zaaktype_informatieobjecttype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaaktype_informatieobjecttype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaaktype_informatieobjecttype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
   volgnummer integer not null constraint zaaktype_informatieobjecttype_volgnummer_check check (volgnummer between 1 and 999),
@@ -406,7 +406,7 @@ create table zaaktype_informatieobjecttype (
     constraint zaaktype_informatieobjecttype_richting_check check (richting in ('inkomend', 'intern', 'uitgaand')),
   statustype_id bigint references statustype on delete set null,
   by_url boolean not null default true,
-  constraint zaaktype_informatieobjecttype_volgnummer_uniek unique (zaaktype_id, volgnummer)
+  constraint zaaktype_informatieobjecttype_volgnummer_unique unique (zaaktype_id, volgnummer)
 );
 create index zaaktype_informatieobjecttype_informatieobjecttype_id_idx
   on zaaktype_informatieobjecttype (informatieobjecttype_id);
@@ -423,7 +423,7 @@ comment on column zaaktype_informatieobjecttype.by_url is 'Whether the relation 
 
 create table zaakobjecttype (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakobjecttype_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaakobjecttype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   statustype_id bigint references statustype on delete set null,
   ander_objecttype boolean not null,
@@ -488,7 +488,7 @@ comment on column selectielijst_item.procestype is 'URL of the procestype that a
 comment on column selectielijst_item.inhoud is 'The resource as the selectielijst serves it.';
 
 create table selectielijst_import (
-  id boolean primary key default true constraint selectielijst_import_een check (id),
+  id boolean primary key default true constraint selectielijst_import_singleton check (id),
   datum date not null,
   bestanden text[] not null,
   ingelezen timestamptz not null default now()

@@ -3,7 +3,7 @@
 
 create table applicatie (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint applicatie_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint applicatie_uuid_unique unique,
   label text not null,
   heeft_alle_autorisaties boolean not null default false,
   alleen_is_gereed_voor_publicatie boolean not null default false,
@@ -18,7 +18,7 @@ comment on column applicatie.alleen_is_gereed_voor_publicatie is 'True: reads on
 comment on column applicatie.created_at is 'When it was made.';
 
 create table applicatie_client (
-  client_id text constraint applicatie_client_id_uniek primary key
+  client_id text constraint applicatie_client_id_unique primary key
     constraint applicatie_client_client_id_check check (length(client_id) between 1 and 50),
   applicatie_id bigint not null references applicatie on delete cascade,
   volgorde integer not null default 0

@@ -10,7 +10,7 @@ create table bestand (
   sha256 bytea,
   created_at timestamptz not null default now(),
   missing_since timestamptz,
-  constraint bestand_sleutel_uniek unique (sleutel, backend)
+  constraint bestand_sleutel_unique unique (sleutel, backend)
 );
 create index bestand_missing on bestand (missing_since) where missing_since is not null;
 comment on table bestand is 'Stored bytes. Written before the row exists; without a row they are swept away.';
@@ -39,7 +39,7 @@ comment on column bestand_zonder_rij.laatst_gezien_op is 'When it was last met.'
 
 create table enkelvoudiginformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint enkelvoudiginformatieobject_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint enkelvoudiginformatieobject_uuid_unique unique,
   bronorganisatie text not null,
   identificatie text not null,
   informatieobjecttype_id bigint references informatieobjecttype,
@@ -49,8 +49,8 @@ create table enkelvoudiginformatieobject (
   versie integer not null default 1,
   lock text,
   dubbel integer not null default 0,
-  constraint enkelvoudiginformatieobject_identificatie_uniek unique (identificatie, bronorganisatie, dubbel),
-  constraint enkelvoudiginformatieobject_een_type check (num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1)
+  constraint enkelvoudiginformatieobject_identificatie_unique unique (identificatie, bronorganisatie, dubbel),
+  constraint enkelvoudiginformatieobject_one_type check (num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1)
 );
 create index enkelvoudiginformatieobject_informatieobjecttype_id_idx
   on enkelvoudiginformatieobject (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
@@ -187,12 +187,12 @@ comment on column enkelvoudiginformatieobject_versie.is_gereed_voor_publicatie i
 
 create table bestandsdeel (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint bestandsdeel_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint bestandsdeel_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   volgnummer integer not null,
   omvang bigint not null constraint bestandsdeel_omvang_check check (omvang > 0),
   bestand_id bigint references bestand,
-  constraint bestandsdeel_volgnummer_uniek unique (enkelvoudiginformatieobject_id, volgnummer)
+  constraint bestandsdeel_volgnummer_unique unique (enkelvoudiginformatieobject_id, volgnummer)
 );
 create index bestandsdeel_bestand_id_idx on bestandsdeel (bestand_id) where bestand_id is not null;
 comment on table bestandsdeel is 'Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.';
@@ -205,7 +205,7 @@ comment on column bestandsdeel.bestand_id is 'The bytes, once they have come.';
 
 create table gebruiksrecht (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint gebruiksrecht_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint gebruiksrecht_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   startdatum timestamptz not null,
   einddatum timestamptz,
@@ -222,14 +222,14 @@ comment on column gebruiksrecht.omschrijving_voorwaarden is 'The conditions.';
 
 create table objectinformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint objectinformatieobject_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint objectinformatieobject_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject,
   object_type text not null
     constraint objectinformatieobject_object_type_check check (object_type in ('besluit', 'zaak', 'verzoek')),
   object_uuid uuid,
   object_url text,
-  constraint objectinformatieobject_een_object check (num_nonnulls(object_uuid, object_url) = 1),
-  constraint objectinformatieobject_uniek unique nulls not distinct (enkelvoudiginformatieobject_id, object_uuid, object_url)
+  constraint objectinformatieobject_one_object check (num_nonnulls(object_uuid, object_url) = 1),
+  constraint objectinformatieobject_unique unique nulls not distinct (enkelvoudiginformatieobject_id, object_uuid, object_url)
 );
 create index objectinformatieobject_object_uuid_idx on objectinformatieobject (object_uuid) where object_uuid is not null;
 create index objectinformatieobject_object_url_idx on objectinformatieobject (object_url) where object_url is not null;
@@ -246,7 +246,7 @@ comment on column objectinformatieobject.object_url is 'URL of the object when i
 
 create table verzending (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint verzending_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint verzending_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   betrokkene text not null,
   aard_relatie text not null constraint verzending_aard_relatie_check check (aard_relatie in ('afzender', 'geadresseerde')),

@@ -4,7 +4,7 @@
 
 create table import (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint import_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint import_uuid_unique unique,
   soort text not null default 'documenten' constraint import_soort_check check (soort = 'documenten'),
   status text not null default 'pending'
     constraint import_status_check check (status in ('pending', 'active', 'finished', 'error')),
@@ -147,7 +147,7 @@ comment on column import_ahead.inhoud is 'What was prepared: rows that failed, a
 
 create table import_draft (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint import_draft_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint import_draft_uuid_unique unique,
   bestandsnaam text not null default '',
   omvang bigint not null default 0,
   kop json,

@@ -9,7 +9,7 @@
 
 create table zaak (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaak_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaak_uuid_unique unique,
   identificatie text not null,
   bronorganisatie text not null,
   omschrijving text not null default '',
@@ -19,7 +19,7 @@ create table zaak (
   zaaktype_catalogus_url text,
   zaaktype_identificatie text,
   zaaktype_omschrijving text,
-  registratiedatum date not null default vandaag('Europe/Amsterdam'),
+  registratiedatum date not null default today('Europe/Amsterdam'),
   verantwoordelijke_organisatie text not null,
   startdatum date not null,
   einddatum date,
@@ -57,13 +57,13 @@ create table zaak (
   processobject_objecttype text not null default '',
   processobject_registratie text not null default '',
   dubbel integer not null default 0,
-  constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie, dubbel),
-  constraint zaak_niet_eigen_hoofdzaak check (hoofdzaak_id <> id),
-  constraint zaak_een_zaaktype check (num_nonnulls(zaaktype_id, zaaktype_url) = 1),
-  constraint zaak_gegevens_van_type_elders check (
+  constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, dubbel),
+  constraint zaak_not_own_hoofdzaak check (hoofdzaak_id <> id),
+  constraint zaak_one_zaaktype check (num_nonnulls(zaaktype_id, zaaktype_url) = 1),
+  constraint zaak_data_of_type_elsewhere check (
     num_nonnulls(zaaktype_catalogus_url, zaaktype_identificatie, zaaktype_omschrijving)
       = case when zaaktype_url is null then 0 else 3 end),
-  constraint zaak_verlenging_duur_is_termijn check (is_term(verlenging_duur, 100))
+  constraint zaak_verlenging_duur_is_term check (is_term(verlenging_duur, 100))
 );
 create index zaak_hoofdzaak_id_idx on zaak (hoofdzaak_id) where hoofdzaak_id is not null;
 create index zaak_kenmerken_idx on zaak using gin (kenmerken jsonb_path_ops) where kenmerken <> '[]';
@@ -154,7 +154,7 @@ create table zaak_andere_zaak (
   overige_relatie text not null default '',
   toelichting text not null default '',
   primary key (zaak_id, volgorde),
-  constraint zaak_andere_zaak_een_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1)
+  constraint zaak_andere_zaak_one_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1)
 );
 create index zaak_andere_zaak_andere_zaak_id_idx on zaak_andere_zaak (andere_zaak_id) where andere_zaak_id is not null;
 comment on table zaak_andere_zaak is 'relevanteAndereZaken: cases that matter to a case.';
@@ -171,8 +171,8 @@ create table zaak_gerelateerde_zaak (
   zaak_id bigint not null references zaak on delete cascade,
   andere_zaak_id bigint references zaak on delete cascade,
   andere_zaak_url text,
-  constraint zaak_gerelateerde_zaak_een_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1),
-  constraint zaak_gerelateerde_zaak_uniek unique nulls not distinct (zaak_id, andere_zaak_id, andere_zaak_url)
+  constraint zaak_gerelateerde_zaak_one_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1),
+  constraint zaak_gerelateerde_zaak_unique unique nulls not distinct (zaak_id, andere_zaak_id, andere_zaak_url)
 );
 create index zaak_gerelateerde_zaak_andere_zaak_id_idx on zaak_gerelateerde_zaak (andere_zaak_id)
   where andere_zaak_id is not null;
@@ -184,7 +184,7 @@ comment on column zaak_gerelateerde_zaak.andere_zaak_url is 'URL of the other ca
 
 create table rol (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint rol_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint rol_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   betrokkene text not null default '',
   betrokkene_type text not null constraint rol_betrokkene_type_check check (betrokkene_type in
@@ -202,7 +202,7 @@ create table rol (
   begin_geldigheid date,
   einde_geldigheid date,
   authenticatie_context jsonb,
-  constraint rol_een_type check (num_nonnulls(roltype_id, roltype_url) = 1)
+  constraint rol_one_type check (num_nonnulls(roltype_id, roltype_url) = 1)
 );
 create index rol_zaak_id_idx on rol (zaak_id);
 create index rol_betrokkene_idx on rol (betrokkene) where betrokkene <> '';
@@ -258,7 +258,7 @@ comment on column rol.authenticatie_context is 'How who is involved proved himse
 
 create table status (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint status_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint status_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   statustype_id bigint references statustype,
   statustype_url text,
@@ -268,9 +268,9 @@ create table status (
   statustoelichting text not null default '',
   gezetdoor_id bigint references rol on delete set null,
   laatst boolean not null default true,
-  constraint status_moment_uniek unique (zaak_id, datum_status_gezet),
-  constraint status_een_type check (num_nonnulls(statustype_id, statustype_url) = 1),
-  constraint status_gegevens_van_type_elders check (
+  constraint status_moment_unique unique (zaak_id, datum_status_gezet),
+  constraint status_one_type check (num_nonnulls(statustype_id, statustype_url) = 1),
+  constraint status_data_of_type_elsewhere check (
     num_nonnulls(statustype_omschrijving, is_eindstatus) = case when statustype_url is null then 0 else 2 end)
 );
 create index status_gezetdoor_id_idx on status (gezetdoor_id) where gezetdoor_id is not null;
@@ -295,7 +295,7 @@ comment on column status.laatst is 'Whether its case has no later status. Kept b
 
 create table substatus (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint substatus_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint substatus_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   status_id bigint not null references status on delete cascade,
   omschrijving text not null,
@@ -315,14 +315,14 @@ comment on column substatus.doelgroep is 'For whom: betrokkenen, intern or empty
 
 create table resultaat (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_uniek unique,
-  zaak_id bigint not null constraint resultaat_zaak_uniek unique references zaak on delete cascade,
+  uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_unique unique,
+  zaak_id bigint not null constraint resultaat_zaak_unique unique references zaak on delete cascade,
   resultaattype_id bigint references resultaattype,
   resultaattype_url text,
-  resultaattype_elders jsonb,
+  resultaattype_elsewhere jsonb,
   toelichting text not null default '',
-  constraint resultaat_een_type check (num_nonnulls(resultaattype_id, resultaattype_url) = 1),
-  constraint resultaat_gegevens_van_type_elders check ((resultaattype_url is null) = (resultaattype_elders is null))
+  constraint resultaat_one_type check (num_nonnulls(resultaattype_id, resultaattype_url) = 1),
+  constraint resultaat_data_of_type_elsewhere check ((resultaattype_url is null) = (resultaattype_elsewhere is null))
 );
 create index resultaat_resultaattype_url_idx on resultaat (resultaattype_url) where resultaattype_url is not null;
 -- Of a type, in the order of the list and with the case that rights look at: a page is found by walking the index.
@@ -333,18 +333,18 @@ comment on column resultaat.uuid is 'Last part of its URL.';
 comment on column resultaat.zaak_id is 'The case.';
 comment on column resultaat.resultaattype_id is 'The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.';
 comment on column resultaat.resultaattype_url is 'The kind of outcome, when it stands elsewhere.';
-comment on column resultaat.resultaattype_elders is 'What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.';
+comment on column resultaat.resultaattype_elsewhere is 'What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.';
 comment on column resultaat.toelichting is 'Explanation.';
 
 create view resultaat_archiving as
   select r.zaak_id,
-    coalesce(y.omschrijving, r.resultaattype_elders ->> 'omschrijving') as omschrijving,
-    coalesce(y.archiefnominatie, r.resultaattype_elders ->> 'archiefnominatie') as archiefnominatie,
-    coalesce(y.archiefactietermijn, r.resultaattype_elders ->> 'archiefactietermijn') as archiefactietermijn,
-    coalesce(y.brondatum_afleidingswijze, r.resultaattype_elders #>> '{brondatumArchiefprocedure,afleidingswijze}') as afleidingswijze,
-    coalesce(y.brondatum_datumkenmerk, r.resultaattype_elders #>> '{brondatumArchiefprocedure,datumkenmerk}') as datumkenmerk,
-    coalesce(y.brondatum_objecttype, r.resultaattype_elders #>> '{brondatumArchiefprocedure,objecttype}') as objecttype,
-    coalesce(y.brondatum_procestermijn, r.resultaattype_elders #>> '{brondatumArchiefprocedure,procestermijn}') as procestermijn
+    coalesce(y.omschrijving, r.resultaattype_elsewhere ->> 'omschrijving') as omschrijving,
+    coalesce(y.archiefnominatie, r.resultaattype_elsewhere ->> 'archiefnominatie') as archiefnominatie,
+    coalesce(y.archiefactietermijn, r.resultaattype_elsewhere ->> 'archiefactietermijn') as archiefactietermijn,
+    coalesce(y.brondatum_afleidingswijze, r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,afleidingswijze}') as afleidingswijze,
+    coalesce(y.brondatum_datumkenmerk, r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,datumkenmerk}') as datumkenmerk,
+    coalesce(y.brondatum_objecttype, r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,objecttype}') as objecttype,
+    coalesce(y.brondatum_procestermijn, r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,procestermijn}') as procestermijn
   from resultaat r left join resultaattype y on y.id = r.resultaattype_id;
 comment on view resultaat_archiving is 'How the outcome of a case has it archived, wherever its resultaattype stands.';
 comment on column resultaat_archiving.zaak_id is 'The case.';
@@ -358,7 +358,7 @@ comment on column resultaat_archiving.procestermijn is 'The term of the process,
 
 create table zaakinformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakinformatieobject_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaakinformatieobject_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
   informatieobject_url text,
@@ -367,12 +367,12 @@ create table zaakinformatieobject (
   registratiedatum timestamptz not null default now(),
   vernietigingsdatum timestamptz,
   status_id bigint references status on delete set null,
-  constraint zaakinformatieobject_uniek unique (zaak_id, enkelvoudiginformatieobject_id),
-  constraint zaakinformatieobject_een_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
+  constraint zaakinformatieobject_unique unique (zaak_id, enkelvoudiginformatieobject_id),
+  constraint zaakinformatieobject_one_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
 );
 create index zaakinformatieobject_enkelvoudiginformatieobject_id_idx on zaakinformatieobject (enkelvoudiginformatieobject_id);
 create index zaakinformatieobject_status_id_idx on zaakinformatieobject (status_id) where status_id is not null;
-create unique index zaakinformatieobject_elders_uniek on zaakinformatieobject (zaak_id, informatieobject_url)
+create unique index zaakinformatieobject_elsewhere_unique on zaakinformatieobject (zaak_id, informatieobject_url)
   where informatieobject_url is not null;
 create index zaakinformatieobject_informatieobject_url_idx on zaakinformatieobject (informatieobject_url)
   where informatieobject_url is not null;
@@ -390,13 +390,13 @@ comment on column zaakinformatieobject.status_id is 'The status for which it mat
 
 create table zaakeigenschap (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakeigenschap_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaakeigenschap_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   eigenschap_id bigint references eigenschap,
   eigenschap_url text,
   naam text not null,
   waarde text not null,
-  constraint zaakeigenschap_een_type check (num_nonnulls(eigenschap_id, eigenschap_url) = 1)
+  constraint zaakeigenschap_one_type check (num_nonnulls(eigenschap_id, eigenschap_url) = 1)
 );
 create index zaakeigenschap_zaak_id_idx on zaakeigenschap (zaak_id);
 create index zaakeigenschap_eigenschap_id_idx on zaakeigenschap (eigenschap_id);
@@ -411,7 +411,7 @@ comment on column zaakeigenschap.waarde is 'The value.';
 
 create table zaakobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakobject_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaakobject_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   object text not null default '',
   zaakobjecttype_id bigint references zaakobjecttype,
@@ -421,7 +421,7 @@ create table zaakobject (
   object_type_overige_definitie jsonb,
   relatieomschrijving text not null default '',
   object_identificatie jsonb,
-  constraint zaakobject_een_type check (num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1)
+  constraint zaakobject_one_type check (num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1)
 );
 create index zaakobject_zaak_id_idx on zaakobject (zaak_id);
 create index zaakobject_zaakobjecttype_id_idx on zaakobject (zaakobjecttype_id) where zaakobjecttype_id is not null;
@@ -442,14 +442,14 @@ comment on column zaakobject.object_identificatie is 'The object, complete as th
 
 create table zaakbesluit (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakbesluit_uuid_uniek unique,
-  zaak_id bigint not null constraint zaakbesluit_zaak_bestaat references zaak,
+  uuid uuid not null default gen_random_uuid() constraint zaakbesluit_uuid_unique unique,
+  zaak_id bigint not null constraint zaakbesluit_zaak_exists references zaak,
   besluit_uuid uuid,
   besluit_url text,
   ingangsdatum date,
   vervaldatum date,
-  constraint zaakbesluit_een_besluit check (num_nonnulls(besluit_uuid, besluit_url) = 1),
-  constraint zaakbesluit_uniek unique nulls not distinct (zaak_id, besluit_uuid, besluit_url)
+  constraint zaakbesluit_one_besluit check (num_nonnulls(besluit_uuid, besluit_url) = 1),
+  constraint zaakbesluit_unique unique nulls not distinct (zaak_id, besluit_uuid, besluit_url)
 );
 create index zaakbesluit_besluit_uuid_idx on zaakbesluit (besluit_uuid) where besluit_uuid is not null;
 comment on table zaakbesluit is 'Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.';
@@ -463,9 +463,9 @@ comment on column zaakbesluit.vervaldatum is 'Its vervaldatum: archiving may cou
 
 create table klantcontact (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint klantcontact_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint klantcontact_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
-  identificatie text not null constraint klantcontact_identificatie_uniek unique,
+  identificatie text not null constraint klantcontact_identificatie_unique unique,
   datumtijd timestamptz not null,
   kanaal text not null default '',
   onderwerp text not null default '',
@@ -484,10 +484,10 @@ comment on column klantcontact.toelichting is 'Explanation.';
 
 create table zaakcontactmoment (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakcontactmoment_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaakcontactmoment_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   contactmoment text not null,
-  constraint zaakcontactmoment_uniek unique (zaak_id, contactmoment)
+  constraint zaakcontactmoment_unique unique (zaak_id, contactmoment)
 );
 create index zaakcontactmoment_contactmoment_idx on zaakcontactmoment (contactmoment);
 comment on table zaakcontactmoment is 'A contactmoment about a case (Zaken API, ZaakContactMoment).';
@@ -498,10 +498,10 @@ comment on column zaakcontactmoment.contactmoment is 'Its URL.';
 
 create table zaakverzoek (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakverzoek_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaakverzoek_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   verzoek text not null,
-  constraint zaakverzoek_uniek unique (zaak_id, verzoek)
+  constraint zaakverzoek_unique unique (zaak_id, verzoek)
 );
 create index zaakverzoek_verzoek_idx on zaakverzoek (verzoek);
 comment on table zaakverzoek is 'A verzoek that belongs to a case (Zaken API, ZaakVerzoek).';
@@ -512,7 +512,7 @@ comment on column zaakverzoek.verzoek is 'Its URL.';
 
 create table zaaknotitie (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaaknotitie_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint zaaknotitie_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   onderwerp text not null,
   tekst text not null,

@@ -3,13 +3,13 @@
 
 create table besluit (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint besluit_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint besluit_uuid_unique unique,
   identificatie text not null,
   verantwoordelijke_organisatie text not null,
   besluittype_id bigint references besluittype,
   besluittype_url text,
   besluittype_catalogus_url text not null default '',
-  zaak_id bigint constraint besluit_zaak_bestaat references zaak,
+  zaak_id bigint constraint besluit_zaak_exists references zaak,
   zaak_url text,
   datum date not null,
   toelichting text not null default '',
@@ -23,9 +23,9 @@ create table besluit (
   verzenddatum date,
   uiterlijke_reactiedatum date,
   dubbel integer not null default 0,
-  constraint besluit_identificatie_uniek unique (identificatie, verantwoordelijke_organisatie, dubbel),
-  constraint besluit_een_type check (num_nonnulls(besluittype_id, besluittype_url) = 1),
-  constraint besluit_een_zaak check (num_nonnulls(zaak_id, zaak_url) <= 1)
+  constraint besluit_identificatie_unique unique (identificatie, verantwoordelijke_organisatie, dubbel),
+  constraint besluit_one_type check (num_nonnulls(besluittype_id, besluittype_url) = 1),
+  constraint besluit_one_zaak check (num_nonnulls(zaak_id, zaak_url) <= 1)
 );
 create index besluit_besluittype_id_id_idx on besluit (besluittype_id, id);
 create index besluit_verantwoordelijke_organisatie_id_idx on besluit (verantwoordelijke_organisatie, id);
@@ -54,16 +54,16 @@ comment on column besluit.dubbel is '0, or the place among decisions that were t
 
 create table besluitinformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint besluitinformatieobject_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint besluitinformatieobject_uuid_unique unique,
   besluit_id bigint not null references besluit on delete cascade,
   enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
   informatieobject_url text,
-  constraint besluitinformatieobject_uniek unique (besluit_id, enkelvoudiginformatieobject_id),
-  constraint besluitinformatieobject_een_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
+  constraint besluitinformatieobject_unique unique (besluit_id, enkelvoudiginformatieobject_id),
+  constraint besluitinformatieobject_one_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
 );
 create index besluitinformatieobject_enkelvoudiginformatieobject_id_idx
   on besluitinformatieobject (enkelvoudiginformatieobject_id);
-create unique index besluitinformatieobject_elders_uniek on besluitinformatieobject (besluit_id, informatieobject_url)
+create unique index besluitinformatieobject_elsewhere_unique on besluitinformatieobject (besluit_id, informatieobject_url)
   where informatieobject_url is not null;
 create index besluitinformatieobject_informatieobject_url_idx on besluitinformatieobject (informatieobject_url)
   where informatieobject_url is not null;

@@ -2,12 +2,12 @@
 
 create table dienst (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint dienst_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint dienst_uuid_unique unique,
   label text not null constraint dienst_label_check check (length(label) between 1 and 100),
-  slug text not null constraint dienst_slug_uniek unique constraint dienst_slug_check check (slug ~ '^[-a-zA-Z0-9_]{1,100}$'),
+  slug text not null constraint dienst_slug_unique unique constraint dienst_slug_check check (slug ~ '^[-a-zA-Z0-9_]{1,100}$'),
   soort text not null constraint dienst_soort_check check (soort in ('nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc')),
   api_root text not null
-    constraint dienst_api_root_uniek unique constraint dienst_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
+    constraint dienst_api_root_unique unique constraint dienst_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
   authenticatie text not null default 'geen'
     constraint dienst_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key', 'oauth2')),
   client_id text not null default '',
@@ -22,12 +22,12 @@ create table dienst (
   certificaat text not null default '',
   certificate_key bytea,
   ca text not null default '',
-  constraint dienst_authenticatie_volledig check (case authenticatie
+  constraint dienst_authenticatie_complete check (case authenticatie
     when 'zgw' then client_id <> '' and geheim is not null
     when 'api_key' then header <> '' and geheim is not null
     when 'oauth2' then client_id <> '' and token_url <> '' and geheim is not null
     else geheim is null end),
-  constraint dienst_certificaat_volledig check ((certificaat <> '') = (certificate_key is not null))
+  constraint dienst_certificaat_complete check ((certificaat <> '') = (certificate_key is not null))
 );
 comment on table dienst is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
 comment on column dienst.id is 'Internal key.';

@@ -10,7 +10,7 @@ create table worker (
   versie text not null,
   host text not null,
   pid integer not null,
-  pool_id text not null constraint worker_pool_id_uniek unique,
+  pool_id text not null constraint worker_pool_id_unique unique,
   started_at timestamptz not null default now(),
   seen_at timestamptz not null default now(),
   uninterrupted_since timestamptz not null default now()

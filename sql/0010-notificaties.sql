@@ -3,7 +3,7 @@
 
 create table notificatie (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint notificatie_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint notificatie_uuid_unique unique,
   kanaal text not null,
   hoofd_object text not null,
   hoofd_object_uuid uuid not null,
@@ -162,7 +162,7 @@ comment on column active_sender.seen_at is 'When it last said so.';
 create function wake_sender() returns void language plpgsql volatile as $$
 begin
   if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
-    perform graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties');
+    perform graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties');
   end if;
 end $$;
 comment on function wake_sender is 'Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.';
@@ -171,8 +171,8 @@ comment on function wake_sender is 'Wakes a sender, unless one looks by itself. 
 
 create table kanaal (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint kanaal_uuid_uniek unique,
-  naam text not null constraint kanaal_naam_uniek unique constraint kanaal_naam_check check (length(naam) between 1 and 50),
+  uuid uuid not null default gen_random_uuid() constraint kanaal_uuid_unique unique,
+  naam text not null constraint kanaal_naam_unique unique constraint kanaal_naam_check check (length(naam) between 1 and 50),
   documentatie_link text not null default ''
     constraint kanaal_documentatie_link_check check (length(documentatie_link) <= 200),
   filters text[] not null default '{}',
@@ -190,7 +190,7 @@ comment on column kanaal.created_at is 'When it was made.';
 
 create table abonnement (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint abonnement_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint abonnement_uuid_unique unique,
   applicatie_id bigint constraint abonnement_applicatie references applicatie on delete set null,
   client_id text not null default '',
   callback_url text not null constraint abonnement_callback_url_check check (length(callback_url) between 1 and 2000),
@@ -341,7 +341,7 @@ comment on function filters_fit is 'Whether a message fits the filters of one ro
 create table abonnement_kanaal (
   id bigint generated always as identity primary key,
   abonnement_id bigint not null references abonnement on delete cascade,
-  kanaal_id bigint not null constraint abonnement_kanaal_bestaat references kanaal,
+  kanaal_id bigint not null constraint abonnement_kanaal_exists references kanaal,
   filters jsonb not null default '{}',
   toets jsonb not null generated always as (comparable_filters(filters)) stored
 );

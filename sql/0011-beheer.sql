@@ -2,7 +2,7 @@
 
 create table beheer_account (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint beheer_account_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint beheer_account_uuid_unique unique,
   gebruikersnaam text not null constraint beheer_account_gebruikersnaam_check check (gebruikersnaam ~ '^[[:graph:]]{1,150}$'),
   naam text not null default '' constraint beheer_account_naam_check check (length(naam) <= 200),
   email text not null default '' constraint beheer_account_email_check check (length(email) <= 254),
@@ -23,10 +23,10 @@ create table beheer_account (
   failed_since timestamptz,
   failed_last timestamptz,
   password_given boolean not null default false,
-  constraint beheer_account_oidc_volledig check ((oidc_issuer is null) = (oidc_subject is null))
+  constraint beheer_account_oidc_complete check ((oidc_issuer is null) = (oidc_subject is null))
 );
-create unique index beheer_account_gebruikersnaam_uniek on beheer_account (lower(gebruikersnaam));
-create unique index beheer_account_oidc_uniek on beheer_account (oidc_issuer, oidc_subject);
+create unique index beheer_account_gebruikersnaam_unique on beheer_account (lower(gebruikersnaam));
+create unique index beheer_account_oidc_unique on beheer_account (oidc_issuer, oidc_subject);
 comment on table beheer_account is 'People who may use the administration pages.';
 comment on column beheer_account.id is 'Number.';
 comment on column beheer_account.uuid is 'Identifies the account in addresses of pages.';
@@ -51,8 +51,8 @@ comment on column beheer_account.password_given is 'The password was given by so
 
 create table beheer_session (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint beheer_session_uuid_uniek unique,
-  sleutel bytea not null constraint beheer_session_sleutel_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint beheer_session_uuid_unique unique,
+  sleutel bytea not null constraint beheer_session_sleutel_unique unique,
   account_id bigint not null references beheer_account on delete cascade,
   stap text not null default 'ingelogd' constraint beheer_session_stap_check check (stap in ('totp', 'ingelogd')),
   created_at timestamptz not null default now(),
@@ -99,7 +99,7 @@ create table beheer_browser (
   sleutel bytea not null,
   account_id bigint not null references beheer_account on delete cascade,
   seen_at timestamptz not null default now(),
-  constraint beheer_browser_uniek unique (sleutel, account_id)
+  constraint beheer_browser_unique unique (sleutel, account_id)
 );
 create index beheer_browser_account on beheer_browser (account_id);
 comment on table beheer_browser is 'Browsers that signed in to an account before. They get nothing but a count of failed attempts of their own.';

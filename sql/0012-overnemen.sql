@@ -8,7 +8,7 @@
 
 create table takeover (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint takeover_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint takeover_uuid_unique unique,
   soort text not null constraint takeover_soort_check check (soort in ('api', 'open-zaak')),
   bron text not null,
   instellingen jsonb not null default '{}',
@@ -114,7 +114,7 @@ create table takeover_remark (
   tekst text not null,
   ronde integer not null,
   created_at timestamptz not null default now(),
-  constraint takeover_remark_uniek unique (takeover_id, soort, sleutel, code, veld)
+  constraint takeover_remark_unique unique (takeover_id, soort, sleutel, code, veld)
 );
 comment on table takeover_remark is 'The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.';
 comment on column takeover_remark.id is 'Internal key.';
@@ -135,7 +135,7 @@ create table takeover_postponed (
   uuid uuid not null,
   object jsonb not null,
   ontbreekt text not null,
-  constraint takeover_postponed_uniek unique (takeover_id, soort, uuid)
+  constraint takeover_postponed_unique unique (takeover_id, soort, uuid)
 );
 comment on table takeover_postponed is 'Objects that refer to one that was not there yet; they are tried again at the end of the round.';
 comment on column takeover_postponed.id is 'Internal key; order in which they are tried.';
@@ -152,7 +152,7 @@ create table takeover_file (
   omvang bigint,
   bestand_id bigint references bestand on delete set null,
   staat text not null default 'wacht' constraint takeover_file_staat_check check (staat in ('wacht', 'klaar', 'ontbreekt')),
-  constraint takeover_file_uniek unique (takeover_id, pad)
+  constraint takeover_file_unique unique (takeover_id, pad)
 );
 create index takeover_file_open on takeover_file (takeover_id, id) where staat <> 'klaar';
 create index takeover_file_bestand on takeover_file (bestand_id) where bestand_id is not null;

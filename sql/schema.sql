@@ -49,7 +49,7 @@ create table abonnement (
   token_url text not null default ''::text, -- Where a token is asked (oauth2).
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL, and what its secrets are bound to.
   constraint abonnement_pkey PRIMARY KEY (id),
-  constraint abonnement_uuid_uniek UNIQUE (uuid),
+  constraint abonnement_uuid_unique UNIQUE (uuid),
   constraint abonnement_applicatie FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE SET NULL,
   constraint abonnement_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['header'::text, 'jwt'::text, 'oauth2'::text]))),
   constraint abonnement_callback_url_check CHECK (((length(callback_url) >= 1) AND (length(callback_url) <= 2000))),
@@ -70,7 +70,7 @@ create table abonnement_kanaal (
   toets jsonb not null generated always as (comparable_filters(filters)) stored, -- The filters in the shape in which messages are compared with them.
   constraint abonnement_kanaal_pkey PRIMARY KEY (id),
   constraint abonnement_kanaal_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
-  constraint abonnement_kanaal_bestaat FOREIGN KEY (kanaal_id) REFERENCES kanaal(id)
+  constraint abonnement_kanaal_exists FOREIGN KEY (kanaal_id) REFERENCES kanaal(id)
 );
 CREATE INDEX abonnement_kanaal_abonnement ON abonnement_kanaal USING btree (abonnement_id);
 CREATE INDEX abonnement_kanaal_kanaal ON abonnement_kanaal USING btree (kanaal_id);
@@ -91,7 +91,7 @@ create table applicatie (
   label text not null, -- Name for people.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint applicatie_pkey PRIMARY KEY (id),
-  constraint applicatie_uuid_uniek UNIQUE (uuid)
+  constraint applicatie_uuid_unique UNIQUE (uuid)
 );
 CREATE TRIGGER applicatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
@@ -100,7 +100,7 @@ create table applicatie_client (
   applicatie_id bigint not null, -- The application.
   client_id text not null, -- The client_id claim of its tokens.
   volgorde integer not null default 0, -- Position in clientIds.
-  constraint applicatie_client_id_uniek PRIMARY KEY (client_id),
+  constraint applicatie_client_id_unique PRIMARY KEY (client_id),
   constraint applicatie_client_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
   constraint applicatie_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 50)))
 );
@@ -189,7 +189,7 @@ create table audit (
   toelichting text not null default ''::text, -- Header X-Audit-Toelichting.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint audit_pkey PRIMARY KEY (id),
-  constraint audit_uuid_uniek UNIQUE (uuid)
+  constraint audit_uuid_unique UNIQUE (uuid)
 );
 CREATE INDEX audit_hoofd_object_uuid_id_idx ON audit USING btree (hoofd_object_uuid, id);
 
@@ -233,16 +233,16 @@ create table beheer_account (
   uuid uuid not null default gen_random_uuid(), -- Identifies the account in addresses of pages.
   wachtwoord text, -- argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
   constraint beheer_account_pkey PRIMARY KEY (id),
-  constraint beheer_account_uuid_uniek UNIQUE (uuid),
+  constraint beheer_account_uuid_unique UNIQUE (uuid),
   constraint beheer_account_email_check CHECK ((length(email) <= 254)),
   constraint beheer_account_gebruikersnaam_check CHECK ((gebruikersnaam ~ '^[[:graph:]]{1,150}$'::text)),
   constraint beheer_account_max_vertrouwelijkheidaanduiding_check CHECK ((max_vertrouwelijkheidaanduiding = ANY (ARRAY['openbaar'::text, 'beperkt_openbaar'::text, 'intern'::text, 'zaakvertrouwelijk'::text, 'vertrouwelijk'::text, 'confidentieel'::text, 'geheim'::text, 'zeer_geheim'::text]))),
   constraint beheer_account_naam_check CHECK ((length(naam) <= 200)),
-  constraint beheer_account_oidc_volledig CHECK (((oidc_issuer IS NULL) = (oidc_subject IS NULL))),
+  constraint beheer_account_oidc_complete CHECK (((oidc_issuer IS NULL) = (oidc_subject IS NULL))),
   constraint beheer_account_rol_check CHECK ((rol = ANY (ARRAY['viewer'::text, 'operator'::text, 'administrator'::text])))
 );
-CREATE UNIQUE INDEX beheer_account_gebruikersnaam_uniek ON beheer_account USING btree (lower(gebruikersnaam));
-CREATE UNIQUE INDEX beheer_account_oidc_uniek ON beheer_account USING btree (oidc_issuer, oidc_subject);
+CREATE UNIQUE INDEX beheer_account_gebruikersnaam_unique ON beheer_account USING btree (lower(gebruikersnaam));
+CREATE UNIQUE INDEX beheer_account_oidc_unique ON beheer_account USING btree (oidc_issuer, oidc_subject);
 
 -- Every change made in the administration pages, and every attempt to sign in. Rows are added, never changed or removed.
 create table beheer_audit (
@@ -274,7 +274,7 @@ create table beheer_browser (
   seen_at timestamp with time zone not null default now(), -- When it last signed in.
   sleutel bytea not null, -- SHA-256 of the value in the cookie.
   constraint beheer_browser_pkey PRIMARY KEY (id),
-  constraint beheer_browser_uniek UNIQUE (sleutel, account_id),
+  constraint beheer_browser_unique UNIQUE (sleutel, account_id),
   constraint beheer_browser_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
 );
 CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
@@ -293,8 +293,8 @@ create table beheer_session (
   stap text not null default 'ingelogd'::text, -- totp: the password was right, the one-time code is still to come. ingelogd: signed in.
   uuid uuid not null default gen_random_uuid(), -- Identifies the session in the list that its owner sees.
   constraint beheer_session_pkey PRIMARY KEY (id),
-  constraint beheer_session_sleutel_uniek UNIQUE (sleutel),
-  constraint beheer_session_uuid_uniek UNIQUE (uuid),
+  constraint beheer_session_sleutel_unique UNIQUE (sleutel),
+  constraint beheer_session_uuid_unique UNIQUE (uuid),
   constraint beheer_session_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE,
   constraint beheer_session_stap_check CHECK ((stap = ANY (ARRAY['totp'::text, 'ingelogd'::text])))
 );
@@ -335,12 +335,12 @@ create table besluit (
   zaak_id bigint, -- The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.
   zaak_url text, -- The case in which it was taken, if that stands elsewhere.
   constraint besluit_pkey PRIMARY KEY (id),
-  constraint besluit_identificatie_uniek UNIQUE (identificatie, verantwoordelijke_organisatie, dubbel),
-  constraint besluit_uuid_uniek UNIQUE (uuid),
+  constraint besluit_identificatie_unique UNIQUE (identificatie, verantwoordelijke_organisatie, dubbel),
+  constraint besluit_uuid_unique UNIQUE (uuid),
   constraint besluit_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id),
-  constraint besluit_zaak_bestaat FOREIGN KEY (zaak_id) REFERENCES zaak(id),
-  constraint besluit_een_type CHECK ((num_nonnulls(besluittype_id, besluittype_url) = 1)),
-  constraint besluit_een_zaak CHECK ((num_nonnulls(zaak_id, zaak_url) <= 1)),
+  constraint besluit_zaak_exists FOREIGN KEY (zaak_id) REFERENCES zaak(id),
+  constraint besluit_one_type CHECK ((num_nonnulls(besluittype_id, besluittype_url) = 1)),
+  constraint besluit_one_zaak CHECK ((num_nonnulls(zaak_id, zaak_url) <= 1)),
   constraint besluit_vervalreden_check CHECK ((vervalreden = ANY (ARRAY[''::text, 'tijdelijk'::text, 'ingetrokken_overheid'::text, 'ingetrokken_belanghebbende'::text])))
 );
 CREATE INDEX besluit_besluittype_id_id_idx ON besluit USING btree (besluittype_id, id);
@@ -370,13 +370,13 @@ create table besluitinformatieobject (
   informatieobject_url text, -- The document when it stands elsewhere.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint besluitinformatieobject_pkey PRIMARY KEY (id),
-  constraint besluitinformatieobject_uniek UNIQUE (besluit_id, enkelvoudiginformatieobject_id),
-  constraint besluitinformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint besluitinformatieobject_unique UNIQUE (besluit_id, enkelvoudiginformatieobject_id),
+  constraint besluitinformatieobject_uuid_unique UNIQUE (uuid),
   constraint besluitinformatieobject_besluit_id_fkey FOREIGN KEY (besluit_id) REFERENCES besluit(id) ON DELETE CASCADE,
   constraint besluitinformatieobject_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id),
-  constraint besluitinformatieobject_een_document CHECK ((num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1))
+  constraint besluitinformatieobject_one_document CHECK ((num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1))
 );
-CREATE UNIQUE INDEX besluitinformatieobject_elders_uniek ON besluitinformatieobject USING btree (besluit_id, informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
+CREATE UNIQUE INDEX besluitinformatieobject_elsewhere_unique ON besluitinformatieobject USING btree (besluit_id, informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
 CREATE INDEX besluitinformatieobject_enkelvoudiginformatieobject_id_idx ON besluitinformatieobject USING btree (enkelvoudiginformatieobject_id);
 CREATE INDEX besluitinformatieobject_informatieobject_url_idx ON besluitinformatieobject USING btree (informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
 
@@ -397,10 +397,10 @@ create table besluittype (
   toelichting text not null default ''::text, -- Explanation.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint besluittype_pkey PRIMARY KEY (id),
-  constraint besluittype_uuid_uniek UNIQUE (uuid),
+  constraint besluittype_uuid_unique UNIQUE (uuid),
   constraint besluittype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id),
-  constraint besluittype_publicatietermijn_is_termijn CHECK (is_term(publicatietermijn, 100)),
-  constraint besluittype_reactietermijn_is_termijn CHECK (is_term(reactietermijn, 100))
+  constraint besluittype_publicatietermijn_is_term CHECK (is_term(publicatietermijn, 100)),
+  constraint besluittype_reactietermijn_is_term CHECK (is_term(reactietermijn, 100))
 );
 CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
 CREATE TRIGGER besluittype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
@@ -427,7 +427,7 @@ create table bestand (
   sha256 bytea, -- SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
   sleutel text not null, -- Key in that storage, made by us.
   constraint bestand_pkey PRIMARY KEY (id),
-  constraint bestand_sleutel_uniek UNIQUE (sleutel, backend)
+  constraint bestand_sleutel_unique UNIQUE (sleutel, backend)
 );
 CREATE INDEX bestand_missing ON bestand USING btree (missing_since) WHERE (missing_since IS NOT NULL);
 
@@ -450,8 +450,8 @@ create table bestandsdeel (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   volgnummer integer not null, -- Place in the whole, from 1.
   constraint bestandsdeel_pkey PRIMARY KEY (id),
-  constraint bestandsdeel_uuid_uniek UNIQUE (uuid),
-  constraint bestandsdeel_volgnummer_uniek UNIQUE (enkelvoudiginformatieobject_id, volgnummer),
+  constraint bestandsdeel_uuid_unique UNIQUE (uuid),
+  constraint bestandsdeel_volgnummer_unique UNIQUE (enkelvoudiginformatieobject_id, volgnummer),
   constraint bestandsdeel_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id),
   constraint bestandsdeel_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
   constraint bestandsdeel_omvang_check CHECK ((omvang > 0))
@@ -471,8 +471,8 @@ create table catalogus (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   versie text not null default ''::text, -- Version.
   constraint catalogus_pkey PRIMARY KEY (id),
-  constraint catalogus_domein_rsin_uniek UNIQUE (domein, rsin),
-  constraint catalogus_uuid_uniek UNIQUE (uuid)
+  constraint catalogus_domein_rsin_unique UNIQUE (domein, rsin),
+  constraint catalogus_uuid_unique UNIQUE (uuid)
 );
 
 -- A right of an application that names no version of a type, so that types and versions made later fall under it.
@@ -562,19 +562,19 @@ create table dienst (
   token_url text not null default ''::text, -- Where a token is asked (oauth2).
   uuid uuid not null default gen_random_uuid(), -- Constant name, also what the secret is bound to.
   constraint dienst_pkey PRIMARY KEY (id),
-  constraint dienst_api_root_uniek UNIQUE (api_root),
-  constraint dienst_slug_uniek UNIQUE (slug),
-  constraint dienst_uuid_uniek UNIQUE (uuid),
+  constraint dienst_api_root_unique UNIQUE (api_root),
+  constraint dienst_slug_unique UNIQUE (slug),
+  constraint dienst_uuid_unique UNIQUE (uuid),
   constraint dienst_api_root_check CHECK ((api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'::text)),
   constraint dienst_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['geen'::text, 'zgw'::text, 'api_key'::text, 'oauth2'::text]))),
-  constraint dienst_authenticatie_volledig CHECK (
+  constraint dienst_authenticatie_complete CHECK (
 CASE authenticatie
     WHEN 'zgw'::text THEN ((client_id <> ''::text) AND (geheim IS NOT NULL))
     WHEN 'api_key'::text THEN ((header <> ''::text) AND (geheim IS NOT NULL))
     WHEN 'oauth2'::text THEN ((client_id <> ''::text) AND (token_url <> ''::text) AND (geheim IS NOT NULL))
     ELSE (geheim IS NULL)
 END),
-  constraint dienst_certificaat_volledig CHECK (((certificaat <> ''::text) = (certificate_key IS NOT NULL))),
+  constraint dienst_certificaat_complete CHECK (((certificaat <> ''::text) = (certificate_key IS NOT NULL))),
   constraint dienst_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
   constraint dienst_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
   constraint dienst_soort_check CHECK ((soort = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),
@@ -598,8 +598,8 @@ create table eigenschap (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaaktype_id bigint not null, -- The version of the case type.
   constraint eigenschap_pkey PRIMARY KEY (id),
-  constraint eigenschap_naam_uniek UNIQUE (zaaktype_id, naam),
-  constraint eigenschap_uuid_uniek UNIQUE (uuid),
+  constraint eigenschap_naam_unique UNIQUE (zaaktype_id, naam),
+  constraint eigenschap_uuid_unique UNIQUE (uuid),
   constraint eigenschap_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id) ON DELETE SET NULL,
   constraint eigenschap_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
   constraint eigenschap_specificatie_formaat_check CHECK ((specificatie_formaat = ANY (ARRAY['tekst'::text, 'getal'::text, 'datum'::text, 'datum_tijd'::text])))
@@ -621,10 +621,10 @@ create table enkelvoudiginformatieobject (
   versie integer not null default 1, -- Number of the latest version.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality (latest version).
   constraint enkelvoudiginformatieobject_pkey PRIMARY KEY (id),
-  constraint enkelvoudiginformatieobject_identificatie_uniek UNIQUE (identificatie, bronorganisatie, dubbel),
-  constraint enkelvoudiginformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint enkelvoudiginformatieobject_identificatie_unique UNIQUE (identificatie, bronorganisatie, dubbel),
+  constraint enkelvoudiginformatieobject_uuid_unique UNIQUE (uuid),
   constraint enkelvoudiginformatieobject_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id),
-  constraint enkelvoudiginformatieobject_een_type CHECK ((num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1))
+  constraint enkelvoudiginformatieobject_one_type CHECK ((num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1))
 );
 CREATE INDEX enkelvoudiginformatieobject_informatieobjecttype_id_idx ON enkelvoudiginformatieobject USING btree (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
 CREATE INDEX enkelvoudiginformatieobject_list ON enkelvoudiginformatieobject USING btree (id) INCLUDE (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
@@ -708,7 +708,7 @@ create table gebruiksrecht (
   startdatum timestamp with time zone not null, -- From when.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint gebruiksrecht_pkey PRIMARY KEY (id),
-  constraint gebruiksrecht_uuid_uniek UNIQUE (uuid),
+  constraint gebruiksrecht_uuid_unique UNIQUE (uuid),
   constraint gebruiksrecht_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
 );
 CREATE INDEX gebruiksrecht_enkelvoudiginformatieobject_id_idx ON gebruiksrecht USING btree (enkelvoudiginformatieobject_id);
@@ -740,7 +740,7 @@ create table import (
   uuid uuid not null default gen_random_uuid(), -- Part of its URLs.
   verwerkt integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
   constraint import_pkey PRIMARY KEY (id),
-  constraint import_uuid_uniek UNIQUE (uuid),
+  constraint import_uuid_unique UNIQUE (uuid),
   constraint import_soort_check CHECK ((soort = 'documenten'::text)),
   constraint import_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'finished'::text, 'error'::text])))
 );
@@ -780,7 +780,7 @@ create table import_draft (
   trial_updated_at timestamp with time zone, -- Last progress of the dry run.
   uuid uuid not null default gen_random_uuid(), -- Part of the addresses of its pages.
   constraint import_draft_pkey PRIMARY KEY (id),
-  constraint import_draft_uuid_uniek UNIQUE (uuid),
+  constraint import_draft_uuid_unique UNIQUE (uuid),
   constraint import_draft_trial_status_check CHECK ((trial_status = ANY (ARRAY['wacht'::text, 'bezig'::text, 'klaar'::text, 'mislukt'::text])))
 );
 
@@ -872,7 +872,7 @@ create table informatieobjecttype (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality of documents that state none (drc-007).
   constraint informatieobjecttype_pkey PRIMARY KEY (id),
-  constraint informatieobjecttype_uuid_uniek UNIQUE (uuid),
+  constraint informatieobjecttype_uuid_unique UNIQUE (uuid),
   constraint informatieobjecttype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id)
 );
 CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobjecttype USING btree (catalogus_id, omschrijving);
@@ -889,8 +889,8 @@ create table kanaal (
   naam text not null, -- Name, such as zaken. It never changes.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint kanaal_pkey PRIMARY KEY (id),
-  constraint kanaal_naam_uniek UNIQUE (naam),
-  constraint kanaal_uuid_uniek UNIQUE (uuid),
+  constraint kanaal_naam_unique UNIQUE (naam),
+  constraint kanaal_uuid_unique UNIQUE (uuid),
   constraint kanaal_documentatie_link_check CHECK ((length(documentatie_link) <= 200)),
   constraint kanaal_naam_check CHECK (((length(naam) >= 1) AND (length(naam) <= 50)))
 );
@@ -906,8 +906,8 @@ create table klantcontact (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint klantcontact_pkey PRIMARY KEY (id),
-  constraint klantcontact_identificatie_uniek UNIQUE (identificatie),
-  constraint klantcontact_uuid_uniek UNIQUE (uuid),
+  constraint klantcontact_identificatie_unique UNIQUE (identificatie),
+  constraint klantcontact_uuid_unique UNIQUE (uuid),
   constraint klantcontact_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX klantcontact_zaak_id_idx ON klantcontact USING btree (zaak_id);
@@ -961,7 +961,7 @@ create table notificatie (
   traceparent text, -- Trace context of the request that the message came from; empty: it was not traced.
   uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
   constraint notificatie_pkey PRIMARY KEY (id),
-  constraint notificatie_uuid_uniek UNIQUE (uuid)
+  constraint notificatie_uuid_unique UNIQUE (uuid)
 );
 CREATE INDEX notificatie_aanmaakdatum ON notificatie USING btree (aanmaakdatum, id);
 CREATE INDEX notificatie_hoofd_object ON notificatie USING btree (hoofd_object_uuid);
@@ -1037,11 +1037,11 @@ create table objectinformatieobject (
   object_uuid uuid, -- uuid of the object when it is one of ours; the row comes and goes with the zaakinformatieobject or besluitinformatieobject.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint objectinformatieobject_pkey PRIMARY KEY (id),
-  constraint objectinformatieobject_uniek UNIQUE NULLS NOT DISTINCT (enkelvoudiginformatieobject_id, object_uuid, object_url),
-  constraint objectinformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint objectinformatieobject_unique UNIQUE NULLS NOT DISTINCT (enkelvoudiginformatieobject_id, object_uuid, object_url),
+  constraint objectinformatieobject_uuid_unique UNIQUE (uuid),
   constraint objectinformatieobject_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id),
-  constraint objectinformatieobject_een_object CHECK ((num_nonnulls(object_uuid, object_url) = 1)),
-  constraint objectinformatieobject_object_type_check CHECK ((object_type = ANY (ARRAY['besluit'::text, 'zaak'::text, 'verzoek'::text])))
+  constraint objectinformatieobject_object_type_check CHECK ((object_type = ANY (ARRAY['besluit'::text, 'zaak'::text, 'verzoek'::text]))),
+  constraint objectinformatieobject_one_object CHECK ((num_nonnulls(object_uuid, object_url) = 1))
 );
 CREATE INDEX objectinformatieobject_object_type_idx ON objectinformatieobject USING btree (object_type, enkelvoudiginformatieobject_id) WHERE (object_type <> 'zaak'::text);
 CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USING btree (object_url) WHERE (object_url IS NOT NULL);
@@ -1138,19 +1138,19 @@ create table reserved_zaaknummer (
 -- Outcome of a case (Zaken API, Resultaat); a case has one at most.
 create table resultaat (
   id bigint not null generated always as identity, -- Internal key.
-  resultaattype_elders jsonb, -- What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.
+  resultaattype_elsewhere jsonb, -- What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.
   resultaattype_id bigint, -- The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.
   resultaattype_url text, -- The kind of outcome, when it stands elsewhere.
   toelichting text not null default ''::text, -- Explanation.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint resultaat_pkey PRIMARY KEY (id),
-  constraint resultaat_uuid_uniek UNIQUE (uuid),
-  constraint resultaat_zaak_uniek UNIQUE (zaak_id),
+  constraint resultaat_uuid_unique UNIQUE (uuid),
+  constraint resultaat_zaak_unique UNIQUE (zaak_id),
   constraint resultaat_resultaattype_id_fkey FOREIGN KEY (resultaattype_id) REFERENCES resultaattype(id),
   constraint resultaat_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
-  constraint resultaat_een_type CHECK ((num_nonnulls(resultaattype_id, resultaattype_url) = 1)),
-  constraint resultaat_gegevens_van_type_elders CHECK (((resultaattype_url IS NULL) = (resultaattype_elders IS NULL)))
+  constraint resultaat_data_of_type_elsewhere CHECK (((resultaattype_url IS NULL) = (resultaattype_elsewhere IS NULL))),
+  constraint resultaat_one_type CHECK ((num_nonnulls(resultaattype_id, resultaattype_url) = 1))
 );
 CREATE INDEX resultaat_resultaattype_idx ON resultaat USING btree (resultaattype_id, id) INCLUDE (zaak_id);
 CREATE INDEX resultaat_resultaattype_url_idx ON resultaat USING btree (resultaattype_url) WHERE (resultaattype_url IS NOT NULL);
@@ -1183,13 +1183,13 @@ create table resultaattype (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaaktype_id bigint not null, -- The version of the case type.
   constraint resultaattype_pkey PRIMARY KEY (id),
-  constraint resultaattype_omschrijving_uniek UNIQUE (zaaktype_id, omschrijving),
-  constraint resultaattype_uuid_uniek UNIQUE (uuid),
+  constraint resultaattype_omschrijving_unique UNIQUE (zaaktype_id, omschrijving),
+  constraint resultaattype_uuid_unique UNIQUE (uuid),
   constraint resultaattype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
-  constraint resultaattype_archiefactietermijn_is_termijn CHECK (is_term(archiefactietermijn)),
+  constraint resultaattype_archiefactietermijn_is_term CHECK (is_term(archiefactietermijn)),
   constraint resultaattype_archiefnominatie_check CHECK ((archiefnominatie = ANY (ARRAY[''::text, 'blijvend_bewaren'::text, 'vernietigen'::text]))),
-  constraint resultaattype_brondatum_procestermijn_is_termijn CHECK (is_term(brondatum_procestermijn)),
-  constraint resultaattype_procestermijn_is_termijn CHECK (is_term(procestermijn))
+  constraint resultaattype_brondatum_procestermijn_is_term CHECK (is_term(brondatum_procestermijn)),
+  constraint resultaattype_procestermijn_is_term CHECK (is_term(procestermijn))
 );
 CREATE TRIGGER resultaattype_has_room BEFORE INSERT ON resultaattype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
@@ -1251,11 +1251,11 @@ create table rol (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint rol_pkey PRIMARY KEY (id),
-  constraint rol_uuid_uniek UNIQUE (uuid),
+  constraint rol_uuid_unique UNIQUE (uuid),
   constraint rol_roltype_id_fkey FOREIGN KEY (roltype_id) REFERENCES roltype(id),
   constraint rol_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint rol_betrokkene_type_check CHECK ((betrokkene_type = ANY (ARRAY['natuurlijk_persoon'::text, 'niet_natuurlijk_persoon'::text, 'vestiging'::text, 'organisatorische_eenheid'::text, 'medewerker'::text]))),
-  constraint rol_een_type CHECK ((num_nonnulls(roltype_id, roltype_url) = 1))
+  constraint rol_one_type CHECK ((num_nonnulls(roltype_id, roltype_url) = 1))
 );
 CREATE INDEX rol_ann_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'annIdentificatie'::text))) WHERE ((betrokkene_identificatie ->> 'annIdentificatie'::text) <> ''::text);
 CREATE INDEX rol_anp_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'anpIdentificatie'::text))) WHERE ((betrokkene_identificatie ->> 'anpIdentificatie'::text) <> ''::text);
@@ -1289,8 +1289,8 @@ create table roltype (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaaktype_id bigint not null, -- The version of the case type.
   constraint roltype_pkey PRIMARY KEY (id),
-  constraint roltype_omschrijving_uniek UNIQUE (zaaktype_id, omschrijving),
-  constraint roltype_uuid_uniek UNIQUE (uuid),
+  constraint roltype_omschrijving_unique UNIQUE (zaaktype_id, omschrijving),
+  constraint roltype_uuid_unique UNIQUE (uuid),
   constraint roltype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
 );
 CREATE TRIGGER roltype_has_room BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
@@ -1310,7 +1310,7 @@ create table selectielijst_import (
   id boolean not null default true, -- Always true: there is one selectielijst.
   ingelezen timestamp with time zone not null default now(), -- When it was imported.
   constraint selectielijst_import_pkey PRIMARY KEY (id),
-  constraint selectielijst_import_een CHECK (id)
+  constraint selectielijst_import_singleton CHECK (id)
 );
 
 -- What was imported of the selectielijst: procestypen, resultaten and generic descriptions.
@@ -1347,17 +1347,17 @@ create table status (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint status_pkey PRIMARY KEY (id),
-  constraint status_moment_uniek UNIQUE (zaak_id, datum_status_gezet),
-  constraint status_uuid_uniek UNIQUE (uuid),
+  constraint status_moment_unique UNIQUE (zaak_id, datum_status_gezet),
+  constraint status_uuid_unique UNIQUE (uuid),
   constraint status_gezetdoor_id_fkey FOREIGN KEY (gezetdoor_id) REFERENCES rol(id) ON DELETE SET NULL,
   constraint status_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id),
   constraint status_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
-  constraint status_een_type CHECK ((num_nonnulls(statustype_id, statustype_url) = 1)),
-  constraint status_gegevens_van_type_elders CHECK ((num_nonnulls(statustype_omschrijving, is_eindstatus) =
+  constraint status_data_of_type_elsewhere CHECK ((num_nonnulls(statustype_omschrijving, is_eindstatus) =
 CASE
     WHEN (statustype_url IS NULL) THEN 0
     ELSE 2
-END))
+END)),
+  constraint status_one_type CHECK ((num_nonnulls(statustype_id, statustype_url) = 1))
 );
 CREATE INDEX status_datum_status_gezet_id_idx ON status USING btree (datum_status_gezet, id);
 CREATE INDEX status_gezetdoor_id_idx ON status USING btree (gezetdoor_id) WHERE (gezetdoor_id IS NOT NULL);
@@ -1396,10 +1396,10 @@ create table statustype (
   volgnummer integer not null, -- Position in the process.
   zaaktype_id bigint not null, -- The version of the case type.
   constraint statustype_pkey PRIMARY KEY (id),
-  constraint statustype_uuid_uniek UNIQUE (uuid),
-  constraint statustype_volgnummer_uniek UNIQUE (zaaktype_id, volgnummer),
+  constraint statustype_uuid_unique UNIQUE (uuid),
+  constraint statustype_volgnummer_unique UNIQUE (zaaktype_id, volgnummer),
   constraint statustype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
-  constraint statustype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd, 100)),
+  constraint statustype_doorlooptijd_is_term CHECK (is_term(doorlooptijd, 100)),
   constraint statustype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 9999)))
 );
 CREATE TRIGGER statustype_has_room BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
@@ -1414,7 +1414,7 @@ create table substatus (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint substatus_pkey PRIMARY KEY (id),
-  constraint substatus_uuid_uniek UNIQUE (uuid),
+  constraint substatus_uuid_unique UNIQUE (uuid),
   constraint substatus_status_id_fkey FOREIGN KEY (status_id) REFERENCES status(id) ON DELETE CASCADE,
   constraint substatus_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
@@ -1444,7 +1444,7 @@ create table takeover (
   switched_at timestamp with time zone, -- When this side came in charge.
   uuid uuid not null default gen_random_uuid(), -- Part of its URL in the beheer.
   constraint takeover_pkey PRIMARY KEY (id),
-  constraint takeover_uuid_uniek UNIQUE (uuid),
+  constraint takeover_uuid_unique UNIQUE (uuid),
   constraint takeover_soort_check CHECK ((soort = ANY (ARRAY['api'::text, 'open-zaak'::text]))),
   constraint takeover_status_check CHECK ((status = ANY (ARRAY['loopt'::text, 'klaar'::text, 'gestopt'::text, 'omgeschakeld'::text])))
 );
@@ -1469,7 +1469,7 @@ create table takeover_file (
   staat text not null default 'wacht'::text, -- wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
   takeover_id bigint not null, -- The takeover.
   constraint takeover_file_pkey PRIMARY KEY (id),
-  constraint takeover_file_uniek UNIQUE (takeover_id, pad),
+  constraint takeover_file_unique UNIQUE (takeover_id, pad),
   constraint takeover_file_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id) ON DELETE SET NULL,
   constraint takeover_file_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
 );
@@ -1496,7 +1496,7 @@ create table takeover_postponed (
   takeover_id bigint not null, -- The takeover.
   uuid uuid not null, -- The object.
   constraint takeover_postponed_pkey PRIMARY KEY (id),
-  constraint takeover_postponed_uniek UNIQUE (takeover_id, soort, uuid),
+  constraint takeover_postponed_unique UNIQUE (takeover_id, soort, uuid),
   constraint takeover_postponed_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE
 );
 
@@ -1513,7 +1513,7 @@ create table takeover_remark (
   uitkomst text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
   veld text not null default ''::text, -- The field, when it is about one.
   constraint takeover_remark_pkey PRIMARY KEY (id),
-  constraint takeover_remark_uniek UNIQUE (takeover_id, soort, sleutel, code, veld),
+  constraint takeover_remark_unique UNIQUE (takeover_id, soort, sleutel, code, veld),
   constraint takeover_remark_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE,
   constraint takeover_remark_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['geweigerd'::text, 'gemarkeerd'::text, 'verschil'::text])))
 );
@@ -1609,7 +1609,7 @@ create table verzending (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   verzenddatum date, -- Day of sending.
   constraint verzending_pkey PRIMARY KEY (id),
-  constraint verzending_uuid_uniek UNIQUE (uuid),
+  constraint verzending_uuid_unique UNIQUE (uuid),
   constraint verzending_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
   constraint verzending_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['afzender'::text, 'geadresseerde'::text])))
 );
@@ -1628,7 +1628,7 @@ create table worker (
   uninterrupted_since timestamp with time zone not null default now(), -- Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.
   versie text not null, -- Version of the program that the worker runs.
   constraint worker_pkey PRIMARY KEY (id),
-  constraint worker_pool_id_uniek UNIQUE (pool_id)
+  constraint worker_pool_id_unique UNIQUE (pool_id)
 );
 
 -- Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.
@@ -1670,7 +1670,7 @@ create table zaak (
   processobjectaard text not null default ''::text, -- Kind of the process object.
   producten_of_diensten text[] not null default '{}'::text[], -- URLs of products or services, out of those of the case type (zrc-015).
   publicatiedatum date, -- Day of publication.
-  registratiedatum date not null default vandaag('Europe/Amsterdam'::text), -- Day of registration.
+  registratiedatum date not null default today('Europe/Amsterdam'::text), -- Day of registration.
   selectielijstklasse text not null default ''::text, -- URL of the selectielijst result.
   startdatum date not null, -- Day on which the work began or will begin.
   startdatum_bewaartermijn date, -- Day on which the term before archiefactiedatum begins.
@@ -1689,20 +1689,20 @@ create table zaak (
   zaaktype_omschrijving text, -- omschrijving of a type elsewhere, when the case was made; lists are filtered by it.
   zaaktype_url text, -- The version of the case type, when it stands elsewhere; rights compare it as it was written.
   constraint zaak_pkey PRIMARY KEY (id),
-  constraint zaak_identificatie_uniek UNIQUE (identificatie, bronorganisatie, dubbel),
-  constraint zaak_uuid_uniek UNIQUE (uuid),
+  constraint zaak_identificatie_unique UNIQUE (identificatie, bronorganisatie, dubbel),
+  constraint zaak_uuid_unique UNIQUE (uuid),
   constraint zaak_hoofdzaak_id_fkey FOREIGN KEY (hoofdzaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id),
   constraint zaak_archiefnominatie_check CHECK ((archiefnominatie = ANY (ARRAY['blijvend_bewaren'::text, 'vernietigen'::text]))),
   constraint zaak_archiefstatus_check CHECK ((archiefstatus = ANY (ARRAY['nog_te_archiveren'::text, 'gearchiveerd'::text, 'gearchiveerd_procestermijn_onbekend'::text, 'overgedragen'::text]))),
-  constraint zaak_een_zaaktype CHECK ((num_nonnulls(zaaktype_id, zaaktype_url) = 1)),
-  constraint zaak_gegevens_van_type_elders CHECK ((num_nonnulls(zaaktype_catalogus_url, zaaktype_identificatie, zaaktype_omschrijving) =
+  constraint zaak_data_of_type_elsewhere CHECK ((num_nonnulls(zaaktype_catalogus_url, zaaktype_identificatie, zaaktype_omschrijving) =
 CASE
     WHEN (zaaktype_url IS NULL) THEN 0
     ELSE 3
 END)),
-  constraint zaak_niet_eigen_hoofdzaak CHECK ((hoofdzaak_id <> id)),
-  constraint zaak_verlenging_duur_is_termijn CHECK (is_term(verlenging_duur, 100))
+  constraint zaak_not_own_hoofdzaak CHECK ((hoofdzaak_id <> id)),
+  constraint zaak_one_zaaktype CHECK ((num_nonnulls(zaaktype_id, zaaktype_url) = 1)),
+  constraint zaak_verlenging_duur_is_term CHECK (is_term(verlenging_duur, 100))
 );
 CREATE INDEX zaak_archiefactiedatum_id_idx ON zaak USING btree (archiefactiedatum, id);
 CREATE INDEX zaak_archiefstatus_id_idx ON zaak USING btree (archiefstatus, id) WHERE (archiefstatus <> 'nog_te_archiveren'::text);
@@ -1746,7 +1746,7 @@ create table zaak_andere_zaak (
   constraint zaak_andere_zaak_andere_zaak_id_fkey FOREIGN KEY (andere_zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_andere_zaak_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_andere_zaak_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['vervolg'::text, 'onderwerp'::text, 'bijdrage'::text, 'overig'::text]))),
-  constraint zaak_andere_zaak_een_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
+  constraint zaak_andere_zaak_one_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
 );
 CREATE INDEX zaak_andere_zaak_andere_zaak_id_idx ON zaak_andere_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
 
@@ -1772,10 +1772,10 @@ create table zaak_gerelateerde_zaak (
   id bigint not null generated always as identity, -- Internal key; order in the list.
   zaak_id bigint not null, -- The case.
   constraint zaak_gerelateerde_zaak_pkey PRIMARY KEY (id),
-  constraint zaak_gerelateerde_zaak_uniek UNIQUE NULLS NOT DISTINCT (zaak_id, andere_zaak_id, andere_zaak_url),
+  constraint zaak_gerelateerde_zaak_unique UNIQUE NULLS NOT DISTINCT (zaak_id, andere_zaak_id, andere_zaak_url),
   constraint zaak_gerelateerde_zaak_andere_zaak_id_fkey FOREIGN KEY (andere_zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_gerelateerde_zaak_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
-  constraint zaak_gerelateerde_zaak_een_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
+  constraint zaak_gerelateerde_zaak_one_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
 );
 CREATE INDEX zaak_gerelateerde_zaak_andere_zaak_id_idx ON zaak_gerelateerde_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
 
@@ -1806,10 +1806,10 @@ create table zaakbesluit (
   vervaldatum date, -- Its vervaldatum: archiving may count from it.
   zaak_id bigint not null, -- The case.
   constraint zaakbesluit_pkey PRIMARY KEY (id),
-  constraint zaakbesluit_uniek UNIQUE NULLS NOT DISTINCT (zaak_id, besluit_uuid, besluit_url),
-  constraint zaakbesluit_uuid_uniek UNIQUE (uuid),
-  constraint zaakbesluit_zaak_bestaat FOREIGN KEY (zaak_id) REFERENCES zaak(id),
-  constraint zaakbesluit_een_besluit CHECK ((num_nonnulls(besluit_uuid, besluit_url) = 1))
+  constraint zaakbesluit_unique UNIQUE NULLS NOT DISTINCT (zaak_id, besluit_uuid, besluit_url),
+  constraint zaakbesluit_uuid_unique UNIQUE (uuid),
+  constraint zaakbesluit_zaak_exists FOREIGN KEY (zaak_id) REFERENCES zaak(id),
+  constraint zaakbesluit_one_besluit CHECK ((num_nonnulls(besluit_uuid, besluit_url) = 1))
 );
 CREATE INDEX zaakbesluit_besluit_uuid_idx ON zaakbesluit USING btree (besluit_uuid) WHERE (besluit_uuid IS NOT NULL);
 
@@ -1820,8 +1820,8 @@ create table zaakcontactmoment (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint zaakcontactmoment_pkey PRIMARY KEY (id),
-  constraint zaakcontactmoment_uniek UNIQUE (zaak_id, contactmoment),
-  constraint zaakcontactmoment_uuid_uniek UNIQUE (uuid),
+  constraint zaakcontactmoment_unique UNIQUE (zaak_id, contactmoment),
+  constraint zaakcontactmoment_uuid_unique UNIQUE (uuid),
   constraint zaakcontactmoment_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX zaakcontactmoment_contactmoment_idx ON zaakcontactmoment USING btree (contactmoment);
@@ -1836,10 +1836,10 @@ create table zaakeigenschap (
   waarde text not null, -- The value.
   zaak_id bigint not null, -- The case.
   constraint zaakeigenschap_pkey PRIMARY KEY (id),
-  constraint zaakeigenschap_uuid_uniek UNIQUE (uuid),
+  constraint zaakeigenschap_uuid_unique UNIQUE (uuid),
   constraint zaakeigenschap_eigenschap_id_fkey FOREIGN KEY (eigenschap_id) REFERENCES eigenschap(id),
   constraint zaakeigenschap_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
-  constraint zaakeigenschap_een_type CHECK ((num_nonnulls(eigenschap_id, eigenschap_url) = 1))
+  constraint zaakeigenschap_one_type CHECK ((num_nonnulls(eigenschap_id, eigenschap_url) = 1))
 );
 CREATE INDEX zaakeigenschap_eigenschap_id_idx ON zaakeigenschap USING btree (eigenschap_id);
 CREATE INDEX zaakeigenschap_zaak_id_idx ON zaakeigenschap USING btree (zaak_id);
@@ -1857,14 +1857,14 @@ create table zaakinformatieobject (
   vernietigingsdatum timestamp with time zone, -- When the document is to be destroyed.
   zaak_id bigint not null, -- The case.
   constraint zaakinformatieobject_pkey PRIMARY KEY (id),
-  constraint zaakinformatieobject_uniek UNIQUE (zaak_id, enkelvoudiginformatieobject_id),
-  constraint zaakinformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint zaakinformatieobject_unique UNIQUE (zaak_id, enkelvoudiginformatieobject_id),
+  constraint zaakinformatieobject_uuid_unique UNIQUE (uuid),
   constraint zaakinformatieobject_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id),
   constraint zaakinformatieobject_status_id_fkey FOREIGN KEY (status_id) REFERENCES status(id) ON DELETE SET NULL,
   constraint zaakinformatieobject_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
-  constraint zaakinformatieobject_een_document CHECK ((num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1))
+  constraint zaakinformatieobject_one_document CHECK ((num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1))
 );
-CREATE UNIQUE INDEX zaakinformatieobject_elders_uniek ON zaakinformatieobject USING btree (zaak_id, informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
+CREATE UNIQUE INDEX zaakinformatieobject_elsewhere_unique ON zaakinformatieobject USING btree (zaak_id, informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
 CREATE INDEX zaakinformatieobject_enkelvoudiginformatieobject_id_idx ON zaakinformatieobject USING btree (enkelvoudiginformatieobject_id);
 CREATE INDEX zaakinformatieobject_informatieobject_url_idx ON zaakinformatieobject USING btree (informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
 CREATE INDEX zaakinformatieobject_status_id_idx ON zaakinformatieobject USING btree (status_id) WHERE (status_id IS NOT NULL);
@@ -1882,7 +1882,7 @@ create table zaaknotitie (
   wijzigingsdatum timestamp with time zone not null default now(), -- When it last changed.
   zaak_id bigint not null, -- The case.
   constraint zaaknotitie_pkey PRIMARY KEY (id),
-  constraint zaaknotitie_uuid_uniek UNIQUE (uuid),
+  constraint zaaknotitie_uuid_unique UNIQUE (uuid),
   constraint zaaknotitie_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaaknotitie_notitie_type_check CHECK ((notitie_type = ANY (ARRAY['intern'::text, 'extern'::text]))),
   constraint zaaknotitie_status_check CHECK ((status = ANY (ARRAY['concept'::text, 'definitief'::text])))
@@ -1907,10 +1907,10 @@ create table zaakobject (
   zaakobjecttype_id bigint, -- The zaakobjecttype, when one of ours was named.
   zaakobjecttype_url text, -- The zaakobjecttype, when one elsewhere was named.
   constraint zaakobject_pkey PRIMARY KEY (id),
-  constraint zaakobject_uuid_uniek UNIQUE (uuid),
+  constraint zaakobject_uuid_unique UNIQUE (uuid),
   constraint zaakobject_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaakobject_zaakobjecttype_id_fkey FOREIGN KEY (zaakobjecttype_id) REFERENCES zaakobjecttype(id),
-  constraint zaakobject_een_type CHECK ((num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1))
+  constraint zaakobject_one_type CHECK ((num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1))
 );
 CREATE INDEX zaakobject_object_idx ON zaakobject USING btree (object) WHERE (object <> ''::text);
 CREATE INDEX zaakobject_object_type_idx ON zaakobject USING btree (object_type);
@@ -1933,7 +1933,7 @@ create table zaakobjecttype (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   zaaktype_id bigint not null, -- The version of the case type.
   constraint zaakobjecttype_pkey PRIMARY KEY (id),
-  constraint zaakobjecttype_uuid_uniek UNIQUE (uuid),
+  constraint zaakobjecttype_uuid_unique UNIQUE (uuid),
   constraint zaakobjecttype_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id) ON DELETE SET NULL,
   constraint zaakobjecttype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
 );
@@ -1982,12 +1982,12 @@ create table zaaktype (
   versiedatum date not null, -- Date of this version.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality of cases that state none.
   constraint zaaktype_pkey PRIMARY KEY (id),
-  constraint zaaktype_uuid_uniek UNIQUE (uuid),
+  constraint zaaktype_uuid_unique UNIQUE (uuid),
   constraint zaaktype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id),
-  constraint zaaktype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd, 100)),
+  constraint zaaktype_doorlooptijd_is_term CHECK (is_term(doorlooptijd, 100)),
   constraint zaaktype_indicatie_intern_of_extern_check CHECK ((indicatie_intern_of_extern = ANY (ARRAY['intern'::text, 'extern'::text]))),
-  constraint zaaktype_servicenorm_is_termijn CHECK (is_term(servicenorm, 100)),
-  constraint zaaktype_verlengingstermijn_is_termijn CHECK (is_term(verlengingstermijn, 100))
+  constraint zaaktype_servicenorm_is_term CHECK (is_term(servicenorm, 100)),
+  constraint zaaktype_verlengingstermijn_is_term CHECK (is_term(verlengingstermijn, 100))
 );
 CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
 CREATE TRIGGER zaaktype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
@@ -2026,7 +2026,7 @@ create table zaaktype_gerelateerd_zaaktype (
   constraint zaaktype_gerelateerd_zaaktype_pkey PRIMARY KEY (zaaktype_id, volgorde),
   constraint zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_fkey FOREIGN KEY (gerelateerd_zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
   constraint zaaktype_gerelateerd_zaaktype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
-  constraint zaaktype_gerelateerd_een_zaaktype CHECK ((num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)),
+  constraint zaaktype_gerelateerd_one_zaaktype CHECK ((num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)),
   constraint zaaktype_gerelateerd_zaaktype_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['vervolg'::text, 'bijdrage'::text, 'onderwerp'::text])))
 );
 CREATE INDEX zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx ON zaaktype_gerelateerd_zaaktype USING btree (gerelateerd_zaaktype_id);
@@ -2042,8 +2042,8 @@ create table zaaktype_informatieobjecttype (
   volgnummer integer not null, -- Position within the case type.
   zaaktype_id bigint not null, -- The version of the case type.
   constraint zaaktype_informatieobjecttype_pkey PRIMARY KEY (id),
-  constraint zaaktype_informatieobjecttype_uuid_uniek UNIQUE (uuid),
-  constraint zaaktype_informatieobjecttype_volgnummer_uniek UNIQUE (zaaktype_id, volgnummer),
+  constraint zaaktype_informatieobjecttype_uuid_unique UNIQUE (uuid),
+  constraint zaaktype_informatieobjecttype_volgnummer_unique UNIQUE (zaaktype_id, volgnummer),
   constraint zaaktype_informatieobjecttype_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id) ON DELETE CASCADE,
   constraint zaaktype_informatieobjecttype_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id) ON DELETE SET NULL,
   constraint zaaktype_informatieobjecttype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
@@ -2061,8 +2061,8 @@ create table zaakverzoek (
   verzoek text not null, -- Its URL.
   zaak_id bigint not null, -- The case.
   constraint zaakverzoek_pkey PRIMARY KEY (id),
-  constraint zaakverzoek_uniek UNIQUE (zaak_id, verzoek),
-  constraint zaakverzoek_uuid_uniek UNIQUE (uuid),
+  constraint zaakverzoek_unique UNIQUE (zaak_id, verzoek),
+  constraint zaakverzoek_uuid_unique UNIQUE (uuid),
   constraint zaakverzoek_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX zaakverzoek_verzoek_idx ON zaakverzoek USING btree (verzoek);
@@ -2164,13 +2164,13 @@ create view notificatie_overview as
 -- How the outcome of a case has it archived, wherever its resultaattype stands.
 create view resultaat_archiving as
  SELECT r.zaak_id,
-    COALESCE(y.omschrijving, (r.resultaattype_elders ->> 'omschrijving'::text)) AS omschrijving,
-    COALESCE(y.archiefnominatie, (r.resultaattype_elders ->> 'archiefnominatie'::text)) AS archiefnominatie,
-    COALESCE(y.archiefactietermijn, (r.resultaattype_elders ->> 'archiefactietermijn'::text)) AS archiefactietermijn,
-    COALESCE(y.brondatum_afleidingswijze, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,afleidingswijze}'::text[])) AS afleidingswijze,
-    COALESCE(y.brondatum_datumkenmerk, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,datumkenmerk}'::text[])) AS datumkenmerk,
-    COALESCE(y.brondatum_objecttype, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,objecttype}'::text[])) AS objecttype,
-    COALESCE(y.brondatum_procestermijn, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,procestermijn}'::text[])) AS procestermijn
+    COALESCE(y.omschrijving, (r.resultaattype_elsewhere ->> 'omschrijving'::text)) AS omschrijving,
+    COALESCE(y.archiefnominatie, (r.resultaattype_elsewhere ->> 'archiefnominatie'::text)) AS archiefnominatie,
+    COALESCE(y.archiefactietermijn, (r.resultaattype_elsewhere ->> 'archiefactietermijn'::text)) AS archiefactietermijn,
+    COALESCE(y.brondatum_afleidingswijze, (r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,afleidingswijze}'::text[])) AS afleidingswijze,
+    COALESCE(y.brondatum_datumkenmerk, (r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,datumkenmerk}'::text[])) AS datumkenmerk,
+    COALESCE(y.brondatum_objecttype, (r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,objecttype}'::text[])) AS objecttype,
+    COALESCE(y.brondatum_procestermijn, (r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,procestermijn}'::text[])) AS procestermijn
    FROM (resultaat r
      LEFT JOIN resultaattype y ON ((y.id = r.resultaattype_id)));
 
@@ -3015,7 +3015,7 @@ CREATE OR REPLACE FUNCTION notify_setting_change()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform pg_notify('zaakstroom_instellingen', '');
+  perform pg_notify('zaakstroom_settings', '');
   return null;
 end;
 $function$;
@@ -3357,7 +3357,7 @@ begin
 end $function$;
 
 -- The day that it is in this time zone.
-CREATE OR REPLACE FUNCTION vandaag(zone text)
+CREATE OR REPLACE FUNCTION today(zone text)
  RETURNS date
  LANGUAGE sql
  STABLE
@@ -3370,7 +3370,7 @@ CREATE OR REPLACE FUNCTION wake_sender()
 AS $function$
 begin
   if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
-    perform graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties');
+    perform graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties');
   end if;
 end $function$;
 

@@ -29,10 +29,10 @@ import { takeoverStep } from './takeover-step.ts'
 export type TaskParts = BatchParts &
   Stores & { ahead?: Ahead; config: Config; services: Services; runner: ReturnType<typeof portionRunner> }
 
-type Tasks = Record<Exclude<keyof GraphileWorker.Tasks, 'verstuur-notificaties'>, Task>
+type Tasks = Record<Exclude<keyof GraphileWorker.Tasks, 'send-notificaties'>, Task>
 
 /**
- * Every kind of job, by the name under which it is queued, which is that of its file; but for `verstuur-notificaties`, which
+ * Every kind of job, by the name under which it is queued, which is that of its file; but for `send-notificaties`, which
  * has a worker of its own. Each goes on under the id of the request that it came from, and in its trace.
  */
 export function taskList(parts: TaskParts): Tasks {

@@ -156,7 +156,7 @@ export async function testApp(
       await client.connect()
       try {
         const tasks = taskList({ ...parts, copyFiles: copying.copyFiles, ahead, runner })
-        const wake = { 'verstuur-notificaties': async () => {} }
+        const wake = { 'send-notificaties': async () => {} }
         await runTaskListOnce({ logger: QUIET }, { ...tasks, ...wake }, client as never)
         await openSender({ ...parts, open: () => database }).once()
       } finally {

@@ -99,7 +99,7 @@ async function insertBesluit(m: Mutation, values: NewBesluit): Promise<string> {
     const made = await m.trx
       .insertInto('besluit')
       .values({ ...values, identificatie: sql<string>`besluit_identificatie(${values.datum}::date)` })
-      .onConflict((conflict) => conflict.constraint('besluit_identificatie_uniek').doNothing())
+      .onConflict((conflict) => conflict.constraint('besluit_identificatie_unique').doNothing())
       .returning('uuid')
       .executeTakeFirst()
     if (made) return made.uuid

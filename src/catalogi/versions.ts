@@ -27,8 +27,8 @@ export const TYPE_KEY = {
 export type Hoofdtype = keyof typeof TYPE_KEY
 /** Whether a version (alias with its dot, or '') is valid on a day; null is today. */
 export const validOn = (alias: string, datum: string | null) =>
-  sql`(${sql.raw(alias)}begin_geldigheid <= coalesce(${datum}::date, vandaag(${timeZone()}))
-    and coalesce(${sql.raw(alias)}einde_geldigheid >= coalesce(${datum}::date, vandaag(${timeZone()})), true))`
+  sql`(${sql.raw(alias)}begin_geldigheid <= coalesce(${datum}::date, today(${timeZone()}))
+    and coalesce(${sql.raw(alias)}einde_geldigheid >= coalesce(${datum}::date, today(${timeZone()})), true))`
 
 /**
  * For relations that an object has to types. Of each type (its versions share a key) the best version comes first: the

@@ -1,7 +1,7 @@
 // The job side: opening its parts, running and stopping.
 import type { Logger } from 'pino'
 import { PERIODIC, taskList } from '../../tasks/index.ts'
-import { sendNotifications } from '../../tasks/verstuur-notificaties.ts'
+import { sendNotifications } from '../../tasks/send-notificaties.ts'
 import { requireKey } from '../autorisaties/secret-key.ts'
 import { openLiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
@@ -117,7 +117,7 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
     const worker = await startWorker({
       databaseUrl: url,
       name: 'notificaties',
-      taskList: { 'verstuur-notificaties': sendNotifications(sender) },
+      taskList: { 'send-notificaties': sendNotifications(sender) },
       concurrency: 2,
       log,
       checks: [wakeOverdue],

@@ -26,7 +26,7 @@ export async function openLiveSettings(config: Config, database: Database, log: 
   const again = () =>
     void refresh().catch((error) => log.warn({ reason: (error as Error).message }, 'the settings were not read again'))
   await refresh()
-  const listener = await listen(database.url, 'zaakstroom_instellingen', again, log)
+  const listener = await listen(database.url, 'zaakstroom_settings', again, log)
   const timer = setInterval(again, REREAD_MS).unref()
   const names = new Set([...Object.keys(config), ...CHANGEABLE.map(({ key }) => key)]) as Set<keyof Config>
   const getters = [...names].map((name) => [name, { enumerable: true, get: () => current[name] }] as const)

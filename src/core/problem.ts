@@ -181,37 +181,37 @@ export const KINDS: Record<number, Kind> & Record<400 | 500, Kind> = {
 
 /** Rules that the database keeps, by the name of the constraint: the name is the contract with `sql/`. */
 const CONSTRAINTS: Record<string, () => Problem> = {
-  zaak_identificatie_uniek: () =>
+  zaak_identificatie_unique: () =>
     invalid('identificatie', 'identificatie-niet-uniek', 'Deze identificatie bestaat al binnen de bronorganisatie.'),
-  kanaal_naam_uniek: () => invalid('naam', 'unique', 'Er is al een kanaal met deze naam.'),
-  resultaat_zaak_uniek: () => invalid('zaak', 'unique', 'De zaak heeft al een resultaat.'),
-  status_moment_uniek: () => invalid('nonFieldErrors', 'unique', 'De zaak heeft al een status op dit moment.'),
-  zaakinformatieobject_uniek: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij deze zaak.'),
-  zaakcontactmoment_uniek: () => invalid('nonFieldErrors', 'unique', 'Het contactmoment hoort al bij deze zaak.'),
-  zaakverzoek_uniek: () => invalid('nonFieldErrors', 'unique', 'Het verzoek hoort al bij deze zaak.'),
-  klantcontact_identificatie_uniek: () => invalid('identificatie', 'unique', 'Deze identificatie bestaat al.'),
-  besluit_identificatie_uniek: () =>
+  kanaal_naam_unique: () => invalid('naam', 'unique', 'Er is al een kanaal met deze naam.'),
+  resultaat_zaak_unique: () => invalid('zaak', 'unique', 'De zaak heeft al een resultaat.'),
+  status_moment_unique: () => invalid('nonFieldErrors', 'unique', 'De zaak heeft al een status op dit moment.'),
+  zaakinformatieobject_unique: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij deze zaak.'),
+  zaakcontactmoment_unique: () => invalid('nonFieldErrors', 'unique', 'Het contactmoment hoort al bij deze zaak.'),
+  zaakverzoek_unique: () => invalid('nonFieldErrors', 'unique', 'Het verzoek hoort al bij deze zaak.'),
+  klantcontact_identificatie_unique: () => invalid('identificatie', 'unique', 'Deze identificatie bestaat al.'),
+  besluit_identificatie_unique: () =>
     invalid(
       'identificatie',
       'identificatie-niet-uniek',
       'Deze identificatie bestaat al binnen de verantwoordelijke organisatie.',
     ),
-  besluitinformatieobject_uniek: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij dit besluit.'),
-  dienst_api_root_uniek: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),
-  catalogus_domein_rsin_uniek: () =>
+  besluitinformatieobject_unique: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij dit besluit.'),
+  dienst_api_root_unique: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),
+  catalogus_domein_rsin_unique: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van domein en rsin bestaat al.'),
-  statustype_volgnummer_uniek: () =>
+  statustype_volgnummer_unique: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en volgnummer bestaat al.'),
-  resultaattype_omschrijving_uniek: () =>
+  resultaattype_omschrijving_unique: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en omschrijving bestaat al.'),
-  roltype_omschrijving_uniek: () =>
+  roltype_omschrijving_unique: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en omschrijving bestaat al.'),
-  eigenschap_naam_uniek: () => invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en naam bestaat al.'),
-  zaaktype_informatieobjecttype_volgnummer_uniek: () =>
+  eigenschap_naam_unique: () => invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en naam bestaat al.'),
+  zaaktype_informatieobjecttype_volgnummer_unique: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en volgnummer bestaat al.'),
-  objectinformatieobject_uniek: () =>
+  objectinformatieobject_unique: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van object en informatieobject bestaat al.'),
-  enkelvoudiginformatieobject_identificatie_uniek: () =>
+  enkelvoudiginformatieobject_identificatie_unique: () =>
     invalid('identificatie', 'identificatie-niet-uniek', 'Deze identificatie bestaat al binnen de bronorganisatie.'),
 }
 
@@ -231,7 +231,7 @@ const REFERENCES: Record<string, [name: string, code: string]> = {
   zaakinformatieobject_enkelvoudiginformatieobject_id_fkey: ['informatieobject', 'bad-url'],
   zaakinformatieobject_status_id_fkey: ['status', 'bad-url'],
   besluit_besluittype_id_fkey: ['besluittype', 'bad-url'],
-  besluit_zaak_bestaat: ['zaak', 'bad-url'],
+  besluit_zaak_exists: ['zaak', 'bad-url'],
   besluitinformatieobject_enkelvoudiginformatieobject_id_fkey: ['informatieobject', 'bad-url'],
   enkelvoudiginformatieobject_informatieobjecttype_id_fkey: ['informatieobjecttype', 'bad-url'],
   enkelvoudiginformatieobject_versie_informatieobjecttype_id_fkey: ['informatieobjecttype', 'bad-url'],

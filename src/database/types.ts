@@ -2582,7 +2582,7 @@ export interface Resultaat {
   /**
    * What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.
    */
-  resultaattypeElders: unknown | null;
+  resultaattypeElsewhere: unknown | null;
   /**
    * The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.
    */

@@ -8,7 +8,7 @@ type Link = { documentId: number; objectType: 'zaak' | 'besluit'; objectUuid: st
 export async function linkObject(m: Mutation, { documentId, objectType, objectUuid }: Link): Promise<void> {
   await m.sql`insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_uuid)
     values (${documentId}, ${objectType}, ${objectUuid})
-    on conflict on constraint objectinformatieobject_uniek do nothing`
+    on conflict on constraint objectinformatieobject_unique do nothing`
 }
 
 /** Takes that back. Without such a link nothing happens. */

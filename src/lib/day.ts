@@ -1,4 +1,4 @@
-// The day, as people here have it: in the time zone that TIME_ZONE names. In SQL it is `vandaag(zone)`.
+// The day, as people here have it: in the time zone that TIME_ZONE names. In SQL it is `today(zone)`.
 
 let zone = 'Europe/Amsterdam'
 let days = dayFormat(zone)

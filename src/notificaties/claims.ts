@@ -262,7 +262,7 @@ const isProbed = (sql: postgres.Sql) => sql`
 /** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
 export async function planNextLook({ sql }: Database): Promise<void> {
   await sql`
-    select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties:later', run_at => straks)
+    select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
     from (
       select min(case when ${isProbed(sql)} then greatest(now(), ${receiverMoment(sql)})
         else greatest(l.next_attempt_at, ${receiverMoment(sql)}) end) as straks
@@ -284,7 +284,7 @@ const OVERDUE_S = 3
  */
 export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
   await sql`
-    select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties')
+    select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties')
     where exists (
       select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
       cross join lateral (

@@ -11,7 +11,7 @@ const PORTION = 1000
 
 /** Wakes a sender when this is committed, for what is due by other means than a new message. */
 export async function wakeSender(m: Mutation): Promise<void> {
-  await m.enqueue('verstuur-notificaties', {}, { jobKey: 'verstuur-notificaties' })
+  await m.enqueue('send-notificaties', {}, { jobKey: 'send-notificaties' })
 }
 
 /** Which failed messages: these, all that were made within a window of time, or all that a filter of the log shows. */

@@ -1,5 +1,5 @@
 // sender: looks for deliveries that are due, has them sent, and has recorded what became of them, for as long as there are
-// any. It is what the job `verstuur-notificaties` runs; adding that job is all that wakes it.
+// any. It is what the job `send-notificaties` runs; adding that job is all that wakes it.
 //
 // When it looks, and who wakes it. Recording a message wakes a sender with graphile-worker's add_job (`wake_sender`), which
 // notifies. But transactions that notify are committed one by one, each with its own wait for the disk. The insert of a case with its
@@ -318,7 +318,7 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   async function wakeAnother(): Promise<void> {
-    await database.sql`select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties')`
+    await database.sql`select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties')`
   }
 
   /** One look, and one at a time in a process: what the other has just claimed is in hand, but not known to be yet. */

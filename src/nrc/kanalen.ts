@@ -170,7 +170,7 @@ export async function ensureOwnKanalen({ sql }: Database, config: Config): Promi
     await sql`
       insert into kanaal (naam, documentatie_link, filters, eigen)
       values (${naam}, ${`${ownAddress(config)}/ref/kanalen/#${naam}`}, ${filters}, true)
-      on conflict on constraint kanaal_naam_uniek do update set eigen = true, filters = kanaal.filters || array(
+      on conflict on constraint kanaal_naam_unique do update set eigen = true, filters = kanaal.filters || array(
         select f from unnest(excluded.filters) f
         where kenmerk_name(f) <> all (select kenmerk_name(g) from unnest(kanaal.filters) g))
       where not kanaal.eigen or exists (

@@ -53,7 +53,7 @@ export async function pullBack(sql: Sql, mutate: Mutate, aheadSeconds = 0): Prom
   }
   // The next look of a sender was planned at what has been pulled back now.
   if (found.deliveries + found.receivers > 0)
-    await sql`select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties:later')`
+    await sql`select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties:later')`
   await pullAttempts(sql)
   const resumed = await resumeBlocked(sql, mutate)
   found.resumed = resumed.count

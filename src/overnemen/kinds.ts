@@ -287,7 +287,7 @@ export const KINDS: Kind[] = [
   kind('substatus', { columns: 'omschrijving tijdstip:moment doelgroep', refs: [zaak, ref('status')] }),
   kind('resultaat', {
     columns: 'toelichting',
-    refs: [zaak, ref('resultaattype', { url: 'resultaattype_url', elsewhere: { resultaattype_elders: {} } })],
+    refs: [zaak, ref('resultaattype', { url: 'resultaattype_url', elsewhere: { resultaattype_elsewhere: {} } })],
   }),
   kind('zaakeigenschap', {
     columns: 'naam waarde',

@@ -17,7 +17,7 @@ const TYPES: Record<Column['type'], string> = {
   items: 'jsonb',
   vertrouwelijkheid: 'vertrouwelijkheidaanduiding',
 }
-const OF_ELSEWHERE: Record<string, string> = { is_eindstatus: 'boolean', resultaattype_elders: 'jsonb' }
+const OF_ELSEWHERE: Record<string, string> = { is_eindstatus: 'boolean', resultaattype_elsewhere: 'jsonb' }
 
 /** The columns that are written, with their types. */
 export function columnsOf(kind: Kind | List): RowColumn[] {

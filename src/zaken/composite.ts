@@ -104,7 +104,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
           m.unrecorded('a number is no resource')
           return m.sql<{ zaaknummer: string }[]>`
           insert into reserved_zaaknummer (bronorganisatie, identificatie)
-          select ${bronorganisatie}, zaak_identificatie(vandaag(${timeZone()}), ${settings().nummering}, vandaag(${timeZone()})) from generate_series(1, ${aantal}::integer)
+          select ${bronorganisatie}, zaak_identificatie(today(${timeZone()}), ${settings().nummering}, today(${timeZone()})) from generate_series(1, ${aantal}::integer)
           returning identificatie as zaaknummer`
         })
         if (path === '/reserveer_zaaknummer')

@@ -53,7 +53,7 @@ type ResultaatRow = PartRow & {
 const source = paged<ResultaatRow, ReturnType<typeof toResultaat>>({
   soort: 'resultaat',
   table: 'resultaat',
-  columns: sql`y.uuid as type_uuid, coalesce(y.omschrijving, x.resultaattype_elders ->> 'omschrijving') as omschrijving`,
+  columns: sql`y.uuid as type_uuid, coalesce(y.omschrijving, x.resultaattype_elsewhere ->> 'omschrijving') as omschrijving`,
   joins: sql`left join resultaattype y on y.id = x.resultaattype_id`,
   toResource: toResultaat,
 })
@@ -138,7 +138,7 @@ export async function createResultaat(
     insert into resultaat ${rowOf(m.sql, 'resultaat', {
       zaakId: zaak.id,
       resultaattypeId: id,
-      ...(remote && { resultaattypeUrl: remote.url, resultaattypeElders: jsonOf(m.sql, regeling(remote)) }),
+      ...(remote && { resultaattypeUrl: remote.url, resultaattypeElsewhere: jsonOf(m.sql, regeling(remote)) }),
       toelichting: input.toelichting ?? '',
     })} returning uuid`,
   )

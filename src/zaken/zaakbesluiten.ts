@@ -64,7 +64,7 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
         const row = one(
           await m.sql<{ uuid: string }[]>`
           insert into zaakbesluit (zaak_id, besluit_url) values (${zaak.id}, ${besluit})
-          on conflict on constraint zaakbesluit_uniek do update set besluit_url = excluded.besluit_url returning uuid`,
+          on conflict on constraint zaakbesluit_unique do update set besluit_url = excluded.besluit_url returning uuid`,
         )
         const nieuw = toZaakbesluit(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
         recordBelow(m, zaak, { ...change(nieuw), actie: 'create', oud: null, nieuw })
@@ -134,7 +134,7 @@ export async function linkBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitO
     await m.sql<{ uuid: string }[]>`
     insert into zaakbesluit (zaak_id, besluit_uuid, ingangsdatum, vervaldatum)
     values (${zaak.id}, ${besluit.besluitUuid}, ${besluit.ingangsdatum}, ${besluit.vervaldatum})
-    on conflict on constraint zaakbesluit_uniek
+    on conflict on constraint zaakbesluit_unique
     do update set ingangsdatum = excluded.ingangsdatum, vervaldatum = excluded.vervaldatum returning uuid`,
   )
   const nieuw = toZaakbesluit(expected(await findOne(m.read, source, row.uuid)), m.actor.base)

@@ -158,7 +158,7 @@ t.test('mutate', async (t) => {
     })
     await mutate(actor, async (m) => {
       attempts.push(m.attempt)
-      return new Last(newRow(m.attempt === 1 ? 'OUD' : 'VRIJ', { taken: 'catalogus_domein_rsin_uniek' }))
+      return new Last(newRow(m.attempt === 1 ? 'OUD' : 'VRIJ', { taken: 'catalogus_domein_rsin_unique' }))
     })
     t.same(attempts, [1, 2, 1, 2])
     t.same(await sql`select resource_weergave as w from audit where resource_weergave in ('OUD', 'VRIJ') order by id`, [

@@ -36,7 +36,7 @@ t.test('constraints', async (t) => {
     ['zaak_gerelateerde_zaak', null],
   ]
   for (const [table, answer] of answers) {
-    const name = { resultaat: 'resultaat_zaak_uniek', dienst: 'dienst_api_root_uniek' }[table] ?? `${table}_uniek`
+    const name = { resultaat: 'resultaat_zaak_unique', dienst: 'dienst_api_root_unique' }[table] ?? `${table}_unique`
     await t.test(`${name}: the same again under another id and uuid`, async (t) => {
       const columns = await sql<{ name: string }[]>`select column_name as name from information_schema.columns
         where table_schema = current_schema() and table_name = ${table} and column_name not in ('id', 'uuid', 'slug')`

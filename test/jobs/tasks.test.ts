@@ -10,7 +10,7 @@ t.test('a kind of job is queued under the name of its file', async (t) => {
   t.same(
     [
       ...Object.keys(taskList({ ...parts, copyFiles: async () => [], runner: undefined as never })),
-      'verstuur-notificaties',
+      'send-notificaties',
       'index',
     ].sort(),
     files.sort(),

@@ -30,7 +30,7 @@ t.test('metrics tell the states of messages, attempts, delay, jobs, imports and 
     'zaakstroom_notification_attempts_total{outcome="delivered"} 1',
     'zaakstroom_notification_attempts_total{outcome="http"} 1',
     'zaakstroom_notification_delivery_delay_seconds_count 1',
-    'zaakstroom_jobs{task="verstuur-notificaties",state="waiting"} 1',
+    'zaakstroom_jobs{task="send-notificaties",state="waiting"} 1',
     'zaakstroom_import_rows{result="geslaagd"} 0',
     'zaakstroom_database_up 1',
   ]) {

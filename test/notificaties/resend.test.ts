@@ -110,7 +110,7 @@ t.test('a job that vanished is added again when something is overdue', async (t)
   const test = await givenNotificaties(t)
   await givenChange(test)
   const { sql } = test.database
-  const jobs = () => sql`select id from graphile_worker.jobs where key = 'verstuur-notificaties'`
+  const jobs = () => sql`select id from graphile_worker.jobs where key = 'send-notificaties'`
   const [added] = await jobs()
   await sql`select graphile_worker.complete_jobs(array[${added!.id}::bigint])`
   await wakeOverdue(sql)
@@ -123,7 +123,7 @@ t.test('a job that vanished is added again when something is overdue', async (t)
 t.test('while a sender says that it looks by itself nobody is woken, unless its worker is gone', async (t) => {
   const test = await givenNotificaties(t)
   const { sql } = test.database
-  const jobs = async () => (await sql`select from graphile_worker.jobs where key = 'verstuur-notificaties'`).length
+  const jobs = async () => (await sql`select from graphile_worker.jobs where key = 'send-notificaties'`).length
   await test.runJobs()
   const [worker] =
     await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`

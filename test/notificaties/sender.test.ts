@@ -99,7 +99,7 @@ t.test('before it sleeps the sender plans a job for the moment of the next retry
   await givenChange(test)
   await sender.run(pool)
   const [job] = await sql`
-    select extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs where key = 'verstuur-notificaties:later'`
+    select extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs where key = 'send-notificaties:later'`
   t.ok(job!.seconds > 90 && job!.seconds <= 100)
 })
 

@@ -94,7 +94,7 @@ t.test('kept counts are what is there, also of rows that are written below the A
   await sql`update rol set indicatie_machtiging = 'gemachtigde' where id % 4 = 1`
   await sql`update rol set zaak_id = ${ander!.id} where id % 3 = 0`
   await sql`update status set statustype_url = 'https://elders.example/5' where datum_status_gezet = '2026-01-03'`
-  await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elders)
+  await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elsewhere)
     values (${een!.id}, 'https://elders.example/3', '{}')`
   await sql`insert into zaakobject (zaak_id, object_type, object) values (${een!.id}, 'adres', 'https://objecten.example/1')`
   await compare(t, test)
@@ -185,7 +185,7 @@ t.test(
       await post(test, 'rollen', rolBody(url, roltype))
       await post(test, 'statussen', statusBody(url, statustype, '2026-03-03T10:00:00Z'))
       await post(test, 'statussen', statusBody(url, statustype, '2026-03-04T10:00:00Z'))
-      await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elders)
+      await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elsewhere)
       select id, 'https://elders.example/3', '{}' from zaak where uuid = ${uuid}`
       for (const objectType of ['adres', 'pand'])
         await sql`insert into zaakobject (zaak_id, object_type, object) select id, ${objectType}, 'https://objecten.example/1'

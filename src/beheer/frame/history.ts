@@ -77,7 +77,7 @@ async function namesIn(app: FastifyInstance, request: FastifyRequest, rows: Row[
     union all select uuid, identificatie from besluit where uuid = ${among}
     union all select s.uuid, coalesce(t.omschrijving, s.statustype_omschrijving) from status s
       left join statustype t on t.id = s.statustype_id where s.uuid = ${among}
-    union all select r.uuid, coalesce(t.omschrijving, r.resultaattype_elders ->> 'omschrijving') from resultaat r
+    union all select r.uuid, coalesce(t.omschrijving, r.resultaattype_elsewhere ->> 'omschrijving') from resultaat r
       left join resultaattype t on t.id = r.resultaattype_id where r.uuid = ${among}
     union all select z.uuid, z.identificatie from zaak z
       where z.uuid = ${among} and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}

@@ -30,7 +30,7 @@ type State = keyof typeof STATES
 
 /** What a kind of job is for. */
 const JOB_WORDS: Record<keyof GraphileWorker.Tasks, string> = words({
-  'verstuur-notificaties': 'Notificaties versturen',
+  'send-notificaties': 'Notificaties versturen',
   'import-dry-run': 'Een upload proefdraaien',
   'import-batch': 'Deel van een import verwerken',
   'remove-import': 'Verwijderde import opruimen',
@@ -301,7 +301,7 @@ function inWords(job: Job) {
 
 /** Why a job stands where it stands, and what to do about it. */
 function whyWaiting(job: Job, workers: Worker[], queueIsBusy: boolean): { text: string; advice: string } {
-  const needed = job.taak === 'verstuur-notificaties' ? 'notificaties' : 'worker'
+  const needed = job.taak === 'send-notificaties' ? 'notificaties' : 'worker'
   const alive = workers.filter(({ naam, stilte }) => naam === needed && Math.abs(stilte) <= SILENT_AFTER)
   const whatToDo = t('Lees de laatste fout hieronder. Neem de oorzaak weg')
   switch (job.staat) {

@@ -114,7 +114,7 @@ async function judgeOfType(
         },
       }),
     ...(upload && { after: (id) => insertParts(m, id, upload) }),
-    ...(!input.identificatie && { taken: 'enkelvoudiginformatieobject_identificatie_uniek' }),
+    ...(!input.identificatie && { taken: 'enkelvoudiginformatieobject_identificatie_unique' }),
     change: {
       component: 'drc',
       actie: 'create',

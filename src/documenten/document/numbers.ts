@@ -31,7 +31,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
         m.unrecorded('a number is no resource')
         const { rows } = await sql<{ identificatie: string }>`
           insert into reserved_documentnummer (bronorganisatie, identificatie)
-          select ${bronorganisatie}, document_identificatie(vandaag(${timeZone()})) from generate_series(1, ${aantal}::integer)
+          select ${bronorganisatie}, document_identificatie(today(${timeZone()})) from generate_series(1, ${aantal}::integer)
           returning identificatie`.execute(m.trx)
         return rows
       })

@@ -23,8 +23,8 @@ export async function nameTypes(db: Db, base: string, kop: string[], rows: Row[]
     select n.naam, count(distinct t.catalogus_id)::int as catalogi,
       (array_agg(t.uuid order by t.begin_geldigheid desc, t.id desc))[1] as uuid
     from unnest(${names}::text[]) as n (naam)
-    join informatieobjecttype t on not t.concept and t.begin_geldigheid <= vandaag(${timeZone()})
-      and (t.einde_geldigheid is null or t.einde_geldigheid >= vandaag(${timeZone()}))
+    join informatieobjecttype t on not t.concept and t.begin_geldigheid <= today(${timeZone()})
+      and (t.einde_geldigheid is null or t.einde_geldigheid >= today(${timeZone()}))
     join catalogus c on c.id = t.catalogus_id
     where lower(n.naam) = lower(t.omschrijving)
       or lower(n.naam) in (lower(t.omschrijving || ' (' || c.domein || ')'), lower(t.omschrijving || ' (' || c.naam || ')'))

@@ -43,7 +43,7 @@ export async function judgeNewZaak(
   { faults = [], typen = NO_REMOTE_TYPES }: Elsewhere = {},
 ): Promise<NewRow<ZaakBody>> {
   if (m.attempt > 1 && !input.identificatie)
-    await m.sql`select skip_zaaknummers(${input.startdatum}::date, ${settings.nummering}, vandaag(${timeZone()}))`
+    await m.sql`select skip_zaaknummers(${input.startdatum}::date, ${settings.nummering}, today(${timeZone()}))`
   const asked = typen.get('zaaktype', input.zaaktype)
   if (asked && 'code' in asked) throw invalidAll([asked])
   const judge = (type: ZaaktypeOfZaak) => judgeOfType(m, input, settings, type, faults, typen)
@@ -139,7 +139,7 @@ async function judgeOfType(
         ...(hoofdzaak.id && { hoofdzaakId: hoofdzaak.id }),
       }),
     ...(isRelated && { after: (id) => writeRelations(m, id, relaties) }),
-    ...(!input.identificatie && { taken: 'zaak_identificatie_uniek' }),
+    ...(!input.identificatie && { taken: 'zaak_identificatie_unique' }),
     change: {
       component: 'zrc',
       actie: 'create',
@@ -229,8 +229,8 @@ function insertZaak(
 ) {
   const row = {
     ...encoded(values, (value) => jsonOf(sql, value)),
-    identificatie: identificatie || sql`zaak_identificatie(${startdatum}::date, ${nummering}, vandaag(${timeZone()}))`,
-    registratiedatum: values.registratiedatum ?? sql`vandaag(${timeZone()})`,
+    identificatie: identificatie || sql`zaak_identificatie(${startdatum}::date, ${nummering}, today(${timeZone()}))`,
+    registratiedatum: values.registratiedatum ?? sql`today(${timeZone()})`,
   }
   const reserved = sql`reservering as (
     delete from reserved_zaaknummer

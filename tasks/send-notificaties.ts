@@ -1,4 +1,4 @@
-// verstuur-notificaties: sends what is due, and looks on for as long as more comes. Adding this job wakes a sender; running it
+// send-notificaties: sends what is due, and looks on for as long as more comes. Adding this job wakes a sender; running it
 // twice is harmless.
 import type { Task } from 'graphile-worker'
 import { expected } from '../src/database/rows.ts'
@@ -7,7 +7,7 @@ import type { Sender } from '../src/notificaties/sender.ts'
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'verstuur-notificaties': Record<string, never>
+      'send-notificaties': Record<string, never>
     }
   }
 }
