@@ -21,7 +21,7 @@ import type { LiveSettings } from './config/stored.ts'
 import type { Config } from './config.ts'
 import { LIMITS } from './core/limits.ts'
 import { type Mutate, mutator } from './core/mutate.ts'
-import { KINDS, Problem, problemBody, sendProblem } from './core/problem.ts'
+import { Problem, problemBody, sendProblem } from './core/problem.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { type Database, type ReadDb, type Reader, readerOf } from './database/database.ts'
 import type { Replica } from './database/replica.ts'
@@ -29,6 +29,7 @@ import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
 import { allowOrigins } from './http/cors.ts'
+import { serveFaultPages } from './http/fault-pages.ts'
 import { header } from './http/header.ts'
 import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
@@ -223,7 +224,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   sharePlaces(app, parts.config.databasePoolSize)
   validateInTurn(app)
   registerHealth(app, { ...parts, stopping: () => stopping })
-  registerReferencePages(app)
+  serveFaultPages(app)
   // Whoever types the bare address is a person.
   app.get('/', { config: { access: 'public' } }, async (request, reply) =>
     reply.redirect(`${request.base}/beheer/`, 303),
@@ -334,30 +335,4 @@ function answerConnection(socket: Socket, problem: Problem, parts: Parts, reques
   // What still comes is thrown away for a moment: closing on unread bytes could cost the client the answer.
   socket.resume()
   setTimeout(() => socket.destroy(), 1000).unref()
-}
-
-/** The pages that `type` of a problem points to. */
-function registerReferencePages(app: FastifyInstance): void {
-  const kinds = new Map(Object.entries(KINDS).map(([status, kind]) => [kind.name, { status, ...kind }]))
-  kinds.set('ParseError', {
-    ...KINDS[400],
-    status: '400',
-    name: 'ParseError',
-    code: 'parse_error',
-    title: 'Ongeldig samengestelde aanvraag.',
-    uitleg: 'De inhoud is geen geldige JSON of CSV.',
-  })
-  app.get<{ Params: { name: string } }>(
-    '/ref/fouten/:name/',
-    { config: { access: 'public' } },
-    async (request, reply) => {
-      const kind = kinds.get(request.params.name)
-      if (!kind) throw new Problem(404)
-      return reply
-        .type('text/html; charset=utf-8')
-        .send(
-          `<!doctype html><html lang="nl"><meta charset="utf-8"><title>${kind.name}</title><main><h1>${kind.title}</h1><p>${kind.uitleg}</p><dl><dt>status</dt><dd>${kind.status}</dd><dt>code</dt><dd>${kind.code}</dd></dl></main></html>`,
-        )
-    },
-  )
 }

@@ -3,6 +3,7 @@ import { access, glob, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, type CommanderError } from 'commander'
 import t from 'tap'
+import { FILE as ERRORS_PAGE, errorsPage } from './generate-errors.ts'
 import { FILE as SETTINGS_PAGE, settingsPage } from './generate-settings.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -140,4 +141,8 @@ t.test('every table, view, index, function and column that docs/database.md name
 
 t.test('the page of the settings is what their schema says', async (t) => {
   t.equal(await readFile(SETTINGS_PAGE, 'utf8'), settingsPage(), 'run npm run settings')
+})
+
+t.test('the page of the codes of faults is what their table says', async (t) => {
+  t.equal(await readFile(ERRORS_PAGE, 'utf8'), errorsPage(), 'run npm run errors')
 })

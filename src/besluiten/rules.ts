@@ -4,6 +4,7 @@
 import { findBesluittypeInfo } from '../catalogi/rules.ts'
 import { isBesluittypeOfZaaktype, isDocumenttypeOfBesluittype } from '../catalogi/type-relations.ts'
 import type { Config } from '../config.ts'
+import type { FieldCode } from '../core/codes.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { fault, type InvalidParam, invalidAll, onObject } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
@@ -150,7 +151,7 @@ export async function judgeZaak(
   url: string | undefined,
 ): Promise<{ zaak: ZaakCore | null; faults: InvalidParam[] }> {
   if (!url) return { zaak: null, faults: [] }
-  const wrong = (code: string, reason: string) => ({ zaak: null, faults: [fault('zaak', code, reason)] })
+  const wrong = (code: FieldCode, reason: string) => ({ zaak: null, faults: [fault('zaak', code, reason)] })
   const target = resolveLink(url, m.actor.base)
   if (target.kind === 'ours' && target.resource !== 'zaak')
     return wrong('invalid-resource', 'Deze URL is van een andere resource.')

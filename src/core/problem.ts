@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isConflict, isUnavailable, OutcomeUnknown } from '../database/database.ts'
 import { isUniqueViolation } from '../database/error-codes.ts'
+import type { FieldCode, ProblemCode } from './codes.ts'
 import { LIMITS } from './limits.ts'
 
 /** One fault of the input: the field (camelCase, dots for nesting), the code of the standard and a Dutch reason. */
-export type InvalidParam = { name: string; code: string; reason: string }
+export type InvalidParam = { name: string; code: FieldCode; reason: string }
 
 /**
  * The answer to a request that cannot be carried out (RFC 9457, in the shape of the ZGW standard: Fout, and
@@ -13,14 +14,19 @@ export type InvalidParam = { name: string; code: string; reason: string }
  */
 export class Problem extends Error {
   status: number
-  code: string
+  code: ProblemCode
   detail: string
   invalidParams: InvalidParam[] | undefined
   headers: Record<string, string>
 
   constructor(
     status: number,
-    options: { code?: string; detail?: string; invalidParams?: InvalidParam[]; headers?: Record<string, string> } = {},
+    options: {
+      code?: ProblemCode
+      detail?: string
+      invalidParams?: InvalidParam[]
+      headers?: Record<string, string>
+    } = {},
   ) {
     const kind = KINDS[status] ?? KINDS[500]
     super(options.detail ?? kind.title)
@@ -38,9 +44,9 @@ export class Unavailable extends Error {}
 /** A part below the routes refuses what was sent (400 on `field`). The message is Dutch, for whoever sent it. */
 export class Refused extends Error {
   readonly field: string
-  readonly code: string
+  readonly code: FieldCode
 
-  constructor(field: string, code: string, message: string) {
+  constructor(field: string, code: FieldCode, message: string) {
     super(message)
     this.field = field
     this.code = code
@@ -48,15 +54,15 @@ export class Refused extends Error {
 }
 
 /** One fault among others, for `throwFaults` or `invalidAll`; the reason is Dutch, for whoever calls. */
-export const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
+export const fault = (name: string, code: FieldCode, reason: string): InvalidParam => ({ name, code, reason })
 /** A fault of the body as a whole. */
-export const onObject = (code: string, reason: string): InvalidParam => fault('nonFieldErrors', code, reason)
+export const onObject = (code: FieldCode, reason: string): InvalidParam => fault('nonFieldErrors', code, reason)
 /** A field that keeps the value that it was made with. */
 export const immutable = (name: string): InvalidParam =>
   fault(name, 'wijzigen-niet-toegelaten', 'Dit veld kan niet worden gewijzigd.')
 
 /** 400 on one field. For faults of the object as a whole the name is `nonFieldErrors`. */
-export function invalid(name: string, code: string, reason: string): Problem {
+export function invalid(name: string, code: FieldCode, reason: string): Problem {
   return invalidAll([{ name, code, reason }])
 }
 
@@ -75,7 +81,7 @@ export function throwFaults(faults: InvalidParam[]): void {
 }
 
 /** 403, with the code of the standard when it is about the token. */
-export function forbidden(code?: string, detail?: string): Problem {
+export function forbidden(code?: ProblemCode, detail?: string): Problem {
   return new Problem(403, { ...(code && { code }), ...(detail && { detail }) })
 }
 
@@ -85,7 +91,7 @@ export function notFound(detail?: string): Problem {
 }
 
 /** What each status means: `name` is the last part of `type` and the page that explains it. */
-type Kind = { name: string; code: string; title: string; uitleg: string }
+type Kind = { name: string; code: ProblemCode; title: string; uitleg: string }
 
 export const KINDS: Record<number, Kind> & Record<400 | 500, Kind> = {
   400: {
@@ -219,7 +225,7 @@ const CONSTRAINTS: Record<string, () => Problem> = {
  * References in a body, by the name of their foreign key, with the field and the code of the rule that such a thing exists.
  * The rule has been checked by then; this is for what is removed at the same moment.
  */
-const REFERENCES: Record<string, [name: string, code: string]> = {
+const REFERENCES: Record<string, [name: string, code: FieldCode]> = {
   zaak_zaaktype_id_fkey: ['zaaktype', 'bad-url'],
   zaak_hoofdzaak_id_fkey: ['hoofdzaak', 'does_not_exist'],
   status_statustype_id_fkey: ['statustype', 'bad-url'],

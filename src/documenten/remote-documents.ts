@@ -1,10 +1,11 @@
 // Documents at other servers, as cases and besluiten of ours name them.
 
+import type { FieldCode } from '../core/codes.ts'
 import type { InvalidParam } from '../core/problem.ts'
 import { resolveLink } from '../http/links.ts'
 import type { Services } from '../services/services.ts'
 
-const fault = (code: string, reason: string): InvalidParam => ({ name: 'informatieobject', code, reason })
+const fault = (code: FieldCode, reason: string): InvalidParam => ({ name: 'informatieobject', code, reason })
 
 /** A document at another server, as far as the rules look at it. */
 export type RemoteDocument = { url: string; identificatie: string; informatieobjecttype: string }

@@ -1,5 +1,7 @@
 // The informatieobjecttype of a document: ours, or at another server.
+
 import type { Config } from '../config.ts'
+import type { FieldCode } from '../core/codes.ts'
 import type { Mutation } from '../core/mutate.ts'
 import type { InvalidParam } from '../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../core/vertrouwelijkheidaanduiding.ts'
@@ -38,7 +40,7 @@ export async function judgeInformatieobjecttype(
   return faults.length > 0 ? { type: null, faults } : { type: found, faults: [] }
 }
 
-const typeFault = (code: string, reason: string): InvalidParam => ({ name: 'informatieobjecttype', code, reason })
+const typeFault = (code: FieldCode, reason: string): InvalidParam => ({ name: 'informatieobjecttype', code, reason })
 
 async function findOwnType(db: ReadDb, url: string, base: string): Promise<Documenttype | InvalidParam> {
   const target = resolveLink(url, base)

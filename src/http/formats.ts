@@ -1,6 +1,8 @@
 // Formats that a text may have to fit, with what is said when it does not.
+
 import { isIP } from 'node:net'
 import Format from 'typebox/format'
+import type { FieldCode } from '../core/codes.ts'
 import { LIMITS } from '../core/limits.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { isDuration, isTerm, MAX_YEARS } from './duration.ts'
@@ -18,7 +20,7 @@ export function passesElfproef(digits: string): boolean {
 /** Formats, with the code and reason of a value that fails them. */
 export const FORMATS: Record<
   string,
-  { test: (text: string) => boolean; code: (text: string) => string; reason: string | ((text: string) => string) }
+  { test: (text: string) => boolean; code: (text: string) => FieldCode; reason: string | ((text: string) => string) }
 > = {
   date: { test: isDate, code: () => 'invalid', reason: 'Dit is geen geldige datum (JJJJ-MM-DD).' },
   'date-time': { test: isMoment, code: () => 'invalid', reason: 'Dit is geen geldig moment (ISO 8601).' },

@@ -1,7 +1,9 @@
 // What is wrong with a value, by its schema, in the codes and words of the standard.
+
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
+import type { FieldCode } from '../core/codes.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { InvalidParam } from '../core/problem.ts'
 import { FORMATS } from './formats.ts'
@@ -79,7 +81,7 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
   }
   let value: unknown = root
   for (const part of path) value = (value as Record<string, unknown> | undefined)?.[part]
-  const fault = (code: string, reason: string) => [{ name, code, reason }]
+  const fault = (code: FieldCode, reason: string) => [{ name, code, reason }]
   switch (error.keyword) {
     case 'required':
       return (params.requiredProperties ?? []).map((property) => ({

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Mutation } from '../core/mutate.ts'
-import { type InvalidParam, notFound, throwFaults } from '../core/problem.ts'
+import { fault, type InvalidParam, notFound, throwFaults } from '../core/problem.ts'
 import type { Database, ReadDb } from '../database/database.ts'
 import { when } from '../database/when.ts'
 import { Patch, Text, Url, Uuid } from '../http/input.ts'
@@ -124,7 +124,7 @@ export async function changeKanaal(m: Mutation, uuid: string, given: Static<type
   if (!row) throw notFound()
   throwFaults([
     ...(given.naam !== undefined && given.naam !== row.naam
-      ? [{ name: 'naam', code: 'wijzigen-niet-toegelaten', reason: 'De naam van een kanaal kan niet wijzigen.' }]
+      ? [fault('naam', 'wijzigen-niet-toegelaten', 'De naam van een kanaal kan niet wijzigen.')]
       : []),
     ...(given.filters ? await filterFaults(m, row, given.filters) : []),
   ])

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
 import { planDeliveries, wakeSender } from '../core/outbox.ts'
-import { invalid, throwFaults } from '../core/problem.ts'
+import { fault, invalid, throwFaults } from '../core/problem.ts'
 import { Moment, Text, Url } from '../http/input.ts'
 import { inOwnForm } from '../http/links.ts'
 import { sourcesIn } from '../http/numbers.ts'
@@ -81,18 +81,12 @@ async function publish(m: Mutation, message: Notificatie & { kenmerken: Record<s
   const { kanaal, source = '', hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken } = message
   const known = await m.trx.selectFrom('kanaal').select('filters').where('naam', '=', kanaal).executeTakeFirst()
   throwFaults([
-    ...(known ? [] : [{ name: 'kanaal', code: 'message_kanaal', reason: `Kanaal ${kanaal} bestaat niet.` }]),
+    ...(known ? [] : [fault('kanaal', 'message_kanaal', `Kanaal ${kanaal} bestaat niet.`)]),
     ...(known && !isConsistent(kenmerken, known.filters)
-      ? [
-          {
-            name: 'kenmerken',
-            code: 'kenmerken_inconsistent',
-            reason: `Kanaal ${kanaal} kent: ${known.filters.join(', ')}.`,
-          },
-        ]
+      ? [fault('kenmerken', 'kenmerken_inconsistent', `Kanaal ${kanaal} kent: ${known.filters.join(', ')}.`)]
       : []),
     ...(Date.parse(aanmaakdatum) > Date.now() + CLOCK_LEEWAY_MS
-      ? [{ name: 'aanmaakdatum', code: 'future_not_allowed', reason: 'Dit moment ligt in de toekomst.' }]
+      ? [fault('aanmaakdatum', 'future_not_allowed', 'Dit moment ligt in de toekomst.')]
       : []),
   ])
   // The order of messages of another publisher is that of their main object, whatever its URL looks like.

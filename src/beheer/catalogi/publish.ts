@@ -7,7 +7,7 @@ import type { Hoofdtype } from '../../catalogi/versions.ts'
 import { changeZaaktype } from '../../catalogi/zaaktype/change.ts'
 import { publishZaaktype } from '../../catalogi/zaaktype/publish.ts'
 import type { Mutation } from '../../core/mutate.ts'
-import { Problem } from '../../core/problem.ts'
+import { type InvalidParam, Problem } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import { mutateFromPage, type PageMutation } from '../frame/change.ts'
 import { type FormValues, formFaultsOf } from '../frame/form.ts'
@@ -150,7 +150,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: FormValue
 
 /** @throws Problem 400 with what was not agreed to; what must be there cannot be waved away */
 function requirePublishable(checks: Checks, form: FormValues): void {
-  const fault = (name: string, reason: string) => ({ name, code: 'invalid', reason })
+  const fault = (name: string, reason: string): InvalidParam => ({ name, code: 'invalid', reason })
   const faults = [
     ...checks.must.map(({ text }) => fault('', text)),
     ...(checks.should.length > 0 && !form.toch

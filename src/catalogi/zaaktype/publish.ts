@@ -1,7 +1,7 @@
 // Publishing a version of a zaaktype: cases can be made of it then.
 import { sql } from 'kysely'
 import type { Mutation } from '../../core/mutate.ts'
-import { throwFaults } from '../../core/problem.ts'
+import { onObject, throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import { recordChange } from '../records.ts'
 import { allPublished, requireNoOverlap } from '../versions.ts'
@@ -45,8 +45,7 @@ export function missingParts(zaaktype: {
   ]
 }
 
-const CONCEPT_RELATION = {
-  name: 'nonFieldErrors',
-  code: 'concept-relation',
-  reason: 'Een gerelateerd besluittype of informatieobjecttype is nog niet gepubliceerd.',
-}
+const CONCEPT_RELATION = onObject(
+  'concept-relation',
+  'Een gerelateerd besluittype of informatieobjecttype is nog niet gepubliceerd.',
+)

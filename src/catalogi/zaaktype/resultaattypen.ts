@@ -290,7 +290,7 @@ export const deleteResultaattype = (m: Mutation, uuid: string): Promise<void> =>
 /** What must be given: archiefnominatie and the term when no selectielijst can say them, the procedure unless files are kept for ever. */
 function archiefFaults(input: Input, klasse: Found): InvalidParam[] {
   const faults: InvalidParam[] = []
-  const required = { code: 'required', reason: 'Dit veld is verplicht.' }
+  const required = { code: 'required' as const, reason: 'Dit veld is verplicht.' }
   if (!input.archiefnominatie && klasse.kind === 'unverified') faults.push({ name: 'archiefnominatie', ...required })
   if (!input.archiefactietermijn && klasse.kind === 'unverified' && input.archiefnominatie !== 'blijvend_bewaren')
     faults.push({

@@ -1,7 +1,9 @@
 // statustypen: the stages of cases of a type. The one with the highest volgnummer closes the case.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { FieldCode } from '../../core/codes.ts'
 import { json as encodeJson, type Mutation } from '../../core/mutate.ts'
 import { type InvalidParam, invalid, throwFaults } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
@@ -253,7 +255,7 @@ async function linkEigenschappen(
 function doorlooptijdFaults(doorlooptijd: string | null | undefined): InvalidParam[] {
   if (!doorlooptijd) return []
   const days = inDays(doorlooptijd)
-  const fault = (code: string, reason: string) => [{ name: 'doorlooptijd', code, reason }]
+  const fault = (code: FieldCode, reason: string) => [{ name: 'doorlooptijd', code, reason }]
   if (days < 1) return fault('min_value', 'De doorlooptijd is ten minste een dag (P1D).')
   return days > 999 ? fault('max_value', 'De doorlooptijd is ten hoogste 999 dagen (P999D).') : []
 }

@@ -9,7 +9,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, invalid, invalidAll, Problem } from '../../core/problem.ts'
 import { isUnavailable } from '../../database/database.ts'
-import { expected } from '../../database/rows.ts'
 import { jsonParser, tooDeep } from '../../http/json.ts'
 import { newKey, type Store, type StoredBytes } from '../storage/index.ts'
 
@@ -286,15 +285,17 @@ function cutEscape(chunk: Buffer): number {
 
 // ---- base64 ----
 
+type Base64Code = keyof typeof REASONS
+
 class Base64Fault extends Error {
-  readonly code: string
-  constructor(code: string) {
+  readonly code: Base64Code
+  constructor(code: Base64Code) {
     super(code)
     this.code = code
   }
 }
 
-const REASONS: Record<string, string> = {
+const REASONS = {
   'incorrect-base64-padding': 'De base64 van de inhoud is niet goed aangevuld: de lengte is geen veelvoud van vier.',
   'invalid-base64': 'De inhoud is geen geldige base64.',
 }
@@ -311,7 +312,7 @@ async function storeText(
   } catch (error) {
     if (!(error instanceof Base64Fault)) throw error
     for await (const _ of text.pieces); // on to the end of the string, for the faults of the other fields
-    return { bytes: null, fault: { name: 'inhoud', code: error.code, reason: expected(REASONS[error.code]) } }
+    return { bytes: null, fault: { name: 'inhoud', code: error.code, reason: REASONS[error.code] } }
   }
 }
 

@@ -2,12 +2,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { type Config, ConfigError } from '../../config.ts'
+import type { FieldCode } from '../../core/codes.ts'
 import { checkBaseDir } from './bestandspad.ts'
 
 const APPLICATION = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** What is wrong with IMPORT_DOCUMENTEN_BASE_DIR, as the code and reason of a refused upload; undefined: nothing. */
-export function importBaseDirFault(config: Config): { code: string; reden: string } | undefined {
+export function importBaseDirFault(config: Config): { code: FieldCode; reden: string } | undefined {
   const code = checkBaseDir(config.importBaseDir, [
     { name: 'application', dir: APPLICATION },
     { name: 'data', dir: config.dataDir },

@@ -1,5 +1,6 @@
 // The columns of an import CSV. One table says which there are, in the order of the documentation, which field of a document each
 // fills, and how its text is read. `insertRows` binds them.
+import type { FieldCode } from '../../core/codes.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { Metagegevens } from '../document/columns.ts'
 
@@ -82,7 +83,7 @@ const GROUPS = Map.groupBy(
 /** The cells of one row by the name of their column, as supplied. */
 export type Rij = Record<Kolom, string>
 
-export type ColumnFault = { kolom: Kolom; code: string; reden: string }
+export type ColumnFault = { kolom: Kolom; code: FieldCode; reden: string }
 
 /** A file without one of these for a row has no document there: a row that ends before one of them was cut off. */
 const REQUIRED = new Set<Kolom>([

@@ -6,6 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { FieldCode } from '../../core/codes.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { invalid, notFound, Problem } from '../../core/problem.ts'
 import type { Reader } from '../../database/database.ts'
@@ -215,7 +216,7 @@ const LINGER_MS = 30_000
  * The import, locked for a change of its state. One that another request holds is being uploaded right now: that is
  * refused with `busy`, or waited for.
  */
-async function lockImport(m: Mutation, uuid: string, busy?: string): Promise<ImportRow> {
+async function lockImport(m: Mutation, uuid: string, busy?: FieldCode): Promise<ImportRow> {
   const query = m.trx
     .selectFrom('import')
     .where('uuid', '=', uuid)
@@ -398,7 +399,7 @@ function csvProblem(fault: CsvError): Problem {
 }
 
 /** 400 on the import as a whole: `__all__` is the name that clients know for it. */
-export function importFault(code: string, reason: string): Problem {
+export function importFault(code: FieldCode, reason: string): Problem {
   return invalid('__all__', code, reason)
 }
 

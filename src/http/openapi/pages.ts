@@ -1,13 +1,9 @@
 // The pages at /docs: which APIs there are, and each of them to read, in Dutch. Written from the OpenAPI documents, without a script.
-import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { TITLES } from './document.ts'
+import { CSP, frame, type Page, prose, STYLE_NAME, STYLE_PAGE, send, text, toPage } from './frame.ts'
 import type { Json } from './operation.ts'
 
-/** Nothing but our own style may be loaded. */
-const CSP =
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 /** Where Swagger UI stands, to try the APIs in a browser. */
 export const TRY_PATH = '/docs/proberen'
 
@@ -15,8 +11,6 @@ export const TRY_PATH = '/docs/proberen'
 export function serveReference(app: FastifyInstance, documents: Map<string, () => Json>): void {
   const options = { config: { access: 'public' }, schema: { hide: true } } as const
   const components = [...documents.keys()]
-  const style = toPage(STYLE)
-  const styleName = `stijl-${style.hash}.css`
   const pages = new Map<string, Page>()
   const show = (reply: FastifyReply, request: FastifyRequest, key: string, make: () => string) => {
     const page = pages.get(key) ?? toPage(make())
@@ -28,61 +22,17 @@ export function serveReference(app: FastifyInstance, documents: Map<string, () =
   // Links on a page count from its folder, so both addresses need the last slash.
   app.get('/docs', options, async (request, reply) => reply.redirect(`${request.base}/docs/`))
   app.get('/docs/', options, async (request, reply) =>
-    show(reply, request, '', () => frame("API's", '', styleName, indexOf(components))),
+    show(reply, request, '', () => frame("API's", '', indexOf(components))),
   )
-  app.get(`/docs/${styleName}`, options, async (request, reply) =>
-    send(request, reply.type('text/css').header('cache-control', 'public, max-age=31536000, immutable'), style),
+  app.get(`/docs/${STYLE_NAME}`, options, async (request, reply) =>
+    send(request, reply.type('text/css').header('cache-control', 'public, max-age=31536000, immutable'), STYLE_PAGE),
   )
   for (const [component, document] of documents)
     app.get(`/docs/${component}/`, options, async (request, reply) =>
       show(reply, request, component, () =>
-        frame(TITLES[component] ?? component, '../', styleName, referenceOf(component, document())),
+        frame(TITLES[component] ?? component, '../', referenceOf(component, document())),
       ),
     )
-}
-
-type Page = { plain: Buffer; gzip: Buffer; hash: string }
-
-function toPage(text: string): Page {
-  const plain = Buffer.from(text)
-  return { plain, gzip: gzipSync(plain), hash: createHash('sha256').update(plain).digest('hex').slice(0, 8) }
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, { plain, gzip }: Page): FastifyReply {
-  const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
-  if (zipped) reply.header('content-encoding', 'gzip')
-  return reply.header('vary', 'accept-encoding').send(zipped ? gzip : plain)
-}
-
-const text = (value: unknown) =>
-  String(value ?? '')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-/** Our descriptions have names between backquotes. */
-const prose = (value: unknown) => text(value).replace(/`([^`]+)`/g, '<code>$1</code>')
-
-function frame(title: string, up: string, style: string, body: string): string {
-  return `<!doctype html>
-<html lang="nl">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${text(title)} | Zaakstroom</title>
-<link rel="stylesheet" href="${up}${style}">
-<link rel="icon" href="data:,">
-</head>
-<body>
-<a class="overslaan" href="#inhoud">Naar de inhoud</a>
-<header><a href="${up || './'}">Zaakstroom: API's</a></header>
-<main id="inhoud" tabindex="-1">
-<h1>${text(title)}</h1>
-${body}
-</main>
-</body>
-</html>
-`
 }
 
 function indexOf(components: string[]): string {
@@ -102,7 +52,8 @@ function indexOf(components: string[]): string {
 <li>Stuur hem mee als <code>Authorization: Bearer …</code>. Stuur bij de Zaken API ook <code>Accept-Crs: EPSG:4326</code>, en bij
 een verzoek met inhoud <code>Content-Crs: EPSG:4326</code>.</li>
 </ol>
-<p>Fouten komen als <code>application/problem+json</code>; <code>invalidParams</code> noemt elk veld dat niet klopt. Voorbeelden in vijf
+<p>Fouten komen als <code>application/problem+json</code>; <code>invalidParams</code> noemt elk veld dat niet klopt. <a href="../ref/fouten/">Alle codes</a> hebben een
+pagina met oorzaak en herstel. Voorbeelden in vijf
 talen staan in <code>docs/clients.md</code> van het project.</p>
 <h2>Uitproberen</h2>
 <p>U kunt verzoeken <a href="proberen/">in de browser uitproberen</a> met Swagger UI. Dat programma is in het Engels.</p>`
@@ -222,19 +173,3 @@ function resolve(document: Json, value: Json): Json {
   for (const part of ref.slice(2).split('/')) at = (at as Json | undefined)?.[part]
   return (at ?? {}) as Json
 }
-
-const STYLE = `:root{color-scheme:light dark;--tekst:#1a2433;--vlak:#fff;--lijn:#c9d0da;--zacht:#4a5768;--link:#1a4b9c;--kop:#14284b}
-@media (prefers-color-scheme:dark){:root{--tekst:#e6ebf2;--vlak:#10182a;--lijn:#47536a;--zacht:#b3bfd0;--link:#9cc0ff}}
-*{box-sizing:border-box}
-body{margin:0;font:1rem/1.5 system-ui,sans-serif;color:var(--tekst);background:var(--vlak)}
-header{background:var(--kop);padding:.9rem 1.5rem}header a{color:#fff;font-weight:700;text-decoration:none}
-main{max-width:70rem;padding:1rem 1.5rem 4rem}main:focus{outline:0}
-a{color:var(--link)}:focus-visible{outline:3px solid #d97706;outline-offset:2px}
-.overslaan{position:absolute;left:-99rem}.overslaan:focus{left:1rem;top:.5rem;background:#fff;color:#14284b;padding:.4rem .8rem}
-h1,h2{line-height:1.25}h2{margin-top:2rem}
-.tabel{overflow-x:auto;margin:.75rem 0}table{border-collapse:collapse;width:100%}caption{text-align:left;font-weight:700;padding:.3rem 0}
-th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--lijn)}tbody th{font-weight:400}
-details{border:1px solid var(--lijn);border-radius:4px;margin:.4rem 0;padding:0 .75rem}
-summary{padding:.6rem 0;cursor:pointer;overflow-wrap:anywhere}code{overflow-wrap:anywhere}
-.methode{display:inline-block;min-width:4.5rem;font-weight:700}.zacht{color:var(--zacht)}
-.inhoud{columns:16rem;padding-left:1.2rem}`

@@ -1,8 +1,17 @@
 // What all documents share: faults, headers and parameters.
+import { FIELD_CODES, PROBLEM_CODES } from '../../core/codes.ts'
 import { KINDS } from '../../core/problem.ts'
 import type { Json } from './operation.ts'
 
 export const VERSION_HEADER = { 'API-version': { $ref: '#/components/headers/API-version' } }
+
+/** The codes of one of the tables. Later versions may have more. */
+const codesOf = (table: object): Json => ({
+  type: 'string',
+  enum: Object.keys(table),
+  description:
+    "Wat er mis is, voor programma's. Elke code heeft een pagina: `/ref/fouten/{code}/`. Er kunnen codes bij komen.",
+})
 
 export const FOUTEN: Record<string, Json> = {
   Fout: {
@@ -10,7 +19,7 @@ export const FOUTEN: Record<string, Json> = {
     description: 'Wat er mis ging (RFC 9457).',
     properties: {
       type: { type: 'string', format: 'uri', description: 'Uitleg van deze soort fout.' },
-      code: { type: 'string', description: 'Code van de standaard.' },
+      code: codesOf(PROBLEM_CODES),
       title: { type: 'string', description: 'Soort fout.' },
       status: { type: 'integer', description: 'HTTP-status.' },
       detail: { type: 'string', description: 'Wat er nu mis ging.' },
@@ -32,7 +41,7 @@ export const FOUTEN: Record<string, Json> = {
     type: 'object',
     properties: {
       name: { type: 'string', description: 'Veld; punten scheiden wat in elkaar staat.' },
-      code: { type: 'string', description: 'Code van de standaard.' },
+      code: codesOf(FIELD_CODES),
       reason: { type: 'string', description: 'Uitleg.' },
     },
     required: ['name', 'code', 'reason'],

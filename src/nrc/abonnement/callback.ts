@@ -1,8 +1,10 @@
 // The probe of a callback, before an abonnement is stored: without credentials it has to refuse (401 or 403), with them it has to
 // accept. It is made outside any transaction, to addresses that services/addresses.ts allows. Who asks for it learns whether the
 // callback behaves, and nothing of what came back: that is for those who may read the log and the pages.
+
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../config.ts'
+import type { FieldCode } from '../../core/codes.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
 import { forClients } from '../../services/addresses.ts'
@@ -38,7 +40,7 @@ export function callbackFaults(config: Config, callbackUrl: string): InvalidPara
 
 /** What is wrong with an address that gets credentials of ours: https is needed, and no credentials in the address. */
 export function addressFaults(config: Config, callbackUrl: string): InvalidParam[] {
-  const fault = (reason: string) => [{ name: 'callbackUrl', code: 'invalid', reason }]
+  const fault = (reason: string): InvalidParam[] => [{ name: 'callbackUrl', code: 'invalid', reason }]
   const url = URL.parse(callbackUrl)
   if (!url) return fault('Dit is geen geldige URL.')
   if (url.username || url.password) return fault('Zet geen gebruikersnaam of wachtwoord in het adres; gebruik `auth`.')
@@ -73,7 +75,7 @@ export function probeCallback(
   callbackUrl: string,
   auth: string,
 ): Promise<InvalidParam[]> {
-  const fault = (name: string, code: string, should: string, { status, kind, nodeCode }: Asked): InvalidParam[] => {
+  const fault = (name: string, code: FieldCode, should: string, { status, kind, nodeCode }: Asked): InvalidParam[] => {
     const { host } = new URL(callbackUrl)
     log.info({ host, code, ...(kind ? { kind, nodeCode } : { status }) }, 'a callback does not behave: no abonnement')
     return [{ name, code, reason: `${should}: mislukt.` }]

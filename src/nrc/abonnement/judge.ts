@@ -1,7 +1,7 @@
 // What is wrong with an abonnement before its callback is asked: the same for the API and for the pages.
 import type { Config } from '../../config.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { type InvalidParam, throwFaults } from '../../core/problem.ts'
+import { fault, type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { inOwnForm } from '../../http/links.ts'
@@ -38,7 +38,7 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
     ...(given.callbackUrl === undefined ? [] : callbackFaults(config, given.callbackUrl)),
     // A header takes what latin-1 has, and no line break: that would be a second header.
     ...(given.auth !== undefined && !/^[\t\x20-\x7e\xa0-\xff]*$/.test(given.auth)
-      ? [{ name: 'auth', code: 'invalid', reason: 'Deze waarde kan niet in een header staan.' }]
+      ? [fault('auth', 'invalid', 'Deze waarde kan niet in een header staan.')]
       : []),
   ]
   if (given.kanalen && Buffer.byteLength(JSON.stringify(given.kanalen)) > LIMITS.filtersBytes)
@@ -120,7 +120,7 @@ function neverFitting(
   filters: Record<string, string>,
   kanaal: { naam: string; eigen: boolean },
 ): InvalidParam[] {
-  const never = (naam: string, reason: string) => ({
+  const never = (naam: string, reason: string): InvalidParam => ({
     name: `${name}.${naam.slice(0, 100)}`,
     code: 'invalid',
     reason: `Op dit filter past geen enkel bericht: ${reason}.`,

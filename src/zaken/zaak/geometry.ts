@@ -1,4 +1,5 @@
 // Geometry of cases: GeoJSON in EPSG:4326, judged here and not in the database, which needs no extension that way.
+import type { FieldCode } from '../../core/codes.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { InvalidParam } from '../../core/problem.ts'
 
@@ -65,7 +66,7 @@ export function judgeKept(name: string, value: unknown): { geometrie: Geometrie 
 const NO_GEOMETRIE =
   'Dit is geen geldige GeoJSON-geometrie in EPSG:4326: lengtegraden van -180 tot 180, breedtegraden van -90 tot 90.'
 
-const fault = (name: string, code: string, reason: string) => ({ geometrie: null, faults: [{ name, code, reason }] })
+const fault = (name: string, code: FieldCode, reason: string) => ({ geometrie: null, faults: [{ name, code, reason }] })
 
 type Read = (value: unknown) => unknown
 const listOf =

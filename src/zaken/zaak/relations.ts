@@ -1,6 +1,8 @@
 // What a case has to do with other cases: the one that it is a part of, and those that it is related to.
+
 import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import { deelzaaktypeOfZaaktype } from '../../catalogi/type-relations.ts'
+import type { FieldCode } from '../../core/codes.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import type { InvalidParam } from '../../core/problem.ts'
@@ -20,7 +22,7 @@ export async function judgeHoofdzaak(
 ): Promise<{ id: number | null; uuid: string | null; faults: InvalidParam[] }> {
   const none = { id: null, uuid: null }
   if (!url) return { ...none, faults: [] }
-  const wrong = (code: string, reason: string) => ({ ...none, faults: [fault('hoofdzaak', code, reason)] })
+  const wrong = (code: FieldCode, reason: string) => ({ ...none, faults: [fault('hoofdzaak', code, reason)] })
   const target = resolveLink(url, m.actor.base)
   if (target.kind !== 'ours') return wrong('no_match', 'Deze URL is geen zaak van deze dienst.')
   if (target.resource !== 'zaak') return wrong('incorrect_match', 'Deze URL is van een andere resource.')
