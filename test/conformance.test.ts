@@ -113,41 +113,72 @@ async function story(t: Test, test: TestApp, line: Line) {
   const refused = await call('GET', `${url}?onbekend=1`, undefined, client)
   problem(t, refused, 400, 'a detail with an unknown parameter')
   t.match(refused.body?.invalidParams, [{ name: 'nonFieldErrors', code: 'unknown-parameters' }])
-  if (line.etag !== false) {
-    const etag = String(got.headers.etag)
-    t.match(etag, /^"[0-9a-f]{32}"$/, 'with a strong ETag')
-    const same = await call('GET', url, undefined, client, { 'if-none-match': `"anders", ${etag}` })
-    t.equal(same.status, 304, 'which is not sent again')
-    t.equal(same.text, '')
-    const head = await call('HEAD', url, undefined, client)
-    t.equal(head.status, 200)
-    t.equal(head.headers.etag, etag)
-  }
+  const etag = String(got.headers.etag)
+  t.match(etag, /^"[0-9a-f]{32}"$/, 'with a strong ETag')
+  const same = await call('GET', url, undefined, client, { 'if-none-match': `"anders", ${etag}` })
+  t.equal(same.status, 304, 'which is not sent again')
+  t.equal(same.text, '')
+  const head = await call('HEAD', url, undefined, client)
+  t.equal(head.status, 200)
+  t.equal(head.headers.etag, etag)
 
+  /** What says that nothing but what is there now may change. */
+  const ifMatch = async () => ({
+    'if-match': `"anders", ${String((await call('GET', url, undefined, client)).headers.etag)}`,
+  })
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     if (method === 'POST' || !line.one.includes(method)) wrongMethod(t, await call(method, url, {}, client), line.one)
     if (method === 'POST' ? !line.list.includes('POST') : true)
       wrongMethod(t, await call(method, path, {}, client), line.list)
   }
 
+  const put = line.put && line.one.includes('PUT') ? await line.put(test, made.body, body) : body
+  await unchangedBy(t, line, { call: (method, body, more) => call(method, url, body, client, more), body: put })
   if (line.one.includes('PUT')) {
     problem(t, await call('PUT', `${path}/${UNKNOWN}`, body, client), 404, 'a PUT of an unknown uuid')
     problem(t, await call('PUT', url, body, stranger), 403, 'a PUT without the scope')
-    const put = line.put ? await line.put(test, made.body, body) : body
-    await changed(t, test, line, () => call('PUT', url, put, client), 'update')
+    const seen = await ifMatch()
+    await changed(t, test, line, () => call('PUT', url, put, client, seen), 'update')
     matches(t, 'PUT', `${line.path}/:uuid`, 200, (await call('GET', url, undefined, client)).body)
   }
   if (line.one.includes('PATCH')) {
     problem(t, await call('PATCH', url, {}, stranger), 403, 'a PATCH without the scope')
     const patch = line.patch ? await line.patch(test, made.body) : {}
-    await changed(t, test, line, () => call('PATCH', url, patch, client), 'partial_update')
+    const seen = await ifMatch()
+    await changed(t, test, line, () => call('PATCH', url, patch, client, seen), 'partial_update')
   }
   if (line.one.includes('DELETE')) {
     problem(t, await call('DELETE', url, undefined, stranger), 403, 'a DELETE without the scope')
     problem(t, await call('DELETE', `${path}/${UNKNOWN}`, undefined, client), 404, 'a DELETE of an unknown uuid')
     await line.beforeDelete?.(test, made.body)
-    await changed(t, test, line, () => call('DELETE', url, undefined, client), 'destroy')
+    const seen = await ifMatch()
+    await changed(t, test, line, () => call('DELETE', url, undefined, client, seen), 'destroy')
     problem(t, await call('GET', url, undefined, client), 404, 'reading what was deleted')
+  }
+}
+
+type Asked = {
+  call(method: string, body: unknown, more: Record<string, string>): Promise<Answer>
+  body: object
+}
+
+/** RFC 9110, 13.1: by If-Match with an ETag that it has not, and by If-None-Match with one that it has, nothing changes. */
+async function unchangedBy(t: Test, { one }: Line, { call, body }: Asked) {
+  const etag = String((await call('GET', undefined, {})).headers.etag)
+  const conditions: Record<string, string>[] = [
+    { 'if-match': '"van-gisteren"' },
+    { 'if-match': `W/${etag}` },
+    { 'if-none-match': '*' },
+  ]
+  for (const method of ['PUT', 'PATCH', 'DELETE'] as const) {
+    if (!one.includes(method)) continue
+    const sent = method === 'PUT' ? body : method === 'PATCH' ? {} : undefined
+    for (const condition of conditions) {
+      const refused = await call(method, sent, condition)
+      problem(t, refused, 412, `a ${method} with ${JSON.stringify(condition)}`)
+      t.equal(refused.body?.code, 'precondition_failed')
+    }
+    t.equal((await call('GET', undefined, {})).headers.etag, etag, 'which changes nothing')
   }
 }
 

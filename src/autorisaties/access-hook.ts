@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { passes } from '../core/access.ts'
 import { LIMITS } from '../core/limits.ts'
 import { forbidden } from '../core/problem.ts'
+import { preconditionOf } from '../http/etag.ts'
 import { networkOf } from '../http/network.ts'
 import { countAttempts } from './attempts.ts'
 import type { CredentialStore } from './credentials.ts'
@@ -40,5 +41,7 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
       throw error
     }
     if (!passes(request.actor, access)) throw forbidden()
+    const precondition = preconditionOf(request)
+    if (precondition) request.actor.precondition = precondition
   })
 }

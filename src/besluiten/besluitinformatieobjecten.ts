@@ -7,7 +7,7 @@ import { type InvalidParam, invalid, Problem, throwFaults } from '../core/proble
 import { expected } from '../database/rows.ts'
 import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
-import { sendCacheable } from '../http/etag.ts'
+import { requireMatch, sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
@@ -114,6 +114,7 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
       await remoteRelations.delete(request.actor, { tabel: 'besluitinformatieobject', uuid }, async (m) => {
         const besluit = await lockBesluit(m, besluitUuid)
         const row = await requireBesluitinformatieobject(m.read, m.actor, VERWIJDEREN, uuid)
+        requireMatch(m, () => toBesluitinformatieobject(row, m.actor.base))
         await m.trx.deleteFrom('besluitinformatieobject').where('id', '=', row.id).execute()
         const documentId = row.enkelvoudiginformatieobjectId
         if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005

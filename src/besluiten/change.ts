@@ -2,6 +2,7 @@
 import type { Mutation } from '../core/mutate.ts'
 import { type InvalidParam, throwFaults } from '../core/problem.ts'
 import { expected, one } from '../database/rows.ts'
+import { requireMatch } from '../http/etag.ts'
 import {
   difference,
   type RemoteChange,
@@ -50,6 +51,7 @@ export async function changeBesluit(
   const { base } = m.actor
   const before = await lockBesluit(m, uuid)
   requireMay(m.actor, BIJWERKEN, before)
+  requireMatch(m, () => toBesluit(before, m.actor.base))
   await requireSettled(m, 'besluit', uuid)
   const { config, zaaktypen, remote } = context
   const oud = toBesluit(before, base)

@@ -1,6 +1,7 @@
 // Deleting a besluit with all that hangs on it.
 import type { Mutation } from '../core/mutate.ts'
 import { unlinkAllOf } from '../documenten/object-links.ts'
+import { requireMatch } from '../http/etag.ts'
 import { releaseRemote } from '../services/remote-relations.ts'
 import { requireOpenZaak } from '../zaken/lock.ts'
 import { toBesluit } from './columns.ts'
@@ -13,6 +14,7 @@ import { syncZaakbesluit } from './zaakbesluiten.ts'
 export async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
   const row = await lockBesluit(m, uuid)
   requireMay(m.actor, VERWIJDEREN, row)
+  requireMatch(m, () => toBesluit(row, m.actor.base))
   const zaak = await zaakOf(m, row)
   if (zaak) requireOpenZaak(zaak, m.actor)
   await unlinkAllOf(m, [uuid])

@@ -12,6 +12,7 @@ import { expected } from '../database/rows.ts'
 import type { Besluittype as BesluittypeTable } from '../database/types.ts'
 import { when } from '../database/when.ts'
 import { isoDuration } from '../http/duration.ts'
+import { requireMatch } from '../http/etag.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -257,6 +258,7 @@ async function besluittypeForChange(m: Mutation, uuid: string): Promise<Besluitt
   await m.trx.selectFrom('besluittype').where('uuid', '=', uuid).forUpdate().select('id').execute()
   const row = await findType(m.read, source, uuid)
   if (!row) throw notFound()
+  requireMatch(m, () => toBesluittype(row, m.actor.base))
   return row
 }
 

@@ -9,6 +9,7 @@ import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter 
 import { expected } from '../database/rows.ts'
 import type { Catalogus as CatalogusTable } from '../database/types.ts'
 import { when } from '../database/when.ts'
+import { requireMatch } from '../http/etag.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -171,6 +172,7 @@ async function catalogusForChange(m: Mutation, uuid: string): Promise<CatalogusR
   await m.trx.selectFrom('catalogus').where('uuid', '=', uuid).forUpdate().select('id').execute()
   const row = await findCatalogus(m.read, uuid)
   if (!row) throw notFound()
+  requireMatch(m, () => toCatalogus(row, m.actor.base))
   return row
 }
 

@@ -10,6 +10,7 @@ import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter 
 import { expected } from '../database/rows.ts'
 import type { Informatieobjecttype as InformatieobjecttypeTable } from '../database/types.ts'
 import { when } from '../database/when.ts'
+import { requireMatch } from '../http/etag.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Text, Url, Vertrouwelijkheid } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -255,6 +256,7 @@ async function typeForChange(m: Mutation, uuid: string): Promise<TypeRow> {
   await m.trx.selectFrom('informatieobjecttype').where('uuid', '=', uuid).forUpdate().select('id').execute()
   const row = await findType(m.read, source, uuid)
   if (!row) throw notFound()
+  requireMatch(m, () => toInformatieobjecttype(row, m.actor.base))
   return row
 }
 

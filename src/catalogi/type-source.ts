@@ -7,6 +7,7 @@ import type { Actie, Mutation } from '../core/mutate.ts'
 import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { expected, one } from '../database/rows.ts'
+import { requireMatch } from '../http/etag.ts'
 import type { Resource } from '../http/links.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
 import { deleteTypePart, holdTypePart, type PartTable } from './parts.ts'
@@ -90,7 +91,7 @@ export function expandableSource<Row extends { uuid: string }, Shape extends { u
   })
 }
 
-/** A part of a zaaktype, held with that zaaktype until the change is made. @throws Problem 404 */
+/** A part of a zaaktype, held with that zaaktype until the change is made. @throws Problem 404, 412 by If-Match */
 export async function partForChange<Row extends { uuid: string }, Shape extends { url: string }, Filter>(
   m: Mutation,
   source: TypeSource<Row, Shape, Filter>,
@@ -98,7 +99,9 @@ export async function partForChange<Row extends { uuid: string }, Shape extends 
   uuid: string,
 ): Promise<Row> {
   await holdTypePart(m, table, uuid)
-  return expected(await findType(m.read, source, uuid))
+  const row = expected(await findType(m.read, source, uuid))
+  requireMatch(m, () => source.toResource(row, m.actor.base))
+  return row
 }
 
 /** Records what was made or changed. @returns it, as clients see it */

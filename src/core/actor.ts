@@ -1,3 +1,4 @@
+import type { Precondition } from './precondition.ts'
 import type { Vertrouwelijkheidaanduiding } from './vertrouwelijkheidaanduiding.ts'
 
 /** The last three are of other services: rights in them are kept for whoever asks, and mean nothing here. */
@@ -27,4 +28,6 @@ export type Actor = {
   base: string
   toelichting: string
   logrecordId: string
+  /** What the request asks of the state of what it changes. */
+  precondition?: Precondition
 }

@@ -17,6 +17,7 @@ import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import type { Actor, Component } from './actor.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
+import { requireJudged } from './precondition.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
 
 export type { Actie, Change } from './records.ts'
@@ -146,6 +147,7 @@ async function once<T>(
   let answer: T | Last<T> | undefined
   try {
     answer = await work(m)
+    if (actor.precondition) requireJudged(actor.precondition)
     if (answer instanceof Last) {
       const { row } = answer
       const isMore = row.after || accounted || transaction.isBegun() || changes.length + events.size > 0

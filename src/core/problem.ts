@@ -136,7 +136,8 @@ export const KINDS: Record<number, Kind> & Record<400 | 500, Kind> = {
     name: 'PreconditionFailed',
     code: 'precondition_failed',
     title: 'Niet aan een voorwaarde voldaan.',
-    uitleg: 'Een verplichte header ontbreekt, bijvoorbeeld Accept-Crs.',
+    uitleg:
+      'De resource heeft niet meer de ETag van If-Match: een ander was eerder. Of een verplichte header ontbreekt, bijvoorbeeld Accept-Crs.',
   },
   413: {
     name: 'RequestEntityTooLargeException',

@@ -7,8 +7,8 @@ import { type Actie, json, type Mutation } from '../core/mutate.ts'
 import { notFound, throwFaults } from '../core/problem.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
-import { sendCacheable } from '../http/etag.ts'
-import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
+import { requireMatch, sendCacheable } from '../http/etag.ts'
+import { detail, ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery, sendPageOf } from '../http/page.ts'
@@ -240,6 +240,7 @@ async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
   const before = locked && (await findVerzending(m.read, uuid))
   if (!before) throw notFound()
   const document = await requireDocument(m.read, m.actor, scopes, before.documentUuid)
+  requireMatch(m, () => detail(toVerzending(before, m.actor.base)))
   return { before, document }
 }
 

@@ -1,7 +1,9 @@
-import { createHash, hash } from 'node:crypto'
+import { createHash, type Hash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
+import type { Mutation } from '../core/mutate.ts'
+import { isNamedWeakly, judgePrecondition, type Precondition } from '../core/precondition.ts'
 import { weightOf } from './expand.ts'
 import { header } from './header.ts'
 import { gatherInTurn, jsonPieces } from './json-pieces.ts'
@@ -19,7 +21,7 @@ export async function sendCacheable(
     const texts = await gatherInTurn(request, jsonPieces(resource))
     const sum = createHash('md5')
     for (const text of texts) sum.update(text)
-    if (isKnown(request, reply, `"${sum.digest('hex')}"`)) return reply.code(304).send()
+    if (isKnown(request, reply, etagOf(sum))) return reply.code(304).send()
     return reply.type('application/json').send(Readable.from(texts, { objectMode: false }))
   }
   const body = JSON.stringify(resource)
@@ -31,7 +33,30 @@ export async function sendCacheable(
 export function isKnown(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag)
   const known = header(request, 'if-none-match')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-  return known.includes(etag) || known.includes('*')
+  return known !== '' && isNamedWeakly(known, etag)
+}
+
+/** The ETag of a representation that went into this sum. */
+export const etagOf = (sum: Hash): string => `"${sum.digest('hex')}"`
+
+/** What a request asks of the state of what it changes: undefined when it asks nothing, or changes nothing that is there. */
+export function preconditionOf(request: FastifyRequest): Precondition | undefined {
+  if (!CHANGES.has(request.method)) return undefined
+  const ifMatch = header(request, 'if-match').trim()
+  const ifNoneMatch = header(request, 'if-none-match').trim()
+  return ifMatch === '' && ifNoneMatch === '' ? undefined : { ifMatch, ifNoneMatch, isJudged: false }
+}
+const CHANGES = new Set(['PUT', 'PATCH', 'DELETE'])
+
+/**
+ * Holds what is about to change against If-Match. To be called when the row is held and the rights of the actor reach it, and
+ * before what he sent is judged.
+ * @param resource as a GET without parameters answers it at this moment; a function where it takes work to make
+ * @throws Problem 412
+ */
+export function requireMatch({ actor }: Pick<Mutation, 'actor'>, resource: object | (() => object)): void {
+  if (!actor.precondition) return
+  const sum = createHash('md5')
+  for (const text of jsonPieces(typeof resource === 'function' ? resource() : resource)) sum.update(text)
+  judgePrecondition(actor.precondition, etagOf(sum))
 }

@@ -87,6 +87,9 @@ export async function expand<R extends object>(
   return (await expandLevel(request, resources as Resource[], wanted)) as (R & { _expand: Resource })[]
 }
 
+/** A resource of which others can be expanded, as its GET answers it without expansion. */
+export const detail = <R extends object>(resource: R): R & { _expand: object } => ({ ...resource, _expand: {} })
+
 /**
  * The same for the rows of a list, a few at a time: so many that no more than `LIMITS.expandedAtOnce` relations of theirs are
  * read together.

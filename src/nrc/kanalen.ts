@@ -7,6 +7,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { fault, type InvalidParam, notFound, throwFaults } from '../core/problem.ts'
 import type { Database, ReadDb } from '../database/database.ts'
 import { when } from '../database/when.ts'
+import { requireMatch, sendCacheable } from '../http/etag.ts'
 import { Patch, Text, Url, Uuid } from '../http/input.ts'
 import { link, ownAddress } from '../http/links.ts'
 import { sendAllById } from '../http/stream.ts'
@@ -49,10 +50,10 @@ export const kanalen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/kanaal/:uuid',
     { config: readAccess, schema: { params: Params, response: { 200: Kanaal } } },
-    async (request) => {
+    async (request, reply) => {
       const [row] = await selectKanalen(app.read, request.params)
       if (!row) throw notFound()
-      return toKanaal(row, request.base)
+      return sendCacheable(request, reply, toKanaal(row, request.base))
     },
   )
 
@@ -122,6 +123,7 @@ export async function changeKanaal(m: Mutation, uuid: string, given: Static<type
   m.unrecorded(UNRECORDED)
   const row = await m.trx.selectFrom('kanaal').select(COLUMNS).where('uuid', '=', uuid).forUpdate().executeTakeFirst()
   if (!row) throw notFound()
+  requireMatch(m, () => toKanaal(row, m.actor.base))
   throwFaults([
     ...(given.naam !== undefined && given.naam !== row.naam
       ? [fault('naam', 'wijzigen-niet-toegelaten', 'De naam van een kanaal kan niet wijzigen.')]

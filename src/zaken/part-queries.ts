@@ -20,7 +20,7 @@ import {
   sumCounts,
 } from '../database/list.ts'
 import { lastOf } from '../database/rows.ts'
-import { sendCacheable } from '../http/etag.ts'
+import { requireMatch, sendCacheable } from '../http/etag.ts'
 import { expand, expandEach, TooMuchExpanded, weigh } from '../http/expand.ts'
 import { localUuid, resolveLink } from '../http/links.ts'
 import { sendPageOf } from '../http/page.ts'
@@ -171,7 +171,7 @@ export async function requireOne<Row extends PartRow>(
 /**
  * Something below a case, for a change. The case is locked before the row is read: whoever waited here for a change of the same
  * row sees what came of it, and one that was deleted meanwhile is not there any more.
- * @throws Problem 404 when there is none, 403 when rights with these scopes do not reach its case
+ * @throws Problem 404 when there is none, 403 when rights with these scopes do not reach its case, 412 by If-Match
  */
 export async function holdOne<Row extends PartRow>(
   m: Mutation,
@@ -182,7 +182,9 @@ export async function holdOne<Row extends PartRow>(
 ): Promise<{ zaak: ZaakCore; before: Row }> {
   const zaak = await holdZaakOf(m, bron.table, uuid)
   if (!zaak) throw notFound()
-  return { zaak, before: await requireOne(m.read, m.actor, bron, uuid, scopes, zaakUuid) }
+  const before = await requireOne(m.read, m.actor, bron, uuid, scopes, zaakUuid)
+  requireMatch(m, () => bron.toResource(before, m.actor.base))
+  return { zaak, before }
 }
 
 /**

@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
+import { requireMatch } from '../http/etag.ts'
 import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
@@ -168,7 +169,9 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
 /** Locked before it is read: whoever waited for another change sees what came of it. */
 async function lockZaaknotitie(m: Mutation, uuid: string): Promise<Row> {
   await m.trx.selectFrom('zaaknotitie').where('uuid', '=', uuid).select('id').forUpdate().execute()
-  return requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
+  const row = await requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
+  requireMatch(m, () => toZaaknotitie(row, m.actor.base))
+  return row
 }
 
 function toRow(given: Static<typeof InputPatch>) {

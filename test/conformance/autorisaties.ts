@@ -15,6 +15,5 @@ export const autorisaties: Line[] = [
     list: ['GET', 'POST'],
     one: ['GET', 'PUT', 'PATCH', 'DELETE'],
     kanaal: 'autorisaties',
-    etag: false,
   },
 ]

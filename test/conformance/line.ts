@@ -22,8 +22,6 @@ export type Line = {
   onlyCreateAnnounced?: true
   /** The list is a bare array. */
   bare?: boolean
-  /** Details have no ETag. */
-  etag?: false
   /** Query with which the list holds what was made. */
   query?(resource: Record<string, unknown>): string
   /** Headers that every request needs (Accept-Crs and so on). */

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Mutation } from '../../core/mutate.ts'
 import { type InvalidParam, invalid, notFound, throwFaults } from '../../core/problem.ts'
 import { when } from '../../database/when.ts'
+import { requireMatch } from '../../http/etag.ts'
 import {
   implied,
   incompleteRights,
@@ -52,6 +53,7 @@ export async function changeApplicatie(
 ): Promise<Applicatie> {
   const { id } = await lockApplicatie(m, uuid)
   const before = await requireApplicatie(m.read, uuid)
+  requireMatch(m, () => toApplicatie(before, m.actor.base))
   const clientIds = input.clientIds && [...new Set(input.clientIds)]
   throwFaults([...(clientIds ? await takenClientIds(m, clientIds, id) : []), ...incompleteRights(input)])
   const alles = input.heeftAlleAutorisaties ?? before.heeftAlleAutorisaties
@@ -87,6 +89,7 @@ export async function changeApplicatie(
 export async function deleteApplicatie(m: Mutation, uuid: string): Promise<void> {
   await lockApplicatie(m, uuid)
   const row = await requireApplicatie(m.read, uuid)
+  requireMatch(m, () => toApplicatie(row, m.actor.base))
   await m.trx.deleteFrom('applicatie').where('id', '=', row.id).execute()
   recordApplicatie(m, 'destroy', toApplicatie(row, m.actor.base), row)
 }

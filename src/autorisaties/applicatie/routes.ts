@@ -7,6 +7,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { notFound, throwFaults } from '../../core/problem.ts'
 import { one } from '../../database/rows.ts'
 import { alias } from '../../http/documented.ts'
+import { sendCacheable } from '../../http/etag.ts'
 import { snakeCase, Uuid } from '../../http/input.ts'
 import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { changeApplicatie, createApplicatie, deleteApplicatie } from './change.ts'
@@ -79,7 +80,8 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/applicaties/:uuid',
     { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Applicatie } } },
-    async (request) => toApplicatie(await requireApplicatie(app.read, request.params.uuid), request.base),
+    async (request, reply) =>
+      sendCacheable(request, reply, toApplicatie(await requireApplicatie(app.read, request.params.uuid), request.base)),
   )
 
   app.put(

@@ -5,6 +5,7 @@ import type { Mutation } from '../../core/mutate.ts'
 import { notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { when } from '../../database/when.ts'
+import { requireMatch } from '../../http/etag.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Url } from '../../http/input.ts'
 import { contains, PageQuery } from '../../http/page.ts'
@@ -61,6 +62,7 @@ export async function zaaktypeForChange(m: Mutation, uuid: string): Promise<Zaak
   await m.trx.selectFrom('zaaktype').where('uuid', '=', uuid).forUpdate().select('id').execute()
   const row = await findZaaktype(m.read, uuid)
   if (!row) throw notFound()
+  requireMatch(m, () => toZaaktype(row, m.actor.base))
   return row
 }
 

@@ -172,7 +172,8 @@ function parametersOf(operation: Operation, schemas: Schemas): Json[] {
     : declared
   const geo = speaksOfGeometry(operation)
   const headers = [
-    ...(hasEtag(operation) && !isWrite(operation) ? ['If-None-Match'] : []),
+    ...(hasEtag(operation) && (!isWrite(operation) || method === 'PUT') ? ['If-None-Match'] : []),
+    ...(hasEtag(operation) && isWrite(operation) ? ['If-Match'] : []),
     ...(geo && method !== 'DELETE' ? ['Accept-Crs'] : []),
     ...(geo && ['POST', 'PUT', 'PATCH'].includes(method) ? ['Content-Crs'] : []),
     ...(isWrite(operation) && !path.endsWith('/_zoek') ? ['X-Audit-Toelichting', 'X-NLX-Logrecord-ID'] : []),
@@ -268,7 +269,7 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
     ...(path.includes('/:') || path.endsWith('/consumer') || isList(schema) ? [404] : []),
     406,
     ...(isWrite(operation) ? [409, 413, 415] : []),
-    ...(component === 'zaken' ? [412] : []),
+    ...(component === 'zaken' || (hasEtag(operation) && isWrite(operation)) ? [412] : []),
     429,
     500,
     503,

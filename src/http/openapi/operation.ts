@@ -37,9 +37,9 @@ export function isList(schema: Described): boolean {
   return answer?.type === 'array' || Object.hasOwn((answer?.properties as Json | undefined) ?? {}, 'results')
 }
 
-/** Where the standard has ETags: on details of everything but applications, audit records and imports. */
-export function hasEtag({ component, path }: Operation): boolean {
-  if (component === 'autorisaties' || path.startsWith('/import/')) return false
+/** Where there are ETags: on details of everything but audit records, imports and parts of an upload. */
+export function hasEtag({ path }: Operation): boolean {
+  if (path.startsWith('/import/') || path.startsWith('/bestandsdelen/')) return false
   return /^\/[^/:]+\/:uuid$/.test(path) || /^\/zaken\/:\w+\/zaakeigenschappen\/:\w+$/.test(path)
 }
 

@@ -70,7 +70,7 @@ export const NOT_MODIFIED: Json = {
 
 export const HEADERS: Record<string, Json> = {
   'API-version': { description: 'Versie van de API.', schema: { type: 'string' } },
-  ETag: { description: 'Kenmerk van deze inhoud, voor If-None-Match.', schema: { type: 'string' } },
+  ETag: { description: 'Kenmerk van deze inhoud, voor If-None-Match en If-Match.', schema: { type: 'string' } },
   Location: { description: 'URL van wat gemaakt is.', schema: { type: 'string', format: 'uri' } },
   'Content-Crs': {
     description: 'Coördinatenstelsel van geometrie in het antwoord.',
@@ -91,7 +91,14 @@ const headerParameter = (name: string, description: string, required = false, ch
 })
 export const PARAMETERS: Record<string, Json> = Object.fromEntries(
   [
-    headerParameter('If-None-Match', 'ETag die de client al heeft: is hij nog dezelfde, dan volgt 304.'),
+    headerParameter(
+      'If-None-Match',
+      'ETag die de client al heeft: is hij nog dezelfde, dan volgt op GET 304, en op een wijziging 412.',
+    ),
+    headerParameter(
+      'If-Match',
+      'Wijzig alleen als de resource nog deze ETag heeft (van GET zonder parameters); anders volgt 412.',
+    ),
     headerParameter('Accept-Crs', 'Coördinatenstelsel van geometrie in het antwoord.', true, 'EPSG:4326'),
     headerParameter('Content-Crs', 'Coördinatenstelsel van geometrie in de aanvraag.', true, 'EPSG:4326'),
     headerParameter('X-Audit-Toelichting', 'Toelichting voor het auditspoor.'),

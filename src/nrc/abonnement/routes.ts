@@ -6,6 +6,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { throwFaults } from '../../core/problem.ts'
 import { documentedAs } from '../../http/documented.ts'
+import { sendCacheable } from '../../http/etag.ts'
 import { Patch, Text, Url, Uuid } from '../../http/input.ts'
 import { sendAllById } from '../../http/stream.ts'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
@@ -90,10 +91,10 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/abonnement/:uuid',
     { config: readAccess, schema: { params: Params, response: { 200: Abonnement } } },
-    async (request) => {
+    async (request, reply) => {
       const row = await requireAbonnement(app.read, request.params.uuid)
       requireOwner(request.actor, row.applicatieUuid)
-      return toAbonnement(row, request.base)
+      return sendCacheable(request, reply, toAbonnement(row, request.base))
     },
   )
 

@@ -4,12 +4,13 @@ import type { Mutation } from '../../core/mutate.ts'
 import { notFound, throwFaults } from '../../core/problem.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Database } from '../../database/database.ts'
+import { requireMatch } from '../../http/etag.ts'
 import type { Subscriber } from '../../notificaties/claims.ts'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
 import { UNRECORDED } from '../records.ts'
 import { requireOwner } from '../rights.ts'
 import type { KnownGroup } from './judge.ts'
-import { MAX_ABONNEMENTEN, MAX_GROUPS } from './read.ts'
+import { MAX_ABONNEMENTEN, MAX_GROUPS, requireAbonnement, toAbonnement } from './read.ts'
 
 /** What can be set of an abonnement beside its kanalen. Secrets are as they were given. */
 export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificateKey' | 'ondertekening'> & {
@@ -135,6 +136,7 @@ export async function lockAbonnement(m: Mutation, uuid: string) {
     .executeTakeFirst()
   if (!row) throw notFound()
   requireOwner(m.actor, row.applicatieUuid)
+  if (m.actor.precondition) requireMatch(m, toAbonnement(await requireAbonnement(m.read, uuid), m.actor.base))
   return row
 }
 

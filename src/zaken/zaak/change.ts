@@ -12,6 +12,7 @@ import { BIJWERKEN, requireMay } from '../rights.ts'
 import { encoded, toColumns, toZaak, type ZaakInput, type ZaakPatch } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
 import { recorded } from './long-lists.ts'
+import { requireZaakMatch } from './match.ts'
 import { findZaak } from './read.ts'
 import { judgeHoofdzaak, judgeRelations, writeRelations } from './relations.ts'
 import {
@@ -43,6 +44,7 @@ export async function changeZaak(
   const { vertrouwelijkheidaanduiding } = given // nobody raises a case above what he may touch
   if (vertrouwelijkheidaanduiding) requireMay(m.actor, BIJWERKEN, { ...kern, vertrouwelijkheidaanduiding })
   const before = expected(await findZaak(m.read, uuid, LIMITS.recorded))
+  await requireZaakMatch(m, before)
   const oud = recorded(toZaak(before, base))
   const geometrie = judgeKept('zaakgeometrie', given.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern, typen, kern)

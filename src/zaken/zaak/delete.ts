@@ -12,6 +12,7 @@ import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
 import { toZaak } from './columns.ts'
 import { recorded } from './long-lists.ts'
+import { requireZaakMatch } from './match.ts'
 import { findZaak } from './read.ts'
 
 /** zrc-023: a case goes with all that hangs on it, its parts and its audit trail; documents stay. */
@@ -20,6 +21,8 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   const kern = await holdZaak(m, uuid)
   if (!kern) throw notFound()
   requireMay(m.actor, VERWIJDEREN, kern)
+  const before = expected(await findZaak(m.read, uuid, LIMITS.recorded))
+  await requireZaakMatch(m, before)
   const found = await m.sql<{ id: number }[]>`
     with recursive familie as (
       select id from zaak where id = ${kern.id} union select z.id from zaak z join familie f on z.hoofdzaak_id = f.id
@@ -29,7 +32,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   const family = ids.flatMap((id) => held.get(id) ?? [])
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
-  const oud = recorded(toZaak(expected(await findZaak(m.read, uuid, LIMITS.recorded)), base))
+  const oud = recorded(toZaak(before, base))
   for (const one of family) m.announce(zaakEvent(one, 'verwijderd', base))
   await unlinkAllOf(
     m,

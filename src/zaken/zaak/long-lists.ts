@@ -6,10 +6,11 @@ import { sql } from 'kysely'
 import { LIMITS } from '../../core/limits.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
-import { isKnown } from '../../http/etag.ts'
+import { etagOf, isKnown } from '../../http/etag.ts'
 import { expandedPieces, gatherInTurn, jsonPieces } from '../../http/json-pieces.ts'
 import { link } from '../../http/links.ts'
 import { sendWritten, Written } from '../../http/stream.ts'
+
 import { eigenschapLink } from '../records.ts'
 
 const KINDS = {
@@ -135,6 +136,18 @@ export async function sendWithLongLists(
   answer: Answer,
 ): Promise<FastifyReply> {
   const { read } = request.server
+  const etag = await etagWithLists(read, zaak, answer, await gatherInTurn(request, jsonPieces(answer)))
+  if (isKnown(request, reply, etag)) return reply.code(304).send()
+  return sendWritten(request, reply, written(read, zaak, answer, request.base))
+}
+
+/** The ETag of a case with long lists. @param texts the JSON of the answer, with as much of these as it holds */
+export async function etagWithLists(
+  read: ReadDb,
+  zaak: Zaak,
+  answer: Answer,
+  texts: Iterable<string>,
+): Promise<string> {
   const sums = longLists(answer).map((list) => {
     const { table, column } = KINDS[list]
     return sql`(select json_build_array(count(*), bit_xor(hashint8extended(x.id, 0)))
@@ -142,8 +155,6 @@ export async function sendWithLongLists(
   })
   const { rows } = await sql<{ sums: string }>`select json_build_array(${sql.join(sums)})::text as sums`.execute(read)
   const hash = createHash('md5')
-  for (const text of await gatherInTurn(request, jsonPieces(answer))) hash.update(text)
-  hash.update(one(rows).sums)
-  if (isKnown(request, reply, `"${hash.digest('hex')}"`)) return reply.code(304).send()
-  return sendWritten(request, reply, written(read, zaak, answer, request.base))
+  for (const text of texts) hash.update(text)
+  return etagOf(hash.update(one(rows).sums))
 }

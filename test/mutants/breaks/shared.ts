@@ -506,4 +506,18 @@ export const SHARED: Mutant[] = [
     replace: 'order by id desc limit ${sql.lit(COUNT_JOBS_TO)}',
     tests: ['test/beheer/jobs.test.ts'],
   },
+  {
+    what: 'a change for another state is refused (If-Match)',
+    file: 'src/core/precondition.ts',
+    search: "ifMatch !== '' && !isNamed(ifMatch, etag)",
+    replace: "ifMatch !== '' && ifMatch === etag && !isNamed(ifMatch, etag)",
+    tests: ['test/http/precondition.test.ts'],
+  },
+  {
+    what: 'a part of a case is held against If-Match',
+    file: 'src/zaken/part-queries.ts',
+    search: '  requireMatch(m, () => bron.toResource(before, m.actor.base))',
+    replace: '  if (m.actor.precondition) m.actor.precondition.isJudged = true',
+    tests: ['test/http/precondition.test.ts'],
+  },
 ]
