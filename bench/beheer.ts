@@ -103,7 +103,7 @@ async function fill({ sql }: Database, rows: number) {
         from (select gen_random_uuid() as u from generate_series(${from}::integer, ${to}::integer) n) x
         returning id, hoofd_object_uuid
       ), mislukt as (
-        insert into delivery (notificatie_id, hoofd_object_uuid, status, next_attempt_at, poging, ended_at)
+        insert into delivery (notificatie_id, hoofd_object_uuid, status, next_attempt_at, attempt, ended_at)
         select id, hoofd_object_uuid, 'mislukt', null, 1, now() from n where id % 20 = 0
       )
       insert into delivery_attempt (notificatie_id, nummer, duration_ms, uitkomst, http_status)

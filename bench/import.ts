@@ -24,7 +24,7 @@ const UPLOAD = '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateM
 const TABLES = [
   'catalogus',
   'informatieobjecttype',
-  'bestand',
+  'file',
   'enkelvoudiginformatieobject',
   'enkelvoudiginformatieobject_versie',
 ]

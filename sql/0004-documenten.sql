@@ -2,7 +2,7 @@
 -- rights compare (type, confidentiality) stands on the identity, for its latest version, so that they never read versions.
 -- Counts are kept and numbers come from a sequence, so that concurrent creates never wait for each other.
 
-create table bestand (
+create table file (
   id bigint generated always as identity primary key,
   backend text not null,
   sleutel text not null,
@@ -10,32 +10,32 @@ create table bestand (
   sha256 bytea,
   created_at timestamptz not null default now(),
   missing_since timestamptz,
-  constraint bestand_sleutel_unique unique (sleutel, backend)
+  constraint file_key_unique unique (sleutel, backend)
 );
-create index bestand_missing on bestand (missing_since) where missing_since is not null;
-comment on table bestand is 'Stored bytes. Written before the row exists; without a row they are swept away.';
-comment on column bestand.id is 'Internal key.';
-comment on column bestand.backend is 'Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.';
-comment on column bestand.sleutel is 'Key in that storage, made by us.';
-comment on column bestand.omvang is 'Size in bytes.';
-comment on column bestand.sha256 is 'SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.';
-comment on column bestand.created_at is 'When it was stored.';
-comment on column bestand.missing_since is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
+create index file_missing on file (missing_since) where missing_since is not null;
+comment on table file is 'Stored bytes. Written before the row exists; without a row they are swept away.';
+comment on column file.id is 'Internal key.';
+comment on column file.backend is 'Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.';
+comment on column file.sleutel is 'Key in that storage, made by us.';
+comment on column file.omvang is 'Size in bytes.';
+comment on column file.sha256 is 'SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.';
+comment on column file.created_at is 'When it was stored.';
+comment on column file.missing_since is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
 
-create table bestand_zonder_rij (
+create table stray_file (
   backend text not null,
   naam text not null,
-  onafgemaakt boolean not null,
+  unfinished boolean not null,
   seen_at timestamptz not null default now(),
-  laatst_gezien_op timestamptz not null default now(),
-  primary key (backend, naam, onafgemaakt)
+  last_seen_at timestamptz not null default now(),
+  primary key (backend, naam, unfinished)
 );
-comment on table bestand_zonder_rij is 'Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.';
-comment on column bestand_zonder_rij.backend is 'Storage that holds them, as in bestand.';
-comment on column bestand_zonder_rij.naam is 'Key, or what the storage calls an unfinished write.';
-comment on column bestand_zonder_rij.onafgemaakt is 'It is an unfinished write: a temporary file, or an upload in parts.';
-comment on column bestand_zonder_rij.seen_at is 'When it was first met.';
-comment on column bestand_zonder_rij.laatst_gezien_op is 'When it was last met.';
+comment on table stray_file is 'Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.';
+comment on column stray_file.backend is 'Storage that holds them, as in file.';
+comment on column stray_file.naam is 'Key, or what the storage calls an unfinished write.';
+comment on column stray_file.unfinished is 'It is an unfinished write: a temporary file, or an upload in parts.';
+comment on column stray_file.seen_at is 'When it was first met.';
+comment on column stray_file.last_seen_at is 'When it was last met.';
 
 create table enkelvoudiginformatieobject (
   id bigint generated always as identity primary key,
@@ -93,7 +93,7 @@ create table enkelvoudiginformatieobject_versie (
   taal text not null,
   bestandsnaam text not null default '',
   bestandsomvang bigint,
-  bestand_id bigint references bestand,
+  file_id bigint references file,
   link text not null default '',
   beschrijving text not null default '',
   ontvangstdatum date,
@@ -111,7 +111,7 @@ create table enkelvoudiginformatieobject_versie (
   is_gereed_voor_publicatie boolean,
   primary key (enkelvoudiginformatieobject_id, versie)
 );
-create index enkelvoudiginformatieobject_versie_bestand_id_idx on enkelvoudiginformatieobject_versie (bestand_id);
+create index enkelvoudiginformatieobject_versie_file_id_idx on enkelvoudiginformatieobject_versie (file_id);
 -- A type that goes is looked for in all versions.
 create index enkelvoudiginformatieobject_versie_informatieobjecttype_id_idx
   on enkelvoudiginformatieobject_versie (informatieobjecttype_id);
@@ -168,7 +168,7 @@ comment on column enkelvoudiginformatieobject_versie.formaat is 'Media type as t
 comment on column enkelvoudiginformatieobject_versie.taal is 'Language, ISO 639-2/B.';
 comment on column enkelvoudiginformatieobject_versie.bestandsnaam is 'Name of the file, for people.';
 comment on column enkelvoudiginformatieobject_versie.bestandsomvang is 'Size in bytes; of an upload in parts the announced size.';
-comment on column enkelvoudiginformatieobject_versie.bestand_id is 'The stored bytes; empty: no content.';
+comment on column enkelvoudiginformatieobject_versie.file_id is 'The stored bytes; empty: no content.';
 comment on column enkelvoudiginformatieobject_versie.link is 'URL where the document can be read.';
 comment on column enkelvoudiginformatieobject_versie.beschrijving is 'Description.';
 comment on column enkelvoudiginformatieobject_versie.ontvangstdatum is 'Day of receipt.';
@@ -191,17 +191,17 @@ create table bestandsdeel (
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   volgnummer integer not null,
   omvang bigint not null constraint bestandsdeel_omvang_check check (omvang > 0),
-  bestand_id bigint references bestand,
+  file_id bigint references file,
   constraint bestandsdeel_volgnummer_unique unique (enkelvoudiginformatieobject_id, volgnummer)
 );
-create index bestandsdeel_bestand_id_idx on bestandsdeel (bestand_id) where bestand_id is not null;
+create index bestandsdeel_file_id_idx on bestandsdeel (file_id) where file_id is not null;
 comment on table bestandsdeel is 'Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.';
 comment on column bestandsdeel.id is 'Internal key.';
 comment on column bestandsdeel.uuid is 'Last part of its URL.';
 comment on column bestandsdeel.enkelvoudiginformatieobject_id is 'The document.';
 comment on column bestandsdeel.volgnummer is 'Place in the whole, from 1.';
 comment on column bestandsdeel.omvang is 'Size in bytes that the part must have.';
-comment on column bestandsdeel.bestand_id is 'The bytes, once they have come.';
+comment on column bestandsdeel.file_id is 'The bytes, once they have come.';
 
 create table gebruiksrecht (
   id bigint generated always as identity primary key,

@@ -8,7 +8,7 @@ create table import (
   soort text not null default 'documenten' constraint import_soort_check check (soort = 'documenten'),
   status text not null default 'pending'
     constraint import_status_check check (status in ('pending', 'active', 'finished', 'error')),
-  reden text,
+  reason text,
   kop json,
   dialect jsonb not null default '{}',
   base_url text,
@@ -36,7 +36,7 @@ comment on column import.id is 'Internal key.';
 comment on column import.uuid is 'Part of its URLs.';
 comment on column import.soort is 'What is imported.';
 comment on column import.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
-comment on column import.reden is 'Why it stopped (status error), or what it waits for (status active).';
+comment on column import.reason is 'Why it stopped (status error), or what it waits for (status active).';
 comment on column import.kop is 'Header of the CSV, as an array of names.';
 comment on column import.dialect is 'How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.';
 comment on column import.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
@@ -100,7 +100,7 @@ comment on column import_outcome.identificatie is 'identificatie of the document
 create table import_fault_kind (
   import_id bigint not null references import on delete cascade,
   sleutel bigint not null,
-  reden text not null,
+  reason text not null,
   aantal integer not null,
   primary key (import_id, sleutel)
 );
@@ -108,14 +108,14 @@ create index import_fault_kind_count on import_fault_kind (import_id, aantal des
 comment on table import_fault_kind is 'How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.';
 comment on column import_fault_kind.import_id is 'The import.';
 comment on column import_fault_kind.sleutel is 'Hash of the reason.';
-comment on column import_fault_kind.reden is 'The reason (function import_reason).';
+comment on column import_fault_kind.reason is 'The reason (function import_reason).';
 comment on column import_fault_kind.aantal is 'Rows that failed for it.';
 
 create function count_import_faults() returns trigger language plpgsql as $$
 begin
-  insert into import_fault_kind (import_id, sleutel, reden, aantal)
-  select import_id, hashtextextended(reden, 0) as sleutel, min(reden), count(*)
-  from (select import_id, import_reason(opmerking) as reden from nieuw where not geslaagd) f
+  insert into import_fault_kind (import_id, sleutel, reason, aantal)
+  select import_id, hashtextextended(reason, 0) as sleutel, min(reason), count(*)
+  from (select import_id, import_reason(opmerking) as reason from nieuw where not geslaagd) f
   group by 1, 2 order by 1, 2
   on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
   return null;
@@ -212,7 +212,7 @@ comment on column import_draft_fault.opmerking is 'Why not, naming the column.';
 create table import_draft_fault_kind (
   concept_id bigint not null references import_draft on delete cascade,
   sleutel bigint not null,
-  reden text not null,
+  reason text not null,
   aantal integer not null,
   voorbeelden jsonb not null,
   primary key (concept_id, sleutel)
@@ -221,7 +221,7 @@ create index import_draft_fault_kind_count on import_draft_fault_kind (concept_i
 comment on table import_draft_fault_kind is 'How many rows would fail for one reason, as the dry run found.';
 comment on column import_draft_fault_kind.concept_id is 'The upload.';
 comment on column import_draft_fault_kind.sleutel is 'Hash of the reason.';
-comment on column import_draft_fault_kind.reden is 'The reason (function import_reason).';
+comment on column import_draft_fault_kind.reason is 'The reason (function import_reason).';
 comment on column import_draft_fault_kind.aantal is 'Rows that would fail for it.';
 comment on column import_draft_fault_kind.voorbeelden is 'The first few of them: nummer and opmerking.';
 
@@ -247,7 +247,7 @@ select
   case when i.verwerkt > 0 and i.started_at is not null then
     round(i.verwerkt / greatest(extract(epoch from coalesce(i.ended_at, i.updated_at) - i.started_at), 0.001), 1)
   end as rows_per_second,
-  i.reden,
+  i.reason,
   i.client_id,
   i.created_at,
   i.started_at,
@@ -265,7 +265,7 @@ comment on column import_overview.geslaagd is 'Rows that became a document.';
 comment on column import_overview.mislukt is 'Rows that were refused.';
 comment on column import_overview.procent is 'Rows handled, in per cent of all.';
 comment on column import_overview.rows_per_second is 'Rows handled a second since the upload.';
-comment on column import_overview.reden is 'Why it stopped (status error), or what it waits for (status active).';
+comment on column import_overview.reason is 'Why it stopped (status error), or what it waits for (status active).';
 comment on column import_overview.client_id is 'The client that made it.';
 comment on column import_overview.created_at is 'When it was made.';
 comment on column import_overview.started_at is 'When its CSV was accepted.';

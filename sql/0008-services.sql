@@ -1,54 +1,54 @@
 -- Other services that this one talks to, and the other side of relations with them, which we keep in step there.
 
-create table dienst (
+create table service (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint dienst_uuid_unique unique,
-  label text not null constraint dienst_label_check check (length(label) between 1 and 100),
-  slug text not null constraint dienst_slug_unique unique constraint dienst_slug_check check (slug ~ '^[-a-zA-Z0-9_]{1,100}$'),
-  soort text not null constraint dienst_soort_check check (soort in ('nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc')),
+  uuid uuid not null default gen_random_uuid() constraint service_uuid_unique unique,
+  label text not null constraint service_label_check check (length(label) between 1 and 100),
+  slug text not null constraint service_slug_unique unique constraint service_slug_check check (slug ~ '^[-a-zA-Z0-9_]{1,100}$'),
+  soort text not null constraint service_soort_check check (soort in ('nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc')),
   api_root text not null
-    constraint dienst_api_root_unique unique constraint dienst_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
+    constraint service_api_root_unique unique constraint service_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
   authenticatie text not null default 'geen'
-    constraint dienst_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key', 'oauth2')),
+    constraint service_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key', 'oauth2')),
   client_id text not null default '',
   header text not null default '',
   geheim bytea,
   gebruikers_id text not null default '',
   gebruikers_weergave text not null default '',
-  timeout_ms integer not null default 10000 constraint dienst_timeout_ms_check check (timeout_ms between 100 and 300000),
+  timeout_ms integer not null default 10000 constraint service_timeout_ms_check check (timeout_ms between 100 and 300000),
   created_at timestamptz not null default now(),
   token_url text not null default '',
   token_scope text not null default '',
   certificaat text not null default '',
   certificate_key bytea,
   ca text not null default '',
-  constraint dienst_authenticatie_complete check (case authenticatie
+  constraint service_authenticatie_complete check (case authenticatie
     when 'zgw' then client_id <> '' and geheim is not null
     when 'api_key' then header <> '' and geheim is not null
     when 'oauth2' then client_id <> '' and token_url <> '' and geheim is not null
     else geheim is null end),
-  constraint dienst_certificaat_complete check ((certificaat <> '') = (certificate_key is not null))
+  constraint service_certificaat_complete check ((certificaat <> '') = (certificate_key is not null))
 );
-comment on table dienst is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
-comment on column dienst.id is 'Internal key.';
-comment on column dienst.uuid is 'Constant name, also what the secret is bound to.';
-comment on column dienst.label is 'Name for people.';
-comment on column dienst.slug is 'Name for configuration files.';
-comment on column dienst.soort is 'Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).';
-comment on column dienst.api_root is 'Where its API begins, with a slash at the end. URLs below it belong to this service.';
-comment on column dienst.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).';
-comment on column dienst.client_id is 'Our client id there (zgw, oauth2).';
-comment on column dienst.header is 'Name of the header that carries the key (api_key).';
-comment on column dienst.geheim is 'Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.';
-comment on column dienst.gebruikers_id is 'Claim user_id of our tokens.';
-comment on column dienst.gebruikers_weergave is 'Claim user_representation of our tokens.';
-comment on column dienst.timeout_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
-comment on column dienst.created_at is 'When it was made.';
-comment on column dienst.token_url is 'Where a token is asked (oauth2).';
-comment on column dienst.token_scope is 'Scope that is asked for (oauth2).';
-comment on column dienst.certificaat is 'Client certificate that we show (PEM); empty: none.';
-comment on column dienst.certificate_key is 'Private key of that certificate (PEM); encrypted with SECRET_KEY.';
-comment on column dienst.ca is 'Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.';
+comment on table service is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
+comment on column service.id is 'Internal key.';
+comment on column service.uuid is 'Constant name, also what the secret is bound to.';
+comment on column service.label is 'Name for people.';
+comment on column service.slug is 'Name for configuration files.';
+comment on column service.soort is 'Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).';
+comment on column service.api_root is 'Where its API begins, with a slash at the end. URLs below it belong to this service.';
+comment on column service.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).';
+comment on column service.client_id is 'Our client id there (zgw, oauth2).';
+comment on column service.header is 'Name of the header that carries the key (api_key).';
+comment on column service.geheim is 'Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.';
+comment on column service.gebruikers_id is 'Claim user_id of our tokens.';
+comment on column service.gebruikers_weergave is 'Claim user_representation of our tokens.';
+comment on column service.timeout_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
+comment on column service.created_at is 'When it was made.';
+comment on column service.token_url is 'Where a token is asked (oauth2).';
+comment on column service.token_scope is 'Scope that is asked for (oauth2).';
+comment on column service.certificaat is 'Client certificate that we show (PEM); empty: none.';
+comment on column service.certificate_key is 'Private key of that certificate (PEM); encrypted with SECRET_KEY.';
+comment on column service.ca is 'Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.';
 
 -- A change that needs another server is committed first, since that server looks here whether it is true, and recorded
 -- (audit trail, notification) when that server has done its part. In between stands a row here, for a job to end what a
@@ -98,7 +98,7 @@ comment on column mirror.weg is 'Whether our side is gone for good: a job remove
 create table outgoing_request (
   id bigint generated always as identity primary key,
   tijdstip timestamptz not null,
-  dienst text not null,
+  service text not null,
   methode text not null,
   host text not null,
   pad text not null,
@@ -108,11 +108,11 @@ create table outgoing_request (
   verzoek text not null default ''
 );
 create index outgoing_request_tijdstip_idx on outgoing_request (tijdstip);
-create index outgoing_request_dienst_idx on outgoing_request (dienst, id);
+create index outgoing_request_service_idx on outgoing_request (service, id);
 comment on table outgoing_request is 'Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.';
 comment on column outgoing_request.id is 'Number, about in the order of their ends.';
 comment on column outgoing_request.tijdstip is 'When it began.';
-comment on column outgoing_request.dienst is 'Root of the service.';
+comment on column outgoing_request.service is 'Root of the service.';
 comment on column outgoing_request.methode is 'Method.';
 comment on column outgoing_request.host is 'Host and port.';
 comment on column outgoing_request.pad is 'Path and query; numbers of nine digits and the values of secrets are covered.';

@@ -70,7 +70,7 @@ create table retention_run (
   imports integer not null default 0,
   notificaties integer not null default 0,
   bestanden integer not null default 0,
-  onafgemaakt integer not null default 0,
+  unfinished integer not null default 0,
   overgeslagen text[] not null default '{}',
   fout text
 );
@@ -82,7 +82,7 @@ comment on column retention_run.ended_at is 'When it ended; empty: it runs, or i
 comment on column retention_run.imports is 'Imports removed.';
 comment on column retention_run.notificaties is 'Notifications removed.';
 comment on column retention_run.bestanden is 'Stored files removed that belonged to no document.';
-comment on column retention_run.onafgemaakt is 'Unfinished writes removed from the stores.';
+comment on column retention_run.unfinished is 'Unfinished writes removed from the stores.';
 comment on column retention_run.overgeslagen is 'Stores that could not be reached.';
 comment on column retention_run.fout is 'Why it ended before the end.';
 

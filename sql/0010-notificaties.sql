@@ -46,8 +46,8 @@ create table delivery (
   hoofd_object_uuid uuid not null,
   status text not null default 'gepland' constraint delivery_status_check check (status in ('gepland', 'mislukt')),
   next_attempt_at timestamptz default now(),
-  herhalingen integer not null default 0,
-  poging integer not null default 0,
+  retries integer not null default 0,
+  attempt integer not null default 0,
   claimed_by integer,
   begun_at timestamptz,
   ended_at timestamptz,
@@ -64,8 +64,8 @@ comment on column delivery.abonnement_id is 'The receiver: an abonnement, or 0 f
 comment on column delivery.hoofd_object_uuid is 'Main object of the message: those of one object keep their order.';
 comment on column delivery.status is 'gepland (waits) or mislukt (all attempts used).';
 comment on column delivery.next_attempt_at is 'When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.';
-comment on column delivery.herhalingen is 'Retries that were planned since it was made or resent.';
-comment on column delivery.poging is 'Number of the last attempt that was begun; 0: none.';
+comment on column delivery.retries is 'Retries that were planned since it was made or resent.';
+comment on column delivery.attempt is 'Number of the last attempt that was begun; 0: none.';
 comment on column delivery.claimed_by is 'The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.';
 comment on column delivery.begun_at is 'When that attempt began.';
 comment on column delivery.ended_at is 'When it failed for the last time.';
@@ -113,9 +113,9 @@ comment on column notificatie_overview.next_attempt_at is 'When it is sent next.
 
 create table notificatie_settings (
   enig boolean primary key default true constraint notificatie_settings_enig_check check (enig),
-  configured_dienst_id bigint constraint notificatie_dienst_in_gebruik references dienst,
+  configured_service_id bigint constraint notificatie_service_in_use references service,
   paused_at timestamptz,
-  dienst_id bigint generated always as (case when paused_at is null then configured_dienst_id end) stored,
+  service_id bigint generated always as (case when paused_at is null then configured_service_id end) stored,
   max_retries integer not null default 7
     constraint notificatie_settings_max_retries_check check (max_retries between 0 and 100),
   backoff jsonb not null default '25' constraint notificatie_settings_backoff_check check (case jsonb_typeof(backoff)
@@ -135,9 +135,9 @@ create table notificatie_settings (
 );
 comment on table notificatie_settings is 'How notifications are delivered: one row, read at every attempt.';
 comment on column notificatie_settings.enig is 'True; keeps it to one row.';
-comment on column notificatie_settings.configured_dienst_id is 'The notifications service (soort nrc) of the settings; empty: none.';
+comment on column notificatie_settings.configured_service_id is 'The notifications service (soort nrc) of the settings; empty: none.';
 comment on column notificatie_settings.paused_at is 'Since when sending is paused; empty: it is not.';
-comment on column notificatie_settings.dienst_id is 'The service that messages go to now; empty: messages wait. It follows from the two above.';
+comment on column notificatie_settings.service_id is 'The service that messages go to now; empty: messages wait. It follows from the two above.';
 comment on column notificatie_settings.max_retries is 'Attempts after the first, before a message has failed.';
 comment on column notificatie_settings.backoff is 'Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.';
 comment on column notificatie_settings.backoff_max is 'Longest delay in seconds, unless backoff is false.';
@@ -210,7 +210,7 @@ create table abonnement (
   timeout_ms integer not null default 10000 constraint abonnement_timeout_ms_check check (timeout_ms between 1000 and 60000),
   status text not null default 'actief'
     constraint abonnement_status_check check (status in ('actief', 'gepauzeerd', 'geblokkeerd', 'opgezegd')),
-  reden text not null default '',
+  reason text not null default '',
   status_since timestamptz not null default now(),
   fouten integer not null default 0,
   failing_since timestamptz,
@@ -243,7 +243,7 @@ comment on column abonnement.in_order is 'Messages of one main object wait for e
 comment on column abonnement.gelijktijdig is 'Messages that are sent to it at once.';
 comment on column abonnement.timeout_ms is 'Milliseconds that one attempt may take, from connecting to the last byte of the answer.';
 comment on column abonnement.status is 'actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).';
-comment on column abonnement.reden is 'Why it has that status.';
+comment on column abonnement.reason is 'Why it has that status.';
 comment on column abonnement.status_since is 'Since when it has that status.';
 comment on column abonnement.fouten is 'Attempts that failed since the last one that succeeded.';
 comment on column abonnement.failing_since is 'Since when attempts fail; empty: they do not.';
@@ -265,7 +265,7 @@ begin
   end if;
   if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
     new.status := 'gepauzeerd';
-    new.reden := '';
+    new.reason := '';
     new.status_since := now();
   end if;
   return new;
@@ -419,8 +419,8 @@ comment on function delivery_order is 'What messages to one receiver are kept in
 create function claim_deliveries(p_worker integer, p_external integer, p_total integer,
   p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[], p_sparing integer)
 returns table (
-  notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, poging integer, herhalingen integer, replay boolean,
-  message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst json, abonnement json
+  notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, attempt integer, retries integer, replay boolean,
+  message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, service json, abonnement json
 )
 language plpgsql as $$
 #variable_conflict use_column
@@ -440,7 +440,7 @@ begin
   if not found then return; end if;
 
   -- is_claimable cannot be inlined: the usual case is told before it.
-  if settings.dienst_id is not null and p_external > 0 then
+  if settings.service_id is not null and p_external > 0 then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
         array_agg(c.claimed_by is not null), array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
       into ids, receivers, earlier, lost, orphans
@@ -502,7 +502,7 @@ begin
   end if;
   if true = any (lost) then
     insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, uitkomst)
-      select l.notificatie_id, l.abonnement_id, l.poging, coalesce(l.begun_at, now()), 'lost'
+      select l.notificatie_id, l.abonnement_id, l.attempt, coalesce(l.begun_at, now()), 'lost'
       from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
       join delivery l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
       where l.claimed_by is not null and v.earlier is null
@@ -515,11 +515,11 @@ begin
   end if;
 
   return query
-  update delivery l set claimed_by = p_worker, poging = l.poging + 1, begun_at = clock_timestamp()
+  update delivery l set claimed_by = p_worker, attempt = l.attempt + 1, begun_at = clock_timestamp()
   from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
   join notificatie n on n.id = v.id
   where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
-  returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.poging, l.herhalingen, l.replay,
+  returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.attempt, l.retries, l.replay,
     json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
       'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
@@ -532,7 +532,7 @@ begin
         'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'timeoutMs', d.timeout_ms,
         'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
         'certificateKey', encode(d.certificate_key, 'base64'), 'ca', d.ca)
-      from dienst d where d.id = settings.dienst_id) end,
+      from service d where d.id = settings.service_id) end,
     case when l.abonnement_id <> 0 then (
       select json_build_object('uuid', a.uuid, 'callbackUrl', a.callback_url,
         'authenticatie', a.authenticatie, 'auth', encode(a.auth, 'base64'), 'outgoingClientId', a.outgoing_client_id,
@@ -570,7 +570,7 @@ begin
     delete from delivery l
     using unnest(p_messages, p_receivers, p_numbers, p_outcomes) with ordinality as u(message, receiver, number, outcome, place)
     where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-      and l.poging = u.number and l.claimed_by is not null
+      and l.attempt = u.number and l.claimed_by is not null
     returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
   ), logged as (
     insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
@@ -587,7 +587,7 @@ begin
         status = case when u.wait is null and not u.probe then 'mislukt' else 'gepland' end,
         next_attempt_at = case when u.probe then l.next_attempt_at else clock_timestamp() + u.wait * interval '1 second' end,
         ended_at = case when u.wait is null and not u.probe then clock_timestamp() end,
-        herhalingen = l.herhalingen + case when u.wait is null or u.probe then 0 else 1 end,
+        retries = l.retries + case when u.wait is null or u.probe then 0 else 1 end,
         hoofd_object_uuid = case when u.refused then gen_random_uuid() else l.hoofd_object_uuid end,
         claimed_by = null
       from (
@@ -598,7 +598,7 @@ begin
         join delivery o on o.notificatie_id = v.message and o.abonnement_id = v.receiver
       ) u
       where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-        and l.poging = u.number and l.claimed_by is not null
+        and l.attempt = u.number and l.claimed_by is not null
       returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid
     ), logged as (
       insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
@@ -651,7 +651,7 @@ begin
       not_before = greatest(a.not_before, now() + f.rest * interval '1 second', now() + interval '1 second'
         * p_probes[least(a.fouten + f.count - p_sparing + 1, cardinality(p_probes))]),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
-      reden = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reden end,
+      reason = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reason end,
       status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
     from (
       select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest,

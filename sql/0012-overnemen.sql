@@ -150,18 +150,18 @@ create table takeover_file (
   takeover_id bigint not null,
   pad text not null,
   omvang bigint,
-  bestand_id bigint references bestand on delete set null,
+  file_id bigint references file on delete set null,
   staat text not null default 'wacht' constraint takeover_file_staat_check check (staat in ('wacht', 'klaar', 'ontbreekt')),
   constraint takeover_file_unique unique (takeover_id, pad)
 );
 create index takeover_file_open on takeover_file (takeover_id, id) where staat <> 'klaar';
-create index takeover_file_bestand on takeover_file (bestand_id) where bestand_id is not null;
+create index takeover_file_file on takeover_file (file_id) where file_id is not null;
 comment on table takeover_file is 'Bytes at the source, by their path there: two versions of a document may share one.';
 comment on column takeover_file.id is 'Internal key.';
 comment on column takeover_file.takeover_id is 'The takeover.';
 comment on column takeover_file.pad is 'Path below the root of the old store, or below the APIs.';
 comment on column takeover_file.omvang is 'Size that the source states.';
-comment on column takeover_file.bestand_id is 'The bytes here.';
+comment on column takeover_file.file_id is 'The bytes here.';
 comment on column takeover_file.staat is 'wacht (not here yet), klaar or ontbreekt (the source has no such bytes).';
 
 create table takeover_content (
@@ -170,7 +170,7 @@ create table takeover_content (
   versie integer not null,
   primary key (enkelvoudiginformatieobject_id, versie)
 );
-create index takeover_content_bestand on takeover_content (takeover_file_id);
+create index takeover_content_file on takeover_content (takeover_file_id);
 comment on table takeover_content is 'Which version of a document has which bytes at the source.';
 comment on column takeover_content.takeover_file_id is 'The bytes.';
 comment on column takeover_content.enkelvoudiginformatieobject_id is 'The document.';

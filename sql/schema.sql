@@ -41,7 +41,7 @@ create table abonnement (
   not_before timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
   ondertekening bytea[] not null default '{}'::bytea[], -- Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.
   outgoing_client_id text not null default ''::text, -- Our client id there (jwt, oauth2).
-  reden text not null default ''::text, -- Why it has that status.
+  reason text not null default ''::text, -- Why it has that status.
   status text not null default 'actief'::text, -- actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).
   status_since timestamp with time zone not null default now(), -- Since when it has that status.
   timeout_ms integer not null default 10000, -- Milliseconds that one attempt may take, from connecting to the last byte of the answer.
@@ -417,34 +417,10 @@ create table besluittype_informatieobjecttype (
 );
 CREATE INDEX besluittype_informatieobjecttype_informatieobjecttype_id_idx ON besluittype_informatieobjecttype USING btree (informatieobjecttype_id);
 
--- Stored bytes. Written before the row exists; without a row they are swept away.
-create table bestand (
-  backend text not null, -- Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
-  created_at timestamp with time zone not null default now(), -- When it was stored.
-  id bigint not null generated always as identity, -- Internal key.
-  missing_since timestamp with time zone, -- When its bytes were first not found in the store; empty: they were there when last asked for.
-  omvang bigint not null, -- Size in bytes.
-  sha256 bytea, -- SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
-  sleutel text not null, -- Key in that storage, made by us.
-  constraint bestand_pkey PRIMARY KEY (id),
-  constraint bestand_sleutel_unique UNIQUE (sleutel, backend)
-);
-CREATE INDEX bestand_missing ON bestand USING btree (missing_since) WHERE (missing_since IS NOT NULL);
-
--- Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.
-create table bestand_zonder_rij (
-  backend text not null, -- Storage that holds them, as in bestand.
-  laatst_gezien_op timestamp with time zone not null default now(), -- When it was last met.
-  naam text not null, -- Key, or what the storage calls an unfinished write.
-  onafgemaakt boolean not null, -- It is an unfinished write: a temporary file, or an upload in parts.
-  seen_at timestamp with time zone not null default now(), -- When it was first met.
-  constraint bestand_zonder_rij_pkey PRIMARY KEY (backend, naam, onafgemaakt)
-);
-
 -- Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.
 create table bestandsdeel (
-  bestand_id bigint, -- The bytes, once they have come.
   enkelvoudiginformatieobject_id bigint not null, -- The document.
+  file_id bigint, -- The bytes, once they have come.
   id bigint not null generated always as identity, -- Internal key.
   omvang bigint not null, -- Size in bytes that the part must have.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
@@ -452,11 +428,11 @@ create table bestandsdeel (
   constraint bestandsdeel_pkey PRIMARY KEY (id),
   constraint bestandsdeel_uuid_unique UNIQUE (uuid),
   constraint bestandsdeel_volgnummer_unique UNIQUE (enkelvoudiginformatieobject_id, volgnummer),
-  constraint bestandsdeel_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id),
   constraint bestandsdeel_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
+  constraint bestandsdeel_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id),
   constraint bestandsdeel_omvang_check CHECK ((omvang > 0))
 );
-CREATE INDEX bestandsdeel_bestand_id_idx ON bestandsdeel USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
+CREATE INDEX bestandsdeel_file_id_idx ON bestandsdeel USING btree (file_id) WHERE (file_id IS NOT NULL);
 
 -- A catalogue of types (Catalogi API, Catalogus).
 create table catalogus (
@@ -508,15 +484,15 @@ create table clock_setback (
 -- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
 create table delivery (
   abonnement_id bigint not null default 0, -- The receiver: an abonnement, or 0 for the external notifications service.
+  attempt integer not null default 0, -- Number of the last attempt that was begun; 0: none.
   begun_at timestamp with time zone, -- When that attempt began.
   claimed_by integer, -- The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
   ended_at timestamp with time zone, -- When it failed for the last time.
-  herhalingen integer not null default 0, -- Retries that were planned since it was made or resent.
   hoofd_object_uuid uuid not null, -- Main object of the message: those of one object keep their order.
   next_attempt_at timestamp with time zone default now(), -- When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
   notificatie_id bigint not null, -- The message.
-  poging integer not null default 0, -- Number of the last attempt that was begun; 0: none.
   replay boolean not null default false, -- It was delivered or failed before and is sent again because somebody asked.
+  retries integer not null default 0, -- Retries that were planned since it was made or resent.
   status text not null default 'gepland'::text, -- gepland (waits) or mislukt (all attempts used).
   constraint delivery_pkey PRIMARY KEY (notificatie_id, abonnement_id),
   constraint delivery_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'mislukt'::text])))
@@ -539,47 +515,6 @@ create table delivery_attempt (
   constraint delivery_attempt_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'tls-expired'::text, 'tls-name'::text, 'tls-ca'::text, 'tls-client'::text, 'tls-version'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
 );
 CREATE INDEX delivery_attempt_begun ON delivery_attempt USING btree (abonnement_id, begun_at);
-
--- Other services (APIs) that this one may talk to; nothing else is ever called.
-create table dienst (
-  api_root text not null, -- Where its API begins, with a slash at the end. URLs below it belong to this service.
-  authenticatie text not null default 'geen'::text, -- How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
-  ca text not null default ''::text, -- Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
-  certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
-  certificate_key bytea, -- Private key of that certificate (PEM); encrypted with SECRET_KEY.
-  client_id text not null default ''::text, -- Our client id there (zgw, oauth2).
-  created_at timestamp with time zone not null default now(), -- When it was made.
-  gebruikers_id text not null default ''::text, -- Claim user_id of our tokens.
-  gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
-  geheim bytea, -- Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
-  header text not null default ''::text, -- Name of the header that carries the key (api_key).
-  id bigint not null generated always as identity, -- Internal key.
-  label text not null, -- Name for people.
-  slug text not null, -- Name for configuration files.
-  soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
-  timeout_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
-  token_scope text not null default ''::text, -- Scope that is asked for (oauth2).
-  token_url text not null default ''::text, -- Where a token is asked (oauth2).
-  uuid uuid not null default gen_random_uuid(), -- Constant name, also what the secret is bound to.
-  constraint dienst_pkey PRIMARY KEY (id),
-  constraint dienst_api_root_unique UNIQUE (api_root),
-  constraint dienst_slug_unique UNIQUE (slug),
-  constraint dienst_uuid_unique UNIQUE (uuid),
-  constraint dienst_api_root_check CHECK ((api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'::text)),
-  constraint dienst_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['geen'::text, 'zgw'::text, 'api_key'::text, 'oauth2'::text]))),
-  constraint dienst_authenticatie_complete CHECK (
-CASE authenticatie
-    WHEN 'zgw'::text THEN ((client_id <> ''::text) AND (geheim IS NOT NULL))
-    WHEN 'api_key'::text THEN ((header <> ''::text) AND (geheim IS NOT NULL))
-    WHEN 'oauth2'::text THEN ((client_id <> ''::text) AND (token_url <> ''::text) AND (geheim IS NOT NULL))
-    ELSE (geheim IS NULL)
-END),
-  constraint dienst_certificaat_complete CHECK (((certificaat <> ''::text) = (certificate_key IS NOT NULL))),
-  constraint dienst_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
-  constraint dienst_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
-  constraint dienst_soort_check CHECK ((soort = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),
-  constraint dienst_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 300000)))
-);
 
 -- A property that cases of a type have of their own.
 create table eigenschap (
@@ -653,12 +588,12 @@ create table enkelvoudiginformatieobject_versie (
   auteur text not null, -- Author.
   begin_registratie timestamp with time zone not null default now(), -- When this version was made or last touched.
   beschrijving text not null default ''::text, -- Description.
-  bestand_id bigint, -- The stored bytes; empty: no content.
   bestandsnaam text not null default ''::text, -- Name of the file, for people.
   bestandsomvang bigint, -- Size in bytes; of an upload in parts the announced size.
   bronorganisatie text not null, -- RSIN of the organisation that made it.
   creatiedatum date not null, -- Day on which the document was made.
   enkelvoudiginformatieobject_id bigint not null, -- The document.
+  file_id bigint, -- The stored bytes; empty: no content.
   formaat text not null default ''::text, -- Media type as the client gave it.
   identificatie text not null, -- Number within bronorganisatie.
   indicatie_gebruiksrecht boolean, -- Whether rights of use apply; empty: unknown (drc-006).
@@ -684,13 +619,13 @@ create table enkelvoudiginformatieobject_versie (
   verzenddatum date, -- Day of sending.
   constraint enkelvoudiginformatieobject_versie_pkey PRIMARY KEY (enkelvoudiginformatieobject_id, versie),
   constraint enkelvoudiginformatieobject_v_enkelvoudiginformatieobject__fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
-  constraint enkelvoudiginformatieobject_versie_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id),
+  constraint enkelvoudiginformatieobject_versie_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id),
   constraint enkelvoudiginformatieobject_versie_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id)
 );
 CREATE INDEX enkelvoudiginformatieobject_versie_auteur_idx ON enkelvoudiginformatieobject_versie USING btree (auteur, enkelvoudiginformatieobject_id);
-CREATE INDEX enkelvoudiginformatieobject_versie_bestand_id_idx ON enkelvoudiginformatieobject_versie USING btree (bestand_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_bestandsomvang_idx ON enkelvoudiginformatieobject_versie USING btree (bestandsomvang, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_creatiedatum ON enkelvoudiginformatieobject_versie USING btree (creatiedatum, enkelvoudiginformatieobject_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_file_id_idx ON enkelvoudiginformatieobject_versie USING btree (file_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_formaat_idx ON enkelvoudiginformatieobject_versie USING btree (formaat, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_informatieobjecttype_id_idx ON enkelvoudiginformatieobject_versie USING btree (informatieobjecttype_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_part_of_text ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) gin_trgm_ops, lower(beschrijving) gin_trgm_ops);
@@ -698,6 +633,20 @@ CREATE INDEX enkelvoudiginformatieobject_versie_part_of_title ON enkelvoudiginfo
 CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginformatieobject_versie USING btree (status, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
+
+-- Stored bytes. Written before the row exists; without a row they are swept away.
+create table file (
+  backend text not null, -- Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
+  created_at timestamp with time zone not null default now(), -- When it was stored.
+  id bigint not null generated always as identity, -- Internal key.
+  missing_since timestamp with time zone, -- When its bytes were first not found in the store; empty: they were there when last asked for.
+  omvang bigint not null, -- Size in bytes.
+  sha256 bytea, -- SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
+  sleutel text not null, -- Key in that storage, made by us.
+  constraint file_pkey PRIMARY KEY (id),
+  constraint file_key_unique UNIQUE (sleutel, backend)
+);
+CREATE INDEX file_missing ON file USING btree (missing_since) WHERE (missing_since IS NOT NULL);
 
 -- Conditions under which a document may be used outside the case (Documenten API, Gebruiksrechten).
 create table gebruiksrecht (
@@ -730,7 +679,7 @@ create table import (
   lege_rijen integer not null default 0, -- Rows without anything in them, which were passed over.
   mislukt integer generated always as ((verwerkt - geslaagd)) stored, -- Of these, rows that did not.
   paused_at timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
-  reden text, -- Why it stopped (status error), or what it waits for (status active).
+  reason text, -- Why it stopped (status error), or what it waits for (status active).
   soort text not null default 'documenten'::text, -- What is imported.
   started_at timestamp with time zone, -- When its CSV was accepted.
   started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
@@ -797,7 +746,7 @@ create table import_draft_fault (
 create table import_draft_fault_kind (
   aantal integer not null, -- Rows that would fail for it.
   concept_id bigint not null, -- The upload.
-  reden text not null, -- The reason (function import_reason).
+  reason text not null, -- The reason (function import_reason).
   sleutel bigint not null, -- Hash of the reason.
   voorbeelden jsonb not null, -- The first few of them: nummer and opmerking.
   constraint import_draft_fault_kind_pkey PRIMARY KEY (concept_id, sleutel),
@@ -826,7 +775,7 @@ create table import_draft_row (
 create table import_fault_kind (
   aantal integer not null, -- Rows that failed for it.
   import_id bigint not null, -- The import.
-  reden text not null, -- The reason (function import_reason).
+  reason text not null, -- The reason (function import_reason).
   sleutel bigint not null, -- Hash of the reason.
   constraint import_fault_kind_pkey PRIMARY KEY (import_id, sleutel),
   constraint import_fault_kind_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
@@ -976,19 +925,19 @@ create table notificatie_settings (
   block_after_hours integer not null default 336, -- An abonnement is blocked when a message waits for it for so many hours.
   block_from_count integer not null default 1000000, -- An abonnement is blocked when so many messages wait for it.
   changed_at timestamp with time zone not null default now(), -- When it was last changed.
-  configured_dienst_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
-  dienst_id bigint generated always as (
-CASE
-    WHEN (paused_at IS NULL) THEN configured_dienst_id
-    ELSE NULL::bigint
-END) stored, -- The service that messages go to now; empty: messages wait. It follows from the two above.
+  configured_service_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
   enig boolean not null default true, -- True; keeps it to one row.
   in_order boolean not null default true, -- Messages of one main object wait for each other.
   max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
   modus text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
   paused_at timestamp with time zone, -- Since when sending is paused; empty: it is not.
+  service_id bigint generated always as (
+CASE
+    WHEN (paused_at IS NULL) THEN configured_service_id
+    ELSE NULL::bigint
+END) stored, -- The service that messages go to now; empty: messages wait. It follows from the two above.
   constraint notificatie_settings_pkey PRIMARY KEY (enig),
-  constraint notificatie_dienst_in_gebruik FOREIGN KEY (configured_dienst_id) REFERENCES dienst(id),
+  constraint notificatie_service_in_use FOREIGN KEY (configured_service_id) REFERENCES service(id),
   constraint notificatie_settings_backoff_check CHECK (
 CASE jsonb_typeof(backoff)
     WHEN 'boolean'::text THEN true
@@ -1049,19 +998,19 @@ CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject US
 
 -- Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.
 create table outgoing_request (
-  dienst text not null, -- Root of the service.
   host text not null, -- Host and port.
   id bigint not null generated always as identity, -- Number, about in the order of their ends.
   methode text not null, -- Method.
   ms integer not null, -- Milliseconds that it took.
   pad text not null, -- Path and query; numbers of nine digits and the values of secrets are covered.
+  service text not null, -- Root of the service.
   status integer, -- Status of the answer; empty when none came.
   tijdstip timestamp with time zone not null, -- When it began.
   uitkomst text not null, -- answered, or why no answer came.
   verzoek text not null default ''::text, -- Id of the request to us that it was done for; empty when there is none.
   constraint outgoing_request_pkey PRIMARY KEY (id)
 );
-CREATE INDEX outgoing_request_dienst_idx ON outgoing_request USING btree (dienst, id);
+CREATE INDEX outgoing_request_service_idx ON outgoing_request USING btree (service, id);
 CREATE INDEX outgoing_request_tijdstip_idx ON outgoing_request USING btree (tijdstip);
 
 -- Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.
@@ -1224,9 +1173,9 @@ create table retention_run (
   id bigint not null generated always as identity, -- Number.
   imports integer not null default 0, -- Imports removed.
   notificaties integer not null default 0, -- Notifications removed.
-  onafgemaakt integer not null default 0, -- Unfinished writes removed from the stores.
   overgeslagen text[] not null default '{}'::text[], -- Stores that could not be reached.
   started_by text not null default ''::text, -- Account that asked for it in the administration pages; empty: the clock.
+  unfinished integer not null default 0, -- Unfinished writes removed from the stores.
   constraint retention_run_pkey PRIMARY KEY (id)
 );
 
@@ -1324,6 +1273,47 @@ create table selectielijst_item (
 );
 CREATE INDEX selectielijst_item_soort_idx ON selectielijst_item USING btree (soort, procestype);
 
+-- Other services (APIs) that this one may talk to; nothing else is ever called.
+create table service (
+  api_root text not null, -- Where its API begins, with a slash at the end. URLs below it belong to this service.
+  authenticatie text not null default 'geen'::text, -- How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
+  ca text not null default ''::text, -- Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
+  certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
+  certificate_key bytea, -- Private key of that certificate (PEM); encrypted with SECRET_KEY.
+  client_id text not null default ''::text, -- Our client id there (zgw, oauth2).
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  gebruikers_id text not null default ''::text, -- Claim user_id of our tokens.
+  gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
+  geheim bytea, -- Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
+  header text not null default ''::text, -- Name of the header that carries the key (api_key).
+  id bigint not null generated always as identity, -- Internal key.
+  label text not null, -- Name for people.
+  slug text not null, -- Name for configuration files.
+  soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
+  timeout_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
+  token_scope text not null default ''::text, -- Scope that is asked for (oauth2).
+  token_url text not null default ''::text, -- Where a token is asked (oauth2).
+  uuid uuid not null default gen_random_uuid(), -- Constant name, also what the secret is bound to.
+  constraint service_pkey PRIMARY KEY (id),
+  constraint service_api_root_unique UNIQUE (api_root),
+  constraint service_slug_unique UNIQUE (slug),
+  constraint service_uuid_unique UNIQUE (uuid),
+  constraint service_api_root_check CHECK ((api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'::text)),
+  constraint service_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['geen'::text, 'zgw'::text, 'api_key'::text, 'oauth2'::text]))),
+  constraint service_authenticatie_complete CHECK (
+CASE authenticatie
+    WHEN 'zgw'::text THEN ((client_id <> ''::text) AND (geheim IS NOT NULL))
+    WHEN 'api_key'::text THEN ((header <> ''::text) AND (geheim IS NOT NULL))
+    WHEN 'oauth2'::text THEN ((client_id <> ''::text) AND (token_url <> ''::text) AND (geheim IS NOT NULL))
+    ELSE (geheim IS NULL)
+END),
+  constraint service_certificaat_complete CHECK (((certificaat <> ''::text) = (certificate_key IS NOT NULL))),
+  constraint service_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
+  constraint service_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
+  constraint service_soort_check CHECK ((soort = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),
+  constraint service_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 300000)))
+);
+
 -- Settings that were given a value in the pages.
 create table setting (
   changed_at timestamp with time zone not null default now(), -- When it was changed last.
@@ -1404,6 +1394,16 @@ create table statustype (
 );
 CREATE TRIGGER statustype_has_room BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
+-- Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.
+create table stray_file (
+  backend text not null, -- Storage that holds them, as in file.
+  last_seen_at timestamp with time zone not null default now(), -- When it was last met.
+  naam text not null, -- Key, or what the storage calls an unfinished write.
+  seen_at timestamp with time zone not null default now(), -- When it was first met.
+  unfinished boolean not null, -- It is an unfinished write: a temporary file, or an upload in parts.
+  constraint stray_file_pkey PRIMARY KEY (backend, naam, unfinished)
+);
+
 -- A step within a status (Zaken API, SubStatus).
 create table substatus (
   doelgroep text not null default 'betrokkenen'::text, -- For whom: betrokkenen, intern or empty.
@@ -1458,11 +1458,11 @@ create table takeover_content (
   constraint takeover_content_pkey PRIMARY KEY (enkelvoudiginformatieobject_id, versie),
   constraint takeover_content_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
 );
-CREATE INDEX takeover_content_bestand ON takeover_content USING btree (takeover_file_id);
+CREATE INDEX takeover_content_file ON takeover_content USING btree (takeover_file_id);
 
 -- Bytes at the source, by their path there: two versions of a document may share one.
 create table takeover_file (
-  bestand_id bigint, -- The bytes here.
+  file_id bigint, -- The bytes here.
   id bigint not null generated always as identity, -- Internal key.
   omvang bigint, -- Size that the source states.
   pad text not null, -- Path below the root of the old store, or below the APIs.
@@ -1470,10 +1470,10 @@ create table takeover_file (
   takeover_id bigint not null, -- The takeover.
   constraint takeover_file_pkey PRIMARY KEY (id),
   constraint takeover_file_unique UNIQUE (takeover_id, pad),
-  constraint takeover_file_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id) ON DELETE SET NULL,
+  constraint takeover_file_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id) ON DELETE SET NULL,
   constraint takeover_file_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
 );
-CREATE INDEX takeover_file_bestand ON takeover_file USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
+CREATE INDEX takeover_file_file ON takeover_file USING btree (file_id) WHERE (file_id IS NOT NULL);
 CREATE INDEX takeover_file_open ON takeover_file USING btree (takeover_id, id) WHERE (staat <> 'klaar'::text);
 
 -- What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.
@@ -2118,7 +2118,7 @@ create view import_overview as
             WHEN ((verwerkt > 0) AND (started_at IS NOT NULL)) THEN round(((verwerkt)::numeric / GREATEST(EXTRACT(epoch FROM (COALESCE(ended_at, updated_at) - started_at)), 0.001)), 1)
             ELSE NULL::numeric
         END AS rows_per_second,
-    reden,
+    reason,
     client_id,
     created_at,
     started_at,
@@ -2295,7 +2295,7 @@ $function$;
 
 -- Claims deliveries that are due for a worker, and gives what is to be sent.
 CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[], p_sparing integer)
- RETURNS TABLE(notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, poging integer, herhalingen integer, replay boolean, message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst json, abonnement json)
+ RETURNS TABLE(notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, attempt integer, retries integer, replay boolean, message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, service json, abonnement json)
  LANGUAGE plpgsql
 AS $function$
 #variable_conflict use_column
@@ -2315,7 +2315,7 @@ begin
   if not found then return; end if;
 
   -- is_claimable cannot be inlined: the usual case is told before it.
-  if settings.dienst_id is not null and p_external > 0 then
+  if settings.service_id is not null and p_external > 0 then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
         array_agg(c.claimed_by is not null), array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
       into ids, receivers, earlier, lost, orphans
@@ -2377,7 +2377,7 @@ begin
   end if;
   if true = any (lost) then
     insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, uitkomst)
-      select l.notificatie_id, l.abonnement_id, l.poging, coalesce(l.begun_at, now()), 'lost'
+      select l.notificatie_id, l.abonnement_id, l.attempt, coalesce(l.begun_at, now()), 'lost'
       from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
       join delivery l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
       where l.claimed_by is not null and v.earlier is null
@@ -2390,11 +2390,11 @@ begin
   end if;
 
   return query
-  update delivery l set claimed_by = p_worker, poging = l.poging + 1, begun_at = clock_timestamp()
+  update delivery l set claimed_by = p_worker, attempt = l.attempt + 1, begun_at = clock_timestamp()
   from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
   join notificatie n on n.id = v.id
   where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
-  returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.poging, l.herhalingen, l.replay,
+  returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.attempt, l.retries, l.replay,
     json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
       'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
@@ -2407,7 +2407,7 @@ begin
         'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'timeoutMs', d.timeout_ms,
         'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
         'certificateKey', encode(d.certificate_key, 'base64'), 'ca', d.ca)
-      from dienst d where d.id = settings.dienst_id) end,
+      from service d where d.id = settings.service_id) end,
     case when l.abonnement_id <> 0 then (
       select json_build_object('uuid', a.uuid, 'callbackUrl', a.callback_url,
         'authenticatie', a.authenticatie, 'auth', encode(a.auth, 'base64'), 'outgoingClientId', a.outgoing_client_id,
@@ -2530,9 +2530,9 @@ CREATE OR REPLACE FUNCTION count_import_faults()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into import_fault_kind (import_id, sleutel, reden, aantal)
-  select import_id, hashtextextended(reden, 0) as sleutel, min(reden), count(*)
-  from (select import_id, import_reason(opmerking) as reden from nieuw where not geslaagd) f
+  insert into import_fault_kind (import_id, sleutel, reason, aantal)
+  select import_id, hashtextextended(reason, 0) as sleutel, min(reason), count(*)
+  from (select import_id, import_reason(opmerking) as reason from nieuw where not geslaagd) f
   group by 1, 2 order by 1, 2
   on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
   return null;
@@ -2790,7 +2790,7 @@ begin
   end if;
   if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
     new.status := 'gepauzeerd';
-    new.reden := '';
+    new.reason := '';
     new.status_since := now();
   end if;
   return new;
@@ -3057,7 +3057,7 @@ begin
     delete from delivery l
     using unnest(p_messages, p_receivers, p_numbers, p_outcomes) with ordinality as u(message, receiver, number, outcome, place)
     where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-      and l.poging = u.number and l.claimed_by is not null
+      and l.attempt = u.number and l.claimed_by is not null
     returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
   ), logged as (
     insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
@@ -3074,7 +3074,7 @@ begin
         status = case when u.wait is null and not u.probe then 'mislukt' else 'gepland' end,
         next_attempt_at = case when u.probe then l.next_attempt_at else clock_timestamp() + u.wait * interval '1 second' end,
         ended_at = case when u.wait is null and not u.probe then clock_timestamp() end,
-        herhalingen = l.herhalingen + case when u.wait is null or u.probe then 0 else 1 end,
+        retries = l.retries + case when u.wait is null or u.probe then 0 else 1 end,
         hoofd_object_uuid = case when u.refused then gen_random_uuid() else l.hoofd_object_uuid end,
         claimed_by = null
       from (
@@ -3085,7 +3085,7 @@ begin
         join delivery o on o.notificatie_id = v.message and o.abonnement_id = v.receiver
       ) u
       where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
-        and l.poging = u.number and l.claimed_by is not null
+        and l.attempt = u.number and l.claimed_by is not null
       returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid
     ), logged as (
       insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
@@ -3138,7 +3138,7 @@ begin
       not_before = greatest(a.not_before, now() + f.rest * interval '1 second', now() + interval '1 second'
         * p_probes[least(a.fouten + f.count - p_sparing + 1, cardinality(p_probes))]),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
-      reden = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reden end,
+      reason = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reason end,
       status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
     from (
       select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest,

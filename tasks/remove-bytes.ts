@@ -20,7 +20,7 @@ type Parts = { database: Database; storeFor: Stores['storeFor'] }
 export function removeBytes({ database, storeFor }: Parts): Task {
   return async (payload) => {
     const { backend, sleutel } = readInput(Payload, payload)
-    const [row] = await database.sql`select from bestand where backend = ${backend} and sleutel = ${sleutel}`
+    const [row] = await database.sql`select from file where backend = ${backend} and sleutel = ${sleutel}`
     if (row || (await belongsToSource(database.sql, sleutel))) return // it has moved back meanwhile, or others need it
     await storeFor(backend).remove(sleutel)
   }

@@ -37,9 +37,9 @@ export function removeFile({ config, database, storeFor }: Parts): Task {
       // The row goes first, but only for good when the bytes are gone too: the transaction waits for that.
       await database.sql.begin(async (sql) => {
         const [row] = await sql<{ backend: string; sleutel: string }[]>`
-          delete from bestand b where b.id = ${id}
-            and not exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)
-            and not exists (select from bestandsdeel d where d.bestand_id = b.id)
+          delete from file b where b.id = ${id}
+            and not exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)
+            and not exists (select from bestandsdeel d where d.file_id = b.id)
           returning b.backend, b.sleutel`
         if (row && !(await belongsToSource(sql, row.sleutel))) await storeFor(row.backend).remove(row.sleutel)
       })

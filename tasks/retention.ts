@@ -67,7 +67,7 @@ export function retention(parts: Parts): Task {
       const { overgeslagen, ...swept } = await sweepOrphans(parts)
       await note({
         bestanden: swept.removed,
-        onafgemaakt: swept.unfinished,
+        unfinished: swept.unfinished,
         overgeslagen,
         endedAt: sql`clock_timestamp()`,
       })
@@ -104,7 +104,7 @@ async function sweepOrphans(parts: Parts) {
   const total = { seen: 0, removed: 0, unfinished: 0, overgeslagen: [] as string[] }
   for (const backend of await usedBackends(parts)) {
     // A full store beside a database without documents is one that belongs to another database.
-    const [known] = await parts.database.sql`select from bestand where backend = ${backend} limit 1`
+    const [known] = await parts.database.sql`select from file where backend = ${backend} limit 1`
     if (!known) continue
     try {
       const { sql } = parts.database

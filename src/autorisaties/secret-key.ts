@@ -19,8 +19,8 @@ export async function requireKey(sql: postgres.Sql, box: SecretBox): Promise<voi
   // Of a database that is older than this check, the key has to open something.
   const stored = await sql<{ owner: string; sealed: Buffer }[]>`
     (select client_id as owner, geheim as sealed from applicatie_secret order by id desc limit 100)
-    union all (select ${serviceOwner('')} || uuid, geheim from dienst where geheim is not null limit 100)
-    union all (select ${serviceOwner('')} || uuid, certificate_key from dienst where certificate_key is not null limit 100)`
+    union all (select ${serviceOwner('')} || uuid, geheim from service where geheim is not null limit 100)
+    union all (select ${serviceOwner('')} || uuid, certificate_key from service where certificate_key is not null limit 100)`
   if (stored.length > 0 && !stored.some(({ sealed, owner }) => opens(box, sealed, owner))) throw new WrongKey()
   await sql`insert into secret_key_check (sealed) values (${box.seal(TEXT, OWNER)}) on conflict do nothing`
   await requireKey(sql, box) // another process may have been first

@@ -204,7 +204,7 @@ const CONSTRAINTS: Record<string, () => Problem> = {
       'Deze identificatie bestaat al binnen de verantwoordelijke organisatie.',
     ),
   besluitinformatieobject_unique: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij dit besluit.'),
-  dienst_api_root_unique: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),
+  service_api_root_unique: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),
   catalogus_domein_rsin_unique: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van domein en rsin bestaat al.'),
   statustype_volgnummer_unique: () =>

@@ -117,7 +117,7 @@ export interface Abonnement {
   /**
    * Why it has that status.
    */
-  reden: Generated<string>;
+  reason: Generated<string>;
   /**
    * actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).
    */
@@ -898,46 +898,15 @@ export interface BesluittypeInformatieobjecttype {
   informatieobjecttypeId: number;
 }
 
-export interface Bestand {
-  /**
-   * Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
-   */
-  backend: string;
-  /**
-   * When it was stored.
-   */
-  createdAt: Generated<string>;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * When its bytes were first not found in the store; empty: they were there when last asked for.
-   */
-  missingSince: string | null;
-  /**
-   * Size in bytes.
-   */
-  omvang: number;
-  /**
-   * SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
-   */
-  sha256: Buffer | null;
-  /**
-   * Key in that storage, made by us.
-   */
-  sleutel: string;
-}
-
 export interface Bestandsdeel {
-  /**
-   * The bytes, once they have come.
-   */
-  bestandId: number | null;
   /**
    * The document.
    */
   enkelvoudiginformatieobjectId: number;
+  /**
+   * The bytes, once they have come.
+   */
+  fileId: number | null;
   /**
    * Internal key.
    */
@@ -954,29 +923,6 @@ export interface Bestandsdeel {
    * Place in the whole, from 1.
    */
   volgnummer: number;
-}
-
-export interface BestandZonderRij {
-  /**
-   * Storage that holds them, as in bestand.
-   */
-  backend: string;
-  /**
-   * When it was last met.
-   */
-  laatstGezienOp: Generated<string>;
-  /**
-   * Key, or what the storage calls an unfinished write.
-   */
-  naam: string;
-  /**
-   * It is an unfinished write: a temporary file, or an upload in parts.
-   */
-  onafgemaakt: boolean;
-  /**
-   * When it was first met.
-   */
-  seenAt: Generated<string>;
 }
 
 export interface Catalogus {
@@ -1090,6 +1036,10 @@ export interface Delivery {
    */
   abonnementId: Generated<number>;
   /**
+   * Number of the last attempt that was begun; 0: none.
+   */
+  attempt: Generated<number>;
+  /**
    * When that attempt began.
    */
   begunAt: string | null;
@@ -1101,10 +1051,6 @@ export interface Delivery {
    * When it failed for the last time.
    */
   endedAt: string | null;
-  /**
-   * Retries that were planned since it was made or resent.
-   */
-  herhalingen: Generated<number>;
   /**
    * Main object of the message: those of one object keep their order.
    */
@@ -1118,13 +1064,13 @@ export interface Delivery {
    */
   notificatieId: number;
   /**
-   * Number of the last attempt that was begun; 0: none.
-   */
-  poging: Generated<number>;
-  /**
    * It was delivered or failed before and is sent again because somebody asked.
    */
   replay: Generated<boolean>;
+  /**
+   * Retries that were planned since it was made or resent.
+   */
+  retries: Generated<number>;
   /**
    * gepland (waits) or mislukt (all attempts used).
    */
@@ -1164,85 +1110,6 @@ export interface DeliveryAttempt {
    * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
    */
   uitkomst: string;
-}
-
-export interface Dienst {
-  /**
-   * Where its API begins, with a slash at the end. URLs below it belong to this service.
-   */
-  apiRoot: string;
-  /**
-   * How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
-   */
-  authenticatie: Generated<string>;
-  /**
-   * Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
-   */
-  ca: Generated<string>;
-  /**
-   * Client certificate that we show (PEM); empty: none.
-   */
-  certificaat: Generated<string>;
-  /**
-   * Private key of that certificate (PEM); encrypted with SECRET_KEY.
-   */
-  certificateKey: Buffer | null;
-  /**
-   * Our client id there (zgw, oauth2).
-   */
-  clientId: Generated<string>;
-  /**
-   * When it was made.
-   */
-  createdAt: Generated<string>;
-  /**
-   * Claim user_id of our tokens.
-   */
-  gebruikersId: Generated<string>;
-  /**
-   * Claim user_representation of our tokens.
-   */
-  gebruikersWeergave: Generated<string>;
-  /**
-   * Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
-   */
-  geheim: Buffer | null;
-  /**
-   * Name of the header that carries the key (api_key).
-   */
-  header: Generated<string>;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * Name for people.
-   */
-  label: string;
-  /**
-   * Name for configuration files.
-   */
-  slug: string;
-  /**
-   * Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
-   */
-  soort: string;
-  /**
-   * Milliseconds that a call may take, from connecting to the last byte of the answer.
-   */
-  timeoutMs: Generated<number>;
-  /**
-   * Scope that is asked for (oauth2).
-   */
-  tokenScope: Generated<string>;
-  /**
-   * Where a token is asked (oauth2).
-   */
-  tokenUrl: Generated<string>;
-  /**
-   * Constant name, also what the secret is bound to.
-   */
-  uuid: Generated<string>;
 }
 
 export interface Eigenschap {
@@ -1396,10 +1263,6 @@ export interface EnkelvoudiginformatieobjectVersie {
    */
   beschrijving: Generated<string>;
   /**
-   * The stored bytes; empty: no content.
-   */
-  bestandId: number | null;
-  /**
    * Name of the file, for people.
    */
   bestandsnaam: Generated<string>;
@@ -1419,6 +1282,10 @@ export interface EnkelvoudiginformatieobjectVersie {
    * The document.
    */
   enkelvoudiginformatieobjectId: number;
+  /**
+   * The stored bytes; empty: no content.
+   */
+  fileId: number | null;
   /**
    * Media type as the client gave it.
    */
@@ -1513,6 +1380,37 @@ export interface EnkelvoudiginformatieobjectVersie {
   verzenddatum: string | null;
 }
 
+export interface File {
+  /**
+   * Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
+   */
+  backend: string;
+  /**
+   * When it was stored.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * When its bytes were first not found in the store; empty: they were there when last asked for.
+   */
+  missingSince: string | null;
+  /**
+   * Size in bytes.
+   */
+  omvang: number;
+  /**
+   * SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
+   */
+  sha256: Buffer | null;
+  /**
+   * Key in that storage, made by us.
+   */
+  sleutel: string;
+}
+
 export interface Gebruiksrecht {
   /**
    * Until when.
@@ -1604,7 +1502,7 @@ export interface Import {
   /**
    * Why it stopped (status error), or what it waits for (status active).
    */
-  reden: string | null;
+  reason: string | null;
   /**
    * What is imported.
    */
@@ -1772,7 +1670,7 @@ export interface ImportDraftFaultKind {
   /**
    * The reason (function import_reason).
    */
-  reden: string;
+  reason: string;
   /**
    * Hash of the reason.
    */
@@ -1821,7 +1719,7 @@ export interface ImportFaultKind {
   /**
    * The reason (function import_reason).
    */
-  reden: string;
+  reason: string;
   /**
    * Hash of the reason.
    */
@@ -1883,7 +1781,7 @@ export interface ImportOverview {
   /**
    * Why it stopped (status error), or what it waits for (status active).
    */
-  reden: string | null;
+  reason: string | null;
   /**
    * Rows handled a second since the upload.
    */
@@ -2277,11 +2175,7 @@ export interface NotificatieSettings {
   /**
    * The notifications service (soort nrc) of the settings; empty: none.
    */
-  configuredDienstId: number | null;
-  /**
-   * The service that messages go to now; empty: messages wait. It follows from the two above.
-   */
-  dienstId: Generated<number | null>;
+  configuredServiceId: number | null;
   /**
    * True; keeps it to one row.
    */
@@ -2302,6 +2196,10 @@ export interface NotificatieSettings {
    * Since when sending is paused; empty: it is not.
    */
   pausedAt: string | null;
+  /**
+   * The service that messages go to now; empty: messages wait. It follows from the two above.
+   */
+  serviceId: Generated<number | null>;
 }
 
 export interface OauthAssertion {
@@ -2379,10 +2277,6 @@ export interface Objectinformatieobject {
 
 export interface OutgoingRequest {
   /**
-   * Root of the service.
-   */
-  dienst: string;
-  /**
    * Host and port.
    */
   host: string;
@@ -2402,6 +2296,10 @@ export interface OutgoingRequest {
    * Path and query; numbers of nine digits and the values of secrets are covered.
    */
   pad: string;
+  /**
+   * Root of the service.
+   */
+  service: string;
   /**
    * Status of the answer; empty when none came.
    */
@@ -2787,10 +2685,6 @@ export interface RetentionRun {
    */
   notificaties: Generated<number>;
   /**
-   * Unfinished writes removed from the stores.
-   */
-  onafgemaakt: Generated<number>;
-  /**
    * Stores that could not be reached.
    */
   overgeslagen: Generated<string[]>;
@@ -2798,6 +2692,10 @@ export interface RetentionRun {
    * Account that asked for it in the administration pages; empty: the clock.
    */
   startedBy: Generated<string>;
+  /**
+   * Unfinished writes removed from the stores.
+   */
+  unfinished: Generated<number>;
 }
 
 export interface Rol {
@@ -2955,6 +2853,85 @@ export interface SelectielijstItem {
   url: string;
 }
 
+export interface Service {
+  /**
+   * Where its API begins, with a slash at the end. URLs below it belong to this service.
+   */
+  apiRoot: string;
+  /**
+   * How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
+   */
+  authenticatie: Generated<string>;
+  /**
+   * Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
+   */
+  ca: Generated<string>;
+  /**
+   * Client certificate that we show (PEM); empty: none.
+   */
+  certificaat: Generated<string>;
+  /**
+   * Private key of that certificate (PEM); encrypted with SECRET_KEY.
+   */
+  certificateKey: Buffer | null;
+  /**
+   * Our client id there (zgw, oauth2).
+   */
+  clientId: Generated<string>;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Claim user_id of our tokens.
+   */
+  gebruikersId: Generated<string>;
+  /**
+   * Claim user_representation of our tokens.
+   */
+  gebruikersWeergave: Generated<string>;
+  /**
+   * Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
+   */
+  geheim: Buffer | null;
+  /**
+   * Name of the header that carries the key (api_key).
+   */
+  header: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Name for people.
+   */
+  label: string;
+  /**
+   * Name for configuration files.
+   */
+  slug: string;
+  /**
+   * Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
+   */
+  soort: string;
+  /**
+   * Milliseconds that a call may take, from connecting to the last byte of the answer.
+   */
+  timeoutMs: Generated<number>;
+  /**
+   * Scope that is asked for (oauth2).
+   */
+  tokenScope: Generated<string>;
+  /**
+   * Where a token is asked (oauth2).
+   */
+  tokenUrl: Generated<string>;
+  /**
+   * Constant name, also what the secret is bound to.
+   */
+  uuid: Generated<string>;
+}
+
 export interface Setting {
   /**
    * When it was changed last.
@@ -3070,6 +3047,29 @@ export interface Statustype {
    * The version of the case type.
    */
   zaaktypeId: number;
+}
+
+export interface StrayFile {
+  /**
+   * Storage that holds them, as in file.
+   */
+  backend: string;
+  /**
+   * When it was last met.
+   */
+  lastSeenAt: Generated<string>;
+  /**
+   * Key, or what the storage calls an unfinished write.
+   */
+  naam: string;
+  /**
+   * When it was first met.
+   */
+  seenAt: Generated<string>;
+  /**
+   * It is an unfinished write: a temporary file, or an upload in parts.
+   */
+  unfinished: boolean;
 }
 
 export interface Substatus {
@@ -3189,7 +3189,7 @@ export interface TakeoverFile {
   /**
    * The bytes here.
    */
-  bestandId: number | null;
+  fileId: number | null;
   /**
    * Internal key.
    */
@@ -4524,19 +4524,17 @@ export interface DB {
   besluitinformatieobject: Besluitinformatieobject;
   besluittype: Besluittype;
   besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
-  bestand: Bestand;
   bestandsdeel: Bestandsdeel;
-  bestandZonderRij: BestandZonderRij;
   catalogus: Catalogus;
   catalogusAutorisatie: CatalogusAutorisatie;
   clockSetback: ClockSetback;
   delivery: Delivery;
   deliveryAttempt: DeliveryAttempt;
-  dienst: Dienst;
   eigenschap: Eigenschap;
   enkelvoudiginformatieobject: Enkelvoudiginformatieobject;
   enkelvoudiginformatieobjectCount: EnkelvoudiginformatieobjectCount;
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
+  file: File;
   gebruiksrecht: Gebruiksrecht;
   import: Import;
   importAhead: ImportAhead;
@@ -4579,9 +4577,11 @@ export interface DB {
   secretKeyCheck: SecretKeyCheck;
   selectielijstImport: SelectielijstImport;
   selectielijstItem: SelectielijstItem;
+  service: Service;
   setting: Setting;
   status: Status;
   statustype: Statustype;
+  strayFile: StrayFile;
   substatus: Substatus;
   takeover: Takeover;
   takeoverContent: TakeoverContent;

@@ -4,7 +4,7 @@
 // The states of a delivery. There is one row per message and receiver (an abonnement, or 0: the external notifications
 // service), written in the transaction of the change.
 // - Due: status `gepland` and `next_attempt_at` is over. It may be claimed, when its receiver may get anything now.
-// - Claimed: `claimed_by` is a worker, `poging` the number of the attempt that it makes. Only that worker records that
+// - Claimed: `claimed_by` is a worker, `attempt` the number of the attempt that it makes. Only that worker records that
 //   attempt. When the worker is gone from table `worker`, or holds the claim without knowing it (the answer to the claim was
 //   lost), the row is due again: the attempt becomes `lost` in the log, and the next one gets a number of its own. Whoever
 //   then still records the lost one is told that it is not his any more.
@@ -37,12 +37,12 @@ export type Claimed = Retry & {
   abonnementId: number
   hoofdObjectUuid: string
   /** Number of this attempt, over all that were ever made for this message and receiver. */
-  poging: number
-  herhalingen: number
+  attempt: number
+  retries: number
   replay: boolean
   message: Message
   /** Where to, when the receiver is the external service. */
-  dienst: RemoteService | null
+  service: RemoteService | null
   /** Where to, when it is an abonnement. */
   abonnement: Subscriber | null
 }
@@ -99,7 +99,7 @@ export type Attempt = {
 export type Ended = Attempt & {
   notificatieId: number
   abonnementId: number
-  poging: number
+  attempt: number
   wait: number | null
 }
 
@@ -143,34 +143,34 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
     notificatieId: number
     abonnementId: number
     hoofdObjectUuid: string
-    poging: number | null
-    herhalingen: number
+    attempt: number | null
+    retries: number
     replay: boolean
     message: Message
-    dienst: (Omit<RemoteService, 'geheim' | 'certificateKey'> & Sealed) | null
+    service: (Omit<RemoteService, 'geheim' | 'certificateKey'> & Sealed) | null
     abonnement: SealedAsText | null
   }
   const rows = await sql<Row[]>`
     select notificatie_id as "notificatieId", abonnement_id as "abonnementId", hoofd_object_uuid as "hoofdObjectUuid",
-      poging, herhalingen, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
-      base_factor as "baseFactor", abonnement, dienst
+      attempt, retries, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
+      base_factor as "baseFactor", abonnement, service
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
       ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[],
       ${SPARING.failures}::int)`
   rows.sort((a, b) => a.notificatieId - b.notificatieId)
   return {
     found: rows.length,
-    claimed: rows.flatMap(({ poging, dienst, abonnement, ...row }) =>
-      poging === null
+    claimed: rows.flatMap(({ attempt, service, abonnement, ...row }) =>
+      attempt === null
         ? []
         : [
             {
               ...row,
-              poging,
-              dienst: dienst && {
-                ...dienst,
-                geheim: bytesOrNull(dienst.geheim),
-                certificateKey: bytesOrNull(dienst.certificateKey),
+              attempt,
+              service: service && {
+                ...service,
+                geheim: bytesOrNull(service.geheim),
+                certificateKey: bytesOrNull(service.certificateKey),
               },
               abonnement: abonnement && opened(abonnement),
             },
@@ -211,7 +211,7 @@ export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours:
   const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name] ?? null)
   const rows = await sql<{ places: number[]; released: boolean }[]>`
     select places, released from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
-      ${column('poging')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
+      ${column('attempt')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
       ${column('answer')}::text[], ${column('ms')}::integer[], ${column('wait')}::float8[],
       ${column('retryAfter')}::float8[], ${SPARING.failures}::int, ${SPARING.probes}::float8[], ${UNSUBSCRIBED})`
   const { places, released } = one(rows)
@@ -250,7 +250,7 @@ export async function releaseStuck({ sql }: Database): Promise<number> {
 
 /** The condition on `delivery l` that its receiver may get something, and from when: in the future after a failure. */
 const receiverMoment = (sql: postgres.Sql) => sql`
-  case when l.abonnement_id = ${EXTERNAL} then (select case when i.dienst_id is not null then '-infinity'::timestamptz end
+  case when l.abonnement_id = ${EXTERNAL} then (select case when i.service_id is not null then '-infinity'::timestamptz end
       from notificatie_settings i)
     else (select coalesce(a.not_before, '-infinity') from abonnement a
       where a.id = l.abonnement_id and a.status = 'actief' and a.deleted_at is null) end`

@@ -26,7 +26,7 @@ export type Bericht = {
 }
 
 /** What one attempt takes. */
-export type Deliverable = Pick<Claimed, 'message' | 'poging' | 'replay' | 'dienst' | 'abonnement'>
+export type Deliverable = Pick<Claimed, 'message' | 'attempt' | 'replay' | 'service' | 'abonnement'>
 
 export type Deliver = {
   /** Makes one attempt. It never rejects: what went wrong is the outcome. */
@@ -52,10 +52,10 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       const began = performance.now()
       const ms = () => Math.round(performance.now() - began)
       try {
-        const { dienst, abonnement } = claimed
+        const { service, abonnement } = claimed
         const answer = abonnement
           ? await toSubscriber(claimed, abonnement)
-          : await toService(claimed.message, expected(dienst))
+          : await toService(claimed.message, expected(service))
         const delivered = answer.status >= 200 && answer.status < 300
         const retryAfter = delivered ? undefined : retryAfterOf(answer)
         return {
@@ -82,10 +82,10 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     },
   }
 
-  function toService(message: Message, dienst: RemoteService): Promise<CallAnswer> {
+  function toService(message: Message, service: RemoteService): Promise<CallAnswer> {
     const isEvent = message.cloudevent !== null
-    return caller.send(dienst, {
-      url: new URL(isEvent ? 'cloudevents' : 'notificaties', dienst.apiRoot),
+    return caller.send(service, {
+      url: new URL(isEvent ? 'cloudevents' : 'notificaties', service.apiRoot),
       method: 'POST',
       body: JSON.stringify(isEvent ? eventBody(config, message) : bericht(config, message)),
       headers: {
@@ -99,7 +99,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
   }
 
   async function toSubscriber(claimed: Deliverable, to: Subscriber): Promise<CallAnswer> {
-    const { message, poging, replay } = claimed
+    const { message, attempt, replay } = claimed
     const body = JSON.stringify(to.cloudevents ? eventBody(config, message) : bericht(config, message))
     const timestamp = String(Math.floor(Date.now() / 1000))
     const owner = subscriberOwner(to.uuid)
@@ -115,7 +115,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         ...(to.cloudevents && { 'content-type': CLOUD_EVENT }),
         'webhook-id': message.uuid,
         'webhook-timestamp': timestamp,
-        'x-attempt': String(poging),
+        'x-attempt': String(attempt),
         ...requestHeader(message),
         ...(replay && { 'x-replay': 'true' }),
         ...(signature.length > 0 && { 'webhook-signature': signature.join(' ') }),

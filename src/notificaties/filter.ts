@@ -32,7 +32,7 @@ export function isMeant({ oorzaak, ontvanger }: NotificatieFilter): RawBuilder<b
     ontvanger && sql`l.abonnement_id ${ontvanger === 'extern' ? sql`=` : sql`<>`} ${EXTERNAL}`,
     oorzaak &&
       sql`exists (select from delivery_attempt p
-        where p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
+        where p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.attempt
           and ${CAUSE} = ${oorzaak})`,
   ].filter((part) => typeof part === 'object')
   return sql<boolean>`${sql.join(parts, sql` and `)}`

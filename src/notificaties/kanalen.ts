@@ -236,7 +236,7 @@ async function withService<T>(
 ): Promise<T> {
   const dienst = await database.db
     .selectFrom('notificatieSettings as i')
-    .innerJoin('dienst as d', 'd.id', 'i.configuredDienstId')
+    .innerJoin('service as d', 'd.id', 'i.configuredServiceId')
     .select(SERVICE_COLUMNS.map((column) => `d.${column}` as const))
     .executeTakeFirst()
   if (!dienst) throw new NoService('no notifications service is configured')

@@ -37,7 +37,7 @@ export async function resendFailed(m: Mutation, selection: Selection): Promise<R
           and ${meant} and (aanmaakdatum, id) > (${moment}::text::timestamptz, ${id}::bigint)
         order by aanmaakdatum, id limit ${20 * PORTION}
       ), opnieuw as (
-        update delivery l set status = 'gepland', herhalingen = 0, next_attempt_at = now(), ended_at = null
+        update delivery l set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null
         from portie where l.notificatie_id = portie.id and ${isMeant(filter)}
         returning l.notificatie_id
       )
@@ -82,7 +82,7 @@ export async function sendNow(m: Mutation, uuids: string[]): Promise<Resent> {
 export function isOld(days: number): RawBuilder<boolean> {
   return sql`notificatie.aanmaakdatum < now() - make_interval(days => ${days}::int)
     and not exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'gepland'
-      and (l.abonnement_id <> ${EXTERNAL} or exists (select from notificatie_settings where configured_dienst_id is not null)))`
+      and (l.abonnement_id <> ${EXTERNAL} or exists (select from notificatie_settings where configured_service_id is not null)))`
 }
 
 /** Forgets events that came in (/events) more than so many days ago: one that comes again after that is acted on again. */

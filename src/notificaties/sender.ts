@@ -348,10 +348,10 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   async function deliver(one: Claimed, freed = () => {}): Promise<void> {
-    const { notificatieId, abonnementId, poging, message } = one
+    const { notificatieId, abonnementId, attempt, message } = one
     const receiver = one.abonnement?.uuid ?? 'extern'
-    const about = { 'zaakstroom.message': message.uuid, 'zaakstroom.receiver': receiver, 'zaakstroom.attempt': poging }
-    const attempt = await traced(
+    const about = { 'zaakstroom.message': message.uuid, 'zaakstroom.receiver': receiver, 'zaakstroom.attempt': attempt }
+    const ended = await traced(
       'deliver',
       { kind: 'CLIENT', attributes: about, parent: message.traceparent },
       async (note) => {
@@ -361,13 +361,13 @@ export function openSender(parts: SenderParts): Sender {
         return made
       },
     )
-    const isDelivered = attempt.outcome === 'delivered'
+    const isDelivered = ended.outcome === 'delivered'
     // After a failure of an abonnement the next waits until that is recorded: it decides when the abonnement is tried again.
     if (isDelivered || abonnementId === EXTERNAL) open.delete(keyOf(one))
     freed()
-    const asked = abonnementId === EXTERNAL ? undefined : attempt.retryAfter
-    const wait = isDelivered ? null : (delayAfter(one.herhalingen, one, asked) ?? null)
-    await recordOutcome(one, { ...attempt, notificatieId, abonnementId, poging, wait })
+    const asked = abonnementId === EXTERNAL ? undefined : ended.retryAfter
+    const wait = isDelivered ? null : (delayAfter(one.retries, one, asked) ?? null)
+    await recordOutcome(one, { ...ended, notificatieId, abonnementId, attempt, wait })
   }
 
   /** Has an attempt recorded; when that fails, tries it again later, however often. @param tries that failed before */
@@ -397,10 +397,10 @@ export function openSender(parts: SenderParts): Sender {
     tell(one, ended, ours)
   }
 
-  function tell(one: Claimed, attempt: Ended, ours: boolean): void {
-    const { message, poging } = one
-    const isDelivered = attempt.outcome === 'delivered'
-    notificationAttempts.inc({ outcome: attempt.outcome })
+  function tell(one: Claimed, ended: Ended, ours: boolean): void {
+    const { message, attempt } = one
+    const isDelivered = ended.outcome === 'delivered'
+    notificationAttempts.inc({ outcome: ended.outcome })
     if (isDelivered && !one.replay) {
       notificationDelay.observe(Math.max(0, Date.now() - Date.parse(message.aanmaakdatum)) / 1000)
     }
@@ -408,8 +408,8 @@ export function openSender(parts: SenderParts): Sender {
       notificatie: message.uuid,
       ...(message.requestId && { reqId: message.requestId }),
       ...(one.abonnement && { abonnement: one.abonnement.uuid }),
-      attempt: poging,
-      ms: attempt.ms,
+      attempt,
+      ms: ended.ms,
     }
     if (!ours) log.warn(facts, 'another worker has taken this notification over; this attempt does not count')
     else if (isDelivered) log.debug(facts, 'notification delivered')
@@ -417,11 +417,11 @@ export function openSender(parts: SenderParts): Sender {
       log.warn(
         {
           ...facts,
-          kind: attempt.outcome,
-          status: attempt.httpStatus,
-          ...(attempt.code && { code: attempt.code }),
-          final_try: attempt.wait === null,
-          retry_in: attempt.wait,
+          kind: ended.outcome,
+          status: ended.httpStatus,
+          ...(ended.code && { code: ended.code }),
+          final_try: ended.wait === null,
+          retry_in: ended.wait,
         },
         'notification_delivery_failed',
       )

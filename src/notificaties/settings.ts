@@ -26,7 +26,7 @@ export type NotificationSettings = Static<typeof NotificationSettings>
 export async function readSettings(db: ReadDb): Promise<NotificationSettings> {
   const row = await db
     .selectFrom('notificatieSettings as i')
-    .leftJoin('dienst as d', 'd.id', 'i.configuredDienstId')
+    .leftJoin('service as d', 'd.id', 'i.configuredServiceId')
     .select(['d.slug as dienst', 'i.maxRetries', 'i.backoff', 'i.backoffMax', 'i.baseFactor', 'i.inOrder'])
     .executeTakeFirstOrThrow()
   return { ...row, backoff: row.backoff as number | boolean }
@@ -50,7 +50,7 @@ export async function saveSettings(m: Mutation, values: Partial<NotificationSett
     .set({
       ...others,
       backoff: json(backoff),
-      configuredDienstId: await nrcId(m.read, dienst),
+      configuredServiceId: await nrcId(m.read, dienst),
       changedAt: sql<string>`now()`,
     })
     .execute()
@@ -87,7 +87,7 @@ export async function setPaused(m: Mutation, pauze: boolean): Promise<boolean> {
 
 async function nrcId(db: ReadDb, slug: string | null): Promise<number | null> {
   if (slug === null) return null
-  const row = await db.selectFrom('dienst').where('slug', '=', slug).select(['id', 'soort']).executeTakeFirst()
+  const row = await db.selectFrom('service').where('slug', '=', slug).select(['id', 'soort']).executeTakeFirst()
   if (row?.soort === 'nrc') return row.id
   throw invalid('dienst', 'does_not_exist', 'Er is geen dienst van soort nrc met deze slug.')
 }
@@ -103,7 +103,7 @@ export async function fillSettings(database: Database, box: SecretBox, config: C
     m.unrecorded('settings are no resource of the standard')
     await m.trx.selectFrom('notificatieSettings').select('enig').forUpdate().execute() // processes that start together
     const { dienst } = await readSettings(m.read)
-    const known = await m.read.selectFrom('dienst').where('slug', '=', SLUG).select('id').executeTakeFirst()
+    const known = await m.read.selectFrom('service').where('slug', '=', SLUG).select('id').executeTakeFirst()
     if (dienst !== null || known) return
     await saveService(m, box, { label: 'Notificaties', slug: SLUG, soort: 'nrc', authenticatie: 'zgw', ...given })
     await saveSettings(m, { dienst: SLUG })

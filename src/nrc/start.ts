@@ -17,5 +17,5 @@ export async function prepareNrc(database: Database, config: Config): Promise<vo
 export async function preferBuiltIn(database: Database, config: Config): Promise<void> {
   if (config.notificatiesMode) return
   await database.sql`
-    update notificatie_settings set modus = 'ingebouwd' where modus = 'extern' and configured_dienst_id is null`
+    update notificatie_settings set modus = 'ingebouwd' where modus = 'extern' and configured_service_id is null`
 }

@@ -76,11 +76,11 @@ async function pullDeliveries(sql: Sql): Promise<Pulled> {
       select l.notificatie_id, l.abonnement_id, case when l.begun_at > now() then l.begun_at else l.next_attempt_at end - now() as ahead
       from delivery l, notificatie_settings i
       where l.status = 'gepland' and l.next_attempt_at > now() + ${AHEAD_S} * interval '1 second' and (
-        l.poging = 0 or l.begun_at > now() + ${AHEAD_S} * interval '1 second'
+        l.attempt = 0 or l.begun_at > now() + ${AHEAD_S} * interval '1 second'
         or l.begun_at >= i.changed_at and l.next_attempt_at > now() + interval '1 second' * (${AHEAD_S} + greatest(
           ${MAX_RETRY_AFTER_S}, case when i.backoff in ('false', '0') then 180
             else least(i.backoff_max, case when i.backoff = 'true' then 1 else (i.backoff #>> '{}')::float8 end
-              * case when i.backoff = 'true' then 2 else i.base_factor end::float8 ^ least(greatest(l.herhalingen - 1, 0), 40)) end)))
+              * case when i.backoff = 'true' then 2 else i.base_factor end::float8 ^ least(greatest(l.retries - 1, 0), 40)) end)))
       order by l.notificatie_id, l.abonnement_id limit ${PORTION} for update of l skip locked
     ), pulled as (
       update delivery l set next_attempt_at = greatest(now(), l.next_attempt_at - far.ahead),

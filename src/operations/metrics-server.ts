@@ -278,7 +278,7 @@ export async function startMetrics(options: {
         connections.set({ name: name.slice('zaakstroom '.length), state }, count)
       const content = one(
         await sql<{ count: number }[]>`
-        select count(*) as count from bestand where missing_since is not null`,
+        select count(*) as count from file where missing_since is not null`,
       )
       contentMissing.set(content.count)
       const tables = await sql<{ name: string; bytes: number }[]>`

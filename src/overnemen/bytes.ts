@@ -61,9 +61,9 @@ export async function linkContents(
        on conflict (enkelvoudiginformatieobject_id, versie) do update set takeover_file_id = excluded.takeover_file_id
        returning *
      )
-     update enkelvoudiginformatieobject_versie v set bestand_id = b.bestand_id
+     update enkelvoudiginformatieobject_versie v set file_id = b.file_id
      from gegeven g join takeover_file b on b.id = g.takeover_file_id
-     where b.bestand_id is not null and v.enkelvoudiginformatieobject_id = g.enkelvoudiginformatieobject_id and v.versie = g.versie`,
+     where b.file_id is not null and v.enkelvoudiginformatieobject_id = g.enkelvoudiginformatieobject_id and v.versie = g.versie`,
     [overneming, ...parameters],
     { prepare: true },
   )
@@ -139,14 +139,14 @@ export async function bringContents(
       }
       if (stored) {
         const rows = await sql<{ id: number }[]>`
-          insert into bestand (backend, sleutel, omvang, sha256)
+          insert into file (backend, sleutel, omvang, sha256)
           values (${stored.backend}, ${stored.sleutel}, ${stored.omvang}, ${stored.sha256 && Buffer.from(stored.sha256, 'hex')})
           on conflict (sleutel, backend) do update set omvang = excluded.omvang
           returning id`
         const bestand = one(rows)
-        await sql`update takeover_file set staat = 'klaar', bestand_id = ${bestand.id} where id = ${id}`
+        await sql`update takeover_file set staat = 'klaar', file_id = ${bestand.id} where id = ${id}`
         await sql`
-          update enkelvoudiginformatieobject_versie v set bestand_id = ${bestand.id}
+          update enkelvoudiginformatieobject_versie v set file_id = ${bestand.id}
           from takeover_content i
           where i.takeover_file_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
             and v.versie = i.versie`

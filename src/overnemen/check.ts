@@ -321,7 +321,7 @@ export async function checkTakeover(
           tekst: 'De inhoud is niet hier.',
         })
     const [counted] = await connection<{ daar: number; hier: number }[]>`
-      select count(*)::bigint as daar, count(bestand_id)::bigint as hier from takeover_file b
+      select count(*)::bigint as daar, count(file_id)::bigint as hier from takeover_file b
       where b.takeover_id = ${takeover.id} and exists (select from takeover_content i where i.takeover_file_id = b.id)`
     Object.assign(of('bestand'), counted)
     if (!source.contents) return
@@ -332,7 +332,7 @@ export async function checkTakeover(
           select * from takeover_file
           where takeover_id = ${takeover.id} and staat = 'klaar' and md5(id::text) > ${after}
           order by md5(id::text) limit ${Math.min(left, PAGE)}) b
-        join bestand f on f.id = b.bestand_id
+        join file f on f.id = b.file_id
         join lateral (select * from takeover_content i where i.takeover_file_id = b.id limit 1) i on true
         join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
         order by plaats`

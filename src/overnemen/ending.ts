@@ -141,7 +141,7 @@ async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
   const rows = await sql<{ id: number; sleutel: string }[]>`
     select distinct b.id, b.sleutel from enkelvoudiginformatieobject e
     join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
-    join bestand b on b.id = v.bestand_id where e.uuid = any(${uuids}::uuid[])`
+    join file b on b.id = v.file_id where e.uuid = any(${uuids}::uuid[])`
   const copies = rows.filter(({ sleutel }) => isOwnKey(sleutel)).map(({ id }) => id)
   if (copies.length > 0) await enqueue(kyselyOn(sql), 'remove-file', { bestanden: copies })
 }

@@ -64,7 +64,7 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
   {
     wat: 'Registraties van andere diensten',
     tekst: 'Hun adressen en sleutels staan alleen hier: stel ze daar opnieuw in.',
-    count: 'select count(*) from dienst',
+    count: 'select count(*) from service',
   },
   {
     wat: 'Abonnementen op notificaties',

@@ -43,7 +43,7 @@ export type RemoteServiceInput = Static<typeof RemoteServiceInput>
 export async function saveService(m: Mutation, box: SecretBox, input: RemoteServiceInput): Promise<boolean> {
   m.unrecorded('services are no resource of the standard')
   const known = await m.trx
-    .selectFrom('dienst')
+    .selectFrom('service')
     .where('slug', '=', input.slug)
     .selectAll()
     .forUpdate()
@@ -86,7 +86,7 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const certificateKey =
     clientKey === undefined ? null : known && clientKey === knownKey ? known.certificateKey : box.seal(clientKey, owner)
   await m.trx
-    .insertInto('dienst')
+    .insertInto('service')
     .values({ uuid, ...values, geheim, certificateKey })
     .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim, certificateKey }))
     .execute()
@@ -97,8 +97,8 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
 export async function deleteService(m: Mutation, uuid: string): Promise<boolean> {
   m.unrecorded('services are no resource of the standard')
   const gone = await m.sql`
-    delete from dienst d where uuid = ${uuid}
-      and not exists (select from notificatie_settings i where i.configured_dienst_id = d.id)`
+    delete from service d where uuid = ${uuid}
+      and not exists (select from notificatie_settings i where i.configured_service_id = d.id)`
   return gone.count > 0
 }
 

@@ -93,7 +93,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     )
     const { id } = made
     // Not before whoever began it can have ended it himself: a call, and a look when it was refused, for each.
-    const longest = one(await m.sql<{ ms: number }[]>`select coalesce(max(timeout_ms), 0) as ms from dienst`)
+    const longest = one(await m.sql<{ ms: number }[]>`select coalesce(max(timeout_ms), 0) as ms from service`)
     const delaySeconds = 60 + (3 * longest.ms * given.relations.length) / 1000
     await m.enqueue('complete-relation', { id }, { delaySeconds, jobKey: `spiegeling-${id}` })
     return id

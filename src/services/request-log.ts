@@ -11,7 +11,7 @@ import { SECRET_NAME } from './masking.ts'
 export type Line = {
   /** Of `performance.now()`. */
   began: number
-  dienst: string
+  service: string
   methode: string
   host: string
   pad: string

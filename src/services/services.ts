@@ -153,7 +153,7 @@ function logged(caller: Caller, lines: RequestLog): Caller {
       const began = performance.now()
       const write = (status: number | null, uitkomst: string) => {
         const ms = Math.round(performance.now() - began)
-        lines.write({ began, dienst: dienst.apiRoot, methode: call.method, url: call.url, status, uitkomst, ms })
+        lines.write({ began, service: dienst.apiRoot, methode: call.method, url: call.url, status, uitkomst, ms })
       }
       try {
         const answer = await caller.send(dienst, call)
@@ -204,7 +204,7 @@ function isDotSegment(segment: string): boolean {
 }
 
 async function registered(database: Database, config: Config): Promise<RemoteService[]> {
-  const rows = await database.db.selectFrom('dienst').select(SERVICE_COLUMNS).execute()
+  const rows = await database.db.selectFrom('service').select(SERVICE_COLUMNS).execute()
   return config.selectielijstApiRoot ? [...rows, selectielijst(config.selectielijstApiRoot)] : rows
 }
 

@@ -29,7 +29,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const [row] = await database.sql`
       select (select count(*)::int from import) as imports, (select count(*)::int from import_row) as regels,
         (select count(*)::int from import_draft) as concepten, (select count(*)::int from import_draft_row) as klaargezet,
-        (select count(*)::int from enkelvoudiginformatieobject) as documenten, (select count(*)::int from bestand) as bestanden`
+        (select count(*)::int from enkelvoudiginformatieobject) as documenten, (select count(*)::int from file) as bestanden`
     return { ...row }
   }
   const conceptOf = (response: Response) => {
@@ -219,9 +219,9 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       'the empty row is passed over',
     )
     const found =
-      await database.sql`select reden, aantal from import_draft_fault_kind where concept_id = ${proef!.id} order by reden`
+      await database.sql`select reason, aantal from import_draft_fault_kind where concept_id = ${proef!.id} order by reason`
     const voorbeelden =
-      await database.sql`select voorbeelden->0->'nummer' as nummer from import_draft_fault_kind where concept_id = ${proef!.id} order by reden`
+      await database.sql`select voorbeelden->0->'nummer' as nummer from import_draft_fault_kind where concept_id = ${proef!.id} order by reason`
 
     const rows = await database.sql`
       select nummer, opmerking from import_draft_fault where concept_id = ${proef!.id} order by nummer`
@@ -229,7 +229,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     await test.runJobs()
     const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`
     const real =
-      await database.sql`select reden, aantal from import_fault_kind where import_id = ${done!.id} order by reden`
+      await database.sql`select reason, aantal from import_fault_kind where import_id = ${done!.id} order by reason`
     t.ok(real.length > 25, `${real.length} reasons`)
     t.same(Array.from(found), Array.from(real), 'the same reasons, as often')
     t.equal(proef!.trial_faults, done!.mislukt)

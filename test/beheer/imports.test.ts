@@ -110,7 +110,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       t.equal(await tab.textContent('[data-waarde=mislukt]'), '1')
     }
     t.equal(await tab.textContent('[role=status][data-waarde]'), '', 'nothing is spoken in the first seconds')
-    await database.sql`update import set reden = 'Wacht op de importmap.' where uuid = ${uuid}`
+    await database.sql`update import set reason = 'Wacht op de importmap.' where uuid = ${uuid}`
     await tab.waitForSelector('text=Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat')
     t.same(await accessibilityFaults(tab), [])
 
@@ -121,7 +121,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     await database.sql`update import set verwerkt = 30 where uuid = ${uuid}`
     await smal.tab.waitForSelector('text=30 van 40 rijen', { timeout: 60_000 }) // it asks anew by itself
 
-    await database.sql`update import set verwerkt = 0, geslaagd = 0, reden = null where uuid = ${uuid}`
+    await database.sql`update import set verwerkt = 0, geslaagd = 0, reason = null where uuid = ${uuid}`
     await test.runJobs()
     await tab.waitForSelector('.staat:text-is("Klaar")')
     t.equal(await tab.locator('progress').count(), 0)
@@ -230,7 +230,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       await tab.click('button:has-text("Verder gaan")')
       const running = test.runJobs()
       await until('10 rows', async () => (await status()).processed >= 10)
-      await database.sql`update import set status = 'error', reden = 'Omgevallen.', ended_at = now() where uuid = ${uuid}`
+      await database.sql`update import set status = 'error', reason = 'Omgevallen.', ended_at = now() where uuid = ${uuid}`
       await running
       const { processed } = await status()
       await tab.reload()

@@ -57,7 +57,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
 
   t.test('an empty secret keeps the one that is known, and saving nothing new leaves no record', async (t) => {
     const before = (await audit()).length
-    const [known] = await sql`select geheim from dienst`
+    const [known] = await sql`select geheim from service`
     await tab.goto(PAD)
     await saveForm()
     await tab.waitForSelector('text=Er was niets gewijzigd')
@@ -65,7 +65,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     await tab.fill('#veld-termijn', '2,5')
     await saveForm()
     await tab.waitForSelector('.bericht-goed')
-    const [row] = await sql`select geheim, timeout_ms as termijn from dienst`
+    const [row] = await sql`select geheim, timeout_ms as termijn from service`
     t.same(row, { geheim: known!.geheim, termijn: 2500 })
     t.match((await audit())[0], { oud: { timeoutMs: 10_000 }, nieuw: { timeoutMs: 2500, secret: undefined } })
   })
@@ -120,7 +120,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
         KWAAD,
       ],
     }
-    const before = JSON.stringify([await readSettings(test.app.read), await sql`select * from dienst`])
+    const before = JSON.stringify([await readSettings(test.app.read), await sql`select * from service`])
     for (let round = 0; round < 6; round++) {
       const values = Object.entries(bad).map(([veld, list]) => [veld, list[round % list.length]!] as const)
       await tab.goto(PAD)
@@ -133,7 +133,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
       }
     }
     t.same(await accessibilityFaults(tab), [], 'also with faults beside the fields')
-    t.equal(JSON.stringify([await readSettings(test.app.read), await sql`select * from dienst`]), before)
+    t.equal(JSON.stringify([await readSettings(test.app.read), await sql`select * from service`]), before)
   })
 
   t.test('a test message says which stage fails', async (t) => {
@@ -154,13 +154,13 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     await stages()
     t.match(await tab.textContent('.bericht-fout'), 'Antwoord krijgen (HTTP)')
     receiver.answer = (response) => response.writeHead(201).end()
-    await sql`update dienst set api_root = 'http://127.0.0.1:9/'`
+    await sql`update service set api_root = 'http://127.0.0.1:9/'`
     await stages()
     t.match(await tab.textContent('.bericht-fout'), 'Verbinding maken (TCP)')
-    await sql`update dienst set api_root = 'http://bestaat-niet.invalid/'`
+    await sql`update service set api_root = 'http://bestaat-niet.invalid/'`
     await stages()
     t.match(await tab.textContent('.bericht-fout'), 'Hostnaam opzoeken (DNS)')
-    await sql`update dienst set api_root = ${receiver.root}`
+    await sql`update service set api_root = ${receiver.root}`
   })
 
   t.test('channels are registered, with the outcome of each', async (t) => {

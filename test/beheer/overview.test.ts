@@ -59,10 +59,10 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await tab.goto('/beheer/')
     t.match(await main(), /Laatste poging mislukt.*status 401/s)
     t.match(await main(), 'Controleer client-ID en secret')
-    await sql`update dienst set api_root = 'http://127.0.0.1:9/'`
+    await sql`update service set api_root = 'http://127.0.0.1:9/'`
     await tab.goto('/beheer/')
     t.match(await main(), 'De notificatiedienst is niet bereikbaar: de verbinding werd geweigerd')
-    await sql`update dienst set api_root = ${receiver.root}`
+    await sql`update service set api_root = ${receiver.root}`
     await tab.goto('/beheer/')
     t.notMatch(await main(), 'niet bereikbaar')
   })

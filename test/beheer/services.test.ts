@@ -59,7 +59,7 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     path = new URL(tab.url()).pathname
     t.match(await content(), 'Deze dienst is nog niet getest.')
     t.notMatch(await tab.content(), GEHEIM)
-    const [row] = await sql`select uuid, geheim, api_root as root from dienst where slug = 'buren'`
+    const [row] = await sql`select uuid, geheim, api_root as root from service where slug = 'buren'`
     t.equal(row!.root, root)
     t.equal(secretBox(test.config.secretKey!).open(row!.geheim, serviceOwner(row!.uuid)), GEHEIM)
     await tab.goto('/beheer/diensten')
@@ -85,9 +85,9 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await says({ status: 200, body: '<html>' }, 'Op dit adres is geen Zaken API (het antwoord is geen lijst)')
     await says({ status: 302, body: '', headers: { location: 'https://elders.example/' } }, 'stuurt door')
     await says(json(503), 'heeft zelf een storing (503)')
-    await sql`update dienst set timeout_ms = 200 where slug = 'buren'`
+    await sql`update service set timeout_ms = 200 where slug = 'buren'`
     await says(undefined, 'Het antwoord kwam niet op tijd.')
-    const set = (url: string) => sql`update dienst set api_root = ${url}, timeout_ms = 5000 where slug = 'buren'`
+    const set = (url: string) => sql`update service set api_root = ${url}, timeout_ms = 5000 where slug = 'buren'`
     await set(`http://127.0.0.1:${await freePort()}/`)
     await says(undefined, 'De verbinding werd geweigerd.')
     await set('http://bestaat-niet.invalid/')
@@ -101,12 +101,12 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     t.equal(tests.length, 12)
     t.notMatch(JSON.stringify(tests), GEHEIM)
     await test.parts.services.close()
-    const logged = await sql`select count(*)::int as n from outgoing_request where dienst = ${root}`
+    const logged = await sql`select count(*)::int as n from outgoing_request where service = ${root}`
     t.ok(logged[0]!.n >= 7, 'and the calls stand in the log of requests')
   })
 
   await t.test('changing keeps the secret, unless it would go elsewhere', async (t) => {
-    const sealed = async () => (await sql`select geheim from dienst where slug = 'buren'`)[0]!.geheim.toString('hex')
+    const sealed = async () => (await sql`select geheim from service where slug = 'buren'`)[0]!.geheim.toString('hex')
     const before = await sealed()
     await tab.goto(`${path}/wijzigen`)
     t.equal(await tab.inputValue('#veld-secret'), '')
@@ -142,19 +142,19 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   })
 
   await t.test('the one that notifications go to stays; another goes', async (t) => {
-    await sql`update notificatie_settings set configured_dienst_id = (select id from dienst where slug = 'buren')`
+    await sql`update notificatie_settings set configured_service_id = (select id from service where slug = 'buren')`
     await tab.goto(`${path}/verwijderen`)
     t.match(await content(), 'Kies eerst een andere')
-    await sql`update notificatie_settings set configured_dienst_id = null`
+    await sql`update notificatie_settings set configured_service_id = null`
     await tab.goto(`${path}/verwijderen`)
     await check(t)
     await tab.click('main button[type=submit]')
     await tab.waitForURL(/\/diensten$/)
-    t.same(await sql`select from dienst`, [])
+    t.same(await sql`select from service`, [])
   })
 
   await t.test('who may look may not change, and an operator may test', async (t) => {
-    const [row] = await sql`insert into dienst (label, slug, soort, api_root)
+    const [row] = await sql`insert into service (label, slug, soort, api_root)
       values ('Objecten', 'objecten', 'orc', ${root}) returning uuid`
     answer.now = { status: 404, body: '' }
     const viewer = (await asBeheerder(test, 'viewer')).tab

@@ -157,7 +157,7 @@ async function apply(t: Test, { database, config }: TestApp, text: string) {
 
 async function everything({ database: { sql } }: TestApp) {
   return [
-    await sql`select * from dienst order by id`,
+    await sql`select * from service order by id`,
     await sql`select * from notificatie_settings`,
     await sql`select * from applicatie order by id`,
     await sql`select * from autorisatie order by id`,

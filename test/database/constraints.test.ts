@@ -20,7 +20,7 @@ t.test('constraints', async (t) => {
   await sql`insert into zaak_gerelateerde_zaak (zaak_id, andere_zaak_url) select id, 'https://example.com/1' from zaak`
   await sql`insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_url)
     select id, 'zaak', 'https://example.com/1' from enkelvoudiginformatieobject`
-  await sql`insert into dienst (label, slug, soort, api_root) values ('a', 'a', 'orc', 'https://example.com/')`
+  await sql`insert into service (label, slug, soort, api_root) values ('a', 'a', 'orc', 'https://example.com/')`
 
   const failure = (work: Promise<unknown>) =>
     work.then(
@@ -30,18 +30,18 @@ t.test('constraints', async (t) => {
   const answers: [table: string, params: { name: string; code: string } | null][] = [
     ['resultaat', { name: 'zaak', code: 'unique' }],
     ['objectinformatieobject', { name: 'nonFieldErrors', code: 'unique' }],
-    ['dienst', { name: 'apiRoot', code: 'unique' }],
+    ['service', { name: 'apiRoot', code: 'unique' }],
     // No answer: who writes these leaves out what is there (`on conflict`).
     ['zaakbesluit', null],
     ['zaak_gerelateerde_zaak', null],
   ]
   for (const [table, answer] of answers) {
-    const name = { resultaat: 'resultaat_zaak_unique', dienst: 'dienst_api_root_unique' }[table] ?? `${table}_unique`
+    const name = { resultaat: 'resultaat_zaak_unique', service: 'service_api_root_unique' }[table] ?? `${table}_unique`
     await t.test(`${name}: the same again under another id and uuid`, async (t) => {
       const columns = await sql<{ name: string }[]>`select column_name as name from information_schema.columns
         where table_schema = current_schema() and table_name = ${table} and column_name not in ('id', 'uuid', 'slug')`
       const same = columns.map((column) => `"${column.name}"`).join()
-      const slug = table === 'dienst' ? { into: ', slug', from: ", 'b'" } : { into: '', from: '' }
+      const slug = table === 'service' ? { into: ', slug', from: ", 'b'" } : { into: '', from: '' }
       const error = await failure(
         sql.unsafe(`insert into ${table} (${same}${slug.into}) select ${same}${slug.from} from ${table} limit 1`),
       )

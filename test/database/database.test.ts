@@ -48,7 +48,7 @@ t.test('every check and every index has a name that the migrations give', async 
 })
 
 // A table of one row needs no index.
-const FOREIGN_KEYS_WITHOUT = ['notificatie_settings.configured_dienst_id']
+const FOREIGN_KEYS_WITHOUT = ['notificatie_settings.configured_service_id']
 
 t.test('what a row that is deleted is looked for by has an index in every table that refers to it', async (t) => {
   const { url } = await testDatabase(t)

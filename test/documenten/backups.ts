@@ -157,9 +157,9 @@ export const putBack = (copy: string, directory: string) =>
 /** As if the clean-up had met them a day ago. */
 export async function makeOld({ database: { sql } }: TestApp, keys: string[]): Promise<void> {
   await sql`
-    insert into bestand_zonder_rij (backend, naam, onafgemaakt, seen_at)
+    insert into stray_file (backend, naam, unfinished, seen_at)
     select 'filesystem', naam, false, now() - interval '26 hours' from unnest(${keys}::text[]) naam
-    on conflict (backend, naam, onafgemaakt) do update set seen_at = excluded.seen_at`
+    on conflict (backend, naam, unfinished) do update set seen_at = excluded.seen_at`
 }
 
 export async function check({ parts }: TestApp, options: CheckOptions = {}) {
@@ -174,14 +174,14 @@ export async function check({ parts }: TestApp, options: CheckOptions = {}) {
 export const stored = async ({ parts }: TestApp) =>
   (await Array.fromAsync(parts.store.list())).map(({ sleutel }) => sleutel).sort()
 
-export const bestanden = ({ database }: TestApp) => database.sql<{ sleutel: string }[]>`select sleutel from bestand`
+export const bestanden = ({ database }: TestApp) => database.sql<{ sleutel: string }[]>`select sleutel from file`
 
 /** The documents, by uuid, with the key of their bytes. */
 export async function documents({ database }: TestApp): Promise<Map<string, string>> {
   const rows = await database.sql<{ uuid: string; sleutel: string }[]>`
     select e.uuid, b.sleutel from enkelvoudiginformatieobject e
     join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
-    join bestand b on b.id = v.bestand_id`
+    join file b on b.id = v.file_id`
   return new Map(rows.map(({ uuid, sleutel }) => [uuid, sleutel]))
 }
 

@@ -204,7 +204,7 @@ t.test('bytes that are gone or damaged are never served', async (t) => {
   const test = await testApp(t)
   const small = await givenDocument(test, { inhoud: base64('klein') })
   const large = await givenDocument(test, { inhoud: base64(randomBytes(3_000_000)) })
-  const [a, b] = await test.database.sql`select sleutel from bestand order by omvang`
+  const [a, b] = await test.database.sql`select sleutel from file order by omvang`
   const path = (row: unknown) => join(test.config.documentenDir, (row as { sleutel: string }).sleutel)
   await writeFile(path(a), 'KLEIN')
   t.match(await test.call('GET', small.inhoud), { status: 503, headers: { 'retry-after': /\d/ } })

@@ -57,7 +57,7 @@ const ready = (app: TestApp, count: number) =>
   until(`${count} batches are ready`, async () => (await claims(app)).filter(({ gereed }) => gereed).length === count)
 
 async function requireWhole(t: Test, app: TestApp): Promise<void> {
-  const keys = await app.database.sql<{ sleutel: string }[]>`select sleutel from bestand order by sleutel`
+  const keys = await app.database.sql<{ sleutel: string }[]>`select sleutel from file order by sleutel`
   t.strictSame(
     (await stored(app)).sort(),
     keys.map(({ sleutel }) => sleutel),

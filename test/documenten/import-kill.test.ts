@@ -134,7 +134,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
       select e.uuid, e.identificatie, v.titel, b.sleutel, encode(b.sha256, 'hex') as sha256, b.omvang::int as omvang
       from enkelvoudiginformatieobject e
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
-      join bestand b on b.id = v.bestand_id order by v.titel`
+      join file b on b.id = v.file_id order by v.titel`
     const wanted = Array.from({ length: ROWS }, (_, n) => n).filter((n) => expectedComment(n) === '')
     t.equal(good, wanted.length)
     t.strictSame(
@@ -152,8 +152,8 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
       const response = await wild.fetch(`${DOCUMENTEN}/${rowOf(n).uuid}/download`)
       t.ok(Buffer.from(await response.arrayBuffer()).equals(contentOf(n)), `download of ${n}`)
     }
-    const [orphans] = await wild.sql`select count(*)::int as count from bestand b
-      where not exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)`
+    const [orphans] = await wild.sql`select count(*)::int as count from file b
+      where not exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)`
     t.equal(orphans!.count, 0, 'no bytes without a document')
     const known = new Set(rows.map(({ sleutel }) => sleutel as string))
     const store = filesystemStore(wild.config.documentenDir)

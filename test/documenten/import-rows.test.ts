@@ -34,7 +34,7 @@ t.test('what a row leaves empty is measured, derived or unknown', async (t) => {
     versie: 1,
     locked: false,
   })
-  const [stored] = await app.database.sql`select encode(sha256, 'hex') as sha256, omvang from bestand`
+  const [stored] = await app.database.sql`select encode(sha256, 'hex') as sha256, omvang from file`
   t.strictSame({ ...stored }, { sha256: SHA256, omvang: 9 })
   const bytes = await app.call('GET', `${DOCUMENTEN}/${UUID}/download`)
   t.equal(bytes.text, 'de inhoud')
@@ -289,7 +289,7 @@ async function columnsBut(naam: string): Promise<string[]> {
 async function noStrayFiles(t: Test, { config, database }: TestApp): Promise<void> {
   const entries = await readdir(config.documentenDir, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile() && entry.name !== '.zaakstroom')
-  const [{ count }] = (await database.sql`select count(*)::int as count from bestand`) as unknown as [{ count: number }]
+  const [{ count }] = (await database.sql`select count(*)::int as count from file`) as unknown as [{ count: number }]
   t.equal(files.length, count, 'as many files as documents have')
 }
 

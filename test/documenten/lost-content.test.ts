@@ -12,7 +12,7 @@ t.test(
     const errors = t.capture(test.parts.log, 'error')
     const { url } = await givenDocument(test)
     t.equal((await test.call('GET', `${url}/download`)).status, 200)
-    const [row] = await test.database.sql`select sleutel from bestand`
+    const [row] = await test.database.sql`select sleutel from file`
     const path = join(test.config.documentenDir, row!.sleutel)
     await rename(path, `${path}.elsewhere`)
     for (const headers of [{}, { range: 'bytes=0-1' }] as Record<string, string>[]) {

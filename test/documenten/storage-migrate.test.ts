@@ -67,7 +67,7 @@ async function givenDocument({ call, type }: Given, content: string): Promise<st
 const download = async ({ call }: TestApp, url: string) => (await call('GET', `${url}/download`)).text
 
 const backends = async ({ database }: TestApp) =>
-  (await database.sql<{ backend: string }[]>`select backend from bestand order by id`).map(({ backend }) => backend)
+  (await database.sql<{ backend: string }[]>`select backend from file order by id`).map(({ backend }) => backend)
 
 const stored = async ({ parts }: TestApp, backend: Backend) =>
   (await Array.fromAsync(parts.storeFor(backend).list())).map(({ sleutel }) => sleutel).sort()
@@ -133,7 +133,7 @@ t.test('documents move from store to store while they are read, and the old byte
     await test.runJobs()
     t.equal((await stored(test, from)).length, 7, 'whoever looked up the old place can still read')
     t.match(await checkStorage(test.parts, { repair: true }), { found: 0 }, 'and a check leaves that alone')
-    await test.database.sql`update bestand_zonder_rij set seen_at = now() - interval '26 hours'`
+    await test.database.sql`update stray_file set seen_at = now() - interval '26 hours'`
     t.match(await checkStorage(test.parts, { repair: true }), { found: 0 }, 'and so does one a day later')
     t.equal((await stored(test, from)).length, 7)
     await runAllJobs(test)
@@ -149,7 +149,7 @@ t.test('a move that was interrupted goes on, without copies that nobody needs', 
   const urls: string[] = []
   for (let i = 0; i < 12; i++) urls.push(await givenDocument(test, `document ${i}`))
   // A crash between the copy and its row: the copy is there, the row is as it was.
-  const [row] = await test.database.sql<{ sleutel: string }[]>`select sleutel from bestand order by id desc limit 1`
+  const [row] = await test.database.sql<{ sleutel: string }[]>`select sleutel from file order by id desc limit 1`
   await test.parts.storeFor('s3_storage').write(row!.sleutel, [Buffer.from('half')] as never)
   const stop = new AbortController()
   const stopping = moveBytes(
@@ -202,7 +202,7 @@ t.test('a document whose bytes are wrong does not move, and the others do', asyn
   await givenDocument(test, 'goed')
   await givenDocument(test, 'stuk')
   await givenDocument(test, 'kwijt')
-  const rows = await test.database.sql<{ sleutel: string }[]>`select sleutel from bestand order by id`
+  const rows = await test.database.sql<{ sleutel: string }[]>`select sleutel from file order by id`
   writeFileSync(join(test.config.documentenDir, rows[1]!.sleutel), 'stak')
   rmSync(join(test.config.documentenDir, rows[2]!.sleutel))
   const faults: unknown[] = []
@@ -222,7 +222,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     const store = test.parts.store
     t.match(await checkStorage(test.parts, { verify: true }), { documents: 4, stored: 4, found: 0 })
 
-    const rows = await test.database.sql<{ id: number; sleutel: string }[]>`select id, sleutel from bestand order by id`
+    const rows = await test.database.sql<{ id: number; sleutel: string }[]>`select id, sleutel from file order by id`
     const replace = async (sleutel: string, content: string) => {
       await store.remove(sleutel)
       await store.write(sleutel, [Buffer.from(content)] as never)
@@ -232,7 +232,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     await replace(rows[2]!.sleutel, 'document X')
     const { sleutel: orphan } = await store.write(newKey(), [Buffer.from('wees')] as never)
     await store.write('van/iemand/anders', [Buffer.from('anders')] as never)
-    await test.database.sql`update bestand set created_at = now() - interval '2 days'`
+    await test.database.sql`update file set created_at = now() - interval '2 days'`
 
     const findings = async (options: object) => {
       const found: string[] = []
@@ -266,7 +266,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     await givenElsewhere(test, other)
     await target.write(rows[0]!.sleutel, [Buffer.from('document 0')] as never)
     t.equal((await findings({ repair: true })).outcome.repaired, 1)
-    t.match(await test.database.sql`select backend from bestand where id = ${rows[0]!.id}`, [{ backend: other }])
+    t.match(await test.database.sql`select backend from file where id = ${rows[0]!.id}`, [{ backend: other }])
     t.equal((await findings({})).outcome.found, 1)
   })
 }
@@ -275,7 +275,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
 async function givenElsewhere(test: Given, backend: Backend): Promise<void> {
   const { sleutel } = await test.parts.storeFor(backend).write(newKey(), [Buffer.from('x')] as never)
   await test.database.sql`
-    insert into bestand (backend, sleutel, omvang, sha256) values (${backend}, ${sleutel}, 1, sha256('x'::bytea))`
+    insert into file (backend, sleutel, omvang, sha256) values (${backend}, ${sleutel}, 1, sha256('x'::bytea))`
 }
 
 t.test('orphans older than a day are removed, and unfinished writes with them', async (t) => {
@@ -286,13 +286,13 @@ t.test('orphans older than a day are removed, and unfinished writes with them', 
   writeFileSync(join(root, '.tmp/half'), 'x')
   t.match(await checkStorage(test.parts, { repair: true }), { found: 0, recent: 1, unfinished: 0 }, 'first it is noted')
   const { sql } = test.database
-  await sql`update bestand_zonder_rij set seen_at = now() - interval '25 hours'`
+  await sql`update stray_file set seen_at = now() - interval '25 hours'`
   t.match(await checkStorage(test.parts), { found: 1, repaired: 0, unfinished: 0 })
   t.match(await checkStorage(test.parts, { repair: true }), { found: 1, repaired: 1, unfinished: 1 })
   t.match(await checkStorage(test.parts, { verify: true }), { found: 0, documents: 1, stored: 1 })
-  t.equal((await sql`select from bestand_zonder_rij`).length, 2)
+  t.equal((await sql`select from stray_file`).length, 2)
   await checkStorage(test.parts, { repair: true })
-  t.equal((await sql`select from bestand_zonder_rij`).length, 0, 'what is gone is forgotten')
+  t.equal((await sql`select from stray_file`).length, 0, 'what is gone is forgotten')
   t.strictSame(readdirSync(join(root, '.tmp')), [])
   t.equal(await download(test, url), 'blijft')
 })
@@ -389,7 +389,7 @@ for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
     await server.stop()
     t.equal((await test.call('POST', `${API}/${uuid}/upload`, csvText(rows))).status, 200)
     await test.runJobs()
-    t.equal((await test.database.sql`select reden from import where uuid = ${uuid}`)[0]!.reden, 'Wacht op de opslag.')
+    t.equal((await test.database.sql`select reason from import where uuid = ${uuid}`)[0]!.reason, 'Wacht op de opslag.')
     t.strictSame(await backends(test), [])
     await server.start()
     await test.database

@@ -90,7 +90,7 @@ export const playSetBack = (stage: StageLike, judge: JudgeLike): Promise<void> =
     const { test, to, set } = clocks
     to.answer.status = 500
     const tried = await givenChange(test)
-    const failed = () => test.database.sql`select from delivery where poging > 0 and next_attempt_at > now()`
+    const failed = () => test.database.sql`select from delivery where attempt > 0 and next_attempt_at > now()`
     await until('an attempt that failed', async () => (await failed()).length === 1)
     await set('+0')
     to.received.length = 0

@@ -71,7 +71,7 @@ t.test('what stands elsewhere is expanded, and left out when it is not there', a
   t.equal((await get(zio.url, 'informatieobject', lezer)).status, 403, 'only for who may read documents')
 
   // Without its service nothing is asked there, nor is what it said before shown any more.
-  await test.database.sql`delete from dienst`
+  await test.database.sql`delete from service`
   t.strictSame(await all(), [
     {},
     { besluit: { ...besluit, _expand: {} } },

@@ -40,7 +40,7 @@ const run = async ({ parts }: TestApp, door?: string) => retention(parts as neve
 /** One that is known, so that the store is ours, and one of which no row tells. */
 async function givenOrphan({ parts, database: { sql }, config }: TestApp): Promise<string> {
   const write = async (text: string) => (await parts.store.write(newKey(), [Buffer.from(text)] as never)).sleutel
-  await sql`insert into bestand (backend, sleutel, omvang, sha256) values ('filesystem', ${await write('x')}, 1, sha256('x'::bytea))`
+  await sql`insert into file (backend, sleutel, omvang, sha256) values ('filesystem', ${await write('x')}, 1, sha256('x'::bytea))`
   writeFileSync(join(config.documentenDir, '.tmp/half'), 'x')
   return write('wees')
 }
@@ -57,7 +57,7 @@ t.test(
     for (const days of [3, -3, 3650]) await at(days * DAY, () => run(test))
     t.equal(await there(test), 2)
     t.equal(await unfinished(test), 1)
-    await sql`update bestand_zonder_rij set seen_at = now() - interval '25 hours'`
+    await sql`update stray_file set seen_at = now() - interval '25 hours'`
     await at(-3 * DAY, () => run(test))
     t.equal(await there(test), 1)
     t.equal(await unfinished(test), 0)
@@ -69,7 +69,7 @@ t.test('bytes stay whatever their age as long as something is open that may name
   const { sql } = test.database
   await givenOrphan(test)
   await run(test)
-  await sql`update bestand_zonder_rij set seen_at = now() - interval '3000 days'`
+  await sql`update stray_file set seen_at = now() - interval '3000 days'`
   const [row] = await sql<
     { id: number }[]
   >`insert into import (status, paused_at) values ('active', now()) returning id`
@@ -96,9 +96,9 @@ t.test('a moment that a clock noted which was ahead does not keep bytes for ever
   const { sql } = test.database
   await givenOrphan(test)
   await run(test)
-  await sql`update bestand_zonder_rij set seen_at = now() + interval '10 years'`
+  await sql`update stray_file set seen_at = now() + interval '10 years'`
   await run(test)
-  t.equal((await sql`select from bestand_zonder_rij where seen_at > now()`).length, 0)
+  t.equal((await sql`select from stray_file where seen_at > now()`).length, 0)
 })
 
 t.test('a clock of the database that jumped stops retention, and says so, until a person starts it', async (t) => {
@@ -221,7 +221,7 @@ t.test('a wait that neither the settings nor a receiver can have asked for is pu
   t.equal(await pullBack(sql, mutate), undefined, 'a receiver may ask for an hour')
   await sql`update delivery set next_attempt_at = now() + interval '2 hours'`
   t.match(await pullBack(sql, mutate), { deliveries: 1 })
-  await sql`update delivery set herhalingen = 7, next_attempt_at = now() + interval '14 hours'`
+  await sql`update delivery set retries = 7, next_attempt_at = now() + interval '14 hours'`
   t.equal(await pullBack(sql, mutate), undefined, 'the seventh retry waits that long')
   await sql`update notificatie_settings set changed_at = now(), backoff = '1'`
   t.equal(await pullBack(sql, mutate), undefined, 'nor is it held against new settings')

@@ -38,7 +38,7 @@ t.test('every kind of refusal is tried again, with the same id, after the delay 
       response.writeHead(statuses[index]!, { 'retry-after': '1' }).end('{"fout":"ja"}')
     await test.runJobs()
     const state = await stateOf(test, uuid)
-    t.match(state, { status: 'gepland', herhalingen: index + 1, pogingen: index + 1 })
+    t.match(state, { status: 'gepland', retries: index + 1, pogingen: index + 1 })
     t.ok(Math.abs(Number(state.overSeconden) - delay) < 2, `retry ${index + 1} in ${delay} s`)
     await elapse(test, delay - 5)
     await test.runJobs()

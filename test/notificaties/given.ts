@@ -97,7 +97,7 @@ export async function elapse({ database: { sql } }: TestApp, seconds: number): P
 
 export async function stateOf({ database: { sql } }: TestApp, uuid: string): Promise<Record<string, unknown>> {
   const [row] = await sql`
-    select coalesce(l.status, 'afgeleverd') as status, coalesce(l.herhalingen, 0) as herhalingen,
+    select coalesce(l.status, 'afgeleverd') as status, coalesce(l.retries, 0) as retries,
       extract(epoch from l.next_attempt_at - now())::float8 as "overSeconden",
       (select count(*) from delivery_attempt where notificatie_id = n.id) as pogingen
     from notificatie n left join delivery l on l.notificatie_id = n.id where n.uuid = ${uuid}`

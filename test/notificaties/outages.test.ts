@@ -29,7 +29,7 @@ t.test('every kind of failure is written down as what it is, and tried again', a
       const uuid = await givenChange(test)
       await test.runJobs()
       t.match(await attemptsOf(test, uuid), [expected])
-      t.match(await stateOf(test, uuid), { status: 'gepland', herhalingen: 1 })
+      t.match(await stateOf(test, uuid), { status: 'gepland', retries: 1 })
       t.ok((await attemptsOf(test, uuid))[0]!.ms < 2000)
     })
   }

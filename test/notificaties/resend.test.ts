@@ -22,7 +22,7 @@ t.test('a failed message that is resent gets all its attempts anew, under the sa
   const uuid = await givenFailed(test)
   t.equal(await resend(test, { uuids: [uuid] }), 1)
   await test.runJobs()
-  t.match(await stateOf(test, uuid), { status: 'gepland', herhalingen: 1 })
+  t.match(await stateOf(test, uuid), { status: 'gepland', retries: 1 })
   test.receiver.answer = (response) => response.writeHead(201).end()
   await elapse(test, 1)
   await test.runJobs()
@@ -144,7 +144,7 @@ t.test('an attempt that was lost with its worker is written down so, uses no ret
   const [worker] =
     await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
   const { claimed } = await claim(test.database, { ...nobody, worker: worker!.id })
-  t.match(claimed, [{ poging: 1, message: { uuid } }])
+  t.match(claimed, [{ attempt: 1, message: { uuid } }])
   t.equal(
     (await claim(test.database, { ...nobody, worker: 0 })).found,
     0,
@@ -153,11 +153,11 @@ t.test('an attempt that was lost with its worker is written down so, uses no ret
   await sql`delete from worker`
   await test.runJobs()
   t.match(await attemptsOf(test, uuid), [{ uitkomst: 'lost' }, { uitkomst: 'delivered' }])
-  t.match(await stateOf(test, uuid), { status: 'afgeleverd', herhalingen: 0 })
-  const { notificatieId, abonnementId, poging } = claimed[0]!
+  t.match(await stateOf(test, uuid), { status: 'afgeleverd', retries: 0 })
+  const { notificatieId, abonnementId, attempt } = claimed[0]!
   const late = { outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 10 } as const
   t.same(
-    (await record(test.database, [{ ...late, notificatieId, abonnementId, poging }])).ours,
+    (await record(test.database, [{ ...late, notificatieId, abonnementId, attempt }])).ours,
     [false],
     'what the lost one had to say comes too late',
   )
@@ -173,7 +173,7 @@ t.test('a claim of which the answer was lost is claimed again by the same worker
   const first = await claim(test.database, mine)
   t.equal((await claim(test.database, { ...mine, busy: first.claimed })).found, 0, 'not what it has in hand')
   const again = await claim(test.database, mine)
-  t.match(again.claimed, [{ poging: 2 }])
+  t.match(again.claimed, [{ attempt: 2 }])
   const delivered = (claimed: typeof first.claimed) =>
     record(
       test.database,
@@ -186,8 +186,8 @@ t.test('a claim of which the answer was lost is claimed again by the same worker
     first.claimed.map((one) => ({ ...one, outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 10 })),
   )
   t.same(failed.ours, [false], 'nor does its failure')
-  t.match(await test.database.sql`select poging, herhalingen, claimed_by as worker from delivery`, [
-    { poging: 2, herhalingen: 0, worker: worker!.id },
+  t.match(await test.database.sql`select attempt, retries, claimed_by as worker from delivery`, [
+    { attempt: 2, retries: 0, worker: worker!.id },
   ])
   t.same((await delivered(again.claimed)).ours, [true])
 })
@@ -278,7 +278,7 @@ t.test(
     await sql`update notificatie set aanmaakdatum = now() - interval '61 days'`
     await sql`update notificatie_settings set paused_at = now()`
     t.equal(await deleteOldMessages(test.database.db, 60), 0)
-    await sql`update notificatie_settings set paused_at = null, configured_dienst_id = null`
+    await sql`update notificatie_settings set paused_at = null, configured_service_id = null`
     t.equal(await deleteOldMessages(test.database.db, 60), 1)
     t.equal((await sql`select from notificatie`).length, 0)
     t.equal((await sql`select from delivery`).length, 0)

@@ -147,7 +147,7 @@ t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
     select count(*)::int as n from delivery_attempt where abonnement_id = ${off} and uitkomst = 'refused'`
   t.ok(tried!.n < 15, `the dead one is probed: ${tried!.n} attempts`)
   const [waiting] = await test.database.sql`
-    select count(*)::int as n from delivery where abonnement_id = ${off} and poging = 0`
+    select count(*)::int as n from delivery where abonnement_id = ${off} and attempt = 0`
   t.equal(waiting!.n, 100 - tried!.n, 'and what waits for it keeps its attempts')
   await running.stop()
 })
@@ -170,9 +170,9 @@ t.test(
     for (let failures = 1; failures <= 14; failures++) {
       const [first, ...others] = await claimOne()
       atOnce.push(1 + others.length)
-      const { notificatieId, abonnementId, poging } = first!
+      const { notificatieId, abonnementId, attempt } = first!
       await record(test.database, [
-        { notificatieId, abonnementId, poging, outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 1 },
+        { notificatieId, abonnementId, attempt, outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 1 },
       ])
       const [row] = await sql<{ seconds: number | null }[]>`
       select round(extract(epoch from not_before - last_fault_at))::int as seconds from abonnement where id = ${id}`
@@ -234,7 +234,7 @@ t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tr
   receiver.answer = (response) => response.writeHead(410).end()
   await elapse(test, 1000)
   await test.runJobs()
-  t.match(await stateOf(test, id), { status: 'opgezegd', reden: /410/ })
+  t.match(await stateOf(test, id), { status: 'opgezegd', reason: /410/ })
   t.equal((await test.database.sql`select from delivery where status = 'gepland'`).length, 2)
   await givenChange(test)
   t.equal((await test.database.sql`select from delivery`).length, 2, 'and it gets no new ones')
@@ -296,7 +296,7 @@ async function givenAbonnement(
 
 async function stateOf({ database }: TestApp, id: number): Promise<Record<string, unknown>> {
   const [row] = await database.sql`
-    select status, reden, fouten, failing_since as "failingSince", last_outcome as "lastOutcome",
+    select status, reason, fouten, failing_since as "failingSince", last_outcome as "lastOutcome",
       last_http_status as "lastHttpStatus" from abonnement where id = ${id}`
   return row!
 }

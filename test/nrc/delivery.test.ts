@@ -71,8 +71,8 @@ t.test('a subscriber that fails keeps its messages, with the same id at the next
   await givenZaak(test)
   await test.runJobs()
   t.equal(real(good.received).length, 1)
-  const [left] = await test.database.sql`select status, herhalingen from delivery`
-  t.match(left, { status: 'gepland', herhalingen: 1 })
+  const [left] = await test.database.sql`select status, retries from delivery`
+  t.match(left, { status: 'gepland', retries: 1 })
   bad.answer.status = 204
   await test.database.sql`update delivery set next_attempt_at = now()`
   await test.database.sql`update abonnement set not_before = null`

@@ -40,7 +40,7 @@ const rowsOf = async ({ database }: TestApp) => {
       union all select 'status', s.uuid, to_jsonb(s) - 'id' - 'zaak_id' - 'statustype_id' - 'gezetdoor_id' from status s
       union all select 'resultaat', r.uuid, to_jsonb(r) - 'id' - 'zaak_id' - 'resultaattype_id' from resultaat r
       union all select 'zaaktype', y.uuid, to_jsonb(y) - 'id' - 'catalogus_id' from zaaktype y
-      union all select 'versie', e.uuid, to_jsonb(v) - 'enkelvoudiginformatieobject_id' - 'informatieobjecttype_id' - 'bestand_id'
+      union all select 'versie', e.uuid, to_jsonb(v) - 'enkelvoudiginformatieobject_id' - 'informatieobjecttype_id' - 'file_id'
         from enkelvoudiginformatieobject_versie v join enkelvoudiginformatieobject e on e.id = v.enkelvoudiginformatieobject_id
       union all select 'zio', x.uuid, to_jsonb(x) - 'id' - 'zaak_id' - 'enkelvoudiginformatieobject_id' - 'status_id' from zaakinformatieobject x
       union all select 'oio', x.uuid, to_jsonb(x) - 'id' - 'enkelvoudiginformatieobject_id' from objectinformatieobject x

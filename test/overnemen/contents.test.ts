@@ -66,19 +66,19 @@ for (const [name, settings] of Object.entries(STORES))
 
     await round(test, { bytes: 'laten', proef: true })
     t.same(await remarks(test, true), REMARKS, 'a dry run tells which files lack or have another size')
-    t.equal((await test.database.sql`select from bestand`).length, 0)
+    t.equal((await test.database.sql`select from file`).length, 0)
 
     await round(test, { bytes: 'laten' })
     t.equal((await test.call('GET', `${document(1)}/download`)).text, CONTENT[1])
     t.equal((await test.call('GET', `${document(2)}/download`)).text, CONTENT[2])
-    t.same(await test.database.sql`select sleutel, omvang, sha256 from bestand order by sleutel`, [
+    t.same(await test.database.sql`select sleutel, omvang, sha256 from file order by sleutel`, [
       { sleutel: 'uploads/2024/01/1.bin', omvang: 10, sha256: null },
       { sleutel: 'uploads/2024/01/2.bin', omvang: 4, sha256: null },
     ])
     t.same(await stored(), before, 'nothing was copied')
 
     t.equal((await checkStorage(test.parts, { verify: true })).found, 0)
-    t.equal((await test.database.sql`select from bestand where sha256 is null`).length, 0, 'verified once')
+    t.equal((await test.database.sql`select from file where sha256 is null`).length, 0, 'verified once')
 
     // Until the switch they are those of the installation that is in use.
     await test.database.sql`delete from zaakinformatieobject`

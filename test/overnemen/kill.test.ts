@@ -289,7 +289,7 @@ t.test('killed in the middle of a file, it is there once, and whole', async (t) 
   const program = start(target, words, SECRET)
   await awaited('half a file', program, target, async () => (stalled > 0 ? true : undefined))
   await kill(program)
-  t.equal((await target.database.sql`select from bestand`).length, 0)
+  t.equal((await target.database.sql`select from file`).length, 0)
   stalls = false
   const next = start(target, words, SECRET)
   t.equal(await codeOf(next), 0)
@@ -297,7 +297,7 @@ t.test('killed in the middle of a file, it is there once, and whole', async (t) 
     const path = `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, n)}/download`
     t.equal((await target.call('GET', path)).text, text)
   }
-  t.equal((await target.database.sql`select from bestand`).length, 2)
+  t.equal((await target.database.sql`select from file`).length, 2)
 })
 
 t.test('killed while it compares, it compares again, with its exit code and its report', async (t) => {

@@ -11,8 +11,8 @@ const VERSION = 'A source names one version of the type, as the default says.'
 
 /** Columns that a takeover does not write, by table, with the reason. Every table may have a key of ours besides. */
 const LEFT: Record<string, Record<string, string>> = {
-  enkelvoudiginformatieobject_versie: { bestand_id: BYTES },
-  bestandsdeel: { bestand_id: BYTES },
+  enkelvoudiginformatieobject_versie: { file_id: BYTES },
+  bestandsdeel: { file_id: BYTES },
   status: { laatst: 'Kept by triggers.' },
   besluit: { besluittype_catalogus_url: 'No source says it, and it may be empty.' },
   zaakbesluit: { ingangsdatum: DATES, vervaldatum: DATES },

@@ -128,7 +128,7 @@ t.test('documents come over with their versions and bytes, each path copied once
   })
   t.equal((await test.call('GET', `${path}/download?versie=1`)).text, 'inhoud 1..')
   t.equal((await test.call('GET', `${path}/download`)).text, 'inhoud 1..')
-  const [files] = await test.database.sql<{ n: number }[]>`select count(*) as n from bestand`
+  const [files] = await test.database.sql<{ n: number }[]>`select count(*) as n from file`
   t.equal(files!.n, DOCUMENTS - 1)
   t.ok((await remarks(test)).includes('geweigerd bestand bestand-ontbreekt'))
   t.equal(
@@ -343,7 +343,7 @@ t.test('a dry run gives the report and keeps nothing', async (t) => {
   t.equal(await test.database.sql.begin((sql) => switchOver(sql, dry.takeover)), undefined, 'it is not switched to')
   t.equal((await dry.state()).status, 'klaar')
   t.ok((await remarks(test)).some((line) => line.startsWith('geweigerd zaak regel:')))
-  for (const table of ['zaak', 'zaaktype', 'enkelvoudiginformatieobject', 'takeover_object', 'bestand']) {
+  for (const table of ['zaak', 'zaaktype', 'enkelvoudiginformatieobject', 'takeover_object', 'file']) {
     const [row] = await test.database.sql<{ n: number }[]>`select count(*) as n from ${test.database.sql(table)}`
     t.equal(row!.n, 0, table)
   }

@@ -262,9 +262,9 @@ t.test('every caller of an address that a client gave refuses the same, and asks
     }
     const attempt = await delivery.post({
       message: { ...MESSAGE },
-      poging: 1,
+      attempt: 1,
       replay: false,
-      dienst: null,
+      service: null,
       abonnement: subscriberAt(test, callbackUrl),
     })
     t.match(attempt, { outcome: 'blocked', httpStatus: null }, `delivery to ${host}`)

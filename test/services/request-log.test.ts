@@ -21,7 +21,7 @@ t.test(
       }),
     )
     await test.parts.services.call('DELETE', `${elders.root}/objecten/2`)
-    await test.database.sql`update dienst set api_root = 'http://127.0.0.1:1/'`
+    await test.database.sql`update service set api_root = 'http://127.0.0.1:1/'`
     await test.parts.services.fetchJson('http://127.0.0.1:1/weg')
     await test.parts.services.close()
     const rows = await test.database
@@ -62,7 +62,7 @@ t.test('of a burst a thousand lines are written, and the rest is counted', async
   for (let n = 0; n < 1500; n++)
     lines.write({
       began: performance.now(),
-      dienst: 'x',
+      service: 'x',
       methode: 'GET',
       url,
       status: 200,
@@ -81,7 +81,7 @@ t.test('nothing is written with 0 days, and old lines go', async (t) => {
   await test.parts.services.fetchJson(`${elders.root}/1`)
   await test.parts.services.close()
   t.same(await test.database.sql`select 1 from outgoing_request`, [])
-  await test.database.sql`insert into outgoing_request (tijdstip, dienst, methode, host, pad, uitkomst, ms)
+  await test.database.sql`insert into outgoing_request (tijdstip, service, methode, host, pad, uitkomst, ms)
     select now() - make_interval(days => d), 'x', 'GET', 'x', '/', 'answered', 1 from unnest(array[29, 31]) d`
   const parts = { ...test.parts, config: { ...test.config, outgoingLogRetentionDays: 30 } }
   await retention(parts as never)({}, {} as never)

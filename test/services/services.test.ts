@@ -124,7 +124,7 @@ t.test('an answer counts for a moment, unless a fresh one is asked for', async (
   t.match(await test.parts.services.fetchJson(root), { body: { nummer: 1 } })
   t.match(await test.parts.services.fetchJson(root), { body: { nummer: 1 } })
   t.match(await test.parts.services.fetchJson(root, { fresh: true }), { body: { nummer: 2 } })
-  await test.database.sql`delete from dienst`
+  await test.database.sql`delete from service`
   t.match(
     await test.parts.services.fetchJson(root),
     { kind: 'unregistered' },
@@ -213,7 +213,7 @@ async function givenDienst({ database, config }: TestApp, given: GivenDienst): P
   const authenticatie = clientId ? 'zgw' : header ? 'api_key' : 'geen'
   const geheim = secret ? secretBox(config.secretKey!).seal(secret, serviceOwner(uuid)) : null
   await database.sql`
-    insert into dienst (uuid, label, slug, soort, api_root, authenticatie, client_id, header, geheim, timeout_ms)
+    insert into service (uuid, label, slug, soort, api_root, authenticatie, client_id, header, geheim, timeout_ms)
     values (${uuid}, 'Dienst', ${`dienst-${counter++}`}, 'orc', ${apiRoot}, ${authenticatie}, ${clientId}, ${header}, ${geheim}, ${timeoutMs})`
 }
 
@@ -284,7 +284,7 @@ t.test(
     refuse = true
     t.same(await fetch('3'), { kind: 'ok', body: { zie: 'Bearer token-2' } })
     t.equal(given, 2)
-    const [{ geheim }] = await test.database.sql<[{ geheim: Buffer }]>`select geheim from dienst`
+    const [{ geheim }] = await test.database.sql<[{ geheim: Buffer }]>`select geheim from service`
     t.notMatch(geheim.toString('latin1'), 'ge&heim', 'the secret is stored encrypted')
   },
 )
@@ -293,7 +293,7 @@ t.test('what a service answers is shown without the key that it got in a header 
   const test = await testApp(t)
   const { root } = await givenServer(t, ({ headers }, response) => json(response, { unknown: headers['x-sleutel'] }))
   await givenService(test, { apiRoot: root, authenticatie: 'api_key', header: 'X-Sleutel', secret: 'geheim-3' })
-  const dienst = await test.database.db.selectFrom('dienst').selectAll().executeTakeFirstOrThrow()
+  const dienst = await test.database.db.selectFrom('service').selectAll().executeTakeFirstOrThrow()
   const answer = await test.parts.services.send(dienst, { url: new URL(root), method: 'GET', limit: 1000 })
   t.same(JSON.parse(answer.body.toString()), { unknown: 'geheim-3' })
   t.same(JSON.parse(answer.shown().toString()), { unknown: '***' })

@@ -93,9 +93,9 @@ t.test('zrc-021: an object elsewhere that does not say its day keeps the case op
   await wrong(`Zaakobject ${url}, datum: er staat geen datum.`)
   delete elders.resources['/objecten/1']
   await wrong(`Zaakobject ${url}: het antwoord was 404.`)
-  await test.database.sql`update dienst set api_root = 'https://anders.example/'`
+  await test.database.sql`update service set api_root = 'https://anders.example/'`
   await wrong(`Zaakobject ${url}: dit adres hoort niet bij een geregistreerde dienst.`)
-  await test.database.sql`update dienst set api_root = ${`${elders.root}/`}`
+  await test.database.sql`update service set api_root = ${`${elders.root}/`}`
   elders.resources['/objecten/1'] = { datum: '2030-02-03' }
   made(await status(test, zaak, type.eind))
   t.equal((await read(test, zaak)).archiefactiedatum, '2040-02-03')

@@ -543,8 +543,8 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
   await t.test('without that server cases are still read, changed and closed by what is known of it', async (t) => {
     const zaak = made(await post(type.zaaktype, { productenOfDiensten: [PRODUCT] }))
     made(await status(zaak, type.begin))
-    await database.sql`update dienst set api_root = ${'http://127.0.0.1:1/'}`
-    t.teardown(() => database.sql`update dienst set api_root = ${`${root}/catalogi/api/v1/`}`)
+    await database.sql`update service set api_root = ${'http://127.0.0.1:1/'}`
+    t.teardown(() => database.sql`update service set api_root = ${`${root}/catalogi/api/v1/`}`)
     const shown = await call('GET', `${zaak.url}?expand=zaaktype,status.statustype`, undefined, CRS)
     t.match(shown, { status: 200, body: { zaaktype: type.zaaktype, _expand: { status: { statustype: type.begin } } } })
     t.notOk(shown.body._expand.zaaktype)

@@ -15,14 +15,14 @@ export const MAX_KINDS = 100
 /** The state of an import in words. An active one with a reason waits for something. */
 export function importStatus({
   status,
-  reden,
+  reason,
   mislukt,
   pausedAt,
-}: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'pausedAt'>): State {
+}: Pick<ImportRow, 'status' | 'reason' | 'mislukt' | 'pausedAt'>): State {
   if (pausedAt) return { text: t('Gepauzeerd'), tone: 'let-op' }
   if (status === 'pending') return { text: t('Wacht op een bestand'), tone: 'let-op' }
-  if (status === 'active') return reden ? { text: t('Wacht'), tone: 'let-op' } : { text: t('Loopt'), tone: 'bezig' }
-  if (status === 'error') return { text: reden === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), tone: 'fout' }
+  if (status === 'active') return reason ? { text: t('Wacht'), tone: 'let-op' } : { text: t('Loopt'), tone: 'bezig' }
+  if (status === 'error') return { text: reason === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), tone: 'fout' }
   return mislukt ? { text: t('Klaar, met fouten'), tone: 'let-op' } : { text: t('Klaar'), tone: 'goed' }
 }
 
@@ -48,9 +48,9 @@ function remainingText(verwerkt: number, totaal: number, seconden: number): stri
 }
 
 /** Why an import does not go on, and what to do about it; empty when nothing holds it up. */
-function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
+function waitingText(row: { status: string; reason: string | null; stil: number; werkers: boolean }): string {
   if (row.status !== 'active') return ''
-  if (row.reden) return WAITS_FOR[row.reden] ?? row.reden
+  if (row.reason) return WAITS_FOR[row.reason] ?? row.reason
   if (!row.werkers && row.stil > 5) return noWorker()
   if (row.stil > 120)
     return t('Er is al meer dan twee minuten geen voortgang. Kijk op de pagina Taken wat er aan de hand is.')
@@ -78,17 +78,17 @@ const noWorker = () =>
 
 /** What to do about an import that stopped. */
 export function stoppedText(row: ImportRow): string {
-  const { status, reden } = row
+  const { status, reason } = row
   if (status !== 'error') return ''
   const how = canContinue(row) ? t('Laat de import verder gaan, of probeer') : t('Probeer')
   const rest = t`Wat al was geïmporteerd, blijft staan. Wilt u de rest alsnog importeren? ${how} de rijen die niet zijn geïmporteerd opnieuw.`
-  if (reden === GEANNULEERD) return t`Deze import is geannuleerd. ${rest}`
-  return t`Deze import is voor het einde gestopt. ${reden ?? ''} De oorzaak staat in het logboek van de worker. ${rest}`
+  if (reason === GEANNULEERD) return t`Deze import is geannuleerd. ${rest}`
+  return t`Deze import is voor het einde gestopt. ${reason ?? ''} De oorzaak staat in het logboek van de worker. ${rest}`
 }
 
 export type Progress = {
   status: string
-  reden: string | null
+  reason: string | null
   totaal: number
   verwerkt: number
   mislukt: number

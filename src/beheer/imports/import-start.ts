@@ -290,7 +290,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   async function readTrial(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Progress[]>`
-      select coalesce(trial_status, '') as status, trial_reason as reden, totaal, trial_handled as verwerkt,
+      select coalesce(trial_status, '') as status, trial_reason as reason, totaal, trial_handled as verwerkt,
         trial_faults as mislukt,
         extract(epoch from coalesce(trial_ended_at, now()) - trial_started_at)::float8 as seconden,
         extract(epoch from now() - trial_updated_at)::float8 as stil,
@@ -301,16 +301,16 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   async function chosenReason({ id }: Concept, sleutel: string) {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return []
-    return reader.sql<{ sleutel: string; reden: string; aantal: number }[]>`
-      select sleutel::text, reden, aantal from import_draft_fault_kind
+    return reader.sql<{ sleutel: string; reason: string; aantal: number }[]>`
+      select sleutel::text, reason, aantal from import_draft_fault_kind
       where concept_id = ${id} and sleutel = ${sleutel}::bigint`
   }
 
   async function faultKinds({ id }: Concept) {
     return reader.sql<
-      { sleutel: string; reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
+      { sleutel: string; reason: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
     >`
-      select sleutel::text, reden, aantal, voorbeelden from import_draft_fault_kind
+      select sleutel::text, reason, aantal, voorbeelden from import_draft_fault_kind
       where concept_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
   }
 }

@@ -313,7 +313,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   async function readProgress(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Progress[]>`
-      select status, reden, totaal, verwerkt, verwerkt - geslaagd as mislukt,
+      select status, reason, totaal, verwerkt, verwerkt - geslaagd as mislukt,
         extract(epoch from coalesce(ended_at, now()) - started_at)::float8 as seconden,
         extract(epoch from now() - updated_at)::float8 as stil,
         exists (select from worker where seen_at > now() - interval '15 seconds') as werkers,
@@ -324,7 +324,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {
     return reader.sql<FaultKind[]>`
-      select s.sleutel::text, s.reden, s.aantal, array(
+      select s.sleutel::text, s.reason, s.aantal, array(
         select u.nummer from import_outcome u
         where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reason(u.opmerking), 0) = s.sleutel
         order by u.nummer limit 5) as voorbeelden
@@ -334,7 +334,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   async function chosenKind({ id }: ImportRow, sleutel: string): Promise<FaultKind | undefined> {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
     const [kind] = await reader.sql<FaultKind[]>`
-      select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_fault_kind
+      select sleutel::text, reason, aantal, '{}'::integer[] as voorbeelden from import_fault_kind
       where import_id = ${id} and sleutel = ${sleutel}::bigint`
     return kind
   }
@@ -357,7 +357,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 }
 
-type FaultKind = { sleutel: string; reden: string; aantal: number; voorbeelden: number[] }
+type FaultKind = { sleutel: string; reason: string; aantal: number; voorbeelden: number[] }
 type ReportRow = {
   nummer: number
   geslaagd: boolean

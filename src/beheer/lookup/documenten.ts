@@ -97,7 +97,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
     const versions = await query<Versie[]>`
       select v.versie, v.begin_registratie as at, v.titel, v.formaat, v.bestandsnaam, v.bestandsomvang,
-        v.bestand_id is not null as inhoud
+        v.file_id is not null as inhoud
       from enkelvoudiginformatieobject_versie v where v.enkelvoudiginformatieobject_id = ${document.id}
       order by v.versie desc limit 50`
     const relations = await query<
@@ -125,7 +125,7 @@ export function registerDocumenten(app: FastifyInstance): void {
   // What a browser shows safely: the type is one of ours and never guessed (nosniff), and nothing in it may run or load anything.
   app.get('/documenten/:uuid/voorbeeld', { config }, async (request, reply) => {
     const row = await documentOfRequest(request, versionIn(request))
-    const type = shownAs({ ...row, inhoud: row.bestandId !== null })
+    const type = shownAs({ ...row, inhoud: row.fileId !== null })
     if (!type) throw notFound(t('Van deze versie is geen voorbeeld.'))
     if (!request.headers.range)
       await app.own.audit(request, [
@@ -150,7 +150,7 @@ export function registerDocumenten(app: FastifyInstance): void {
 
   app.get('/documenten/:uuid/download', { config }, async (request, reply) => {
     const row = await documentOfRequest(request, versionIn(request))
-    if (row.bestandId === null) throw notFound(t('Van deze versie is geen bestand.'))
+    if (row.fileId === null) throw notFound(t('Van deze versie is geen bestand.'))
     await app.own.audit(request, [
       {
         handeling: 'document-downloaden',

@@ -25,7 +25,7 @@ export type Row = Message & {
   actie: string
   aanmaakdatum: string
   /** How often it was sent again on request. */
-  herhalingen: number | null
+  retries: number | null
   endedAt: string | null
   /** At whom the last attempt was; null: none was made. */
   abonnementId: number | null
@@ -71,7 +71,7 @@ export async function selectMessages(
     )
     select b.id, b.uuid, b.kanaal, b.resource, b.resource_url, b.hoofd_object, b.actie, b.aanmaakdatum,
       case l.volgorde when 2 then 'mislukt' when 1 then 'gepland' else 'afgeleverd' end as status,
-      l.next_attempt_at, l.herhalingen, l.bezig,
+      l.next_attempt_at, l.retries, l.bezig,
       coalesce(l.ended_at, case when l.volgorde is null then p.begun_at + p.duration_ms * interval '1 millisecond' end)
         as ended_at,
       coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, p.abonnement_id, l.wacht_op_eerder,
@@ -91,7 +91,7 @@ export async function selectMessages(
     left join zaaktype t on t.uuid = b.hoofd_object_uuid
     cross join lateral (
       select max(case status when 'mislukt' then 2 else 1 end) as volgorde, min(next_attempt_at) as next_attempt_at,
-        coalesce(max(herhalingen), 0) as herhalingen, max(ended_at) as ended_at,
+        coalesce(max(retries), 0) as retries, max(ended_at) as ended_at,
         coalesce(bool_or(claimed_by is not null), false) as bezig,
         count(*) filter (where status = 'mislukt')::int as mislukt_bij,
         count(*) filter (where status = 'gepland')::int as gepland_bij,
@@ -122,7 +122,7 @@ export async function readCauses(app: FastifyInstance, filter: NotificatieFilter
       count(distinct l.notificatie_id)::int as messages, max(p.begun_at) as latest
     from (select l.* from delivery l join notificatie on notificatie.id = l.notificatie_id
       where l.status = 'mislukt' and ${matchesFilter(others)} limit ${TOT}) l
-    join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
+    join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.attempt
     group by 1, 2 order by 3 desc, 1 limit 10`.execute(app.read)
   return rows.map((row) => ({
     ...row,
@@ -144,10 +144,10 @@ export type Delivery = {
   /** null: there is nothing left to deliver. */
   status: 'gepland' | 'mislukt' | null
   nextAttemptAt: string | null
-  herhalingen: number
+  retries: number
   bezig: boolean
   /** The attempt that is being made. */
-  poging: number
+  attempt: number
   begunAt: string | null
   endedAt: string | null
 }
@@ -158,15 +158,15 @@ const DELIVERIES = 50
 export async function readDeliveries(app: FastifyInstance, notificatieId: number): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
     select o.abonnement_id, a.uuid, a.callback_url, coalesce(p.label, d.label) as label, a.status as abonnement_status,
-      a.not_before, l.status, l.next_attempt_at, coalesce(l.herhalingen, 0) as herhalingen,
-      coalesce(l.claimed_by is not null, false) as bezig, coalesce(l.poging, 0) as poging, l.begun_at, l.ended_at
+      a.not_before, l.status, l.next_attempt_at, coalesce(l.retries, 0) as retries,
+      coalesce(l.claimed_by is not null, false) as bezig, coalesce(l.attempt, 0) as attempt, l.begun_at, l.ended_at
     from (select abonnement_id from delivery where notificatie_id = ${notificatieId}
       union select abonnement_id from delivery_attempt where notificatie_id = ${notificatieId}) o
     left join delivery l on l.notificatie_id = ${notificatieId} and l.abonnement_id = o.abonnement_id
     left join abonnement a on a.id = o.abonnement_id and a.deleted_at is null
     left join applicatie p on p.id = a.applicatie_id
     left join notificatie_settings s on o.abonnement_id = ${EXTERNAL}
-    left join dienst d on d.id = s.configured_dienst_id
+    left join service d on d.id = s.configured_service_id
     order by case l.status when 'mislukt' then 0 when 'gepland' then 1 else 2 end, o.abonnement_id limit ${DELIVERIES}`.execute(
     app.read,
   )

@@ -202,7 +202,7 @@ type Huidig = Awaited<ReturnType<typeof readCurrent>>
 async function readCurrent(db: ReadDb) {
   const { dienst: slug, ...instellingen } = await readSettings(db)
   const row = await db
-    .selectFrom('dienst')
+    .selectFrom('service')
     .where('slug', '=', slug ?? '')
     .selectAll()
     .executeTakeFirst()
@@ -249,7 +249,7 @@ function toAudit({ dienst, ...instellingen }: Huidig) {
 /** Not that of a service of another kind. */
 async function unusedSlug(db: ReadDb): Promise<string> {
   const taken = await db
-    .selectFrom('dienst')
+    .selectFrom('service')
     .where('slug', '=', SLUG)
     .where('soort', '!=', 'nrc')
     .select('id')

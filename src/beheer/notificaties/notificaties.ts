@@ -321,9 +321,9 @@ const MAX_ATTEMPTS = 500
 
 /** A receiver of a message, with how it stands there, and one row for each attempt; the last first. */
 function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: State) {
-  const { abonnementId, uuid, callbackUrl, label, status, bezig, poging, begunAt } = delivery
+  const { abonnementId, uuid, callbackUrl, label, status, bezig, attempt, begunAt } = delivery
   const isExternal = abonnementId === EXTERNAL
-  const ended = attempts.filter((attempt) => attempt.abonnementId === abonnementId).sort((a, b) => b.nummer - a.nummer)
+  const ended = attempts.filter((one) => one.abonnementId === abonnementId).sort((a, b) => b.nummer - a.nummer)
   const last = ended[0] && outcomeAt(abonnementId, ended[0].uitkomst, ended[0].httpStatus)
   const isDelivered = status === null && ended[0]?.uitkomst === 'delivered'
   const waits = { ...delivery, pogingen: ended.length, wachtOpEerder: false, uitkomst: null, httpStatus: null }
@@ -348,7 +348,7 @@ function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: Stat
       ...(bezig && begunAt !== null
         ? [
             {
-              nummer: poging,
+              nummer: attempt,
               begunAt,
               durationMs: null,
               httpStatus: null,

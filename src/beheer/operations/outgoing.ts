@@ -10,7 +10,7 @@ import { t } from '../language/language.ts'
 type Line = {
   id: number
   tijdstip: string
-  dienst: string
+  service: string
   methode: string
   host: string
   pad: string
@@ -28,13 +28,13 @@ export function registerOutgoing(app: FastifyInstance): void {
         id: sql`u.id`,
         sorts: {
           dienst: {
-            column: sql`u.dienst`,
-            of: (id) => sql`(select dienst from outgoing_request where id = ${id}::bigint)`,
+            column: sql`u.service`,
+            of: (id) => sql`(select service from outgoing_request where id = ${id}::bigint)`,
           },
         },
         conditions: filters(request),
       }),
-      app.read.selectFrom('dienst').select(['label', 'apiRoot']).orderBy('label').limit(500).execute(),
+      app.read.selectFrom('service').select(['label', 'apiRoot']).orderBy('label').limit(500).execute(),
     ])
     return reply.page('outgoing', {
       title: t('Uitgaande verzoeken'),
@@ -52,7 +52,7 @@ function filters(request: FastifyRequest) {
   const [dienst, uitkomst] = [queryText(request, 'dienst'), queryText(request, 'uitkomst')]
   const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   return [
-    ...(dienst ? [sql`u.dienst = ${dienst}`] : []),
+    ...(dienst ? [sql`u.service = ${dienst}`] : []),
     ...(uitkomst === 'goed' ? [sql`u.status < 400`] : []),
     ...(uitkomst === 'fout' ? [sql`(u.status >= 400 or u.status is null)`] : []),
     ...(uitkomst === 'geen' ? [sql`u.status is null`] : []),

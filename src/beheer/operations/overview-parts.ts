@@ -102,14 +102,14 @@ export function reportLostContent(count: number, alarms: Alarm[]): void {
 /** A fault for each abonnement that needs somebody. @param troubled those in trouble, the worst first */
 export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
   for (const abonnement of troubled) {
-    const { uuid, status, reden, fouten, lastOutcome, lastHttpStatus, oudsteWachtendeOp } = abonnement
+    const { uuid, status, reason, fouten, lastOutcome, lastHttpStatus, oudsteWachtendeOp } = abonnement
     const to = { path: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
     const name = nameOf(abonnement)
     if (status === 'geblokkeerd' || status === 'opgezegd') {
       const state = stateOf(abonnement).text.toLowerCase()
       alarms.push({
         tone: 'fout',
-        text: t`Het abonnement ${name} is ${state}. ${reden}`,
+        text: t`Het abonnement ${name} is ${state}. ${reason}`,
         advice: t(
           'Nieuwe berichten worden niet klaargezet. Los de oorzaak op en hervat het: dan komt ook wat is gemist.',
         ),

@@ -137,7 +137,7 @@ async function readReceiver(
 ): Promise<Receiver> {
   const [{ dienst }, modus] = await Promise.all([readSettings(db), readModus(db)])
   const [service] =
-    dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from dienst where slug = ${dienst}`
+    dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from service where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Receiver['laatste']>[]>`
     select uitkomst, http_status as "httpStatus", begun_at as "begunAt" from delivery_attempt
     where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begun_at desc limit 1`
@@ -200,10 +200,10 @@ async function readImport({ sql }: Reader) {
       mislukt: number
       procent: number | null
       snelheid: number | null
-      reden: string | null
+      reason: string | null
     }[]
   >`
-    select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rows_per_second::float8 as snelheid, reden
+    select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rows_per_second::float8 as snelheid, reason
     from import_overview where status in ('pending', 'active') limit 1`
   return row
 }

@@ -83,10 +83,10 @@ export function registerServicePages(app: FastifyInstance): void {
       laatste: { tijdstip: string; status: number | null; uitkomst: string } | null
     }>`
       select d.uuid, d.label, d.soort, d.api_root, d.authenticatie, d.certificaat <> '' as certificaat, d.ca <> '' as ca,
-        exists (select from notificatie_settings i where i.configured_dienst_id = d.id) as notificaties,
+        exists (select from notificatie_settings i where i.configured_service_id = d.id) as notificaties,
         (select jsonb_build_object('tijdstip', u.tijdstip, 'status', u.status, 'uitkomst', u.uitkomst)
-          from outgoing_request u where u.dienst = d.api_root order by u.id desc limit 1) as laatste
-      from dienst d order by lower(d.label), d.id limit ${MAX}`.execute(app.read)
+          from outgoing_request u where u.service = d.api_root order by u.id desc limit 1) as laatste
+      from service d order by lower(d.label), d.id limit ${MAX}`.execute(app.read)
     return reply.page('services', {
       title: t('Andere diensten'),
       selectielijst: app.parts.config.selectielijstApiRoot,
@@ -110,7 +110,7 @@ export function registerServicePages(app: FastifyInstance): void {
       if (!/^[-a-zA-Z0-9_]{1,100}$/.test(slug))
         throwFormFaults({ slug: t('Vul letters, cijfers, streepjes of lage streepjes in.') })
       const uuid = await mutateFromPage(request, async (m) => {
-        const known = await m.trx.selectFrom('dienst').where('slug', '=', slug).select('id').executeTakeFirst()
+        const known = await m.trx.selectFrom('service').where('slug', '=', slug).select('id').executeTakeFirst()
         if (known) throw invalid('slug', 'unique', t('Een andere dienst heeft deze naam al.'))
         await saveService(m, box, toInput(form, slug))
         const made = expected(await readService(m.read, { slug }))
@@ -242,8 +242,8 @@ export function registerServicePages(app: FastifyInstance): void {
 
 function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string }) {
   return db
-    .selectFrom('dienst as d')
-    .leftJoin('notificatieSettings as i', 'i.configuredDienstId', 'd.id')
+    .selectFrom('service as d')
+    .leftJoin('notificatieSettings as i', 'i.configuredServiceId', 'd.id')
     .where('d.uuid', uuid === undefined ? 'is not' : '=', uuid ?? null)
     .where('d.slug', slug === undefined ? 'is not' : '=', slug ?? null)
     .selectAll('d')

@@ -28,7 +28,7 @@ export function addTo(program: Command): void {
       const shown = rows.map((row) => ({
         uuid: row.uuid,
         status: row.status,
-        reason: row.reden,
+        reason: row.reason,
         callback: row.callbackUrl.replace(/\?.*$/s, '?…'),
         waiting: row.wachtend,
         oldestWaiting: row.oudsteWachtendeOp,

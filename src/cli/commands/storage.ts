@@ -42,7 +42,7 @@ Example:
         const parts = { database, ...openStores(config, toStderr) }
         const before = one(
           await database.sql<{ total: number }[]>`
-          select count(*)::bigint as total from bestand where backend <> ${to}`,
+          select count(*)::bigint as total from file where backend <> ${to}`,
         )
         const tell = progress()
         const report: Parameters<typeof moveBytes>[2] = ({ moved, failed }, fault) => {

@@ -22,7 +22,7 @@ type BestandsdeelRow = {
   uuid: string
   volgnummer: number
   omvang: number
-  bestandId: number | null
+  fileId: number | null
   document: string
 }
 const FIELD_BYTES = 10_000
@@ -109,7 +109,7 @@ function findBestandsdeel(db: Mutation['read'], uuid: string): Promise<Bestandsd
     .selectFrom('bestandsdeel as d')
     .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'd.enkelvoudiginformatieobjectId')
     .where('d.uuid', '=', uuid)
-    .select(['d.id', 'd.uuid', 'd.volgnummer', 'd.omvang', 'd.bestandId', 'e.uuid as document'])
+    .select(['d.id', 'd.uuid', 'd.volgnummer', 'd.omvang', 'd.fileId', 'e.uuid as document'])
     .executeTakeFirst()
 }
 
@@ -128,15 +128,15 @@ async function storePart(
   if (!deel) throw notFound()
   requireSameLock(row.lock, lock)
   if (bytes) {
-    const bestandId = await insertFile(m, backend, bytes)
-    await m.trx.updateTable('bestandsdeel').set({ bestandId }).where('id', '=', deel.id).execute()
-    if (deel.bestandId !== null) await deleteFiles(m, [deel.bestandId])
+    const fileId = await insertFile(m, backend, bytes)
+    await m.trx.updateTable('bestandsdeel').set({ fileId }).where('id', '=', deel.id).execute()
+    if (deel.fileId !== null) await deleteFiles(m, [deel.fileId])
   }
   return {
     url: link(m.actor.base, 'bestandsdeel', uuid),
     volgnummer: deel.volgnummer,
     omvang: deel.omvang,
-    voltooid: bytes !== null || deel.bestandId !== null,
+    voltooid: bytes !== null || deel.fileId !== null,
     lock: expected(row.lock),
   }
 }

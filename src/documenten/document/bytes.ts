@@ -31,7 +31,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 /** The row that says where bytes are. */
 export async function insertFile(m: Mutation, backend: string, bytes: StoredBytes): Promise<number> {
   const { id } = await m.trx
-    .insertInto('bestand')
+    .insertInto('file')
     .values({
       backend,
       sleutel: bytes.sleutel,
@@ -77,11 +77,11 @@ export async function closeUpload(m: Mutation, documentId: number): Promise<void
   const parts = await m.trx
     .deleteFrom('bestandsdeel')
     .where('enkelvoudiginformatieobjectId', '=', documentId)
-    .returning('bestandId')
+    .returning('fileId')
     .execute()
   await deleteFiles(
     m,
-    parts.flatMap(({ bestandId }) => bestandId ?? []),
+    parts.flatMap(({ fileId }) => fileId ?? []),
   )
 }
 

@@ -71,7 +71,7 @@ export async function changeDocument(
     ...toColumns(input),
     ...columns,
     bestandsomvang: content.omvang,
-    bestandId: content.bytes ? await insertFile(m, parts.store.backend, content.bytes) : content.bestandId,
+    fileId: content.bytes ? await insertFile(m, parts.store.backend, content.bytes) : content.fileId,
   })
   await m.trx
     .updateTable('enkelvoudiginformatieobject')
@@ -115,7 +115,7 @@ function mergedInput(
   }
 }
 
-type Content = { bytes: StoredBytes | null; bestandId: number | null; omvang: number | null; upload: boolean }
+type Content = { bytes: StoredBytes | null; fileId: number | null; omvang: number | null; upload: boolean }
 
 /** The content of the next version. @throws Problem 400 `file-size` */
 function newContent(
@@ -125,12 +125,12 @@ function newContent(
   bytes: StoredBytes | null,
 ): Content {
   const put = actie === 'update'
-  const kept = !put && given.inhoud === undefined && before.bestandId !== null
+  const kept = !put && given.inhoud === undefined && before.fileId !== null
   const omvang = given.bestandsomvang !== undefined ? given.bestandsomvang : put ? null : before.bestandsomvang
-  const none = { bytes: null, bestandId: null, upload: false }
+  const none = { bytes: null, fileId: null, upload: false }
   if (kept) {
     requireFileSize({ omvang: Number(before.omvang) }, omvang)
-    return { ...none, bestandId: before.bestandId, omvang }
+    return { ...none, fileId: before.fileId, omvang }
   }
   if (typeof given.inhoud === 'string' && bytes) {
     const stated = put && given.bestandsomvang === undefined ? bytes.omvang : omvang
@@ -139,7 +139,5 @@ function newContent(
   }
   if (omvang === null) return { ...none, omvang }
   if (omvang > 0) return { ...none, omvang, upload: true }
-  return bytes
-    ? { ...none, bytes, omvang }
-    : { ...none, bestandId: before.omvang === 0 ? before.bestandId : null, omvang }
+  return bytes ? { ...none, bytes, omvang } : { ...none, fileId: before.omvang === 0 ? before.fileId : null, omvang }
 }

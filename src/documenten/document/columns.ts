@@ -79,7 +79,7 @@ const FIELDS = {
   beginRegistratie: shown(Moment, (row) => row.beginRegistratie),
   bestandsnaam: kept(OptionalText(255), 'bestandsnaam', ''),
   inhoud: shown(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri' }), (row, base) =>
-    row.bestandId === null ? null : `${documentLink(base, row)}/download?versie=${row.versie}`,
+    row.fileId === null ? null : `${documentLink(base, row)}/download?versie=${row.versie}`,
   ),
   bestandsomvang: apart(
     Type.Optional(
@@ -143,7 +143,7 @@ type Own =
   | 'informatieobjecttypeUrl'
   | 'vertrouwelijkheidaanduiding'
   | 'bestandsomvang'
-  | 'bestandId'
+  | 'fileId'
 const _nothingForgotten = {} satisfies Record<Exclude<keyof Versie, ColumnsOf<typeof FIELDS> | Own>, never>
 
 /** What a client states about a document, without its content. */

@@ -92,7 +92,7 @@ async function judgeOfType(
         uuid,
         lock,
         typeUuid: type.uuid,
-        bestandId: bytes && 0,
+        fileId: bytes && 0,
         bestandsdelen: upload,
       },
       base,
@@ -168,7 +168,7 @@ function insertDocument(
     ...version,
     enkelvoudiginformatieobjectId: sql`document.id`,
     identificatie: sql`document.identificatie`,
-    ...(bytes && { bestandId: sql`bytes.id` }),
+    ...(bytes && { fileId: sql`bytes.id` }),
   }
   return sql`${
     identificatie
@@ -184,7 +184,7 @@ function insertDocument(
     ), ${
       bytes
         ? sql`bytes as (
-          insert into bestand (backend, sleutel, omvang, sha256)
+          insert into file (backend, sleutel, omvang, sha256)
           select ${bytes.backend}, ${bytes.sleutel}, ${bytes.omvang}, ${Buffer.from(bytes.sha256, 'hex')} from document
           returning id
         ),`

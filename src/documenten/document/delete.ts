@@ -19,15 +19,15 @@ export async function deleteDocument(m: Mutation, uuid: string, catalogus: strin
   requireMatch(m, () => detail(toDocument(row, m.actor.base)))
   await requireNoRelations(m.read, row.id)
   requireUnlockedForDelete(row.lock)
-  const { rows } = await sql<{ bestandId: number }>`
-    select bestand_id from enkelvoudiginformatieobject_versie where enkelvoudiginformatieobject_id = ${row.id} and bestand_id is not null
-    union select bestand_id from bestandsdeel where enkelvoudiginformatieobject_id = ${row.id} and bestand_id is not null`.execute(
+  const { rows } = await sql<{ fileId: number }>`
+    select file_id from enkelvoudiginformatieobject_versie where enkelvoudiginformatieobject_id = ${row.id} and file_id is not null
+    union select file_id from bestandsdeel where enkelvoudiginformatieobject_id = ${row.id} and file_id is not null`.execute(
     m.trx,
   )
   await m.trx.deleteFrom('enkelvoudiginformatieobject').where('id', '=', row.id).execute()
   await deleteFiles(
     m,
-    rows.map(({ bestandId }) => bestandId),
+    rows.map(({ fileId }) => fileId),
   )
   m.record({
     component: 'drc',

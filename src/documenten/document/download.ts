@@ -49,7 +49,7 @@ export function contentSender(app: FastifyInstance) {
     row: DocumentRow,
     shown?: string,
   ): Promise<FastifyReply> {
-    if (row.bestandId === null) return reply.code(204).send()
+    if (row.fileId === null) return reply.code(204).send()
     const { backend, sleutel, sha256 } = row as { backend: string; sleutel: string; sha256: Buffer | null }
     const total = Number(row.omvang)
     // Without a checksum, as for bytes that were taken over as they lie, the key says which bytes they are.

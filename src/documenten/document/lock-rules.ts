@@ -37,8 +37,8 @@ export function unlockKind(lock: string | null, given: string, mayForce: boolean
 }
 
 /** An upload in parts is complete before its lock is given back. @throws Problem 400 `incomplete-upload` or `file-size` */
-export function requireCompleteUpload(delen: readonly { bestandId: number | null }[]): void {
-  const there = delen.filter(({ bestandId }) => bestandId !== null).length
+export function requireCompleteUpload(delen: readonly { fileId: number | null }[]): void {
+  const there = delen.filter(({ fileId }) => fileId !== null).length
   if (there === delen.length) return
   if (there > 0)
     throw invalid('nonFieldErrors', 'incomplete-upload', `Er zijn ${there} van de ${delen.length} bestandsdelen.`)

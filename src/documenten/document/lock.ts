@@ -70,7 +70,7 @@ async function setLock(m: Mutation, documentId: number, lock: string | null): Pr
 type UploadPart = {
   id: number
   omvang: number
-  bestandId: number | null
+  fileId: number | null
   backend: string | null
   sleutel: string | null
 }
@@ -115,7 +115,7 @@ async function tryUnlock(
   let used = false
   const delen = await findBestandsdelen(m, uuid)
   if (kind === 'gewoon') requireCompleteUpload(delen)
-  const there = delen.flatMap(({ bestandId }) => bestandId ?? [])
+  const there = delen.flatMap(({ fileId }) => fileId ?? [])
   const inhoud = (values: object) =>
     m.trx
       .updateTable('enkelvoudiginformatieobjectVersie')
@@ -127,12 +127,12 @@ async function tryUnlock(
     await closeUpload(m, row.id) // by force: what had come is given up
     await inhoud({ bestandsomvang: null })
   } else if (there.length === 1) {
-    await inhoud({ bestandId: there[0] }) // a single part is the whole already
+    await inhoud({ fileId: there[0] }) // a single part is the whole already
     await closeUpload(m, row.id)
   } else if (there.length > 1) {
     if (joined?.bestanden.join() !== there.join()) return { done: false, used }
     used = true
-    await inhoud({ bestandId: await insertFile(m, store.backend, joined.bytes) })
+    await inhoud({ fileId: await insertFile(m, store.backend, joined.bytes) })
     await closeUpload(m, row.id)
   }
   await setLock(m, row.id, null)
@@ -143,10 +143,10 @@ function findBestandsdelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Upl
   return m.read
     .selectFrom('bestandsdeel as d')
     .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'd.enkelvoudiginformatieobjectId')
-    .leftJoin('bestand as b', 'b.id', 'd.bestandId')
+    .leftJoin('file as b', 'b.id', 'd.fileId')
     .where('e.uuid', '=', uuid)
     .orderBy('d.volgnummer')
-    .select(['d.id', 'd.omvang', 'd.bestandId', 'b.backend', 'b.sleutel'])
+    .select(['d.id', 'd.omvang', 'd.fileId', 'b.backend', 'b.sleutel'])
     .execute()
 }
 
@@ -154,7 +154,7 @@ async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promis
   const delen = await findBestandsdelen({ read }, uuid)
   if (delen.length === 0 || delen.some(({ sleutel }) => sleutel === null)) return undefined // the next pass says what of it
   return {
-    bestanden: delen.map(({ bestandId }) => expected(bestandId)),
+    bestanden: delen.map(({ fileId }) => expected(fileId)),
     bytes: await parts.store.write(newKey(), concatenated(parts, delen), { fresh: true }),
   }
 }

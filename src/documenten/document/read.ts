@@ -35,7 +35,7 @@ function documentVersions(db: ReadDb) {
     .innerJoin('enkelvoudiginformatieobjectVersie as v', 'v.enkelvoudiginformatieobjectId', 'e.id')
     .leftJoin('informatieobjecttype as t', 't.id', 'v.informatieobjecttypeId')
     .leftJoin('informatieobjecttype as laatste', 'laatste.id', 'e.informatieobjecttypeId')
-    .leftJoin('bestand as b', 'b.id', 'v.bestandId')
+    .leftJoin('file as b', 'b.id', 'v.fileId')
     .selectAll('v')
     .select(['e.id', 'e.uuid', 'e.lock', 't.uuid as typeUuid', 'b.backend', 'b.sleutel', 'b.omvang', 'b.sha256'])
     .select([
@@ -51,7 +51,7 @@ function documentVersions(db: ReadDb) {
     .select(
       sql<{ uuid: string; volgnummer: number; omvang: number; voltooid: boolean }[] | null>`(
         select jsonb_agg(jsonb_build_object(
-          'uuid', d.uuid, 'volgnummer', d.volgnummer, 'omvang', d.omvang, 'voltooid', d.bestand_id is not null) order by d.volgnummer)
+          'uuid', d.uuid, 'volgnummer', d.volgnummer, 'omvang', d.omvang, 'voltooid', d.file_id is not null) order by d.volgnummer)
         from bestandsdeel d where d.enkelvoudiginformatieobject_id = e.id)`.as('bestandsdelen'),
     )
 }

@@ -207,10 +207,10 @@ async function count(
       select ${run.id}::bigint, nummer, opmerking
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)`
     await sql`
-      insert into import_draft_fault_kind as f (concept_id, sleutel, reden, aantal, voorbeelden)
-      select ${run.id}::bigint, hashtextextended(reden, 0) as sleutel, min(reden), count(*),
+      insert into import_draft_fault_kind as f (concept_id, sleutel, reason, aantal, voorbeelden)
+      select ${run.id}::bigint, hashtextextended(reason, 0) as sleutel, min(reason), count(*),
         to_jsonb((array_agg(jsonb_build_object('nummer', nummer, 'opmerking', opmerking) order by nummer))[1:${EXAMPLES}::int])
-      from (select nummer, opmerking, import_reason(opmerking) as reden
+      from (select nummer, opmerking, import_reason(opmerking) as reason
         from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)) r
       group by 2 order by 2
       on conflict (concept_id, sleutel) do update set aantal = f.aantal + excluded.aantal,

@@ -292,9 +292,9 @@ export async function pauseImport(m: Mutation, uuid: string): Promise<ImportRow>
 }
 
 /** Whether it may go on: it is paused, or it stopped by itself with rows left. */
-export function canContinue({ status, reden, pausedAt, verwerkt, totaal }: ImportRow): boolean {
+export function canContinue({ status, reason, pausedAt, verwerkt, totaal }: ImportRow): boolean {
   if (status === 'active') return pausedAt !== null
-  return status === 'error' && reden !== GEANNULEERD && verwerkt < totaal
+  return status === 'error' && reason !== GEANNULEERD && verwerkt < totaal
 }
 
 /** Lets an import go on behind its last batch. */
@@ -305,7 +305,7 @@ export async function continueImport(m: Mutation, uuid: string): Promise<ImportR
   await refuseOtherImport(m, found.id)
   await m.trx
     .updateTable('import')
-    .set({ status: 'active', reden: null, pausedAt: null, endedAt: null, updatedAt: sql`now()` })
+    .set({ status: 'active', reason: null, pausedAt: null, endedAt: null, updatedAt: sql`now()` })
     .where('id', '=', found.id)
     .execute()
     .catch((error) => {
@@ -420,6 +420,6 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     createdOn: row.createdAt,
     startedOn: row.startedAt,
     finishedOn: row.endedAt,
-    reason: row.pausedAt ? GEPAUZEERD : row.reden,
+    reason: row.pausedAt ? GEPAUZEERD : row.reason,
   }
 }

@@ -116,13 +116,13 @@ async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<I
       on conflict do nothing
       returning id, uuid
     ), bytes as (
-      insert into bestand (backend, sleutel, omvang, sha256)
+      insert into file (backend, sleutel, omvang, sha256)
       select ${backend}, i.sleutel, i.omvang, decode(i.sha256, 'hex') from invoer i join document d on d.uuid = i.uuid
       returning id, sleutel
     ), versie as (
       insert into enkelvoudiginformatieobject_versie (
         enkelvoudiginformatieobject_id, versie, bronorganisatie, identificatie, informatieobjecttype_id, vertrouwelijkheidaanduiding,
-        creatiedatum, titel, auteur, status, formaat, taal, bestandsnaam, bestandsomvang, bestand_id, link, beschrijving,
+        creatiedatum, titel, auteur, status, formaat, taal, bestandsnaam, bestandsomvang, file_id, link, beschrijving,
         ontvangstdatum, verzenddatum, indicatie_gebruiksrecht, verschijningsvorm, ondertekening_soort, ondertekening_datum,
         integriteit_algoritme, integriteit_waarde, integriteit_datum, trefwoorden)
       select d.id, 1, i.bronorganisatie, i.kenmerk, i.type_id, i.vertrouwelijkheidaanduiding,

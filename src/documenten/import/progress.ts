@@ -31,7 +31,7 @@ export async function advance(trx: Db, id: number, batch: { handled: number; mad
       status: sql`case when ${isDone} then 'finished' else status end`,
       endedAt: sql`case when ${isDone} then now() end`,
       updatedAt: sql`now()`,
-      reden: null,
+      reason: null,
     }))
     .where('id', '=', id)
     .returning('status')
@@ -56,7 +56,7 @@ export async function finishWhenDone(trx: Db, id: number): Promise<boolean> {
 export async function stopImport(trx: Db, id: number, reden: string): Promise<void> {
   await trx
     .updateTable('import')
-    .set({ status: 'error', reden, pausedAt: null, endedAt: sql`now()` })
+    .set({ status: 'error', reason: reden, pausedAt: null, endedAt: sql`now()` })
     .where('id', '=', id)
     .where('status', 'in', ['pending', 'active'])
     .execute()
@@ -64,7 +64,12 @@ export async function stopImport(trx: Db, id: number, reden: string): Promise<vo
 
 /** An import that goes on later, because something that it needs is away, says so. */
 export async function noteWaiting(trx: Db, uuid: string, reden: string): Promise<void> {
-  await trx.updateTable('import').set({ reden }).where('uuid', '=', uuid).where('status', '=', 'active').execute()
+  await trx
+    .updateTable('import')
+    .set({ reason: reden })
+    .where('uuid', '=', uuid)
+    .where('status', '=', 'active')
+    .execute()
 }
 
 /**

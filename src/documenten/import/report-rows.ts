@@ -19,7 +19,7 @@ export async function* reportRows(
 ): AsyncGenerator<Rapportrij> {
   const kop = row.kop as string[]
   const columns = { uuid: placeOf(kop, 'uuid'), identificatie: placeOf(kop, 'identificatie') }
-  const reden = row.reden ?? 'De import is gestopt.'
+  const reden = row.reason ?? 'De import is gestopt.'
   const inProgress = row.verwerkt + (row.batchgrootte ?? 0) + 2 // first row number behind the batch in progress
   let after = 0
   for (;;) {

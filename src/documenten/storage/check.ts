@@ -130,7 +130,7 @@ async function checkBackend(check: Check): Promise<void> {
 
 async function checkOrphans(check: Check, store: Store): Promise<void> {
   const { connection, backend, options, so } = check
-  const orphan = connection`a.eigen and not exists (select from bestand b where b.backend = ${backend} and b.sleutel = a.sleutel)`
+  const orphan = connection`a.eigen and not exists (select from file b where b.backend = ${backend} and b.sleutel = a.sleutel)`
   let removes = options.repair === true
   if (removes) {
     for (let after = ''; ; ) {
@@ -148,8 +148,8 @@ async function checkOrphans(check: Check, store: Store): Promise<void> {
   if (removes && !options.removeMost) {
     const row = one(
       await connection<{ orphans: number; own: number }[]>`
-      select count(*) filter (where ${orphan} and exists (select from bestand_zonder_rij z where z.backend = ${backend}
-          and z.naam = a.sleutel and not z.onafgemaakt and z.seen_at < now() - ${GRACE}::interval)) as orphans,
+      select count(*) filter (where ${orphan} and exists (select from stray_file z where z.backend = ${backend}
+          and z.naam = a.sleutel and not z.unfinished and z.seen_at < now() - ${GRACE}::interval)) as orphans,
         count(*) filter (where a.eigen) as own
       from aanwezig a`,
     )
@@ -189,7 +189,7 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
     // Younger documents were not there yet when the list was made.
     const page = await connection<(Bestand & { gevonden: number | null; vermist: boolean })[]>`
       select b.id, b.sleutel, b.omvang, b.sha256, b.missing_since is not null as vermist, a.omvang as gevonden
-      from bestand b left join aanwezig a on a.sleutel = b.sleutel
+      from file b left join aanwezig a on a.sleutel = b.sleutel
       where b.id > ${after} and b.backend = ${backend} and b.created_at < ${begin} order by b.id limit ${PAGE}`
     if (page.length === 0) return
     after = lastOf(page).id
@@ -213,8 +213,8 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
     })
     if (options.repair && missing.length + back.length > 0) {
       const noted = await sql`
-        update bestand set missing_since = now() where id = any(${missing}::bigint[]) and missing_since is null`
-      await sql`update bestand set missing_since = null where id = any(${back}::bigint[])`
+        update file set missing_since = now() where id = any(${missing}::bigint[]) and missing_since is null`
+      await sql`update file set missing_since = null where id = any(${back}::bigint[])`
       so.noted += noted.count
       so.back += back.length
     }
@@ -238,16 +238,16 @@ async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, s
   if (sha256) return (await hasChecksum(store, sleutel, sha256)) ? undefined : 'damaged'
   const checksum = await checksumOf(store, sleutel)
   if (checksum)
-    await sql`update bestand set sha256 = ${checksum} where id = ${id} and sleutel = ${sleutel} and sha256 is null`
+    await sql`update file set sha256 = ${checksum} where id = ${id} and sleutel = ${sleutel} and sha256 is null`
   return checksum ? undefined : 'missing'
 }
 
 /** Whether the row is there and a document names it: of one that was deleted only a job may have to remove the rest. */
 async function isNeeded({ sql }: Database, backend: Backend, { id, sleutel }: Bestand): Promise<boolean> {
   const rows = await sql`
-    select from bestand b where b.id = ${id} and b.backend = ${backend} and b.sleutel = ${sleutel}
-      and (exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)
-        or exists (select from bestandsdeel d where d.bestand_id = b.id))`
+    select from file b where b.id = ${id} and b.backend = ${backend} and b.sleutel = ${sleutel}
+      and (exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)
+        or exists (select from bestandsdeel d where d.file_id = b.id))`
   return rows.length > 0
 }
 
@@ -256,9 +256,9 @@ async function useCopy(parts: Parts, backend: Backend, { id, sleutel, sha256 }: 
   for (const other of await usedBackends(parts)) {
     if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
     const rows = await parts.database.sql<{ id: number }[]>`
-      update bestand b set backend = ${other}, missing_since = null
+      update file b set backend = ${other}, missing_since = null
       where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
-        and not exists (select from bestand o where o.backend = ${other} and o.sleutel = ${sleutel})
+        and not exists (select from file o where o.backend = ${other} and o.sleutel = ${sleutel})
       returning id`
     if (rows.length > 0) return true
   }

@@ -60,7 +60,7 @@ function open(config: Config, backend: string, log?: Pick<Logger, 'error'>): Sto
  */
 export async function prepareNewStore(config: Config, database: Database, backend: Backend): Promise<void> {
   if (backend !== 'filesystem') return
-  const [row] = await database.sql`select from bestand where backend = 'filesystem' limit 1`
+  const [row] = await database.sql`select from file where backend = 'filesystem' limit 1`
   if (!row) await prepareFilesystemStore(config.documentenDir)
 }
 

@@ -11,7 +11,7 @@ export const GRACE = '24 hours'
 export async function usedBackends({ database, store }: Stores & { database: Database }): Promise<Backend[]> {
   const rows = await database.sql<{ backend: Backend }[]>`
     select backend from unnest(${[...BACKENDS]}::text[]) backend
-    where exists (select from bestand b where b.backend = backend.backend)`
+    where exists (select from file b where b.backend = backend.backend)`
   return [...new Set([store.backend, ...rows.map(({ backend }) => backend)])]
 }
 
@@ -38,13 +38,13 @@ export async function ripeBytes(
   if (notes) {
     // A moment of later than now was noted by a clock that has been set back since.
     await sql`
-      insert into bestand_zonder_rij as z (backend, naam, onafgemaakt)
+      insert into stray_file as z (backend, naam, unfinished)
       select ${backend}, naam, ${unfinished} from unnest(${names}::text[]) naam
-      on conflict (backend, naam, onafgemaakt) do update set laatst_gezien_op = now(), seen_at = least(z.seen_at, now())`
+      on conflict (backend, naam, unfinished) do update set last_seen_at = now(), seen_at = least(z.seen_at, now())`
   }
   const rows = await sql<{ naam: string }[]>`
-    select naam from bestand_zonder_rij
-    where backend = ${backend} and onafgemaakt = ${unfinished} and naam = any(${names}::text[])
+    select naam from stray_file
+    where backend = ${backend} and unfinished = ${unfinished} and naam = any(${names}::text[])
       and seen_at < now() - ${GRACE}::interval
       and not exists (select from import where status = 'active')
       and not exists (select from import_ahead)
@@ -60,7 +60,7 @@ export async function forgetOthers(
   backend: string,
   since: string,
 ): Promise<void> {
-  await sql`delete from bestand_zonder_rij where backend = ${backend} and laatst_gezien_op < ${since}`
+  await sql`delete from stray_file where backend = ${backend} and last_seen_at < ${since}`
 }
 
 /** Which of these keys are not to be touched: a document is there, or was until a moment ago and may still be read there. */
@@ -70,7 +70,7 @@ export async function neededKeys(
   sleutels: string[],
 ): Promise<Set<string>> {
   const rows = await sql<{ sleutel: string }[]>`
-    select sleutel from bestand where backend = ${backend} and sleutel = any(${sleutels}::text[])
+    select sleutel from file where backend = ${backend} and sleutel = any(${sleutels}::text[])
     union all
     select substr(key, ${removalKey(backend, '').length + 1}::int) from graphile_worker.jobs
     where key = any(${sleutels.map((sleutel) => removalKey(backend, sleutel))}::text[])`

@@ -22,7 +22,7 @@ export async function reportLost({ log }: { log: Logger }, mutate: Mutate, store
   await mutate(systemActor('download'), async (m) => {
     m.unrecorded('it is the state of the store, not of a document')
     await m.sql`
-      update bestand set missing_since = now() where backend = ${backend} and sleutel = ${sleutel} and missing_since is null`
+      update file set missing_since = now() where backend = ${backend} and sleutel = ${sleutel} and missing_since is null`
   }).catch((error) => log.warn({ err: error }, 'could not note that the bytes of a document are gone'))
   return new Problem(503, {
     code: 'inhoud-vermist',
@@ -34,18 +34,18 @@ export async function reportLost({ log }: { log: Logger }, mutate: Mutate, store
 /** How much content is lost. Some of it is looked for again first: it may have been put back. */
 export async function countLost({ database: { sql }, storeFor, log }: LookParts): Promise<number> {
   const noted = await sql<(Stored & { id: number })[]>`
-    select id, backend, sleutel, omvang from bestand where missing_since is not null
+    select id, backend, sleutel, omvang from file where missing_since is not null
     order by missing_since desc limit ${LOOK_AGAIN}`
   for (const { id, backend, sleutel, omvang } of noted) {
     try {
       const found = await storeFor(backend).read(sleutel)
       found?.stream.destroy()
-      if (found?.omvang === omvang) await sql`update bestand set missing_since = null where id = ${id}`
+      if (found?.omvang === omvang) await sql`update file set missing_since = null where id = ${id}`
     } catch (error) {
       log.debug({ err: error }, 'cannot look for lost content now')
       break
     }
   }
-  const row = one(await sql<{ count: number }[]>`select count(*) as count from bestand where missing_since is not null`)
+  const row = one(await sql<{ count: number }[]>`select count(*) as count from file where missing_since is not null`)
   return row.count
 }

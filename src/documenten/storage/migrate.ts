@@ -46,7 +46,7 @@ export async function moveBytes(
   return withLock(database, async (lockHeld) => {
     for (let after = 0; ; ) {
       const page = await database.sql<Bestand[]>`
-        select id, backend, sleutel, omvang, sha256 from bestand
+        select id, backend, sleutel, omvang, sha256 from file
         where id > ${after} and backend <> ${to} order by id limit ${PAGE}`
       if (page.length === 0) return total
       after = lastOf(page).id
@@ -86,7 +86,7 @@ async function move(
   if (copy.sleutel !== sleutel) await deleteLeftOver(database, target, sleutel)
   const switched = await database.sql.begin(async (connection) => {
     const [row] = await connection<{ id: number }[]>`
-      update bestand set backend = ${target.backend}, sleutel = ${copy.sleutel}, sha256 = ${expected}
+      update file set backend = ${target.backend}, sleutel = ${copy.sleutel}, sha256 = ${expected}
       where id = ${id} and backend = ${backend} and sleutel = ${sleutel} returning id`
     const delaySeconds = KEEP_OLD_SECONDS
     const jobKey = removalKey(backend, sleutel)
@@ -99,12 +99,12 @@ async function move(
 
 /** The name was taken. When no document has it, it is what an interrupted run has left. */
 async function deleteLeftOver({ sql }: Database, target: Store, sleutel: string): Promise<void> {
-  const [row] = await sql`select from bestand where backend = ${target.backend} and sleutel = ${sleutel}`
+  const [row] = await sql`select from file where backend = ${target.backend} and sleutel = ${sleutel}`
   if (!row) await target.remove(sleutel)
 }
 
 async function isThere({ sql }: Database, { id, backend, sleutel }: Bestand): Promise<boolean> {
-  const rows = await sql`select from bestand where id = ${id} and backend = ${backend} and sleutel = ${sleutel}`
+  const rows = await sql`select from file where id = ${id} and backend = ${backend} and sleutel = ${sleutel}`
   return rows.length > 0
 }
 

@@ -10,7 +10,7 @@ export type Figures = {
   id: number
   uuid: string
   status: string
-  reden: string
+  reason: string
   statusSince: string
   callbackUrl: string
   authenticatie: string
@@ -34,7 +34,7 @@ export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): 
     with gekozen as materialized (
       select a.* from abonnement a where a.deleted_at is null and ${conditions}
     )
-    select a.id, a.uuid, a.status, a.reden, a.status_since, a.callback_url, a.authenticatie, p.label as applicatie,
+    select a.id, a.uuid, a.status, a.reason, a.status_since, a.callback_url, a.authenticatie, p.label as applicatie,
       p.uuid as applicatie_uuid, a.fouten, a.failing_since, a.not_before, a.last_outcome, a.last_http_status,
       a.last_fault_at, gelukt.begun_at as laatst_gelukt_op, wacht.aantal as wachtend,
       n.aanmaakdatum as oudste_wachtende_op, mislukt.aantal as mislukt
@@ -54,17 +54,17 @@ export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): 
       where g.abonnement_id = a.id and g.uitkomst = 'delivered' and g.begun_at <= coalesce(a.failing_since, now())
       order by g.begun_at desc limit 1) gelukt on true
     order by a.id`.execute(db)
-  return rows.map((row) => ({ ...row, reden: reasonOf(row) }))
+  return rows.map((row) => ({ ...row, reason: reasonOf(row) }))
 }
 
 /** Why it has its status. One that lost its applicatie was paused by the database, which has no words. */
 export function reasonOf({
   status,
-  reden,
+  reason,
   applicatieUuid,
-}: Pick<Figures, 'status' | 'reden' | 'applicatieUuid'>): string {
-  const isWithout = status === 'gepauzeerd' && reden === '' && applicatieUuid === null
-  return isWithout ? 'De applicatie van dit abonnement is verwijderd.' : reden
+}: Pick<Figures, 'status' | 'reason' | 'applicatieUuid'>): string {
+  const isWithout = status === 'gepauzeerd' && reason === '' && applicatieUuid === null
+  return isWithout ? 'De applicatie van dit abonnement is verwijderd.' : reason
 }
 
 /** An abonnement that asks for attention, worst first; at most so many. */

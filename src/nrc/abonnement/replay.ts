@@ -96,13 +96,13 @@ export async function replayMessage(m: Mutation, uuid: string, messageUuid: stri
 async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unknown>): Promise<{ seen: number }> {
   const { rows } = await sql<{ seen: number }>`
     with meant as materialized (${messages}), geleverd as (
-      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, replay, poging)
+      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, replay, attempt)
       select n.id, ${abonnementId}, delivery_order(n.hoofd_object_uuid, n.cloudevent), true, coalesce((
         select max(p.nummer) from delivery_attempt p
         where p.notificatie_id = n.id and p.abonnement_id = ${abonnementId}), 0)
       from meant n
       on conflict (notificatie_id, abonnement_id) do update
-        set status = 'gepland', herhalingen = 0, next_attempt_at = now(), ended_at = null, replay = true
+        set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null, replay = true
         where delivery.status = 'mislukt'
     )
     select count(*)::int as seen from meant`.execute(m.trx)
@@ -161,7 +161,7 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
 
 async function planFailed(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
   const rows = await m.sql<{ id: number }[]>`
-    update delivery l set status = 'gepland', herhalingen = 0, next_attempt_at = now(), ended_at = null, replay = true
+    update delivery l set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null, replay = true
     from (select notificatie_id from delivery
       where abonnement_id = ${row.abonnementId} and status = 'mislukt' and notificatie_id > ${row.positie}
       order by notificatie_id limit ${most} for update) m

@@ -13,10 +13,10 @@ import { lockAbonnement } from './write.ts'
 export const isStopped = (status: string): boolean => status === 'geblokkeerd' || status === 'opgezegd'
 
 /** What waits keeps waiting, and so do new messages. Of what is being sent at this moment the outcome still counts. */
-export async function pauseAbonnement(m: Mutation, uuid: string, reden: string): Promise<void> {
+export async function pauseAbonnement(m: Mutation, uuid: string, reason: string): Promise<void> {
   m.unrecorded(UNRECORDED)
   const { id, status } = await lockAbonnement(m, uuid)
-  if (status === 'actief') await setState(m, id, 'gepauzeerd', reden)
+  if (status === 'actief') await setState(m, id, 'gepauzeerd', reason)
 }
 
 /**
@@ -46,8 +46,12 @@ export async function resumeAbonnement(m: Mutation, uuid: string): Promise<boole
   return true
 }
 
-async function setState(m: Mutation, id: number, status: 'actief' | 'gepauzeerd', reden: string): Promise<void> {
-  await m.trx.updateTable('abonnement').set({ status, reden, statusSince: sql`now()` }).where('id', '=', id).execute()
+async function setState(m: Mutation, id: number, status: 'actief' | 'gepauzeerd', reason: string): Promise<void> {
+  await m.trx
+    .updateTable('abonnement')
+    .set({ status, reason: reason, statusSince: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** So many of the waiting messages are looked at for their age: those that are due longest. */
@@ -57,14 +61,14 @@ const LOOKED_AT = 10_000
  * Blocks abonnementen for which too much waits, or something for too long, by the settings.
  * @returns those that were blocked by this call
  */
-export async function blockOverflowing({ sql }: Database): Promise<{ uuid: string; reden: string }[]> {
-  return sql<{ uuid: string; reden: string }[]>`
-    update abonnement a set status = 'geblokkeerd', status_since = now(), reden = o.reden
+export async function blockOverflowing({ sql }: Database): Promise<{ uuid: string; reason: string }[]> {
+  return sql<{ uuid: string; reason: string }[]>`
+    update abonnement a set status = 'geblokkeerd', status_since = now(), reason = o.reason
     from (
       select a.id,
         case when veel.te then 'Er wachten ' || i.block_from_count || ' berichten of meer.'
           when n.aanmaakdatum < now() - make_interval(hours => i.block_after_hours)
-          then 'Een bericht wacht al ' || i.block_after_hours || ' uur of langer.' end as reden
+          then 'Een bericht wacht al ' || i.block_after_hours || ' uur of langer.' end as reason
       from notificatie_settings i, abonnement a
       cross join lateral (
         select exists (select from delivery l where l.abonnement_id = a.id and l.status = 'gepland'
@@ -76,6 +80,6 @@ export async function blockOverflowing({ sql }: Database): Promise<{ uuid: strin
       left join notificatie n on n.id = oudste.id
       where a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
     ) o
-    where a.id = o.id and o.reden is not null and a.status in ('actief', 'gepauzeerd')
-    returning a.uuid, a.reden`
+    where a.id = o.id and o.reason is not null and a.status in ('actief', 'gepauzeerd')
+    returning a.uuid, a.reason`
 }

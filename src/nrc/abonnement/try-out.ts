@@ -42,9 +42,9 @@ export function tryOut(
         aanmaakdatum: new Date().toISOString(),
         cloudevent: null,
       },
-      poging: 1,
+      attempt: 1,
       replay: false,
-      dienst: null,
+      service: null,
       abonnement,
     })
     steps.push({

@@ -124,7 +124,7 @@ export async function lockAbonnement(m: Mutation, uuid: string) {
     .select([
       'a.id',
       'a.status',
-      'a.reden',
+      'a.reason',
       'a.statusSince',
       'a.missedAfter',
       'a.ondertekening',

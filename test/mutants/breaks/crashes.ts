@@ -62,7 +62,7 @@ export const CRASHES: Mutant[] = [
     what: 'an attempt that was lost does not end the next',
     file: 'sql/0010-notificaties.sql',
     search:
-      "    where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver\n      and l.poging = u.number and",
+      "    where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver\n      and l.attempt = u.number and",
     replace:
       "    where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver\n      and",
     tests: ['test/notificaties/resend.test.ts'],
@@ -70,7 +70,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'the failure of an attempt that was lost does not plan the next anew',
     file: 'sql/0010-notificaties.sql',
-    search: 'and l.poging = u.number and l.claimed_by is not null\n      returning',
+    search: 'and l.attempt = u.number and l.claimed_by is not null\n      returning',
     replace: 'and l.claimed_by is not null\n      returning',
     tests: ['test/notificaties/resend.test.ts'],
   },
@@ -253,7 +253,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a part that replaces another leaves no bytes behind',
     file: 'src/documenten/document/bestandsdelen.ts',
-    search: 'if (deel.bestandId !== null) await deleteFiles(m, [deel.bestandId])',
+    search: 'if (deel.fileId !== null) await deleteFiles(m, [deel.fileId])',
     replace: '',
     tests: ['test/documenten/bestandsdelen.test.ts'],
   },

@@ -328,9 +328,9 @@ export const RIGHTS: Mutant[] = [
     tests: ['test/database/constraints.test.ts'],
   },
   {
-    what: 'dienst_api_root_unique is answered with its rule',
+    what: 'service_api_root_unique is answered with its rule',
     file: 'src/core/problem.ts',
-    search: '  dienst_api_root_unique: ',
+    search: '  service_api_root_unique: ',
     replace: '  dienst_api_root_uniek_not: ',
     tests: ['test/database/constraints.test.ts'],
   },

@@ -14,15 +14,15 @@ t.test('a failing abonnement is probed although nothing is due, and a success le
   const ids: string[] = []
   for (let n = 0; n < 3; n++) ids.push(await givenChange(test))
   // Two were tried, and wait for their next attempt for an hour; the third is newer.
-  await sql`update delivery set herhalingen = 3, next_attempt_at = now() + interval '1 hour' + notificatie_id * interval '1 second'
+  await sql`update delivery set retries = 3, next_attempt_at = now() + interval '1 hour' + notificatie_id * interval '1 second'
     where notificatie_id < (select max(notificatie_id) from delivery)`
-  await sql`update delivery set next_attempt_at = now() + interval '2 hours' where herhalingen = 0`
+  await sql`update delivery set next_attempt_at = now() + interval '2 hours' where retries = 0`
   await sql`update abonnement set fouten = 8, failing_since = now() - interval '1 hour', not_before = now() - interval '1 second'`
-  const before = await sql`select notificatie_id, herhalingen, next_attempt_at from delivery order by 1`
+  const before = await sql`select notificatie_id, retries, next_attempt_at from delivery order by 1`
   await test.runJobs()
   t.strictSame(idsOf(receiver.received), [ids[0]], 'one, the one that would be due first')
   t.same(
-    await sql`select notificatie_id, herhalingen, next_attempt_at from delivery order by 1`,
+    await sql`select notificatie_id, retries, next_attempt_at from delivery order by 1`,
     before,
     'it keeps its attempts',
   )
@@ -61,7 +61,7 @@ for (const mode of ['extern', 'ingebouwd'])
       const calls = external ? external.received.length : real(receiver.received).length
       t.equal(calls, goesOn ? 3 : 1, `${status}`)
       const [{ waiting }] = await test.database.sql<[{ waiting: number }]>`
-        select count(*)::int as waiting from delivery where status = 'gepland' and herhalingen = 1`
+        select count(*)::int as waiting from delivery where status = 'gepland' and retries = 1`
       t.equal(waiting, goesOn ? 3 : 1, 'each keeps its attempts')
     }
   })

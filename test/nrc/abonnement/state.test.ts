@@ -9,7 +9,7 @@ import { subscriber } from '../subscriber.ts'
 
 const stateOf = async ({ database }: TestApp, uuid: string) => {
   const [row] =
-    await database.sql`select status, reden, missed_after is not null as mist from abonnement where uuid = ${uuid}`
+    await database.sql`select status, reason, missed_after is not null as mist from abonnement where uuid = ${uuid}`
   return row
 }
 /** Until no portion of a replay is left to do. */
@@ -29,7 +29,7 @@ t.test('paused: messages wait, and go when it is resumed', async (t) => {
   const to = await subscriber(t, { auth: 'x' })
   const uuid = uuidOf(await subscribe(test, to.url))
   await change(test, (m) => pauseAbonnement(m, uuid, 'Onderhoud.'))
-  t.match(await stateOf(test, uuid), { status: 'gepauzeerd', reden: 'Onderhoud.', mist: false })
+  t.match(await stateOf(test, uuid), { status: 'gepauzeerd', reason: 'Onderhoud.', mist: false })
   const message = await givenChange(test)
   await test.runJobs()
   t.strictSame(idsOf(to.received), [])
@@ -67,7 +67,7 @@ t.test('blocked by number or by age: new messages are not planned, and all arriv
     const arrived = idsOf(to.received)
     t.equal(arrived.length, 5, 'each once')
     t.ok(ids.every((id) => arrived.includes(id)))
-    t.match(await stateOf(test, uuid), { status: 'actief', reden: '', mist: false })
+    t.match(await stateOf(test, uuid), { status: 'actief', reason: '', mist: false })
     t.equal((await sql`select from delivery`).length, 0)
   }
 })
@@ -107,7 +107,7 @@ t.test('without its applicatie it is paused, and nothing of it is dropped', asyn
   await test.database.sql`delete from applicatie where label = 'owner'`
   const state = await stateOf(test, uuidOf(url))
   t.match(state, { status: 'gepauzeerd', reden: '' })
-  t.match(reasonOf({ ...(state as { status: string; reden: string }), applicatieUuid: null }), /verwijderd/)
+  t.match(reasonOf({ ...(state as { status: string; reason: string }), applicatieUuid: null }), /verwijderd/)
   await givenChange(test)
   t.equal((await test.database.sql`select from delivery`).length, 1)
 })

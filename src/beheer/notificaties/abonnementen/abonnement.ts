@@ -27,7 +27,7 @@ export type Abonnement = Subscriber & {
   gelijktijdig: number
   inOrder: boolean
   status: string
-  reden: string
+  reason: string
   statusSince: string
   missedAfter: number | null
   createdAt: string
@@ -47,12 +47,12 @@ export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonneme
   const { rows } = await sql<Abonnement>`
     select a.id, a.uuid, a.callback_url, a.authenticatie, a.auth, a.outgoing_client_id, a.token_url, a.token_scope,
       a.certificaat, a.certificate_key, a.ondertekening, a.cloudevents, a.timeout_ms, a.gelijktijdig, a.in_order,
-      a.status, a.reden, a.status_since, a.missed_after, a.created_at, p.uuid as applicatie_uuid, p.label as applicatie,
+      a.status, a.reason, a.status_since, a.missed_after, a.created_at, p.uuid as applicatie_uuid, p.label as applicatie,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
     where a.uuid = ${uuid}::uuid and a.deleted_at is null`.execute(db)
   const [row] = rows
-  return row && { ...row, reden: reasonOf(row) }
+  return row && { ...row, reason: reasonOf(row) }
 }
 
 /** What pages and the audit log call it. */

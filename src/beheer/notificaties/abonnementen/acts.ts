@@ -57,8 +57,8 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
 
   app.post<Params>('/abonnementen/:uuid/pauzeren', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const reden = `Gepauzeerd door ${signedIn(request).naam}.`
-    await record(request, abonnement, 'abonnement-pauzeren', {}, (m) => pauseAbonnement(m, abonnement.uuid, reden))
+    const reason = `Gepauzeerd door ${signedIn(request).naam}.`
+    await record(request, abonnement, 'abonnement-pauzeren', {}, (m) => pauseAbonnement(m, abonnement.uuid, reason))
     return redirectWith(
       request,
       reply,

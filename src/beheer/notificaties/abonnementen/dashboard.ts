@@ -73,12 +73,12 @@ async function readAttempts(app: FastifyInstance, abonnementId: number): Promise
   return rows
 }
 
-type NextRow = MessageRow & { at: string | null; poging: number; isBusy: boolean }
+type NextRow = MessageRow & { at: string | null; attempt: number; isBusy: boolean }
 
 /** What is sent next, and when: later when the abonnement itself is left alone until then. */
 async function readNext(app: FastifyInstance, { id }: Abonnement): Promise<NextRow[]> {
   const { rows } = await sql<NextRow>`
-    select n.uuid, n.resource, n.actie, n.kanaal, l.poging, l.claimed_by is not null as is_busy,
+    select n.uuid, n.resource, n.actie, n.kanaal, l.attempt, l.claimed_by is not null as is_busy,
       greatest(l.next_attempt_at, a.not_before) as at
     from (select * from delivery where abonnement_id = ${id} and status = 'gepland'
       order by next_attempt_at, notificatie_id limit ${NEXT}) l
