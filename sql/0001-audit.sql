@@ -40,38 +40,28 @@ end $$;
 comment on function is_term(text, integer) is 'The same of at most so many years. The bounds are those of MAX_YEARS in src/http/duration.ts.';
 
 create table audit (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint audit_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint audit_uuid_unique unique,
   bron text not null,
-  applicatie_id text not null default '',
-  applicatie_weergave text not null default '',
-  gebruikers_id text not null default '',
-  gebruikers_weergave text not null default '',
+  applicatie_id text not null default '', applicatie_weergave text not null default '',
+  gebruikers_id text not null default '', gebruikers_weergave text not null default '',
   actie text not null,
   resultaat integer not null,
-  hoofd_object text not null,
-  hoofd_object_uuid uuid not null,
-  resource text not null,
-  resource_url text not null,
-  resource_weergave text not null default '',
-  toelichting text not null default '',
-  logrecord_id text not null default '',
+  hoofd_object text not null, hoofd_object_uuid uuid not null,
+  resource text not null, resource_url text not null, resource_weergave text not null default '',
+  toelichting text not null default '', logrecord_id text not null default '',
   aanmaakdatum timestamptz not null default now(),
-  oud jsonb,
-  nieuw jsonb,
+  oud jsonb, nieuw jsonb,
   request_id text not null default '',
   origin jsonb
 );
 create index audit_hoofd_object_uuid_id_idx on audit (hoofd_object_uuid, id);
 comment on table audit is 'Audit trail: one row for every change, written in the transaction of that change.';
 comment on column audit.id is 'Internal key; order of the trail.';
-comment on column audit.uuid is 'Last part of its URL.';
 comment on column audit.bron is 'Component: ac, zrc, ztc, drc or brc.';
 comment on column audit.applicatie_id is 'uuid of the application that made the change.';
 comment on column audit.applicatie_weergave is 'Its label at that moment.';
 comment on column audit.gebruikers_id is 'Claim user_id of the token.';
 comment on column audit.gebruikers_weergave is 'Claim user_representation of the token.';
-comment on column audit.actie is 'create, update, partial_update or destroy.';
 comment on column audit.resultaat is 'HTTP status of the answer.';
 comment on column audit.hoofd_object is 'URL of the main object.';
 comment on column audit.hoofd_object_uuid is 'uuid of the main object: the trail is read by it.';

@@ -5,29 +5,17 @@
 -- Durations are kept as normalised ISO 8601 text (P1Y2M10D); `column::interval` computes with them.
 
 create table catalogus (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint catalogus_uuid_unique unique,
-  domein text not null,
-  rsin text not null,
-  contactpersoon_beheer_naam text not null,
-  contactpersoon_beheer_telefoonnummer text not null default '',
-  contactpersoon_beheer_emailadres text not null default '',
-  naam text not null default '',
-  versie text not null default '',
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint catalogus_uuid_unique unique,
+  domein text not null, rsin text not null,
+  contactpersoon_beheer_naam text not null, contactpersoon_beheer_telefoonnummer text not null default '',
+  contactpersoon_beheer_emailadres text not null default '', naam text not null default '', versie text not null default '',
   begindatum_versie date,
   constraint catalogus_domein_rsin_unique unique (domein, rsin)
 );
 comment on table catalogus is 'A catalogue of types (Catalogi API, Catalogus).';
-comment on column catalogus.id is 'Internal key.';
-comment on column catalogus.uuid is 'Last part of its URL.';
 comment on column catalogus.domein is 'Domain, five capitals at most; unique together with rsin.';
-comment on column catalogus.rsin is 'RSIN of the owner.';
-comment on column catalogus.contactpersoon_beheer_naam is 'Contact person.';
-comment on column catalogus.contactpersoon_beheer_telefoonnummer is 'Phone number of the contact person.';
-comment on column catalogus.contactpersoon_beheer_emailadres is 'E-mail address of the contact person.';
 comment on column catalogus.naam is 'Name.';
 comment on column catalogus.versie is 'Version.';
-comment on column catalogus.begindatum_versie is 'First day of this version.';
 
 create table informatieobjecttype (
   id bigint generated always as identity primary key,
@@ -44,53 +32,35 @@ create table informatieobjecttype (
 );
 create index informatieobjecttype_catalogus_id_omschrijving_idx on informatieobjecttype (catalogus_id, omschrijving);
 comment on table informatieobjecttype is 'A version of a document type (Catalogi API, InformatieObjectType).';
-comment on column informatieobjecttype.id is 'Internal key.';
-comment on column informatieobjecttype.uuid is 'Last part of its URL.';
-comment on column informatieobjecttype.catalogus_id is 'The catalogue.';
 comment on column informatieobjecttype.omschrijving is 'Name; versions of one type share it within their catalogue.';
 comment on column informatieobjecttype.vertrouwelijkheidaanduiding is 'Confidentiality of documents that state none (drc-007).';
 comment on column informatieobjecttype.begin_geldigheid is 'First day of validity.';
 comment on column informatieobjecttype.einde_geldigheid is 'Last day of validity.';
-comment on column informatieobjecttype.concept is 'True until it is published; only published types are used.';
-comment on column informatieobjecttype.informatieobjectcategorie is 'Category.';
-comment on column informatieobjecttype.trefwoord is 'Key words.';
 comment on column informatieobjecttype.omschrijving_generiek is 'Group omschrijvingGeneriek as the API shows it.';
 
 create table zaaktype (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaaktype_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaaktype_uuid_unique unique,
   catalogus_id bigint not null references catalogus,
   identificatie text not null,
-  omschrijving text not null,
-  omschrijving_generiek text not null default '',
+  omschrijving text not null, omschrijving_generiek text not null default '',
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  doel text not null,
-  aanleiding text not null,
+  doel text not null, aanleiding text not null,
   toelichting text not null default '',
   indicatie_intern_of_extern text not null
     constraint zaaktype_indicatie_intern_of_extern_check check (indicatie_intern_of_extern in ('intern', 'extern')),
-  handeling_initiator text not null,
-  onderwerp text not null,
-  handeling_behandelaar text not null,
-  doorlooptijd text not null,
+  handeling_initiator text not null, onderwerp text not null, handeling_behandelaar text not null, doorlooptijd text not null,
   servicenorm text,
-  opschorting_en_aanhouding_mogelijk boolean not null,
-  verlenging_mogelijk boolean not null,
+  opschorting_en_aanhouding_mogelijk boolean not null, verlenging_mogelijk boolean not null,
   verlengingstermijn text,
   trefwoorden text[] not null default '{}',
   publicatie_indicatie boolean not null,
   publicatietekst text not null default '',
-  verantwoordingsrelatie text[] not null default '{}',
-  producten_of_diensten text[] not null default '{}',
+  verantwoordingsrelatie text[] not null default '{}', producten_of_diensten text[] not null default '{}',
   selectielijst_procestype text not null default '',
-  referentieproces_naam text not null,
-  referentieproces_link text not null default '',
-  verantwoordelijke text not null,
-  broncatalogus_url text not null default '',
-  broncatalogus_domein text not null default '',
+  referentieproces_naam text not null, referentieproces_link text not null default '', verantwoordelijke text not null,
+  broncatalogus_url text not null default '', broncatalogus_domein text not null default '',
   broncatalogus_rsin text not null default '',
-  bronzaaktype_url text not null default '',
-  bronzaaktype_identificatie text not null default '',
+  bronzaaktype_url text not null default '', bronzaaktype_identificatie text not null default '',
   bronzaaktype_omschrijving text not null default '',
   begin_geldigheid date not null,
   einde_geldigheid date,
@@ -102,34 +72,14 @@ create table zaaktype (
 );
 create index zaaktype_catalogus_id_identificatie_idx on zaaktype (catalogus_id, identificatie);
 comment on table zaaktype is 'A version of a case type (Catalogi API, ZaakType).';
-comment on column zaaktype.id is 'Internal key.';
-comment on column zaaktype.uuid is 'Last part of its URL.';
-comment on column zaaktype.catalogus_id is 'The catalogue.';
 comment on column zaaktype.identificatie is 'Key; versions of one type share it within their catalogue.';
-comment on column zaaktype.omschrijving is 'Name.';
-comment on column zaaktype.omschrijving_generiek is 'Generic name.';
 comment on column zaaktype.vertrouwelijkheidaanduiding is 'Confidentiality of cases that state none.';
-comment on column zaaktype.doel is 'Purpose.';
-comment on column zaaktype.aanleiding is 'Cause.';
-comment on column zaaktype.toelichting is 'Explanation.';
-comment on column zaaktype.indicatie_intern_of_extern is 'Whether cases come from inside or outside.';
-comment on column zaaktype.handeling_initiator is 'What the initiator does.';
-comment on column zaaktype.onderwerp is 'Subject.';
-comment on column zaaktype.handeling_behandelaar is 'What the handler does.';
 comment on column zaaktype.doorlooptijd is 'Legal term (duration): uiterlijkeEinddatumAfdoening of a case follows from it.';
 comment on column zaaktype.servicenorm is 'Service level (duration): einddatumGepland of a case follows from it.';
-comment on column zaaktype.opschorting_en_aanhouding_mogelijk is 'Whether cases may be suspended.';
-comment on column zaaktype.verlenging_mogelijk is 'Whether the term of cases may be extended.';
 comment on column zaaktype.verlengingstermijn is 'By how much (duration); empty when no extension is possible.';
-comment on column zaaktype.trefwoorden is 'Key words.';
 comment on column zaaktype.publicatie_indicatie is 'Whether the start of a case is published.';
-comment on column zaaktype.publicatietekst is 'Text of that publication.';
-comment on column zaaktype.verantwoordingsrelatie is 'Relations to accounting.';
 comment on column zaaktype.producten_of_diensten is 'URLs of products that cases of this type can be about.';
 comment on column zaaktype.selectielijst_procestype is 'URL of the procestype in the selectielijst; empty: none.';
-comment on column zaaktype.referentieproces_naam is 'Name of the reference process.';
-comment on column zaaktype.referentieproces_link is 'URL of the reference process.';
-comment on column zaaktype.verantwoordelijke is 'Who answers for the type.';
 comment on column zaaktype.broncatalogus_url is 'Catalogue it was taken from: URL.';
 comment on column zaaktype.broncatalogus_domein is 'Catalogue it was taken from: domain.';
 comment on column zaaktype.broncatalogus_rsin is 'Catalogue it was taken from: RSIN.';
@@ -138,8 +88,6 @@ comment on column zaaktype.bronzaaktype_identificatie is 'Type it was taken from
 comment on column zaaktype.bronzaaktype_omschrijving is 'Type it was taken from: omschrijving.';
 comment on column zaaktype.begin_geldigheid is 'First day of validity.';
 comment on column zaaktype.einde_geldigheid is 'Last day of validity.';
-comment on column zaaktype.versiedatum is 'Date of this version.';
-comment on column zaaktype.concept is 'True until it is published; only published types are used.';
 
 create table zaaktype_deelzaaktype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
@@ -151,7 +99,6 @@ create index zaaktype_deelzaaktype_deelzaaktype_id_idx on zaaktype_deelzaaktype 
 comment on table zaaktype_deelzaaktype is 'Case types of which a case can be part of a case of this type.';
 comment on column zaaktype_deelzaaktype.zaaktype_id is 'The type of the whole.';
 comment on column zaaktype_deelzaaktype.deelzaaktype_id is 'The type of the part.';
-comment on column zaaktype_deelzaaktype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table zaaktype_gerelateerd_zaaktype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
@@ -164,22 +111,19 @@ create table zaaktype_gerelateerd_zaaktype (
   primary key (zaaktype_id, volgorde),
   constraint zaaktype_gerelateerd_one_zaaktype check (num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)
 );
-create index zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx
-  on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
+create index zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
 comment on table zaaktype_gerelateerd_zaaktype is 'Case types that a case type is related to.';
 comment on column zaaktype_gerelateerd_zaaktype.zaaktype_id is 'The type that has the relation.';
 comment on column zaaktype_gerelateerd_zaaktype.volgorde is 'Position in the list.';
 comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_id is 'The other type, when it is one of ours.';
 comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_url is 'The other type, when it stands elsewhere.';
 comment on column zaaktype_gerelateerd_zaaktype.aard_relatie is 'vervolg, bijdrage or onderwerp.';
-comment on column zaaktype_gerelateerd_zaaktype.toelichting is 'Explanation.';
 
 create table besluittype (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint besluittype_uuid_unique unique,
   catalogus_id bigint not null references catalogus,
-  omschrijving text not null default '',
-  omschrijving_generiek text not null default '',
+  omschrijving text not null default '', omschrijving_generiek text not null default '',
   besluitcategorie text not null default '',
   reactietermijn text,
   publicatie_indicatie boolean not null,
@@ -194,20 +138,10 @@ create table besluittype (
 );
 create index besluittype_catalogus_id_omschrijving_idx on besluittype (catalogus_id, omschrijving);
 comment on table besluittype is 'A version of a decision type (Catalogi API, BesluitType).';
-comment on column besluittype.id is 'Internal key.';
-comment on column besluittype.uuid is 'Last part of its URL.';
-comment on column besluittype.catalogus_id is 'The catalogue.';
 comment on column besluittype.omschrijving is 'Name; versions of one type share it within their catalogue.';
-comment on column besluittype.omschrijving_generiek is 'Generic name.';
-comment on column besluittype.besluitcategorie is 'Category.';
-comment on column besluittype.reactietermijn is 'Term for objections (duration).';
 comment on column besluittype.publicatie_indicatie is 'Whether decisions are published.';
-comment on column besluittype.publicatietekst is 'Text of that publication.';
-comment on column besluittype.publicatietermijn is 'How long the publication stands (duration).';
-comment on column besluittype.toelichting is 'Explanation.';
 comment on column besluittype.begin_geldigheid is 'First day of validity.';
 comment on column besluittype.einde_geldigheid is 'Last day of validity.';
-comment on column besluittype.concept is 'True until it is published; only published types are used.';
 
 create table zaaktype_besluittype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
@@ -218,8 +152,6 @@ create table zaaktype_besluittype (
 create index zaaktype_besluittype_besluittype_id_idx on zaaktype_besluittype (besluittype_id);
 comment on table zaaktype_besluittype is 'Decisions that can be taken in cases of a type; written on the case type.';
 comment on column zaaktype_besluittype.zaaktype_id is 'The case type.';
-comment on column zaaktype_besluittype.besluittype_id is 'The decision type.';
-comment on column zaaktype_besluittype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table besluittype_informatieobjecttype (
   besluittype_id bigint not null references besluittype on delete cascade,
@@ -227,95 +159,60 @@ create table besluittype_informatieobjecttype (
   by_url boolean not null default true,
   primary key (besluittype_id, informatieobjecttype_id)
 );
-create index besluittype_informatieobjecttype_informatieobjecttype_id_idx
-  on besluittype_informatieobjecttype (informatieobjecttype_id);
+create index besluittype_informatieobjecttype_informatieobjecttype_id_idx on besluittype_informatieobjecttype (informatieobjecttype_id);
 comment on table besluittype_informatieobjecttype is 'Documents in which decisions of a type are laid down.';
-comment on column besluittype_informatieobjecttype.besluittype_id is 'The decision type.';
-comment on column besluittype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
-comment on column besluittype_informatieobjecttype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table statustype (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint statustype_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint statustype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
-  omschrijving text not null,
-  omschrijving_generiek text not null default '',
+  omschrijving text not null, omschrijving_generiek text not null default '',
   statustekst text not null default '',
   volgnummer integer not null constraint statustype_volgnummer_check check (volgnummer between 1 and 9999),
   informeren boolean not null default false,
-  doorlooptijd text,
-  toelichting text,
+  doorlooptijd text, toelichting text,
   checklistitem_statustype jsonb not null default '[]',
-  begin_geldigheid date,
-  einde_geldigheid date,
+  begin_geldigheid date, einde_geldigheid date,
   constraint statustype_volgnummer_unique unique (zaaktype_id, volgnummer),
   constraint statustype_doorlooptijd_is_term check (is_term(doorlooptijd, 100))
 );
 comment on table statustype is 'A stage of cases of a type; the one with the highest volgnummer closes the case.';
-comment on column statustype.id is 'Internal key.';
-comment on column statustype.uuid is 'Last part of its URL.';
-comment on column statustype.zaaktype_id is 'The version of the case type.';
-comment on column statustype.omschrijving is 'Name.';
-comment on column statustype.omschrijving_generiek is 'Generic name.';
-comment on column statustype.statustekst is 'Text for the initiator.';
 comment on column statustype.volgnummer is 'Position in the process.';
-comment on column statustype.informeren is 'Whether the initiator is told.';
 comment on column statustype.doorlooptijd is 'Term of the stage (duration).';
-comment on column statustype.toelichting is 'Explanation.';
 comment on column statustype.checklistitem_statustype is 'Checklist as the API shows it: itemnaam, vraagstelling, verplicht, toelichting.';
-comment on column statustype.begin_geldigheid is 'First day of validity; empty: as the case type.';
-comment on column statustype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
 
 create table resultaattype (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint resultaattype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
-  omschrijving text not null,
-  resultaattypeomschrijving text not null,
-  omschrijving_generiek text not null default '',
-  selectielijstklasse text not null default '',
+  omschrijving text not null, resultaattypeomschrijving text not null,
+  omschrijving_generiek text not null default '', selectielijstklasse text not null default '',
   toelichting text not null default '',
   archiefnominatie text not null default ''
     constraint resultaattype_archiefnominatie_check check (archiefnominatie in ('', 'blijvend_bewaren', 'vernietigen')),
   archiefactietermijn text,
-  brondatum_afleidingswijze text,
-  brondatum_datumkenmerk text not null default '',
-  brondatum_einddatum_bekend boolean not null default false,
-  brondatum_objecttype text not null default '',
-  brondatum_registratie text not null default '',
-  brondatum_procestermijn text,
-  procesobjectaard text not null default '',
+  brondatum_afleidingswijze text, brondatum_datumkenmerk text not null default '',
+  brondatum_einddatum_bekend boolean not null default false, brondatum_objecttype text not null default '',
+  brondatum_registratie text not null default '', brondatum_procestermijn text, procesobjectaard text not null default '',
   indicatie_specifiek boolean,
   procestermijn text,
-  begin_geldigheid date,
-  einde_geldigheid date,
+  begin_geldigheid date, einde_geldigheid date,
   constraint resultaattype_omschrijving_unique unique (zaaktype_id, omschrijving),
   constraint resultaattype_archiefactietermijn_is_term check (is_term(archiefactietermijn)),
   constraint resultaattype_brondatum_procestermijn_is_term check (is_term(brondatum_procestermijn)),
   constraint resultaattype_procestermijn_is_term check (is_term(procestermijn))
 );
 comment on table resultaattype is 'An outcome of cases of a type, and how they are archived then.';
-comment on column resultaattype.id is 'Internal key.';
-comment on column resultaattype.uuid is 'Last part of its URL.';
-comment on column resultaattype.zaaktype_id is 'The version of the case type.';
-comment on column resultaattype.omschrijving is 'Name.';
 comment on column resultaattype.resultaattypeomschrijving is 'URL of the generic description in the selectielijst.';
 comment on column resultaattype.omschrijving_generiek is 'The omschrijving found there at the last save.';
 comment on column resultaattype.selectielijstklasse is 'URL of the resultaat in the selectielijst.';
-comment on column resultaattype.toelichting is 'Explanation.';
-comment on column resultaattype.archiefnominatie is 'blijvend_bewaren, vernietigen or empty.';
 comment on column resultaattype.archiefactietermijn is 'Time between brondatum and archiefactiedatum (duration).';
 comment on column resultaattype.brondatum_afleidingswijze is 'How the brondatum is found; empty: no brondatumArchiefprocedure.';
 comment on column resultaattype.brondatum_datumkenmerk is 'Name of the attribute that holds the date.';
-comment on column resultaattype.brondatum_einddatum_bekend is 'Whether the date is known when the case ends.';
 comment on column resultaattype.brondatum_objecttype is 'Kind of object that holds the date.';
 comment on column resultaattype.brondatum_registratie is 'Register that holds the date.';
 comment on column resultaattype.brondatum_procestermijn is 'Time after the end of the case (duration), for afleidingswijze termijn.';
-comment on column resultaattype.procesobjectaard is 'Nature of the process object.';
 comment on column resultaattype.indicatie_specifiek is 'Whether it is a specific outcome of the procestype.';
 comment on column resultaattype.procestermijn is 'Term of the process (duration).';
-comment on column resultaattype.begin_geldigheid is 'First day of validity; empty: as the case type.';
-comment on column resultaattype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
 
 create table resultaattype_besluittype (
   resultaattype_id bigint not null references resultaattype on delete cascade,
@@ -325,9 +222,6 @@ create table resultaattype_besluittype (
 );
 create index resultaattype_besluittype_besluittype_id_idx on resultaattype_besluittype (besluittype_id);
 comment on table resultaattype_besluittype is 'Decisions that lead to an outcome.';
-comment on column resultaattype_besluittype.resultaattype_id is 'The outcome.';
-comment on column resultaattype_besluittype.besluittype_id is 'The decision type.';
-comment on column resultaattype_besluittype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table resultaattype_informatieobjecttype (
   resultaattype_id bigint not null references resultaattype on delete cascade,
@@ -335,66 +229,39 @@ create table resultaattype_informatieobjecttype (
   by_url boolean not null default true,
   primary key (resultaattype_id, informatieobjecttype_id)
 );
-create index resultaattype_informatieobjecttype_informatieobjecttype_id_idx
-  on resultaattype_informatieobjecttype (informatieobjecttype_id);
+create index resultaattype_informatieobjecttype_informatieobjecttype_id_idx on resultaattype_informatieobjecttype (informatieobjecttype_id);
 comment on table resultaattype_informatieobjecttype is 'Documents that belong to an outcome.';
-comment on column resultaattype_informatieobjecttype.resultaattype_id is 'The outcome.';
-comment on column resultaattype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
-comment on column resultaattype_informatieobjecttype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table roltype (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint roltype_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint roltype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
-  omschrijving text not null,
-  omschrijving_generiek text not null,
-  begin_geldigheid date,
-  einde_geldigheid date,
+  omschrijving text not null, omschrijving_generiek text not null,
+  begin_geldigheid date, einde_geldigheid date,
   constraint roltype_omschrijving_unique unique (zaaktype_id, omschrijving)
 );
 comment on table roltype is 'A part that someone can have in cases of a type.';
-comment on column roltype.id is 'Internal key.';
-comment on column roltype.uuid is 'Last part of its URL.';
-comment on column roltype.zaaktype_id is 'The version of the case type.';
-comment on column roltype.omschrijving is 'Name.';
 comment on column roltype.omschrijving_generiek is 'Generic role: initiator, behandelaar and so on.';
-comment on column roltype.begin_geldigheid is 'First day of validity; empty: as the case type.';
-comment on column roltype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
 
 create table eigenschap (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint eigenschap_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint eigenschap_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   statustype_id bigint references statustype on delete set null,
-  naam text not null,
-  definitie text not null,
-  toelichting text not null default '',
-  specificatie_groep text not null default '',
+  naam text not null, definitie text not null,
+  toelichting text not null default '', specificatie_groep text not null default '',
   specificatie_formaat text not null
     constraint eigenschap_specificatie_formaat_check check (specificatie_formaat in ('tekst', 'getal', 'datum', 'datum_tijd')),
-  specificatie_lengte text not null,
-  specificatie_kardinaliteit text not null,
+  specificatie_lengte text not null, specificatie_kardinaliteit text not null,
   specificatie_waardenverzameling text[] not null default '{}',
-  begin_geldigheid date,
-  einde_geldigheid date,
+  begin_geldigheid date, einde_geldigheid date,
   constraint eigenschap_naam_unique unique (zaaktype_id, naam)
 );
 create index eigenschap_statustype_id_idx on eigenschap (statustype_id);
 comment on table eigenschap is 'A property that cases of a type have of their own.';
-comment on column eigenschap.id is 'Internal key.';
-comment on column eigenschap.uuid is 'Last part of its URL.';
-comment on column eigenschap.zaaktype_id is 'The version of the case type.';
 comment on column eigenschap.statustype_id is 'The stage at which it must have a value.';
 comment on column eigenschap.naam is 'Name.';
-comment on column eigenschap.definitie is 'Definition.';
-comment on column eigenschap.toelichting is 'Explanation.';
 comment on column eigenschap.specificatie_groep is 'Group it belongs to.';
 comment on column eigenschap.specificatie_formaat is 'tekst, getal, datum (YYYYMMDD) or datum_tijd (YYYYMMDDhhmmss).';
 comment on column eigenschap.specificatie_lengte is 'Length of a value; n,m for a number with decimals.';
-comment on column eigenschap.specificatie_kardinaliteit is 'How many values: a number, or N.';
-comment on column eigenschap.specificatie_waardenverzameling is 'Values to choose from; empty: free.';
-comment on column eigenschap.begin_geldigheid is 'First day of validity; empty: as the case type.';
-comment on column eigenschap.einde_geldigheid is 'Last day of validity; empty: as the case type.';
 
 create table zaaktype_informatieobjecttype (
   id bigint generated always as identity primary key,
@@ -408,18 +275,11 @@ create table zaaktype_informatieobjecttype (
   by_url boolean not null default true,
   constraint zaaktype_informatieobjecttype_volgnummer_unique unique (zaaktype_id, volgnummer)
 );
-create index zaaktype_informatieobjecttype_informatieobjecttype_id_idx
-  on zaaktype_informatieobjecttype (informatieobjecttype_id);
+create index zaaktype_informatieobjecttype_informatieobjecttype_id_idx on zaaktype_informatieobjecttype (informatieobjecttype_id);
 create index zaaktype_informatieobjecttype_statustype_id_idx on zaaktype_informatieobjecttype (statustype_id);
 comment on table zaaktype_informatieobjecttype is 'Documents that belong to cases of a type.';
-comment on column zaaktype_informatieobjecttype.id is 'Internal key.';
-comment on column zaaktype_informatieobjecttype.uuid is 'Last part of its URL.';
-comment on column zaaktype_informatieobjecttype.zaaktype_id is 'The version of the case type.';
-comment on column zaaktype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
 comment on column zaaktype_informatieobjecttype.volgnummer is 'Position within the case type.';
-comment on column zaaktype_informatieobjecttype.richting is 'inkomend, intern or uitgaand.';
 comment on column zaaktype_informatieobjecttype.statustype_id is 'The stage at which the document must be there.';
-comment on column zaaktype_informatieobjecttype.by_url is 'Whether the relation names one version, by its URL.';
 
 create table zaakobjecttype (
   id bigint generated always as identity primary key,
@@ -427,33 +287,25 @@ create table zaakobjecttype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
   statustype_id bigint references statustype on delete set null,
   ander_objecttype boolean not null,
-  objecttype text not null,
-  relatie_omschrijving text not null,
+  objecttype text not null, relatie_omschrijving text not null,
   begin_geldigheid date,
   einde_geldigheid date
 );
 create index zaakobjecttype_zaaktype_id_idx on zaakobjecttype (zaaktype_id);
 create index zaakobjecttype_statustype_id_idx on zaakobjecttype (statustype_id);
 comment on table zaakobjecttype is 'Objects that cases of a type can be about.';
-comment on column zaakobjecttype.id is 'Internal key.';
-comment on column zaakobjecttype.uuid is 'Last part of its URL.';
-comment on column zaakobjecttype.zaaktype_id is 'The version of the case type.';
 comment on column zaakobjecttype.statustype_id is 'The stage at which the object must be known.';
-comment on column zaakobjecttype.ander_objecttype is 'True: not a type of the RSGB or RGBZ.';
 comment on column zaakobjecttype.objecttype is 'URL of the type of object.';
-comment on column zaakobjecttype.relatie_omschrijving is 'What the object is to the case.';
-comment on column zaakobjecttype.begin_geldigheid is 'First day of validity; empty: as the case type.';
-comment on column zaakobjecttype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
 
 -- A catalogue and a zaaktype hold no more than an answer that names all of it: 25,000 versions of types of a kind, and 1,000 parts of
 -- a kind.
 create function has_room() returns trigger language plpgsql as $$
 declare
-  vol boolean;
+  is_full boolean;
 begin
   execute format('select exists (select from %I b where b.%I = ($1).%I offset %s)', tg_table_name, tg_argv[0], tg_argv[0],
-    tg_argv[1]::integer - 1) into vol using new;
-  if vol then
+    tg_argv[1]::integer - 1) into is_full using new;
+  if is_full then
     raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'has_room';
   end if;
   return new;

@@ -2,20 +2,15 @@
 -- version of a type, or (catalogus_autorisatie) a type in all its versions or all types of a catalogue.
 
 create table applicatie (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint applicatie_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint applicatie_uuid_unique unique,
   label text not null,
-  heeft_alle_autorisaties boolean not null default false,
-  alleen_is_gereed_voor_publicatie boolean not null default false,
+  heeft_alle_autorisaties boolean not null default false, alleen_is_gereed_voor_publicatie boolean not null default false,
   created_at timestamptz not null default now()
 );
 comment on table applicatie is 'An application that may use the APIs (Autorisaties API, Applicatie).';
-comment on column applicatie.id is 'Internal key.';
-comment on column applicatie.uuid is 'Last part of its URL.';
 comment on column applicatie.label is 'Name for people.';
 comment on column applicatie.heeft_alle_autorisaties is 'True: may do everything; then it has no autorisaties (ac-002).';
 comment on column applicatie.alleen_is_gereed_voor_publicatie is 'True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).';
-comment on column applicatie.created_at is 'When it was made.';
 
 create table applicatie_client (
   client_id text constraint applicatie_client_id_unique primary key
@@ -26,7 +21,6 @@ create table applicatie_client (
 create index applicatie_client_applicatie_id_idx on applicatie_client (applicatie_id);
 comment on table applicatie_client is 'Client ids of an application; unique over all applications (ac-001).';
 comment on column applicatie_client.client_id is 'The client_id claim of its tokens.';
-comment on column applicatie_client.applicatie_id is 'The application.';
 comment on column applicatie_client.volgorde is 'Position in clientIds.';
 
 -- Elsewhere a client id may stand in two applications, and then has the rights of both.
@@ -47,25 +41,19 @@ create view applicatie_client_all as
   union all
   select client_id, applicatie_id, volgorde from applicatie_client_more;
 comment on view applicatie_client_all is 'The client ids of an application, those included that have another application too.';
-comment on column applicatie_client_all.client_id is 'The client id.';
 comment on column applicatie_client_all.applicatie_id is 'An application that has it.';
-comment on column applicatie_client_all.volgorde is 'Position in clientIds of that application.';
 
 create table applicatie_secret (
   id bigint generated always as identity primary key,
   client_id text not null references applicatie_client on delete cascade on update cascade,
   geheim bytea not null,
-  created_at timestamptz not null default now(),
-  expires_at timestamptz,
-  last_signed_at timestamptz,
+  created_at timestamptz not null default now(), expires_at timestamptz, last_signed_at timestamptz,
   last_exchanged_at timestamptz
 );
 create index applicatie_secret_client_id_idx on applicatie_secret (client_id);
 comment on table applicatie_secret is 'Signing secrets of a client id. Two may be valid at once, for rotation.';
-comment on column applicatie_secret.id is 'Internal key.';
 comment on column applicatie_secret.client_id is 'The client id that signs with it.';
 comment on column applicatie_secret.geheim is 'The secret, encrypted with SECRET_KEY (AES-256-GCM).';
-comment on column applicatie_secret.created_at is 'When it was made.';
 comment on column applicatie_secret.expires_at is 'From this moment on it is not accepted; empty: no end.';
 comment on column applicatie_secret.last_signed_at is 'When a token that the client signed with it was taken last, some minutes late. Empty: never.';
 comment on column applicatie_secret.last_exchanged_at is 'When it was shown last at our token endpoint, some minutes late. Empty: never.';
@@ -77,16 +65,14 @@ create table token_issuer (
   uuid uuid not null default gen_random_uuid() constraint token_issuer_uuid_uniek unique,
   label text not null,
   issuer text not null constraint token_issuer_issuer_uniek unique,
-  discovery_url text not null default '',
-  jwks_url text not null default '',
+  discovery_url text not null default '', jwks_url text not null default '',
   fixed_keys jsonb,
   audiences text[] not null constraint token_issuer_audiences_check check (cardinality(audiences) > 0),
   algorithms text[] not null constraint token_issuer_algorithms_check
     check (cardinality(algorithms) > 0 and algorithms <@ array['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256',
       'ES384', 'ES512', 'EdDSA']),
   client_claims text[] not null constraint token_issuer_client_claims_check check (cardinality(client_claims) > 0),
-  user_claims text[] not null default '{}',
-  user_name_claims text[] not null default '{}',
+  user_claims text[] not null default '{}', user_name_claims text[] not null default '{}',
   organisation_claim text not null default '',
   max_lifetime_seconds integer not null default 21600
     constraint token_issuer_max_lifetime_seconds_check check (max_lifetime_seconds between 60 and 86400),
@@ -98,7 +84,6 @@ create table token_issuer (
     (discovery_url <> '')::integer + (jwks_url <> '')::integer + (fixed_keys is not null)::integer <= 1)
 );
 comment on table token_issuer is 'Identity providers whose tokens are taken. Without discovery_url, jwks_url and fixed_keys the keys are found below the issuer.';
-comment on column token_issuer.id is 'Internal key.';
 comment on column token_issuer.uuid is 'Last part of its address in the pages.';
 comment on column token_issuer.label is 'Name for people.';
 comment on column token_issuer.issuer is 'The claim iss of its tokens, exactly.';
@@ -115,19 +100,15 @@ comment on column token_issuer.max_lifetime_seconds is 'Longest that a token may
 comment on column token_issuer.leeway_seconds is 'Difference of clocks that is forgiven.';
 comment on column token_issuer.required_scopes is 'A token has to have one of these in scope, scp or roles. Empty: no such rule.';
 comment on column token_issuer.requires_certificate is 'True: only tokens that are bound to the client certificate of the connection (RFC 8705).';
-comment on column token_issuer.created_at is 'When it was made.';
 
 -- Apart from the issuer, since it changes by itself. A row holds the keys that were fetched last, whatever happened since.
 create table token_issuer_keys (
   issuer_id bigint constraint token_issuer_keys_pkey primary key references token_issuer on delete cascade,
   keys jsonb,
-  fetched_at timestamptz,
-  refresh_at timestamptz,
-  asked_at timestamptz,
+  fetched_at timestamptz, refresh_at timestamptz, asked_at timestamptz,
   failure text not null default ''
 );
 comment on table token_issuer_keys is 'The public keys of an issuer as they were fetched last, for all processes.';
-comment on column token_issuer_keys.issuer_id is 'The issuer.';
 comment on column token_issuer_keys.keys is 'The keys (a JWKS); empty: never fetched.';
 comment on column token_issuer_keys.fetched_at is 'When they were fetched.';
 comment on column token_issuer_keys.refresh_at is 'From when on they are fetched anew.';
@@ -139,17 +120,12 @@ create table applicatie_issuer_client (
   issuer_id bigint not null references token_issuer on delete cascade,
   client_id text not null constraint applicatie_issuer_client_client_id_check check (length(client_id) between 1 and 255),
   applicatie_id bigint not null references applicatie on delete cascade,
-  created_at timestamptz not null default now(),
-  last_used_at timestamptz,
+  created_at timestamptz not null default now(), last_used_at timestamptz,
   constraint applicatie_issuer_client_uniek unique (issuer_id, client_id)
 );
 create index applicatie_issuer_client_applicatie_id_idx on applicatie_issuer_client (applicatie_id);
 comment on table applicatie_issuer_client is 'Clients as an issuer knows them, and the application whose rights they have. Apart from client ids with a secret: neither can act as the other.';
-comment on column applicatie_issuer_client.id is 'Internal key.';
-comment on column applicatie_issuer_client.issuer_id is 'The issuer.';
 comment on column applicatie_issuer_client.client_id is 'The client id in its tokens.';
-comment on column applicatie_issuer_client.applicatie_id is 'The application.';
-comment on column applicatie_issuer_client.created_at is 'When it was made.';
 comment on column applicatie_issuer_client.last_used_at is 'When a token of it was taken last, some minutes late. Empty: never.';
 
 -- Our own token endpoint (RFC 6749, 4.4): what clients show there beside secrets, and what we sign with.
@@ -159,13 +135,10 @@ create table applicatie_client_key (
   client_id text not null references applicatie_client on delete cascade on update cascade,
   kid text not null,
   public_key jsonb not null,
-  created_at timestamptz not null default now(),
-  last_used_at timestamptz,
+  created_at timestamptz not null default now(), last_used_at timestamptz,
   constraint applicatie_client_key_uniek unique (client_id, kid)
 );
 comment on table applicatie_client_key is 'Public keys of a client id, with which it shows who it is at our token endpoint (private_key_jwt, RFC 7523).';
-comment on column applicatie_client_key.id is 'Internal key.';
-comment on column applicatie_client_key.client_id is 'The client id.';
 comment on column applicatie_client_key.kid is 'Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).';
 comment on column applicatie_client_key.public_key is 'The key (a JWK).';
 comment on column applicatie_client_key.created_at is 'When it was entered.';
@@ -197,7 +170,6 @@ comment on column oauth_signing_key.kid is 'Its name: the thumbprint of the publ
 comment on column oauth_signing_key.algorithm is 'EdDSA or ES256.';
 comment on column oauth_signing_key.public_key is 'The public key (a JWK).';
 comment on column oauth_signing_key.private_key is 'The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).';
-comment on column oauth_signing_key.created_at is 'When it was made.';
 comment on column oauth_signing_key.signs_from is 'From when on it signs: others that verify our tokens have seen it by then.';
 comment on column oauth_signing_key.remove_at is 'When it goes, some time after a newer key began to sign. Empty: not yet known.';
 
@@ -207,20 +179,16 @@ create table autorisatie (
   component text not null
     constraint autorisatie_component_check check (component in ('ac', 'nrc', 'zrc', 'ztc', 'drc', 'brc', 'kc', 'cmc', 'vrc')),
   scopes text[] not null,
-  type_url text not null default '',
-  type_uuid uuid,
+  type_url text not null default '', type_uuid uuid,
   max_vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding
 );
 create index autorisatie_applicatie_id_idx on autorisatie (applicatie_id);
 create index autorisatie_type_uuid_idx on autorisatie (type_uuid);
 comment on table autorisatie is 'A right of an application: scopes in one component, for one type and up to one confidentiality.';
 comment on column autorisatie.id is 'Internal key; also the order in the API.';
-comment on column autorisatie.applicatie_id is 'The application.';
 comment on column autorisatie.component is 'ac, nrc, zrc, ztc, drc, brc, kc, cmc or vrc.';
-comment on column autorisatie.scopes is 'Scopes, such as documenten.lezen.';
 comment on column autorisatie.type_url is 'zaaktype, informatieobjecttype or besluittype as the client wrote it; empty where the component has none.';
 comment on column autorisatie.type_uuid is 'The uuid of that type when it is one of ours: rights compare this, not the text of the URL.';
-comment on column autorisatie.max_vertrouwelijkheidaanduiding is 'Highest confidentiality that the right reaches (inclusive).';
 
 create table catalogus_autorisatie (
   id bigint generated always as identity primary key,
@@ -235,12 +203,8 @@ create index catalogus_autorisatie_applicatie_id_idx on catalogus_autorisatie (a
 create index catalogus_autorisatie_catalogus_id_idx on catalogus_autorisatie (catalogus_id);
 comment on table catalogus_autorisatie is 'A right of an application that names no version of a type, so that types and versions made later fall under it.';
 comment on column catalogus_autorisatie.id is 'Internal key; also the order in the API.';
-comment on column catalogus_autorisatie.applicatie_id is 'The application.';
 comment on column catalogus_autorisatie.component is 'zrc (zaaktypen), drc (informatieobjecttypen) or brc (besluittypen).';
-comment on column catalogus_autorisatie.catalogus_id is 'The catalogue.';
 comment on column catalogus_autorisatie.type is 'identificatie of a zaaktype, omschrijving of another type: all its versions. Empty: every type of the catalogue.';
-comment on column catalogus_autorisatie.scopes is 'Scopes, such as documenten.lezen.';
-comment on column catalogus_autorisatie.max_vertrouwelijkheidaanduiding is 'Highest confidentiality that the right reaches (inclusive).';
 
 create view autorisatie_type as
   select 'zrc' as component, id, uuid, catalogus_id, identificatie as sleutel from zaaktype
@@ -251,7 +215,6 @@ create view autorisatie_type as
 comment on view autorisatie_type is 'The types that rights can be about, with what versions of one type have in common (sleutel).';
 comment on column autorisatie_type.component is 'zrc (zaaktypen), drc (informatieobjecttypen) or brc (besluittypen).';
 comment on column autorisatie_type.id is 'Key of the type in its own table.';
-comment on column autorisatie_type.uuid is 'Last part of its URL.';
 comment on column autorisatie_type.catalogus_id is 'Its catalogue.';
 comment on column autorisatie_type.sleutel is 'What all versions of one type have in common: identificatie of a zaaktype, omschrijving of another type.';
 
@@ -267,8 +230,7 @@ create trigger applicatie_client_changed after insert or update or delete or tru
   for each statement execute function notify_autorisatie_change();
 create trigger applicatie_client_more_changed after insert or update or delete or truncate on applicatie_client_more
   for each statement execute function notify_autorisatie_change();
-create trigger applicatie_secret_changed after insert or delete or truncate or update of client_id, geheim, expires_at
-  on applicatie_secret
+create trigger applicatie_secret_changed after insert or delete or truncate or update of client_id, geheim, expires_at on applicatie_secret
   for each statement execute function notify_autorisatie_change();
 create trigger applicatie_issuer_client_changed after insert or delete or truncate or update of issuer_id, client_id, applicatie_id
   on applicatie_issuer_client
@@ -282,14 +244,12 @@ create trigger catalogus_autorisatie_changed after insert or update or delete or
   for each statement execute function notify_autorisatie_change();
 
 -- A type that comes, goes or changes its name changes what such a right reaches.
-create trigger zaaktype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, identificatie
-  on zaaktype
+create trigger zaaktype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, identificatie on zaaktype
   for each statement execute function notify_autorisatie_change();
 create trigger informatieobjecttype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving
   on informatieobjecttype
   for each statement execute function notify_autorisatie_change();
-create trigger besluittype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving
-  on besluittype
+create trigger besluittype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving on besluittype
   for each statement execute function notify_autorisatie_change();
 
 -- Every process keeps issuers and keys in memory too, ours for signing included.

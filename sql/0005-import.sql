@@ -3,8 +3,7 @@
 -- the administration pages wait in import_draft, to be looked at and tried before they are imported.
 
 create table import (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint import_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint import_uuid_unique unique,
   soort text not null default 'documenten' constraint import_soort_check check (soort = 'documenten'),
   status text not null default 'pending'
     constraint import_status_check check (status in ('pending', 'active', 'finished', 'error')),
@@ -13,26 +12,18 @@ create table import (
   dialect jsonb not null default '{}',
   base_url text,
   batchgrootte integer,
-  totaal integer not null default 0,
-  verwerkt integer not null default 0,
-  geslaagd integer not null default 0,
+  totaal integer not null default 0, verwerkt integer not null default 0, geslaagd integer not null default 0,
   mislukt integer generated always as (verwerkt - geslaagd) stored,
   lege_rijen integer not null default 0,
-  applicatie_uuid text not null default '',
-  client_id text not null default '',
-  started_by text not null default '',
+  applicatie_uuid text not null default '', client_id text not null default '', started_by text not null default '',
   bestandsnaam text not null default '',
-  created_at timestamptz not null default now(),
-  started_at timestamptz,
-  updated_at timestamptz not null default now(),
-  ended_at timestamptz,
-  deleted_at timestamptz,
+  created_at timestamptz not null default now(), started_at timestamptz, updated_at timestamptz not null default now(),
+  ended_at timestamptz, deleted_at timestamptz,
   paused_at timestamptz
 );
 -- The rule "one open import", kept by the database: a second create, however simultaneous, meets this index.
 create unique index import_one_open on import (soort) where status in ('pending', 'active');
 comment on table import is 'Bulk imports of documents.';
-comment on column import.id is 'Internal key.';
 comment on column import.uuid is 'Part of its URLs.';
 comment on column import.soort is 'What is imported.';
 comment on column import.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
@@ -50,7 +41,6 @@ comment on column import.applicatie_uuid is 'Application that made it.';
 comment on column import.client_id is 'Client that made it.';
 comment on column import.started_by is 'Account of the administration pages that started it; empty: a client did.';
 comment on column import.bestandsnaam is 'Name of the file as the browser gave it; empty for uploads of clients.';
-comment on column import.created_at is 'When it was made.';
 comment on column import.started_at is 'When its CSV was accepted.';
 comment on column import.updated_at is 'When its last batch was committed.';
 comment on column import.ended_at is 'When it became finished or error.';
@@ -65,17 +55,15 @@ create table import_row (
   primary key (import_id, nummer)
 );
 comment on table import_row is 'Rows of the uploaded CSV, as they came.';
-comment on column import_row.import_id is 'The import.';
 comment on column import_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.';
 comment on column import_row.cellen is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
 comment on column import_row.omvang is 'Size of the cells in bytes.';
 
--- The same reason in two rows may differ in a number that belongs to the row.
+-- The same reason in two rows may differ in a number that belongs to the row: its own, in front, and the size of its file.
 create function import_reason(opmerking text) returns text language sql immutable parallel safe as $$
-  select left(regexp_replace(regexp_replace(opmerking, '^Rij \d+: ', ''),
-    'Het bestand is \d+ bytes groot\.', 'Het bestand is groter of kleiner dan hier staat.', 'g'), 1000)
+  select left(regexp_replace(regexp_replace(opmerking, '^\w+ \d+: ', ''), '\d+(?= bytes \w+\.)', '#', 'g'), 1000)
 $$;
-comment on function import_reason is 'Why a row failed, without what differs from row to row.';
+comment on function import_reason is 'Why a row failed, without what differs from row to row: a # stands for it. src/documenten/import/judge.ts has it in words.';
 
 create table import_outcome (
   import_id bigint not null references import on delete cascade,
@@ -87,10 +75,8 @@ create table import_outcome (
   primary key (import_id, nummer)
 );
 create index import_outcome_failed on import_outcome (import_id, nummer) where not geslaagd;
-create index import_outcome_reason on import_outcome (import_id, hashtextextended(import_reason(opmerking), 0), nummer)
-  where not geslaagd;
+create index import_outcome_reason on import_outcome (import_id, hashtextextended(import_reason(opmerking), 0), nummer) where not geslaagd;
 comment on table import_outcome is 'Outcome of a row, written with the document that it became.';
-comment on column import_outcome.import_id is 'The import.';
 comment on column import_outcome.nummer is 'The row.';
 comment on column import_outcome.geslaagd is 'Whether it became a document.';
 comment on column import_outcome.opmerking is 'Why not, naming the column.';
@@ -106,7 +92,6 @@ create table import_fault_kind (
 );
 create index import_fault_kind_count on import_fault_kind (import_id, aantal desc, sleutel);
 comment on table import_fault_kind is 'How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.';
-comment on column import_fault_kind.import_id is 'The import.';
 comment on column import_fault_kind.sleutel is 'Hash of the reason.';
 comment on column import_fault_kind.reason is 'The reason (function import_reason).';
 comment on column import_fault_kind.aantal is 'Rows that failed for it.';
@@ -115,21 +100,20 @@ create function count_import_faults() returns trigger language plpgsql as $$
 begin
   insert into import_fault_kind (import_id, sleutel, reason, aantal)
   select import_id, hashtextextended(reason, 0) as sleutel, min(reason), count(*)
-  from (select import_id, import_reason(opmerking) as reason from nieuw where not geslaagd) f
+  from (select import_id, import_reason(opmerking) as reason from added where not geslaagd) f
   group by 1, 2 order by 1, 2
   on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
   return null;
 end $$;
 comment on function count_import_faults is 'Adds the failed rows of a batch to import_fault_kind.';
 create trigger count_import_faults after insert on import_outcome
-  referencing new table as nieuw for each statement execute function count_import_faults();
+  referencing new table as added for each statement execute function count_import_faults();
 
 -- Several workers prepare batches of one import before it is their turn: a second worker makes an import faster where its files take
 -- long, as with a blob store. Unlogged, because what a crash loses of it is prepared again.
 create unlogged table import_ahead (
   import_id bigint not null references import on delete cascade,
-  vanaf integer not null,
-  rijen integer not null,
+  vanaf integer not null, rijen integer not null,
   claim uuid not null,
   seen_at timestamptz not null default now(),
   inhoud json,
@@ -138,7 +122,6 @@ create unlogged table import_ahead (
 -- It lives for seconds: packing it would cost more than its place.
 alter table import_ahead alter column inhoud set storage external;
 comment on table import_ahead is 'Batches of the active import that a worker prepares, or has prepared, before they are written.';
-comment on column import_ahead.import_id is 'The import.';
 comment on column import_ahead.vanaf is 'How many rows lie before its first one.';
 comment on column import_ahead.rijen is 'How many rows it has.';
 comment on column import_ahead.claim is 'Id of the claim: who prepares it, and whose files these are.';
@@ -153,21 +136,14 @@ create table import_draft (
   kop json,
   dialect jsonb not null default '{}',
   base_url text not null,
-  totaal integer not null default 0,
-  lege_rijen integer not null default 0,
-  created_by text not null default '',
-  created_at timestamptz not null default now(),
-  deleted_at timestamptz,
+  totaal integer not null default 0, lege_rijen integer not null default 0,
+  created_by text not null default '', created_at timestamptz not null default now(), deleted_at timestamptz,
   trial_status text constraint import_draft_trial_status_check check (trial_status in ('wacht', 'bezig', 'klaar', 'mislukt')),
-  trial_reason text,
-  trial_handled integer not null default 0,
-  trial_faults integer not null default 0,
-  trial_started_at timestamptz,
-  trial_updated_at timestamptz,
+  trial_reason text, trial_handled integer not null default 0, trial_faults integer not null default 0,
+  trial_started_at timestamptz, trial_updated_at timestamptz,
   trial_ended_at timestamptz
 );
 comment on table import_draft is 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.';
-comment on column import_draft.id is 'Internal key.';
 comment on column import_draft.uuid is 'Part of the addresses of its pages.';
 comment on column import_draft.bestandsnaam is 'Name of the file as the browser gave it.';
 comment on column import_draft.omvang is 'Size of the file in bytes.';
@@ -194,7 +170,6 @@ create table import_draft_row (
   primary key (concept_id, nummer)
 );
 comment on table import_draft_row is 'Rows of an uploaded CSV, as they came; they become those of import_row.';
-comment on column import_draft_row.concept_id is 'The upload.';
 comment on column import_draft_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
 comment on column import_draft_row.cellen is 'The cells in their order.';
 
@@ -205,7 +180,6 @@ create table import_draft_fault (
   primary key (concept_id, nummer)
 );
 comment on table import_draft_fault is 'Rows of an uploaded CSV that would not be imported, as the dry run found.';
-comment on column import_draft_fault.concept_id is 'The upload.';
 comment on column import_draft_fault.nummer is 'The row.';
 comment on column import_draft_fault.opmerking is 'Why not, naming the column.';
 
@@ -219,7 +193,6 @@ create table import_draft_fault_kind (
 );
 create index import_draft_fault_kind_count on import_draft_fault_kind (concept_id, aantal desc, sleutel);
 comment on table import_draft_fault_kind is 'How many rows would fail for one reason, as the dry run found.';
-comment on column import_draft_fault_kind.concept_id is 'The upload.';
 comment on column import_draft_fault_kind.sleutel is 'Hash of the reason.';
 comment on column import_draft_fault_kind.reason is 'The reason (function import_reason).';
 comment on column import_draft_fault_kind.aantal is 'Rows that would fail for it.';
@@ -232,7 +205,6 @@ create unlogged table import_draft_key (
   primary key (concept_id, sleutel)
 );
 comment on table import_draft_key is 'The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.';
-comment on column import_draft_key.concept_id is 'The upload.';
 comment on column import_draft_key.sleutel is 'A uuid, or a bronorganisatie and identificatie.';
 
 create view import_overview as
@@ -257,17 +229,5 @@ from import i
 where i.deleted_at is null
 order by i.id desc;
 comment on view import_overview is 'Imports with their progress, newest first.';
-comment on column import_overview.uuid is 'Part of its URLs.';
-comment on column import_overview.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
-comment on column import_overview.totaal is 'Rows of the file.';
-comment on column import_overview.verwerkt is 'Rows handled.';
-comment on column import_overview.geslaagd is 'Rows that became a document.';
-comment on column import_overview.mislukt is 'Rows that were refused.';
 comment on column import_overview.procent is 'Rows handled, in per cent of all.';
 comment on column import_overview.rows_per_second is 'Rows handled a second since the upload.';
-comment on column import_overview.reason is 'Why it stopped (status error), or what it waits for (status active).';
-comment on column import_overview.client_id is 'The client that made it.';
-comment on column import_overview.created_at is 'When it was made.';
-comment on column import_overview.started_at is 'When its CSV was accepted.';
-comment on column import_overview.updated_at is 'When its last batch was committed.';
-comment on column import_overview.ended_at is 'When it ended.';

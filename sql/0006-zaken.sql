@@ -8,38 +8,24 @@
 -- reference, and beside it what the case needs of it later, so that nothing has to be asked while rows are locked.
 
 create table zaak (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaak_uuid_unique unique,
-  identificatie text not null,
-  bronorganisatie text not null,
-  omschrijving text not null default '',
-  toelichting text not null default '',
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaak_uuid_unique unique,
+  identificatie text not null, bronorganisatie text not null,
+  omschrijving text not null default '', toelichting text not null default '',
   zaaktype_id bigint references zaaktype,
-  zaaktype_url text,
-  zaaktype_catalogus_url text,
-  zaaktype_identificatie text,
-  zaaktype_omschrijving text,
+  zaaktype_url text, zaaktype_catalogus_url text, zaaktype_identificatie text, zaaktype_omschrijving text,
   registratiedatum date not null default today('Europe/Amsterdam'),
   verantwoordelijke_organisatie text not null,
   startdatum date not null,
-  einddatum date,
-  einddatum_gepland date,
-  uiterlijke_einddatum_afdoening date,
-  publicatiedatum date,
-  laatst_gemuteerd timestamptz not null default now(),
-  laatst_geopend timestamptz,
-  communicatiekanaal text not null default '',
-  communicatiekanaal_naam text not null default '',
+  einddatum date, einddatum_gepland date, uiterlijke_einddatum_afdoening date, publicatiedatum date,
+  laatst_gemuteerd timestamptz not null default now(), laatst_geopend timestamptz,
+  communicatiekanaal text not null default '', communicatiekanaal_naam text not null default '',
   producten_of_diensten text[] not null default '{}',
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   betalingsindicatie text not null default '',
   laatste_betaaldatum timestamptz,
-  zaakgeometrie jsonb,
-  zaakgeometrie_grenzen box,
-  verlenging_reden text not null default '',
-  verlenging_duur text,
-  opschorting_indicatie boolean not null default false,
-  opschorting_reden text not null default '',
+  zaakgeometrie jsonb, zaakgeometrie_grenzen box,
+  verlenging_reden text not null default '', verlenging_duur text,
+  opschorting_indicatie boolean not null default false, opschorting_reden text not null default '',
   opschorting_eerdere boolean not null default false,
   selectielijstklasse text not null default '',
   hoofdzaak_id bigint references zaak on delete cascade,
@@ -48,14 +34,10 @@ create table zaak (
   archiefstatus text not null default 'nog_te_archiveren'
     constraint zaak_archiefstatus_check
       check (archiefstatus in ('nog_te_archiveren', 'gearchiveerd', 'gearchiveerd_procestermijn_onbekend', 'overgedragen')),
-  archiefactiedatum date,
-  startdatum_bewaartermijn date,
-  opdrachtgevende_organisatie text not null default '',
-  processobjectaard text not null default '',
-  processobject_datumkenmerk text not null default '',
-  processobject_identificatie text not null default '',
-  processobject_objecttype text not null default '',
-  processobject_registratie text not null default '',
+  archiefactiedatum date, startdatum_bewaartermijn date,
+  opdrachtgevende_organisatie text not null default '', processobjectaard text not null default '',
+  processobject_datumkenmerk text not null default '', processobject_identificatie text not null default '',
+  processobject_objecttype text not null default '', processobject_registratie text not null default '',
   dubbel integer not null default 0,
   constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, dubbel),
   constraint zaak_not_own_hoofdzaak check (hoofdzaak_id <> id),
@@ -87,21 +69,19 @@ create index zaak_rights_idx on zaak (zaaktype_id, vertrouwelijkheidaanduiding, 
 -- A case is found by any part of its number or of its description, where pg_trgm is available (0004-documenten.sql).
 do $$
 declare
-  plaats text;
+  place text;
 begin
-  select n.nspname into plaats from pg_extension x join pg_namespace n on n.oid = x.extnamespace where x.extname = 'pg_trgm';
-  if plaats is not null then
+  select n.nspname into place from pg_extension x join pg_namespace n on n.oid = x.extnamespace where x.extname = 'pg_trgm';
+  if place is not null then
     execute format($index$create index zaak_search
-      on zaak using gin (lower(identificatie || ' ' || omschrijving) %I.gin_trgm_ops)$index$, plaats);
+      on zaak using gin (lower(identificatie || ' ' || omschrijving) %I.gin_trgm_ops)$index$, place);
   end if;
 end $$;
 comment on table zaak is 'A case (Zaken API, Zaak).';
 comment on column zaak.id is 'Internal key; order of lists, newest first.';
-comment on column zaak.uuid is 'Last part of its URL.';
 comment on column zaak.identificatie is 'Number; unique together with bronorganisatie (zrc-002).';
 comment on column zaak.bronorganisatie is 'RSIN of the organisation that gave the number.';
 comment on column zaak.omschrijving is 'Short description.';
-comment on column zaak.toelichting is 'Explanation.';
 comment on column zaak.zaaktype_id is 'The version of the case type, when it is one of ours; it never changes.';
 comment on column zaak.zaaktype_url is 'The version of the case type, when it stands elsewhere; rights compare it as it was written.';
 comment on column zaak.zaaktype_catalogus_url is 'The catalogue of a type elsewhere: notifications name it.';
@@ -111,21 +91,15 @@ comment on column zaak.registratiedatum is 'Day of registration.';
 comment on column zaak.verantwoordelijke_organisatie is 'RSIN of the organisation that is responsible.';
 comment on column zaak.startdatum is 'Day on which the work began or will begin.';
 comment on column zaak.einddatum is 'Day on which it was closed; empty: open. Only statuses set it.';
-comment on column zaak.einddatum_gepland is 'Planned end.';
-comment on column zaak.uiterlijke_einddatum_afdoening is 'Legal deadline.';
-comment on column zaak.publicatiedatum is 'Day of publication.';
 comment on column zaak.laatst_gemuteerd is 'Last change of the case, its statuses, result, documents or objects.';
 comment on column zaak.laatst_geopend is 'When someone last opened it, as a client says.';
 comment on column zaak.communicatiekanaal is 'URL of the channel through which it came.';
 comment on column zaak.communicatiekanaal_naam is 'Name of that channel.';
 comment on column zaak.producten_of_diensten is 'URLs of products or services, out of those of the case type (zrc-015).';
 comment on column zaak.vertrouwelijkheidaanduiding is 'Confidentiality; rights compare it.';
-comment on column zaak.betalingsindicatie is 'How far costs were paid.';
-comment on column zaak.laatste_betaaldatum is 'Moment of the last payment.';
 comment on column zaak.zaakgeometrie is 'Where it is about: GeoJSON in EPSG:4326.';
 comment on column zaak.zaakgeometrie_grenzen is 'The smallest box around zaakgeometrie, for searches.';
 comment on column zaak.verlenging_reden is 'Why it was prolonged.';
-comment on column zaak.verlenging_duur is 'By how much (ISO 8601); empty: not prolonged.';
 comment on column zaak.opschorting_indicatie is 'Whether it is suspended.';
 comment on column zaak.opschorting_reden is 'Why.';
 comment on column zaak.opschorting_eerdere is 'Whether it ever was suspended; never goes back to false.';
@@ -134,14 +108,10 @@ comment on column zaak.hoofdzaak_id is 'The case that this one is part of; it is
 comment on column zaak.kenmerken is 'Marks from other systems: [{"kenmerk", "bron"}].';
 comment on column zaak.archiefnominatie is 'Keep for good, or destroy.';
 comment on column zaak.archiefstatus is 'How far archiving is; other than nog_te_archiveren locks what hangs on the case.';
-comment on column zaak.archiefactiedatum is 'Day on which archiefnominatie is carried out.';
 comment on column zaak.startdatum_bewaartermijn is 'Day on which the term before archiefactiedatum begins.';
 comment on column zaak.opdrachtgevende_organisatie is 'RSIN of the organisation that commissioned it.';
-comment on column zaak.processobjectaard is 'Kind of the process object.';
 comment on column zaak.processobject_datumkenmerk is 'Attribute of the process object that holds the end date.';
 comment on column zaak.processobject_identificatie is 'Number of the process object.';
-comment on column zaak.processobject_objecttype is 'Type of the process object.';
-comment on column zaak.processobject_registratie is 'Register of the process object.';
 comment on column zaak.dubbel is '0, or the place among cases that were taken over with the same number.';
 
 create table zaak_andere_zaak (
@@ -151,20 +121,17 @@ create table zaak_andere_zaak (
   andere_zaak_url text,
   aard_relatie text not null
     constraint zaak_andere_zaak_aard_relatie_check check (aard_relatie in ('vervolg', 'onderwerp', 'bijdrage', 'overig')),
-  overige_relatie text not null default '',
-  toelichting text not null default '',
+  overige_relatie text not null default '', toelichting text not null default '',
   primary key (zaak_id, volgorde),
   constraint zaak_andere_zaak_one_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1)
 );
 create index zaak_andere_zaak_andere_zaak_id_idx on zaak_andere_zaak (andere_zaak_id) where andere_zaak_id is not null;
 comment on table zaak_andere_zaak is 'relevanteAndereZaken: cases that matter to a case.';
-comment on column zaak_andere_zaak.zaak_id is 'The case.';
 comment on column zaak_andere_zaak.volgorde is 'Position in the list.';
 comment on column zaak_andere_zaak.andere_zaak_id is 'The other case when it is one of ours.';
 comment on column zaak_andere_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
 comment on column zaak_andere_zaak.aard_relatie is 'What the other case is to this one.';
 comment on column zaak_andere_zaak.overige_relatie is 'The relation in words, where aard_relatie is overig.';
-comment on column zaak_andere_zaak.toelichting is 'Explanation.';
 
 create table zaak_gerelateerde_zaak (
   id bigint generated always as identity primary key,
@@ -174,17 +141,14 @@ create table zaak_gerelateerde_zaak (
   constraint zaak_gerelateerde_zaak_one_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1),
   constraint zaak_gerelateerde_zaak_unique unique nulls not distinct (zaak_id, andere_zaak_id, andere_zaak_url)
 );
-create index zaak_gerelateerde_zaak_andere_zaak_id_idx on zaak_gerelateerde_zaak (andere_zaak_id)
-  where andere_zaak_id is not null;
+create index zaak_gerelateerde_zaak_andere_zaak_id_idx on zaak_gerelateerde_zaak (andere_zaak_id) where andere_zaak_id is not null;
 comment on table zaak_gerelateerde_zaak is 'gerelateerdeZaken: two of our own have a row each way.';
 comment on column zaak_gerelateerde_zaak.id is 'Internal key; order in the list.';
-comment on column zaak_gerelateerde_zaak.zaak_id is 'The case.';
 comment on column zaak_gerelateerde_zaak.andere_zaak_id is 'The other case when it is one of ours.';
 comment on column zaak_gerelateerde_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
 
 create table rol (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint rol_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint rol_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   betrokkene text not null default '',
   betrokkene_type text not null constraint rol_betrokkene_type_check check (betrokkene_type in
@@ -193,24 +157,20 @@ create table rol (
   afwijkende_naam_betrokkene text not null default '',
   roltype_id bigint references roltype,
   roltype_url text,
-  omschrijving text not null,
-  omschrijving_generiek text not null,
+  omschrijving text not null, omschrijving_generiek text not null,
   roltoelichting text not null default '',
   registratiedatum timestamptz not null default now(),
   indicatie_machtiging text not null default '',
   contactpersoon_rol jsonb,
-  begin_geldigheid date,
-  einde_geldigheid date,
+  begin_geldigheid date, einde_geldigheid date,
   authenticatie_context jsonb,
   constraint rol_one_type check (num_nonnulls(roltype_id, roltype_url) = 1)
 );
 create index rol_zaak_id_idx on rol (zaak_id);
 create index rol_betrokkene_idx on rol (betrokkene) where betrokkene <> '';
 create index rol_inp_bsn_idx on rol ((betrokkene_identificatie ->> 'inpBsn')) where betrokkene_identificatie ->> 'inpBsn' <> '';
-create index rol_inn_nnp_id_idx on rol ((betrokkene_identificatie ->> 'innNnpId'))
-  where betrokkene_identificatie ->> 'innNnpId' <> '';
-create index rol_kvk_nummer_idx on rol ((betrokkene_identificatie ->> 'kvkNummer'))
-  where betrokkene_identificatie ->> 'kvkNummer' <> '';
+create index rol_inn_nnp_id_idx on rol ((betrokkene_identificatie ->> 'innNnpId')) where betrokkene_identificatie ->> 'innNnpId' <> '';
+create index rol_kvk_nummer_idx on rol ((betrokkene_identificatie ->> 'kvkNummer')) where betrokkene_identificatie ->> 'kvkNummer' <> '';
 create index rol_vestigings_nummer_idx on rol ((betrokkene_identificatie ->> 'vestigingsNummer'))
   where betrokkene_identificatie ->> 'vestigingsNummer' <> '';
 create index rol_identificatie_idx on rol ((betrokkene_identificatie ->> 'identificatie'))
@@ -222,8 +182,7 @@ create index rol_betrokkene_type_zaak_id_idx on rol (betrokkene_type, zaak_id);
 create index rol_omschrijving_generiek_zaak_id_idx on rol (omschrijving_generiek, zaak_id);
 create index rol_omschrijving_idx on rol (omschrijving);
 create index rol_indicatie_machtiging_idx on rol (indicatie_machtiging) where indicatie_machtiging <> '';
-create index rol_level_of_assurance_idx on rol ((authenticatie_context ->> 'levelOfAssurance'))
-  where authenticatie_context is not null;
+create index rol_level_of_assurance_idx on rol ((authenticatie_context ->> 'levelOfAssurance')) where authenticatie_context is not null;
 create index rol_anp_identificatie_idx on rol ((betrokkene_identificatie ->> 'anpIdentificatie'))
   where betrokkene_identificatie ->> 'anpIdentificatie' <> '';
 create index rol_ann_identificatie_idx on rol ((betrokkene_identificatie ->> 'annIdentificatie'))
@@ -238,31 +197,24 @@ create statistics rol_identificaties on (betrokkene_identificatie ->> 'inpBsn'),
 create index rol_roltype_idx on rol (roltype_id, id) include (zaak_id);
 comment on table rol is 'Who is involved in a case, and as what (Zaken API, Rol).';
 comment on column rol.id is 'Internal key; order of lists, newest first.';
-comment on column rol.uuid is 'Last part of its URL.';
-comment on column rol.zaak_id is 'The case.';
 comment on column rol.betrokkene is 'URL of who is involved; empty: betrokkene_identificatie says it.';
 comment on column rol.betrokkene_type is 'Kind of who is involved; decides the shape of betrokkene_identificatie.';
 comment on column rol.betrokkene_identificatie is 'Who is involved, complete as the API shows it.';
-comment on column rol.afwijkende_naam_betrokkene is 'Name to use instead.';
 comment on column rol.roltype_id is 'As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.';
 comment on column rol.roltype_url is 'As what, when the roltype stands elsewhere.';
 comment on column rol.omschrijving is 'Name of the roltype when the row was written.';
 comment on column rol.omschrijving_generiek is 'Generic name of the roltype when the row was written.';
-comment on column rol.roltoelichting is 'Explanation.';
 comment on column rol.registratiedatum is 'When it was made.';
-comment on column rol.indicatie_machtiging is 'gemachtigde, machtiginggever or empty.';
 comment on column rol.contactpersoon_rol is 'Contact person, as the API shows it.';
 comment on column rol.begin_geldigheid is 'First day.';
 comment on column rol.einde_geldigheid is 'Last day.';
 comment on column rol.authenticatie_context is 'How who is involved proved himself, as the API shows it.';
 
 create table status (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint status_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint status_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   statustype_id bigint references statustype,
-  statustype_url text,
-  statustype_omschrijving text,
+  statustype_url text, statustype_omschrijving text,
   is_eindstatus boolean,
   datum_status_gezet timestamptz not null,
   statustoelichting text not null default '',
@@ -281,21 +233,16 @@ create index status_laatst_idx on status (statustype_id, zaak_id) where laatst;
 -- Of a type, in the order of the list and with the case that rights look at.
 create index status_statustype_idx on status (statustype_id, datum_status_gezet, id) include (zaak_id);
 comment on table status is 'Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.';
-comment on column status.id is 'Internal key.';
-comment on column status.uuid is 'Last part of its URL.';
-comment on column status.zaak_id is 'The case.';
 comment on column status.statustype_id is 'The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.';
 comment on column status.statustype_url is 'The stage, when it stands elsewhere.';
 comment on column status.statustype_omschrijving is 'Name of a stage elsewhere, when it was reached.';
 comment on column status.is_eindstatus is 'Whether a stage elsewhere is the last of its zaaktype, as that server said when it was reached. Of ours the volgnummer says it.';
 comment on column status.datum_status_gezet is 'When it was reached.';
-comment on column status.statustoelichting is 'Explanation.';
 comment on column status.gezetdoor_id is 'The rol that set it; empty again when that goes, since a status is a fact of its own.';
 comment on column status.laatst is 'Whether its case has no later status. Kept by triggers.';
 
 create table substatus (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint substatus_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint substatus_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   status_id bigint not null references status on delete cascade,
   omschrijving text not null,
@@ -305,21 +252,14 @@ create table substatus (
 create index substatus_zaak_id_idx on substatus (zaak_id);
 create index substatus_status_id_idx on substatus (status_id);
 comment on table substatus is 'A step within a status (Zaken API, SubStatus).';
-comment on column substatus.id is 'Internal key.';
-comment on column substatus.uuid is 'Last part of its URL.';
-comment on column substatus.zaak_id is 'The case.';
 comment on column substatus.status_id is 'The status that it is a step of.';
-comment on column substatus.omschrijving is 'Name.';
 comment on column substatus.tijdstip is 'When it was reached.';
-comment on column substatus.doelgroep is 'For whom: betrokkenen, intern or empty.';
 
 create table resultaat (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_unique unique,
   zaak_id bigint not null constraint resultaat_zaak_unique unique references zaak on delete cascade,
   resultaattype_id bigint references resultaattype,
-  resultaattype_url text,
-  resultaattype_elsewhere jsonb,
+  resultaattype_url text, resultaattype_elsewhere jsonb,
   toelichting text not null default '',
   constraint resultaat_one_type check (num_nonnulls(resultaattype_id, resultaattype_url) = 1),
   constraint resultaat_data_of_type_elsewhere check ((resultaattype_url is null) = (resultaattype_elsewhere is null))
@@ -328,13 +268,9 @@ create index resultaat_resultaattype_url_idx on resultaat (resultaattype_url) wh
 -- Of a type, in the order of the list and with the case that rights look at: a page is found by walking the index.
 create index resultaat_resultaattype_idx on resultaat (resultaattype_id, id) include (zaak_id);
 comment on table resultaat is 'Outcome of a case (Zaken API, Resultaat); a case has one at most.';
-comment on column resultaat.id is 'Internal key.';
-comment on column resultaat.uuid is 'Last part of its URL.';
-comment on column resultaat.zaak_id is 'The case.';
 comment on column resultaat.resultaattype_id is 'The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.';
 comment on column resultaat.resultaattype_url is 'The kind of outcome, when it stands elsewhere.';
 comment on column resultaat.resultaattype_elsewhere is 'What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.';
-comment on column resultaat.toelichting is 'Explanation.';
 
 create view resultaat_archiving as
   select r.zaak_id,
@@ -347,7 +283,6 @@ create view resultaat_archiving as
     coalesce(y.brondatum_procestermijn, r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,procestermijn}') as procestermijn
   from resultaat r left join resultaattype y on y.id = r.resultaattype_id;
 comment on view resultaat_archiving is 'How the outcome of a case has it archived, wherever its resultaattype stands.';
-comment on column resultaat_archiving.zaak_id is 'The case.';
 comment on column resultaat_archiving.omschrijving is 'What the outcome is called.';
 comment on column resultaat_archiving.archiefnominatie is 'Whether the case is kept (blijvend_bewaren) or destroyed (vernietigen).';
 comment on column resultaat_archiving.archiefactietermijn is 'After how long.';
@@ -362,8 +297,7 @@ create table zaakinformatieobject (
   zaak_id bigint not null references zaak on delete cascade,
   enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
   informatieobject_url text,
-  titel text not null default '',
-  beschrijving text not null default '',
+  titel text not null default '', beschrijving text not null default '',
   registratiedatum timestamptz not null default now(),
   vernietigingsdatum timestamptz,
   status_id bigint references status on delete set null,
@@ -377,15 +311,9 @@ create unique index zaakinformatieobject_elsewhere_unique on zaakinformatieobjec
 create index zaakinformatieobject_informatieobject_url_idx on zaakinformatieobject (informatieobject_url)
   where informatieobject_url is not null;
 comment on table zaakinformatieobject is 'That a document belongs to a case (Zaken API, ZaakInformatieObject); an objectinformatieobject stands beside it (zrc-005).';
-comment on column zaakinformatieobject.id is 'Internal key.';
-comment on column zaakinformatieobject.uuid is 'Last part of its URL.';
-comment on column zaakinformatieobject.zaak_id is 'The case.';
 comment on column zaakinformatieobject.enkelvoudiginformatieobject_id is 'The document, when it is one of ours; it cannot be deleted while this is here.';
-comment on column zaakinformatieobject.informatieobject_url is 'The document when it stands elsewhere.';
 comment on column zaakinformatieobject.titel is 'Name of the document within the case.';
-comment on column zaakinformatieobject.beschrijving is 'Description.';
 comment on column zaakinformatieobject.registratiedatum is 'When it was linked (zrc-004).';
-comment on column zaakinformatieobject.vernietigingsdatum is 'When the document is to be destroyed.';
 comment on column zaakinformatieobject.status_id is 'The status for which it matters.';
 
 create table zaakeigenschap (
@@ -394,31 +322,24 @@ create table zaakeigenschap (
   zaak_id bigint not null references zaak on delete cascade,
   eigenschap_id bigint references eigenschap,
   eigenschap_url text,
-  naam text not null,
-  waarde text not null,
+  naam text not null, waarde text not null,
   constraint zaakeigenschap_one_type check (num_nonnulls(eigenschap_id, eigenschap_url) = 1)
 );
 create index zaakeigenschap_zaak_id_idx on zaakeigenschap (zaak_id);
 create index zaakeigenschap_eigenschap_id_idx on zaakeigenschap (eigenschap_id);
 comment on table zaakeigenschap is 'A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).';
-comment on column zaakeigenschap.id is 'Internal key.';
-comment on column zaakeigenschap.uuid is 'Last part of its URL.';
-comment on column zaakeigenschap.zaak_id is 'The case.';
 comment on column zaakeigenschap.eigenschap_id is 'The eigenschap; of the zaaktype of the case (zrc-018), when that is one of ours.';
 comment on column zaakeigenschap.eigenschap_url is 'The eigenschap, when it stands elsewhere.';
 comment on column zaakeigenschap.naam is 'Its name when the row was made.';
 comment on column zaakeigenschap.waarde is 'The value.';
 
 create table zaakobject (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakobject_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakobject_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   object text not null default '',
   zaakobjecttype_id bigint references zaakobjecttype,
   zaakobjecttype_url text,
-  object_type text not null,
-  object_type_overige text not null default '',
-  object_type_overige_definitie jsonb,
+  object_type text not null, object_type_overige text not null default '', object_type_overige_definitie jsonb,
   relatieomschrijving text not null default '',
   object_identificatie jsonb,
   constraint zaakobject_one_type check (num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1)
@@ -429,33 +350,25 @@ create index zaakobject_object_idx on zaakobject (object) where object <> '';
 create index zaakobject_object_type_idx on zaakobject (object_type);
 comment on table zaakobject is 'What a case is about (Zaken API, ZaakObject).';
 comment on column zaakobject.id is 'Internal key; order of lists, newest first.';
-comment on column zaakobject.uuid is 'Last part of its URL.';
-comment on column zaakobject.zaak_id is 'The case.';
 comment on column zaakobject.object is 'URL of the object; empty: object_identificatie says it.';
 comment on column zaakobject.zaakobjecttype_id is 'The zaakobjecttype, when one of ours was named.';
 comment on column zaakobject.zaakobjecttype_url is 'The zaakobjecttype, when one elsewhere was named.';
 comment on column zaakobject.object_type is 'Kind of object; decides the shape of object_identificatie.';
 comment on column zaakobject.object_type_overige is 'Kind of object in words, where object_type is overige.';
 comment on column zaakobject.object_type_overige_definitie is 'How the data of the object is found and judged, as the API shows it.';
-comment on column zaakobject.relatieomschrijving is 'What the object is to the case.';
 comment on column zaakobject.object_identificatie is 'The object, complete as the API shows it.';
 
 create table zaakbesluit (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint zaakbesluit_uuid_unique unique,
   zaak_id bigint not null constraint zaakbesluit_zaak_exists references zaak,
-  besluit_uuid uuid,
-  besluit_url text,
-  ingangsdatum date,
-  vervaldatum date,
+  besluit_uuid uuid, besluit_url text,
+  ingangsdatum date, vervaldatum date,
   constraint zaakbesluit_one_besluit check (num_nonnulls(besluit_uuid, besluit_url) = 1),
   constraint zaakbesluit_unique unique nulls not distinct (zaak_id, besluit_uuid, besluit_url)
 );
 create index zaakbesluit_besluit_uuid_idx on zaakbesluit (besluit_uuid) where besluit_uuid is not null;
 comment on table zaakbesluit is 'Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.';
-comment on column zaakbesluit.id is 'Internal key.';
-comment on column zaakbesluit.uuid is 'Last part of its URL.';
-comment on column zaakbesluit.zaak_id is 'The case.';
 comment on column zaakbesluit.besluit_uuid is 'uuid of the besluit when it is one of ours.';
 comment on column zaakbesluit.besluit_url is 'URL of the besluit when it stands elsewhere.';
 comment on column zaakbesluit.ingangsdatum is 'Its ingangsdatum: archiving may count from it.';
@@ -467,20 +380,14 @@ create table klantcontact (
   zaak_id bigint not null references zaak on delete cascade,
   identificatie text not null constraint klantcontact_identificatie_unique unique,
   datumtijd timestamptz not null,
-  kanaal text not null default '',
-  onderwerp text not null default '',
+  kanaal text not null default '', onderwerp text not null default '',
   toelichting text not null default ''
 );
 create index klantcontact_zaak_id_idx on klantcontact (zaak_id);
 comment on table klantcontact is 'A contact with a customer about a case (Zaken API, KlantContact; deprecated).';
-comment on column klantcontact.id is 'Internal key.';
-comment on column klantcontact.uuid is 'Last part of its URL.';
-comment on column klantcontact.zaak_id is 'The case.';
 comment on column klantcontact.identificatie is 'Number, unique over all.';
 comment on column klantcontact.datumtijd is 'When it was.';
 comment on column klantcontact.kanaal is 'Channel.';
-comment on column klantcontact.onderwerp is 'Subject.';
-comment on column klantcontact.toelichting is 'Explanation.';
 
 create table zaakcontactmoment (
   id bigint generated always as identity primary key,
@@ -491,9 +398,6 @@ create table zaakcontactmoment (
 );
 create index zaakcontactmoment_contactmoment_idx on zaakcontactmoment (contactmoment);
 comment on table zaakcontactmoment is 'A contactmoment about a case (Zaken API, ZaakContactMoment).';
-comment on column zaakcontactmoment.id is 'Internal key.';
-comment on column zaakcontactmoment.uuid is 'Last part of its URL.';
-comment on column zaakcontactmoment.zaak_id is 'The case.';
 comment on column zaakcontactmoment.contactmoment is 'Its URL.';
 
 create table zaakverzoek (
@@ -505,17 +409,13 @@ create table zaakverzoek (
 );
 create index zaakverzoek_verzoek_idx on zaakverzoek (verzoek);
 comment on table zaakverzoek is 'A verzoek that belongs to a case (Zaken API, ZaakVerzoek).';
-comment on column zaakverzoek.id is 'Internal key.';
-comment on column zaakverzoek.uuid is 'Last part of its URL.';
-comment on column zaakverzoek.zaak_id is 'The case.';
 comment on column zaakverzoek.verzoek is 'Its URL.';
 
 create table zaaknotitie (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint zaaknotitie_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
-  onderwerp text not null,
-  tekst text not null,
+  onderwerp text not null, tekst text not null,
   aangemaakt_door text not null default '',
   notitie_type text not null default 'intern'
     constraint zaaknotitie_notitie_type_check check (notitie_type in ('intern', 'extern')),
@@ -525,20 +425,14 @@ create table zaaknotitie (
 );
 create index zaaknotitie_zaak_id_idx on zaaknotitie (zaak_id);
 comment on table zaaknotitie is 'A note on a case (Zaken API 1.7, ZaakNotitie).';
-comment on column zaaknotitie.id is 'Internal key.';
-comment on column zaaknotitie.uuid is 'Last part of its URL.';
-comment on column zaaknotitie.zaak_id is 'The case.';
-comment on column zaaknotitie.onderwerp is 'Subject.';
 comment on column zaaknotitie.tekst is 'The note.';
 comment on column zaaknotitie.aangemaakt_door is 'Who wrote it.';
-comment on column zaaknotitie.notitie_type is 'intern or extern.';
 comment on column zaaknotitie.status is 'concept or definitief; a definitive note does not change.';
 comment on column zaaknotitie.aanmaakdatum is 'When it was made.';
 comment on column zaaknotitie.wijzigingsdatum is 'When it last changed.';
 
 create table reserved_zaaknummer (
-  bronorganisatie text not null,
-  identificatie text not null,
+  bronorganisatie text not null, identificatie text not null,
   reserved_at timestamptz not null default now(),
   primary key (identificatie, bronorganisatie)
 );
@@ -556,69 +450,69 @@ comment on sequence zaak_nummer_uwv is 'Places in the order of UWV: 702 prefixes
 
 -- One expression: PostgreSQL puts a function like this into the statement that calls it; one with a FROM is run as a query of
 -- its own, which took more time than finding the zaaktype of the case.
-create function zaak_identificatie(dag date) returns text language sql volatile as $$
-  select 'ZAAK-' || to_char(dag, 'YYYY') || '-' || to_char(nextval('zaak_nummer'), 'FM9999999990000000000')
+create function zaak_identificatie(day date) returns text language sql volatile as $$
+  select 'ZAAK-' || to_char(day, 'YYYY') || '-' || to_char(nextval('zaak_nummer'), 'FM9999999990000000000')
 $$;
 comment on function zaak_identificatie(date) is 'The next generated identificatie, for a zaak of this startdatum.';
 
 -- A number may be taken already, when cases came from elsewhere with theirs.
-create function skip_zaaknummers(dag date) returns void language plpgsql volatile as $$
+create function skip_zaaknummers(day date) returns void language plpgsql volatile as $$
 declare
-  hoogste bigint;
+  highest bigint;
 begin
-  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
+  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into highest
+  from zaak where identificatie like 'ZAAK-' || to_char(day, 'YYYY') || '-%';
   perform nextval('zaak_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
+  from generate_series(1, least(coalesce(highest, 0) - (select last_value from zaak_nummer), 10000000));
 end $$;
 comment on function skip_zaaknummers(date) is 'Moves the sequence of generated numbers past the numbers that zaken of this year have.';
 
 create function zaaknummer_uwv_letters(n bigint) returns text language sql immutable as $$
-  select case when voor < 26 then chr(65 + voor) else chr(65 + voor / 26 - 1) || chr(65 + voor % 26) end
-  from (select (n / 10000000)::integer) as prefix(voor)
+  select case when prefix_at < 26 then chr(65 + prefix_at) else chr(65 + prefix_at / 26 - 1) || chr(65 + prefix_at % 26) end
+  from (select (n / 10000000)::integer) as prefix(prefix_at)
 $$;
 comment on function zaaknummer_uwv_letters is 'The letters before the number at this place in the order of UWV: A to Z, then AA to ZZ.';
 
 -- Letters count as 0 to 25, and each place as much as its number, from the left; the check digit brings the sum to 10 modulo
 -- 11. Where it would have to be 10 itself, there is no such number.
 create function zaaknummer_uwv(n bigint) returns text language sql immutable as $$
-  with nummer as (select zaaknummer_uwv_letters(n) || lpad((n % 10000000)::text, 7, '0') as tekst),
-  som as (
-    select sum(plaats * (ascii(teken) - case when teken between '0' and '9' then 48 else 65 end)) as som
-    from nummer, unnest(string_to_array(tekst, null)) with ordinality as t(teken, plaats)
+  with number as (select zaaknummer_uwv_letters(n) || lpad((n % 10000000)::text, 7, '0') as body),
+  weight as (
+    select sum(place * (ascii(sign) - case when sign between '0' and '9' then 48 else 65 end)) as weight
+    from number, unnest(string_to_array(body, null)) with ordinality as t(sign, place)
   )
   select (
-    select tekst || cijfer from generate_series(0, 9) cijfer
-    where (som + (length(tekst) + 1) * cijfer) % 11 = 10
-  ) from nummer, som
+    select body || digit from generate_series(0, 9) digit
+    where (weight + (length(body) + 1) * digit) % 11 = 10
+  ) from number, weight
 $$;
 comment on function zaaknummer_uwv is 'The number at this place in the order of UWV; null where there is none.';
 
-create function zaak_identificatie(dag date, wijze text, heden date) returns text language plpgsql volatile as $$
+create function zaak_identificatie(day date, way text, current_day date) returns text language plpgsql volatile as $$
 declare
-  nummer text;
+  number text;
 begin
-  if wijze = 'use-creation-year' then return zaak_identificatie(heden); end if;
-  if wijze <> 'use-uwv-identification' then return zaak_identificatie(dag); end if;
-  while nummer is null loop
-    nummer := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
+  if way = 'use-creation-year' then return zaak_identificatie(current_day); end if;
+  if way <> 'use-uwv-identification' then return zaak_identificatie(day); end if;
+  while number is null loop
+    number := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
   end loop;
-  return nummer;
+  return number;
 end $$;
 comment on function zaak_identificatie(date, text, date) is 'The next generated identificatie in this way, for a zaak of this startdatum.';
 
-create function skip_zaaknummers(dag date, wijze text, heden date) returns void language plpgsql volatile as $$
+create function skip_zaaknummers(day date, way text, current_day date) returns void language plpgsql volatile as $$
 declare
-  laatste bigint;
+  last_place bigint;
   letters text;
-  hoogste bigint;
+  highest bigint;
 begin
-  if wijze = 'use-creation-year' then perform skip_zaaknummers(heden); return; end if;
-  if wijze <> 'use-uwv-identification' then perform skip_zaaknummers(dag); return; end if;
-  select last_value into laatste from zaak_nummer_uwv;
-  letters := zaaknummer_uwv_letters(laatste);
-  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
+  if way = 'use-creation-year' then perform skip_zaaknummers(current_day); return; end if;
+  if way <> 'use-uwv-identification' then perform skip_zaaknummers(day); return; end if;
+  select last_value into last_place from zaak_nummer_uwv;
+  letters := zaaknummer_uwv_letters(last_place);
+  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into highest
   from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
-  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
+  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(highest, 0) - last_place % 10000000);
 end $$;
 comment on function skip_zaaknummers(date, text, date) is 'Moves the sequence of this way past the numbers that zaken have already.';

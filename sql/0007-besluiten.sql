@@ -2,26 +2,20 @@
 -- stand at another server; then the row has the URL.
 
 create table besluit (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint besluit_uuid_unique unique,
-  identificatie text not null,
-  verantwoordelijke_organisatie text not null,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint besluit_uuid_unique unique,
+  identificatie text not null, verantwoordelijke_organisatie text not null,
   besluittype_id bigint references besluittype,
-  besluittype_url text,
-  besluittype_catalogus_url text not null default '',
+  besluittype_url text, besluittype_catalogus_url text not null default '',
   zaak_id bigint constraint besluit_zaak_exists references zaak,
   zaak_url text,
   datum date not null,
-  toelichting text not null default '',
-  bestuursorgaan text not null default '',
+  toelichting text not null default '', bestuursorgaan text not null default '',
   ingangsdatum date not null,
   vervaldatum date,
   vervalreden text not null default ''
     constraint besluit_vervalreden_check
       check (vervalreden in ('', 'tijdelijk', 'ingetrokken_overheid', 'ingetrokken_belanghebbende')),
-  publicatiedatum date,
-  verzenddatum date,
-  uiterlijke_reactiedatum date,
+  publicatiedatum date, verzenddatum date, uiterlijke_reactiedatum date,
   dubbel integer not null default 0,
   constraint besluit_identificatie_unique unique (identificatie, verantwoordelijke_organisatie, dubbel),
   constraint besluit_one_type check (num_nonnulls(besluittype_id, besluittype_url) = 1),
@@ -33,7 +27,6 @@ create index besluit_zaak_id_idx on besluit (zaak_id) where zaak_id is not null;
 create index besluit_zaak_url_idx on besluit (zaak_url) where zaak_url is not null;
 comment on table besluit is 'A decision (Besluiten API, Besluit). When it is taken in a zaak, a zaakbesluit stands beside it (brc-006).';
 comment on column besluit.id is 'Internal key; order of lists, newest first.';
-comment on column besluit.uuid is 'Last part of its URL.';
 comment on column besluit.identificatie is 'Number; unique together with verantwoordelijke_organisatie, and never changes (brc-002).';
 comment on column besluit.verantwoordelijke_organisatie is 'RSIN of the organisation that answers for it; never changes.';
 comment on column besluit.besluittype_id is 'The version of the decision type, when that is one of ours; never changes (brc-001).';
@@ -42,14 +35,11 @@ comment on column besluit.besluittype_catalogus_url is 'Catalogue of a decision 
 comment on column besluit.zaak_id is 'The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.';
 comment on column besluit.zaak_url is 'The case in which it was taken, if that stands elsewhere.';
 comment on column besluit.datum is 'Day on which it was taken.';
-comment on column besluit.toelichting is 'Explanation.';
 comment on column besluit.bestuursorgaan is 'Who took it.';
 comment on column besluit.ingangsdatum is 'Day from which it holds.';
 comment on column besluit.vervaldatum is 'Day on which it lapses.';
 comment on column besluit.vervalreden is 'Why it lapses.';
-comment on column besluit.publicatiedatum is 'Day of publication.';
 comment on column besluit.verzenddatum is 'Day on which it was sent.';
-comment on column besluit.uiterlijke_reactiedatum is 'Last day on which objections can be made.';
 comment on column besluit.dubbel is '0, or the place among decisions that were taken over with the same number.';
 
 create table besluitinformatieobject (
@@ -61,36 +51,33 @@ create table besluitinformatieobject (
   constraint besluitinformatieobject_unique unique (besluit_id, enkelvoudiginformatieobject_id),
   constraint besluitinformatieobject_one_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
 );
-create index besluitinformatieobject_enkelvoudiginformatieobject_id_idx
-  on besluitinformatieobject (enkelvoudiginformatieobject_id);
+create index besluitinformatieobject_enkelvoudiginformatieobject_id_idx on besluitinformatieobject (enkelvoudiginformatieobject_id);
 create unique index besluitinformatieobject_elsewhere_unique on besluitinformatieobject (besluit_id, informatieobject_url)
   where informatieobject_url is not null;
 create index besluitinformatieobject_informatieobject_url_idx on besluitinformatieobject (informatieobject_url)
   where informatieobject_url is not null;
 comment on table besluitinformatieobject is 'That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).';
 comment on column besluitinformatieobject.id is 'Internal key; order of lists.';
-comment on column besluitinformatieobject.uuid is 'Last part of its URL.';
 comment on column besluitinformatieobject.besluit_id is 'The decision; gone with it (brc-009).';
 comment on column besluitinformatieobject.enkelvoudiginformatieobject_id is 'The document, when it is one of ours.';
-comment on column besluitinformatieobject.informatieobject_url is 'The document when it stands elsewhere.';
 
 create sequence besluit_nummer;
 comment on sequence besluit_nummer is 'Numbers of generated identificaties of besluiten; it never goes back, so a number never returns.';
 
-create function besluit_identificatie(dag date) returns text language sql volatile as $$
-  select 'BESLUIT-' || to_char(dag, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+create function besluit_identificatie(day date) returns text language sql volatile as $$
+  select 'BESLUIT-' || to_char(day, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
   from nextval('besluit_nummer') n
 $$;
 comment on function besluit_identificatie is 'The next generated identificatie, for a besluit of this day.';
 
 -- A number may be taken already, when decisions came from elsewhere with theirs.
-create function skip_besluitnummers(dag date) returns void language plpgsql volatile as $$
+create function skip_besluitnummers(day date) returns void language plpgsql volatile as $$
 declare
-  hoogste bigint;
+  highest bigint;
 begin
-  select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from besluit where identificatie like 'BESLUIT-' || to_char(dag, 'YYYY') || '-%';
+  select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into highest
+  from besluit where identificatie like 'BESLUIT-' || to_char(day, 'YYYY') || '-%';
   perform nextval('besluit_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from besluit_nummer), 10000000));
+  from generate_series(1, least(coalesce(highest, 0) - (select last_value from besluit_nummer), 10000000));
 end $$;
 comment on function skip_besluitnummers is 'Moves the sequence of generated numbers past the numbers that besluiten of this year have.';

@@ -1,8 +1,7 @@
 -- Other services that this one talks to, and the other side of relations with them, which we keep in step there.
 
 create table service (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint service_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint service_uuid_unique unique,
   label text not null constraint service_label_check check (length(label) between 1 and 100),
   slug text not null constraint service_slug_unique unique constraint service_slug_check check (slug ~ '^[-a-zA-Z0-9_]{1,100}$'),
   soort text not null constraint service_soort_check check (soort in ('nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc')),
@@ -10,16 +9,12 @@ create table service (
     constraint service_api_root_unique unique constraint service_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
   authenticatie text not null default 'geen'
     constraint service_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key', 'oauth2')),
-  client_id text not null default '',
-  header text not null default '',
+  client_id text not null default '', header text not null default '',
   geheim bytea,
-  gebruikers_id text not null default '',
-  gebruikers_weergave text not null default '',
+  gebruikers_id text not null default '', gebruikers_weergave text not null default '',
   timeout_ms integer not null default 10000 constraint service_timeout_ms_check check (timeout_ms between 100 and 300000),
   created_at timestamptz not null default now(),
-  token_url text not null default '',
-  token_scope text not null default '',
-  certificaat text not null default '',
+  token_url text not null default '', token_scope text not null default '', certificaat text not null default '',
   certificate_key bytea,
   ca text not null default '',
   constraint service_authenticatie_complete check (case authenticatie
@@ -30,7 +25,6 @@ create table service (
   constraint service_certificaat_complete check ((certificaat <> '') = (certificate_key is not null))
 );
 comment on table service is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
-comment on column service.id is 'Internal key.';
 comment on column service.uuid is 'Constant name, also what the secret is bound to.';
 comment on column service.label is 'Name for people.';
 comment on column service.slug is 'Name for configuration files.';
@@ -43,10 +37,6 @@ comment on column service.geheim is 'Secret (zgw, oauth2) or key (api_key), encr
 comment on column service.gebruikers_id is 'Claim user_id of our tokens.';
 comment on column service.gebruikers_weergave is 'Claim user_representation of our tokens.';
 comment on column service.timeout_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
-comment on column service.created_at is 'When it was made.';
-comment on column service.token_url is 'Where a token is asked (oauth2).';
-comment on column service.token_scope is 'Scope that is asked for (oauth2).';
-comment on column service.certificaat is 'Client certificate that we show (PEM); empty: none.';
 comment on column service.certificate_key is 'Private key of that certificate (PEM); encrypted with SECRET_KEY.';
 comment on column service.ca is 'Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.';
 
@@ -56,13 +46,10 @@ comment on column service.ca is 'Certificates that vouch for the service, instea
 create table pending_mirror (
   id bigint generated always as identity primary key,
   soort text not null constraint pending_mirror_soort_check check (soort in ('maken', 'verwijderen')),
-  actor jsonb not null,
-  wijzigingen jsonb not null,
-  rijen jsonb not null,
+  actor jsonb not null, wijzigingen jsonb not null, rijen jsonb not null,
   begun_at timestamptz not null default now()
 );
 comment on table pending_mirror is 'Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.';
-comment on column pending_mirror.id is 'Internal key.';
 comment on column pending_mirror.soort is 'maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.';
 comment on column pending_mirror.actor is 'Who made the change, as audit records name him.';
 comment on column pending_mirror.wijzigingen is 'The changes as they will be recorded.';
@@ -84,7 +71,6 @@ create table mirror (
 create index mirror_source_uuid_idx on mirror (source_uuid);
 create index mirror_pending_mirror_id_idx on mirror (pending_mirror_id) where pending_mirror_id is not null;
 comment on table mirror is 'The other side of a relation of ours, at another server: made and removed there by us.';
-comment on column mirror.id is 'Internal key.';
 comment on column mirror.soort is 'Kind of resource at the other side.';
 comment on column mirror.bron is 'Our table that holds the relation.';
 comment on column mirror.source_uuid is 'Our row in it.';
@@ -98,10 +84,7 @@ comment on column mirror.weg is 'Whether our side is gone for good: a job remove
 create table outgoing_request (
   id bigint generated always as identity primary key,
   tijdstip timestamptz not null,
-  service text not null,
-  methode text not null,
-  host text not null,
-  pad text not null,
+  service text not null, methode text not null, host text not null, pad text not null,
   status integer,
   uitkomst text not null,
   ms integer not null,

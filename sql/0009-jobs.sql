@@ -6,13 +6,10 @@
 -- hand is harmless: a living worker registers itself again.
 create table worker (
   id integer generated always as identity primary key,
-  naam text not null,
-  versie text not null,
-  host text not null,
+  naam text not null, versie text not null, host text not null,
   pid integer not null,
   pool_id text not null constraint worker_pool_id_unique unique,
-  started_at timestamptz not null default now(),
-  seen_at timestamptz not null default now(),
+  started_at timestamptz not null default now(), seen_at timestamptz not null default now(),
   uninterrupted_since timestamptz not null default now()
 );
 comment on table worker is 'One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.';
@@ -48,9 +45,7 @@ create table clock_setback (
   id bigint generated always as identity primary key,
   noticed_at timestamptz not null default now(),
   ahead_seconds double precision not null,
-  deliveries integer not null,
-  receivers integer not null,
-  jobs integer not null,
+  deliveries integer not null, receivers integer not null, jobs integer not null,
   resumed integer not null
 );
 comment on table clock_setback is 'When the clock of the database was found to have been ahead, and what was pulled back. The last hundred are kept.';
@@ -65,11 +60,8 @@ comment on column clock_setback.resumed is 'Abonnementen that had been blocked b
 create table retention_run (
   id bigint generated always as identity primary key,
   started_by text not null default '',
-  begun_at timestamptz not null default now(),
-  ended_at timestamptz,
-  imports integer not null default 0,
-  notificaties integer not null default 0,
-  bestanden integer not null default 0,
+  begun_at timestamptz not null default now(), ended_at timestamptz,
+  imports integer not null default 0, notificaties integer not null default 0, bestanden integer not null default 0,
   unfinished integer not null default 0,
   overgeslagen text[] not null default '{}',
   fout text

@@ -5,16 +5,12 @@ create table notificatie (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint notificatie_uuid_unique unique,
   kanaal text not null,
-  hoofd_object text not null,
-  hoofd_object_uuid uuid not null,
-  resource text not null,
-  resource_url text not null,
-  actie text not null,
+  hoofd_object text not null, hoofd_object_uuid uuid not null,
+  resource text not null, resource_url text not null, actie text not null,
   kenmerken jsonb not null,
   aanmaakdatum timestamptz not null default now(),
   bron text not null default '',
-  aanmaakdatum_text text,
-  cloudevent text,
+  aanmaakdatum_text text, cloudevent text,
   request_id text not null default '',
   traceparent text
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
@@ -31,7 +27,6 @@ comment on column notificatie.hoofd_object is 'URL of the main object.';
 comment on column notificatie.hoofd_object_uuid is 'uuid of the main object: messages of one object keep their order.';
 comment on column notificatie.resource is 'Kind of the changed object.';
 comment on column notificatie.resource_url is 'URL of the changed object.';
-comment on column notificatie.actie is 'create, update, partial_update or destroy.';
 comment on column notificatie.kenmerken is 'Attributes on which subscribers filter.';
 comment on column notificatie.aanmaakdatum is 'When the change was made.';
 comment on column notificatie.bron is 'Attribute source of a message that another publisher gave; empty: none.';
@@ -46,11 +41,9 @@ create table delivery (
   hoofd_object_uuid uuid not null,
   status text not null default 'gepland' constraint delivery_status_check check (status in ('gepland', 'mislukt')),
   next_attempt_at timestamptz default now(),
-  retries integer not null default 0,
-  attempt integer not null default 0,
+  retries integer not null default 0, attempt integer not null default 0,
   claimed_by integer,
-  begun_at timestamptz,
-  ended_at timestamptz,
+  begun_at timestamptz, ended_at timestamptz,
   replay boolean not null default false,
   primary key (notificatie_id, abonnement_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
@@ -102,12 +95,6 @@ select n.uuid, n.kanaal, n.resource, n.actie, n.resource_url, n.aanmaakdatum,
   (select min(l.next_attempt_at) from delivery l where l.notificatie_id = n.id) as next_attempt_at
 from notificatie n order by n.id desc;
 comment on view notificatie_overview is 'Messages with their state, newest first.';
-comment on column notificatie_overview.uuid is 'Constant id of the message.';
-comment on column notificatie_overview.kanaal is 'Channel, such as documenten.';
-comment on column notificatie_overview.resource is 'Kind of the resource that changed.';
-comment on column notificatie_overview.actie is 'create, update, partial_update or destroy.';
-comment on column notificatie_overview.resource_url is 'The resource that changed.';
-comment on column notificatie_overview.aanmaakdatum is 'When it changed.';
 comment on column notificatie_overview.status is 'mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).';
 comment on column notificatie_overview.next_attempt_at is 'When it is sent next.';
 
@@ -144,7 +131,6 @@ comment on column notificatie_settings.backoff_max is 'Longest delay in seconds,
 comment on column notificatie_settings.base_factor is 'Base of the power in the delay.';
 comment on column notificatie_settings.in_order is 'Messages of one main object wait for each other.';
 comment on column notificatie_settings.modus is 'Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).';
-comment on column notificatie_settings.changed_at is 'When it was last changed.';
 comment on column notificatie_settings.block_after_hours is 'An abonnement is blocked when a message waits for it for so many hours.';
 comment on column notificatie_settings.block_from_count is 'An abonnement is blocked when so many messages wait for it.';
 insert into notificatie_settings default values;
@@ -170,8 +156,7 @@ comment on function wake_sender is 'Wakes a sender, unless one looks by itself. 
 -- ---- the notifications service that is built in: who subscribes ----
 
 create table kanaal (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint kanaal_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint kanaal_uuid_unique unique,
   naam text not null constraint kanaal_naam_unique unique constraint kanaal_naam_check check (length(naam) between 1 and 50),
   documentatie_link text not null default ''
     constraint kanaal_documentatie_link_check check (length(documentatie_link) <= 200),
@@ -181,16 +166,13 @@ create table kanaal (
 );
 comment on table kanaal is 'Channels of the notifications service that is built in.';
 comment on column kanaal.id is 'Internal key; order of lists.';
-comment on column kanaal.uuid is 'Last part of its URL.';
 comment on column kanaal.naam is 'Name, such as zaken. It never changes.';
 comment on column kanaal.documentatie_link is 'Where its kenmerken are explained; may be empty.';
 comment on column kanaal.filters is 'Names of the kenmerken that one may filter on.';
 comment on column kanaal.eigen is 'This service publishes on it: its filters come from the program.';
-comment on column kanaal.created_at is 'When it was made.';
 
 create table abonnement (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint abonnement_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint abonnement_uuid_unique unique,
   applicatie_id bigint constraint abonnement_applicatie references applicatie on delete set null,
   client_id text not null default '',
   callback_url text not null constraint abonnement_callback_url_check check (length(callback_url) between 1 and 2000),
@@ -198,9 +180,7 @@ create table abonnement (
     constraint abonnement_authenticatie_check check (authenticatie in ('header', 'jwt', 'oauth2')),
   auth bytea not null,
   outgoing_client_id text not null default '',
-  token_url text not null default '',
-  token_scope text not null default '',
-  certificaat text not null default '',
+  token_url text not null default '', token_scope text not null default '', certificaat text not null default '',
   certificate_key bytea,
   ondertekening bytea[] not null default '{}'
     constraint abonnement_ondertekening_check check (cardinality(ondertekening) <= 2),
@@ -213,13 +193,9 @@ create table abonnement (
   reason text not null default '',
   status_since timestamptz not null default now(),
   fouten integer not null default 0,
-  failing_since timestamptz,
-  not_before timestamptz,
-  last_outcome text,
-  last_http_status integer,
-  created_at timestamptz not null default now(),
-  changed_at timestamptz not null default now(),
-  deleted_at timestamptz,
+  failing_since timestamptz, not_before timestamptz,
+  last_outcome text, last_http_status integer,
+  created_at timestamptz not null default now(), changed_at timestamptz not null default now(), deleted_at timestamptz,
   last_fault_at timestamptz,
   missed_after bigint
 );
@@ -233,9 +209,6 @@ comment on column abonnement.callback_url is 'Where messages go.';
 comment on column abonnement.authenticatie is 'How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).';
 comment on column abonnement.auth is 'Value of the header Authorization, or the secret (jwt, oauth2); encrypted with SECRET_KEY.';
 comment on column abonnement.outgoing_client_id is 'Our client id there (jwt, oauth2).';
-comment on column abonnement.token_url is 'Where a token is asked (oauth2).';
-comment on column abonnement.token_scope is 'Scope that is asked for (oauth2).';
-comment on column abonnement.certificaat is 'Client certificate that we show (PEM); empty: none.';
 comment on column abonnement.certificate_key is 'Private key of that certificate; encrypted with SECRET_KEY.';
 comment on column abonnement.ondertekening is 'Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.';
 comment on column abonnement.cloudevents is 'It gets cloud events instead of messages of the standard.';
@@ -250,8 +223,6 @@ comment on column abonnement.failing_since is 'Since when attempts fail; empty: 
 comment on column abonnement.not_before is 'Nothing is sent to it before this moment: it asked for that, or it fails and is probed.';
 comment on column abonnement.last_outcome is 'Outcome of the last attempt that failed; empty: the last one succeeded.';
 comment on column abonnement.last_http_status is 'Status of that answer.';
-comment on column abonnement.created_at is 'When it was made.';
-comment on column abonnement.changed_at is 'When it was last changed.';
 comment on column abonnement.deleted_at is 'When it was deleted: nothing is sent any more, and a worker removes what is left.';
 comment on column abonnement.last_fault_at is 'When an attempt last failed; empty: never.';
 comment on column abonnement.missed_after is 'Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.';
@@ -274,21 +245,21 @@ comment on function follow_abonnement is 'Keeps when an attempt last failed and 
 create trigger abonnement_followed before update of fouten, status, applicatie_id on abonnement
   for each row execute function follow_abonnement();
 
-create function kenmerk_name(p_naam text) returns text language sql immutable parallel safe as $$
-  select lower(replace(p_naam, '_', ''))
+create function kenmerk_name(p_name text) returns text language sql immutable parallel safe as $$
+  select lower(replace(p_name, '_', ''))
 $$;
 comment on function kenmerk_name is 'A name of a kenmerk for comparing: camelCase and snake_case are one name.';
 
-create function kenmerk_value(p_waarde text) returns text language sql immutable parallel safe as $$
-  select coalesce(substring(p_waarde from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_waarde)
+create function kenmerk_value(p_value text) returns text language sql immutable parallel safe as $$
+  select coalesce(substring(p_value from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_value)
 $$;
 comment on function kenmerk_value is 'A value of a kenmerk for comparing: of the URL of a resource only its kind and uuid, since a service may have several names.';
 
 -- What the filters of abonnementen ask is kept in a shape that is compared at once: names folded, values of URLs without their
 -- address, long values as a hash. Every change is held against all filters of its kanaal: five thousand took from half a second to half
 -- a minute, where names were folded and URLs taken apart for each. They take a fiftieth of that or less.
-create function kenmerk_short(p_waarde text) returns text language sql immutable parallel safe as $$
-  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_value(p_waarde) as w) v
+create function kenmerk_short(p_value text) returns text language sql immutable parallel safe as $$
+  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_value(p_value) as w) v
 $$;
 comment on function kenmerk_short(text) is 'A value of a kenmerk for comparing, of 64 characters at most.';
 
@@ -296,8 +267,8 @@ comment on function kenmerk_short(text) is 'A value of a kenmerk for comparing, 
 create function comparable_kenmerken(p_kenmerken jsonb) returns jsonb language plpgsql immutable parallel safe as $$
 begin
   return (select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
-    select kenmerk_name(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
-    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_short(coalesce(k.waarde, '')) as kort offset 0) v
+    select kenmerk_name(k.naam) as naam, case when min(short) = max(short) then to_jsonb(min(short)) else 'false' end as waarde
+    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_short(coalesce(k.waarde, '')) as short offset 0) v
     group by 1) k);
 end $$;
 comment on function comparable_kenmerken(jsonb) is
@@ -313,8 +284,8 @@ set search_path from current as $$
         'ACTIE', case when p_filters ->> '#actie' <> '*' then
           to_jsonb(string_to_array(p_filters ->> '#actie', ',')) end)))
   from (
-    select kenmerk_name(f.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'null' end as waarde
-    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_short(f.waarde) as kort offset 0) v
+    select kenmerk_name(f.naam) as naam, case when min(short) = max(short) then to_jsonb(min(short)) else 'null' end as waarde
+    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_short(f.waarde) as short offset 0) v
     where f.waarde <> '*' and f.naam not in ('#resource', '#actie')
     group by 1) f
 $$;
@@ -368,15 +339,12 @@ create table resend (
   positie bigint not null default 0,
   per_minute integer not null constraint resend_per_minute_check check (per_minute between 1 and 600000),
   gepland integer not null default 0,
-  started_by text not null,
-  started_at timestamptz not null default now(),
-  ended_at timestamptz,
+  started_by text not null, started_at timestamptz not null default now(), ended_at timestamptz,
   gestopt boolean not null default false
 );
 create unique index resend_one_at_once on resend (abonnement_id) where ended_at is null;
 create index resend_abonnement on resend (abonnement_id, id);
 comment on table resend is 'Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.';
-comment on column resend.id is 'Internal key.';
 comment on column resend.abonnement_id is 'Who gets them.';
 comment on column resend.soort is 'mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).';
 comment on column resend.vanaf is 'Messages that were made since this moment.';
@@ -467,7 +435,7 @@ begin
           select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
           -- What is due; of one that is probed else what would be due first.
           where l.abonnement_id = a.id and l.status = 'gepland'
-            and l.next_attempt_at <= case when a.fouten >= 5 then 'infinity' else now() end
+            and l.next_attempt_at <= case when a.fouten >= p_sparing then 'infinity' else now() end
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
           limit greatest(0, case when a.fouten >= p_sparing then 1 else a.gelijktijdig end
@@ -637,7 +605,7 @@ begin
   -- It accepts again: what waits for its next attempt goes now, and first what was made first.
   update delivery l set next_attempt_at = n.aanmaakdatum
     from abonnement a, notificatie n
-    where a.fouten >= 5 and a.id in (
+    where a.fouten >= p_sparing and a.id in (
         select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
       and l.abonnement_id = a.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at > now()
       and n.id = l.notificatie_id;
@@ -667,10 +635,7 @@ comment on function record_attempts is 'Records attempts to deliver: the deliver
 -- ---- cloud events that come in ----
 
 create table received_event (
-  bron text not null,
-  id text not null,
-  type text not null,
-  uitkomst text not null,
+  bron text not null, id text not null, type text not null, uitkomst text not null,
   received_at timestamptz not null default now(),
   primary key (bron, id)
 );

@@ -11,17 +11,12 @@ create table beheer_account (
     constraint beheer_account_max_vertrouwelijkheidaanduiding_check check (max_vertrouwelijkheidaanduiding in
     ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim')),
   wachtwoord text,
-  totp_secret bytea,
-  totp_step bigint,
-  totp_since timestamptz,
-  oidc_issuer text,
-  oidc_subject text,
+  totp_secret bytea, totp_step bigint, totp_since timestamptz,
+  oidc_issuer text, oidc_subject text,
   actief boolean not null default true,
   failed_attempts integer not null default 0,
-  last_sign_in_at timestamptz,
-  created_at timestamptz not null default now(),
-  failed_since timestamptz,
-  failed_last timestamptz,
+  last_sign_in_at timestamptz, created_at timestamptz not null default now(),
+  failed_since timestamptz, failed_last timestamptz,
   password_given boolean not null default false,
   constraint beheer_account_oidc_complete check ((oidc_issuer is null) = (oidc_subject is null))
 );
@@ -44,7 +39,6 @@ comment on column beheer_account.oidc_subject is 'Who it is there (claim sub).';
 comment on column beheer_account.actief is 'False: cannot sign in.';
 comment on column beheer_account.failed_attempts is 'Wrong passwords and codes since it last signed in, told to whoever signs in.';
 comment on column beheer_account.last_sign_in_at is 'When it last signed in.';
-comment on column beheer_account.created_at is 'When it was made.';
 comment on column beheer_account.failed_since is 'When the first of them was; empty: none.';
 comment on column beheer_account.failed_last is 'When the last of them was; empty: none.';
 comment on column beheer_account.password_given is 'The password was given by somebody else: the next sign-in asks for another.';
@@ -55,11 +49,8 @@ create table beheer_session (
   sleutel bytea not null constraint beheer_session_sleutel_unique unique,
   account_id bigint not null references beheer_account on delete cascade,
   stap text not null default 'ingelogd' constraint beheer_session_stap_check check (stap in ('totp', 'ingelogd')),
-  created_at timestamptz not null default now(),
-  seen_at timestamptz not null default now(),
-  expires_at timestamptz not null,
-  adres text not null default '',
-  browser text not null default '',
+  created_at timestamptz not null default now(), seen_at timestamptz not null default now(), expires_at timestamptz not null,
+  adres text not null default '', browser text not null default '',
   melding jsonb
 );
 create index beheer_session_account on beheer_session (account_id);
@@ -117,9 +108,7 @@ create table beheer_audit (
   handeling text not null,
   resultaat text not null default 'geslaagd'
     constraint beheer_audit_resultaat_check check (resultaat in ('geslaagd', 'geweigerd')),
-  object_kind text not null,
-  object_id text not null default '',
-  object_weergave text not null default '',
+  object_kind text not null, object_id text not null default '', object_weergave text not null default '',
   oud jsonb,
   nieuw jsonb
 );

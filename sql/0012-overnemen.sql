@@ -7,8 +7,7 @@
 -- time, and let processes side by side wait for each other. Nothing removes the takeover.
 
 create table takeover (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint takeover_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint takeover_uuid_unique unique,
   soort text not null constraint takeover_soort_check check (soort in ('api', 'open-zaak')),
   bron text not null,
   instellingen jsonb not null default '{}',
@@ -19,14 +18,11 @@ create table takeover (
   fase integer not null default 0,
   read_only boolean not null default true,
   momentopname text,
-  created_at timestamptz not null default now(),
-  round_begun_at timestamptz not null default now(),
-  round_done_at timestamptz,
+  created_at timestamptz not null default now(), round_begun_at timestamptz not null default now(), round_done_at timestamptz,
   switched_at timestamptz
 );
 create unique index takeover_one_source on takeover (bron, proef) where status <> 'omgeschakeld';
 comment on table takeover is 'Takeovers of other installations. One row as long as it lasts, however often it is run.';
-comment on column takeover.id is 'Internal key.';
 comment on column takeover.uuid is 'Part of its URL in the beheer.';
 comment on column takeover.soort is 'api (through the APIs of the standard) or open-zaak (from its database).';
 comment on column takeover.bron is 'Where it comes from, without user or password.';
@@ -38,7 +34,6 @@ comment on column takeover.ronde is 'Number of the round: each brings what chang
 comment on column takeover.fase is 'Steps of one phase run side by side; the next begins when all are complete.';
 comment on column takeover.read_only is 'Whether the APIs refuse changes of what was taken over, until the switch.';
 comment on column takeover.momentopname is 'Exported snapshot of the database that this round reads.';
-comment on column takeover.created_at is 'When it was made.';
 comment on column takeover.round_begun_at is 'When this round began.';
 comment on column takeover.round_done_at is 'When this round was complete.';
 comment on column takeover.switched_at is 'When this side came in charge.';
@@ -46,28 +41,16 @@ comment on column takeover.switched_at is 'When this side came in charge.';
 create table takeover_step (
   id bigint generated always as identity primary key,
   takeover_id bigint not null references takeover on delete cascade,
-  ronde integer not null,
-  fase integer not null,
-  volgorde integer not null,
+  ronde integer not null, fase integer not null, volgorde integer not null,
   naam text not null,
-  van text,
-  tot text,
-  positie text,
-  verwacht bigint not null default 0,
-  gelezen bigint not null default 0,
-  geschreven bigint not null default 0,
-  ongewijzigd bigint not null default 0,
-  geweigerd bigint not null default 0,
-  verwijderd bigint not null default 0,
-  begun_at timestamptz,
-  updated_at timestamptz,
-  done_at timestamptz,
+  van text, tot text, positie text,
+  verwacht bigint not null default 0, gelezen bigint not null default 0, geschreven bigint not null default 0,
+  ongewijzigd bigint not null default 0, geweigerd bigint not null default 0, verwijderd bigint not null default 0,
+  begun_at timestamptz, updated_at timestamptz, done_at timestamptz,
   fout text
 );
 create index takeover_step_fase on takeover_step (takeover_id, ronde, fase);
 comment on table takeover_step is 'Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.';
-comment on column takeover_step.id is 'Internal key.';
-comment on column takeover_step.takeover_id is 'The takeover.';
 comment on column takeover_step.ronde is 'The round.';
 comment on column takeover_step.fase is 'Which steps it runs beside.';
 comment on column takeover_step.volgorde is 'Its place in the list of steps; steps side by side are divided by it.';
@@ -91,8 +74,7 @@ create table takeover_object (
   uuid uuid not null,
   takeover_id bigint not null,
   hash bytea not null,
-  ronde integer not null,
-  gewijzigd integer not null,
+  ronde integer not null, gewijzigd integer not null,
   primary key (uuid, soort)
 ) with (fillfactor = 80);
 comment on table takeover_object is 'What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.';
@@ -106,8 +88,7 @@ comment on column takeover_object.gewijzigd is 'The last round in which it was n
 create table takeover_remark (
   id bigint generated always as identity primary key,
   takeover_id bigint not null references takeover on delete cascade,
-  soort text not null,
-  sleutel text not null,
+  soort text not null, sleutel text not null,
   uitkomst text not null constraint takeover_remark_uitkomst_check check (uitkomst in ('geweigerd', 'gemarkeerd', 'verschil')),
   code text not null,
   veld text not null default '',
@@ -117,8 +98,6 @@ create table takeover_remark (
   constraint takeover_remark_unique unique (takeover_id, soort, sleutel, code, veld)
 );
 comment on table takeover_remark is 'The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.';
-comment on column takeover_remark.id is 'Internal key.';
-comment on column takeover_remark.takeover_id is 'The takeover.';
 comment on column takeover_remark.soort is 'Kind of object.';
 comment on column takeover_remark.sleutel is 'uuid of the object, or what it is known by at the source.';
 comment on column takeover_remark.uitkomst is 'geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).';
@@ -139,7 +118,6 @@ create table takeover_postponed (
 );
 comment on table takeover_postponed is 'Objects that refer to one that was not there yet; they are tried again at the end of the round.';
 comment on column takeover_postponed.id is 'Internal key; order in which they are tried.';
-comment on column takeover_postponed.takeover_id is 'The takeover.';
 comment on column takeover_postponed.soort is 'Kind of object.';
 comment on column takeover_postponed.uuid is 'The object.';
 comment on column takeover_postponed.object is 'The object as it was read.';
@@ -157,8 +135,6 @@ create table takeover_file (
 create index takeover_file_open on takeover_file (takeover_id, id) where staat <> 'klaar';
 create index takeover_file_file on takeover_file (file_id) where file_id is not null;
 comment on table takeover_file is 'Bytes at the source, by their path there: two versions of a document may share one.';
-comment on column takeover_file.id is 'Internal key.';
-comment on column takeover_file.takeover_id is 'The takeover.';
 comment on column takeover_file.pad is 'Path below the root of the old store, or below the APIs.';
 comment on column takeover_file.omvang is 'Size that the source states.';
 comment on column takeover_file.file_id is 'The bytes here.';
@@ -173,22 +149,21 @@ create table takeover_content (
 create index takeover_content_file on takeover_content (takeover_file_id);
 comment on table takeover_content is 'Which version of a document has which bytes at the source.';
 comment on column takeover_content.takeover_file_id is 'The bytes.';
-comment on column takeover_content.enkelvoudiginformatieobject_id is 'The document.';
 comment on column takeover_content.versie is 'The version.';
 
 -- Until the switch the old installation is in charge: what was taken over is not changed here, and nobody is told of it.
 create function taken_over(object uuid) returns boolean language plpgsql stable as $$
 declare
-  gesloten boolean;
+  is_closed boolean;
 begin
   if not exists (select from takeover where status <> 'omgeschakeld' and not proef) then return false; end if;
-  select bool_or(o.read_only) into gesloten
+  select bool_or(o.read_only) into is_closed
   from takeover_object w join takeover o on o.id = w.takeover_id
   where w.uuid = object and o.status <> 'omgeschakeld';
-  if gesloten then
+  if is_closed then
     raise exception 'taken over, and read-only until the switch'
       using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
   end if;
-  return gesloten is not null;
+  return is_closed is not null;
 end $$;
 comment on function taken_over is 'Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.';

@@ -4,8 +4,7 @@
 
 create table zaak_count (
   id bigint generated always as identity primary key,
-  zaaktype_id bigint,
-  zaaktype_url text,
+  zaaktype_id bigint, zaaktype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   bronorganisatie text not null,
   archiefnominatie text,
@@ -14,74 +13,47 @@ create table zaak_count (
   aantal bigint not null
 );
 comment on table zaak_count is 'How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.';
-comment on column zaak_count.id is 'Internal key.';
-comment on column zaak_count.zaaktype_id is 'As on the cases that are counted; so are the next five.';
-comment on column zaak_count.zaaktype_url is 'Zaaktype elsewhere.';
-comment on column zaak_count.vertrouwelijkheidaanduiding is 'Confidentiality.';
-comment on column zaak_count.bronorganisatie is 'RSIN.';
-comment on column zaak_count.archiefnominatie is 'blijvend_bewaren, vernietigen or empty.';
-comment on column zaak_count.archiefstatus is 'Whether they are archived.';
 comment on column zaak_count.einddatum is 'Whether they are closed: infinity stands for any day, empty for open cases.';
 comment on column zaak_count.aantal is 'What to add to the count; negative after a delete.';
 
 create table zaak_part_count (
   id bigint generated always as identity primary key,
-  soort text not null,
-  groep text not null,
-  zaaktype_id bigint,
-  zaaktype_url text,
+  soort text not null, groep text not null,
+  zaaktype_id bigint, zaaktype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   aantal bigint not null,
-  type_id bigint,
-  type_url text,
-  omschrijving text not null default '',
-  betrokkene_type text not null default '',
+  type_id bigint, type_url text,
+  omschrijving text not null default '', betrokkene_type text not null default '',
   indicatie_machtiging text not null default ''
 );
 comment on table zaak_part_count is 'How many rows hang on cases, per table, as additions and subtractions (see zaak_count).';
-comment on column zaak_part_count.id is 'Internal key.';
 comment on column zaak_part_count.soort is 'The table whose rows are counted.';
 comment on column zaak_part_count.groep is 'Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.';
 comment on column zaak_part_count.zaaktype_id is 'As on their case; so are the next two.';
-comment on column zaak_part_count.zaaktype_url is 'Zaaktype elsewhere.';
-comment on column zaak_part_count.vertrouwelijkheidaanduiding is 'Confidentiality.';
 comment on column zaak_part_count.aantal is 'What to add to the count; negative after a delete.';
 comment on column zaak_part_count.type_id is 'Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.';
 comment on column zaak_part_count.type_url is 'That type elsewhere.';
 comment on column zaak_part_count.omschrijving is 'Of a rol; so are the next two.';
 comment on column zaak_part_count.betrokkene_type is 'Kind of who is involved.';
-comment on column zaak_part_count.indicatie_machtiging is 'gemachtigde, machtiginggever or empty.';
 
 create table besluit_count (
   id bigint generated always as identity primary key,
-  besluittype_id bigint,
-  besluittype_url text,
+  besluittype_id bigint, besluittype_url text,
   verantwoordelijke_organisatie text not null,
   aantal bigint not null
 );
 comment on table besluit_count is 'How many besluiten there are, as additions and subtractions (see zaak_count).';
-comment on column besluit_count.id is 'Internal key.';
-comment on column besluit_count.besluittype_id is 'As on the besluiten that are counted; so are the next two.';
-comment on column besluit_count.besluittype_url is 'Besluittype elsewhere.';
-comment on column besluit_count.verantwoordelijke_organisatie is 'RSIN.';
 comment on column besluit_count.aantal is 'What to add to the count; negative after a delete.';
 
 create table enkelvoudiginformatieobject_count (
   id bigint generated always as identity primary key,
-  informatieobjecttype_id bigint,
-  informatieobjecttype_url text,
+  informatieobjecttype_id bigint, informatieobjecttype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   bronorganisatie text not null,
   is_gereed_voor_publicatie boolean,
   aantal bigint not null
 );
 comment on table enkelvoudiginformatieobject_count is 'How many documents there are, as additions and subtractions (see zaak_count).';
-comment on column enkelvoudiginformatieobject_count.id is 'Internal key.';
-comment on column enkelvoudiginformatieobject_count.informatieobjecttype_id is 'As on the documents that are counted; so are the next four.';
-comment on column enkelvoudiginformatieobject_count.informatieobjecttype_url is 'Type elsewhere.';
-comment on column enkelvoudiginformatieobject_count.vertrouwelijkheidaanduiding is 'Confidentiality.';
-comment on column enkelvoudiginformatieobject_count.bronorganisatie is 'RSIN.';
-comment on column enkelvoudiginformatieobject_count.is_gereed_voor_publicatie is 'Whether they may be published.';
 comment on column enkelvoudiginformatieobject_count.aantal is 'What to add to the count; negative after a delete.';
 
 -- ---- setting up ----
@@ -192,14 +164,6 @@ select count_rows_of('enkelvoudiginformatieobject');
 create view zaak_part (soort, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
   select ''::text, 0::bigint, ''::text, 0::bigint, ''::text, ''::text, ''::text, ''::text where false;
 comment on view zaak_part is 'What hangs on cases, as zaak_part_count counts it.';
-comment on column zaak_part.soort is 'The table that the row is in.';
-comment on column zaak_part.zaak_id is 'The case.';
-comment on column zaak_part.groep is 'What rows of that table are told apart by, such as laatst and eerder of statuses.';
-comment on column zaak_part.type_id is 'Its type, when that is one of ours.';
-comment on column zaak_part.type_url is 'Its type, when that stands elsewhere.';
-comment on column zaak_part.omschrijving is 'Of a rol: its description.';
-comment on column zaak_part.betrokkene_type is 'Of a rol: the kind of party.';
-comment on column zaak_part.indicatie_machtiging is 'Of a rol: by which authority.';
 
 -- Of two statuses that come at once each sees the other, so that one remains the last.
 select count_parts_of('status', $$case when r.laatst then 'laatst' else 'eerder' end$$, type => 'statustype', held => 'no key update');
@@ -265,10 +229,8 @@ begin
   end if;
   return null;
 end $$;
-create trigger last_added after insert on status
-  referencing new table as changed for each statement execute function mark_last_status();
-create trigger last_removed after delete on status
-  referencing old table as changed for each statement execute function mark_last_status();
+create trigger last_added after insert on status referencing new table as changed for each statement execute function mark_last_status();
+create trigger last_removed after delete on status referencing old table as changed for each statement execute function mark_last_status();
 
 create function mark_last_status_anew() returns trigger language plpgsql as $$
 begin

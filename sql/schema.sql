@@ -355,10 +355,10 @@ CREATE TRIGGER count_removed AFTER DELETE ON besluit REFERENCING OLD TABLE AS ch
 -- How many besluiten there are, as additions and subtractions (see zaak_count).
 create table besluit_count (
   aantal bigint not null, -- What to add to the count; negative after a delete.
-  besluittype_id bigint, -- As on the besluiten that are counted; so are the next two.
-  besluittype_url text, -- Besluittype elsewhere.
+  besluittype_id bigint, -- The version of the decision type, when that is one of ours; never changes (brc-001).
+  besluittype_url text, -- The decision type when it stands elsewhere.
   id bigint not null generated always as identity, -- Internal key.
-  verantwoordelijke_organisatie text not null, -- RSIN.
+  verantwoordelijke_organisatie text not null, -- RSIN of the organisation that answers for it; never changes.
   constraint besluit_count_pkey PRIMARY KEY (id)
 );
 
@@ -574,12 +574,12 @@ CREATE TRIGGER count_removed AFTER DELETE ON enkelvoudiginformatieobject REFEREN
 -- How many documents there are, as additions and subtractions (see zaak_count).
 create table enkelvoudiginformatieobject_count (
   aantal bigint not null, -- What to add to the count; negative after a delete.
-  bronorganisatie text not null, -- RSIN.
+  bronorganisatie text not null, -- RSIN of the organisation that made it (latest version).
   id bigint not null generated always as identity, -- Internal key.
-  informatieobjecttype_id bigint, -- As on the documents that are counted; so are the next four.
-  informatieobjecttype_url text, -- Type elsewhere.
-  is_gereed_voor_publicatie boolean, -- Whether they may be published.
-  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
+  informatieobjecttype_id bigint, -- Its type, when that is one of ours (latest version).
+  informatieobjecttype_url text, -- Its type, when that stands elsewhere (latest version).
+  is_gereed_voor_publicatie boolean, -- Whether it may be published (latest version): some applications read nothing else.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality (latest version).
   constraint enkelvoudiginformatieobject_count_pkey PRIMARY KEY (id)
 );
 
@@ -795,7 +795,7 @@ create table import_outcome (
 );
 CREATE INDEX import_outcome_failed ON import_outcome USING btree (import_id, nummer) WHERE (NOT geslaagd);
 CREATE INDEX import_outcome_reason ON import_outcome USING btree (import_id, hashtextextended(import_reason(opmerking), (0)::bigint), nummer) WHERE (NOT geslaagd);
-CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION count_import_faults();
+CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_import_faults();
 
 -- Rows of the uploaded CSV, as they came.
 create table import_row (
@@ -1753,14 +1753,14 @@ CREATE INDEX zaak_andere_zaak_andere_zaak_id_idx ON zaak_andere_zaak USING btree
 -- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
 create table zaak_count (
   aantal bigint not null, -- What to add to the count; negative after a delete.
-  archiefnominatie text, -- blijvend_bewaren, vernietigen or empty.
-  archiefstatus text not null, -- Whether they are archived.
-  bronorganisatie text not null, -- RSIN.
+  archiefnominatie text, -- Keep for good, or destroy.
+  archiefstatus text not null, -- How far archiving is; other than nog_te_archiveren locks what hangs on the case.
+  bronorganisatie text not null, -- RSIN of the organisation that gave the number.
   einddatum date, -- Whether they are closed: infinity stands for any day, empty for open cases.
   id bigint not null generated always as identity, -- Internal key.
-  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
-  zaaktype_id bigint, -- As on the cases that are counted; so are the next five.
-  zaaktype_url text, -- Zaaktype elsewhere.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality; rights compare it.
+  zaaktype_id bigint, -- The version of the case type, when it is one of ours; it never changes.
+  zaaktype_url text, -- The version of the case type, when it stands elsewhere; rights compare it as it was written.
   constraint zaak_count_pkey PRIMARY KEY (id),
   constraint zaak_count_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
 );
@@ -2285,11 +2285,11 @@ begin
 end $function$;
 
 -- The next generated identificatie, for a besluit of this day.
-CREATE OR REPLACE FUNCTION besluit_identificatie(dag date)
+CREATE OR REPLACE FUNCTION besluit_identificatie(day date)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select 'BESLUIT-' || to_char(dag, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+  select 'BESLUIT-' || to_char(day, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
   from nextval('besluit_nummer') n
 $function$;
 
@@ -2342,7 +2342,7 @@ begin
           select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
           -- What is due; of one that is probed else what would be due first.
           where l.abonnement_id = a.id and l.status = 'gepland'
-            and l.next_attempt_at <= case when a.fouten >= 5 then 'infinity' else now() end
+            and l.next_attempt_at <= case when a.fouten >= p_sparing then 'infinity' else now() end
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
           limit greatest(0, case when a.fouten >= p_sparing then 1 else a.gelijktijdig end
@@ -2448,8 +2448,8 @@ AS $function$
         'ACTIE', case when p_filters ->> '#actie' <> '*' then
           to_jsonb(string_to_array(p_filters ->> '#actie', ',')) end)))
   from (
-    select kenmerk_name(f.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'null' end as waarde
-    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_short(f.waarde) as kort offset 0) v
+    select kenmerk_name(f.naam) as naam, case when min(short) = max(short) then to_jsonb(min(short)) else 'null' end as waarde
+    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_short(f.waarde) as short offset 0) v
     where f.waarde <> '*' and f.naam not in ('#resource', '#actie')
     group by 1) f
 $function$;
@@ -2474,8 +2474,8 @@ CREATE OR REPLACE FUNCTION comparable_kenmerken(p_kenmerken jsonb)
 AS $function$
 begin
   return (select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
-    select kenmerk_name(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
-    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_short(coalesce(k.waarde, '')) as kort offset 0) v
+    select kenmerk_name(k.naam) as naam, case when min(short) = max(short) then to_jsonb(min(short)) else 'false' end as waarde
+    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_short(coalesce(k.waarde, '')) as short offset 0) v
     group by 1) k);
 end $function$;
 
@@ -2532,7 +2532,7 @@ AS $function$
 begin
   insert into import_fault_kind (import_id, sleutel, reason, aantal)
   select import_id, hashtextextended(reason, 0) as sleutel, min(reason), count(*)
-  from (select import_id, import_reason(opmerking) as reason from nieuw where not geslaagd) f
+  from (select import_id, import_reason(opmerking) as reason from added where not geslaagd) f
   group by 1, 2 order by 1, 2
   on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
   return null;
@@ -2742,14 +2742,14 @@ CREATE OR REPLACE FUNCTION document_identificatie(creatiedatum date)
  LANGUAGE plpgsql
 AS $function$
 declare
-  kenmerk text;
+  number text;
 begin
   loop
     select 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
-      into kenmerk from nextval('document_nummer') n;
-    exit when not exists (select from enkelvoudiginformatieobject e where e.identificatie = kenmerk);
+      into number from nextval('document_nummer') n;
+    exit when not exists (select from enkelvoudiginformatieobject e where e.identificatie = number);
   end loop;
-  return kenmerk;
+  return number;
 end $function$;
 
 -- Whether a message fits the filters of one row of abonnement_kanaal.
@@ -2815,24 +2815,23 @@ CREATE OR REPLACE FUNCTION has_room()
  LANGUAGE plpgsql
 AS $function$
 declare
-  vol boolean;
+  is_full boolean;
 begin
   execute format('select exists (select from %I b where b.%I = ($1).%I offset %s)', tg_table_name, tg_argv[0], tg_argv[0],
-    tg_argv[1]::integer - 1) into vol using new;
-  if vol then
+    tg_argv[1]::integer - 1) into is_full using new;
+  if is_full then
     raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'has_room';
   end if;
   return new;
 end $function$;
 
--- Why a row failed, without what differs from row to row.
+-- Why a row failed, without what differs from row to row: a # stands for it. src/documenten/import/judge.ts has it in words.
 CREATE OR REPLACE FUNCTION import_reason(opmerking text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select left(regexp_replace(regexp_replace(opmerking, '^Rij \d+: ', ''),
-    'Het bestand is \d+ bytes groot\.', 'Het bestand is groter of kleiner dan hier staat.', 'g'), 1000)
+  select left(regexp_replace(regexp_replace(opmerking, '^\w+ \d+: ', ''), '\d+(?= bytes \w+\.)', '#', 'g'), 1000)
 $function$;
 
 -- Whether nobody makes an attempt to deliver it: nobody claimed it, or whoever did is gone or knows nothing of it.
@@ -2930,30 +2929,30 @@ AS $function$
 $function$;
 
 -- A name of a kenmerk for comparing: camelCase and snake_case are one name.
-CREATE OR REPLACE FUNCTION kenmerk_name(p_naam text)
+CREATE OR REPLACE FUNCTION kenmerk_name(p_name text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select lower(replace(p_naam, '_', ''))
+  select lower(replace(p_name, '_', ''))
 $function$;
 
 -- A value of a kenmerk for comparing, of 64 characters at most.
-CREATE OR REPLACE FUNCTION kenmerk_short(p_waarde text)
+CREATE OR REPLACE FUNCTION kenmerk_short(p_value text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_value(p_waarde) as w) v
+  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_value(p_value) as w) v
 $function$;
 
 -- A value of a kenmerk for comparing: of the URL of a resource only its kind and uuid, since a service may have several names.
-CREATE OR REPLACE FUNCTION kenmerk_value(p_waarde text)
+CREATE OR REPLACE FUNCTION kenmerk_value(p_value text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select coalesce(substring(p_waarde from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_waarde)
+  select coalesce(substring(p_value from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_value)
 $function$;
 
 CREATE OR REPLACE FUNCTION mark_last_status()
@@ -3124,7 +3123,7 @@ begin
   -- It accepts again: what waits for its next attempt goes now, and first what was made first.
   update delivery l set next_attempt_at = n.aanmaakdatum
     from abonnement a, notificatie n
-    where a.fouten >= 5 and a.id in (
+    where a.fouten >= p_sparing and a.id in (
         select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
       and l.abonnement_id = a.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at > now()
       and n.id = l.notificatie_id;
@@ -3275,17 +3274,17 @@ begin
 end $function$;
 
 -- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
-CREATE OR REPLACE FUNCTION skip_besluitnummers(dag date)
+CREATE OR REPLACE FUNCTION skip_besluitnummers(day date)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 declare
-  hoogste bigint;
+  highest bigint;
 begin
-  select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from besluit where identificatie like 'BESLUIT-' || to_char(dag, 'YYYY') || '-%';
+  select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into highest
+  from besluit where identificatie like 'BESLUIT-' || to_char(day, 'YYYY') || '-%';
   perform nextval('besluit_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from besluit_nummer), 10000000));
+  from generate_series(1, least(coalesce(highest, 0) - (select last_value from besluit_nummer), 10000000));
 end $function$;
 
 -- Moves the sequence of generated numbers past the numbers that documents of this year have.
@@ -3294,46 +3293,46 @@ CREATE OR REPLACE FUNCTION skip_documentnummers(creatiedatum date)
  LANGUAGE plpgsql
 AS $function$
 declare
-  hoogste bigint;
+  highest bigint;
 begin
-  select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into highest
   from enkelvoudiginformatieobject
   where identificatie like 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-%';
   perform nextval('document_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from document_nummer), 10000000));
+  from generate_series(1, least(coalesce(highest, 0) - (select last_value from document_nummer), 10000000));
 end $function$;
 
 -- Moves the sequence of generated numbers past the numbers that zaken of this year have.
-CREATE OR REPLACE FUNCTION skip_zaaknummers(dag date)
+CREATE OR REPLACE FUNCTION skip_zaaknummers(day date)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 declare
-  hoogste bigint;
+  highest bigint;
 begin
-  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
+  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into highest
+  from zaak where identificatie like 'ZAAK-' || to_char(day, 'YYYY') || '-%';
   perform nextval('zaak_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
+  from generate_series(1, least(coalesce(highest, 0) - (select last_value from zaak_nummer), 10000000));
 end $function$;
 
 -- Moves the sequence of this way past the numbers that zaken have already.
-CREATE OR REPLACE FUNCTION skip_zaaknummers(dag date, wijze text, heden date)
+CREATE OR REPLACE FUNCTION skip_zaaknummers(day date, way text, current_day date)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 declare
-  laatste bigint;
+  last_place bigint;
   letters text;
-  hoogste bigint;
+  highest bigint;
 begin
-  if wijze = 'use-creation-year' then perform skip_zaaknummers(heden); return; end if;
-  if wijze <> 'use-uwv-identification' then perform skip_zaaknummers(dag); return; end if;
-  select last_value into laatste from zaak_nummer_uwv;
-  letters := zaaknummer_uwv_letters(laatste);
-  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
+  if way = 'use-creation-year' then perform skip_zaaknummers(current_day); return; end if;
+  if way <> 'use-uwv-identification' then perform skip_zaaknummers(day); return; end if;
+  select last_value into last_place from zaak_nummer_uwv;
+  letters := zaaknummer_uwv_letters(last_place);
+  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into highest
   from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
-  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
+  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(highest, 0) - last_place % 10000000);
 end $function$;
 
 -- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
@@ -3343,17 +3342,17 @@ CREATE OR REPLACE FUNCTION taken_over(object uuid)
  STABLE
 AS $function$
 declare
-  gesloten boolean;
+  is_closed boolean;
 begin
   if not exists (select from takeover where status <> 'omgeschakeld' and not proef) then return false; end if;
-  select bool_or(o.read_only) into gesloten
+  select bool_or(o.read_only) into is_closed
   from takeover_object w join takeover o on o.id = w.takeover_id
   where w.uuid = object and o.status <> 'omgeschakeld';
-  if gesloten then
+  if is_closed then
     raise exception 'taken over, and read-only until the switch'
       using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
   end if;
-  return gesloten is not null;
+  return is_closed is not null;
 end $function$;
 
 -- The day that it is in this time zone.
@@ -3375,27 +3374,27 @@ begin
 end $function$;
 
 -- The next generated identificatie, for a zaak of this startdatum.
-CREATE OR REPLACE FUNCTION zaak_identificatie(dag date)
+CREATE OR REPLACE FUNCTION zaak_identificatie(day date)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select 'ZAAK-' || to_char(dag, 'YYYY') || '-' || to_char(nextval('zaak_nummer'), 'FM9999999990000000000')
+  select 'ZAAK-' || to_char(day, 'YYYY') || '-' || to_char(nextval('zaak_nummer'), 'FM9999999990000000000')
 $function$;
 
 -- The next generated identificatie in this way, for a zaak of this startdatum.
-CREATE OR REPLACE FUNCTION zaak_identificatie(dag date, wijze text, heden date)
+CREATE OR REPLACE FUNCTION zaak_identificatie(day date, way text, current_day date)
  RETURNS text
  LANGUAGE plpgsql
 AS $function$
 declare
-  nummer text;
+  number text;
 begin
-  if wijze = 'use-creation-year' then return zaak_identificatie(heden); end if;
-  if wijze <> 'use-uwv-identification' then return zaak_identificatie(dag); end if;
-  while nummer is null loop
-    nummer := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
+  if way = 'use-creation-year' then return zaak_identificatie(current_day); end if;
+  if way <> 'use-uwv-identification' then return zaak_identificatie(day); end if;
+  while number is null loop
+    number := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
   end loop;
-  return nummer;
+  return number;
 end $function$;
 
 -- The number at this place in the order of UWV; null where there is none.
@@ -3404,15 +3403,15 @@ CREATE OR REPLACE FUNCTION zaaknummer_uwv(n bigint)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  with nummer as (select zaaknummer_uwv_letters(n) || lpad((n % 10000000)::text, 7, '0') as tekst),
-  som as (
-    select sum(plaats * (ascii(teken) - case when teken between '0' and '9' then 48 else 65 end)) as som
-    from nummer, unnest(string_to_array(tekst, null)) with ordinality as t(teken, plaats)
+  with number as (select zaaknummer_uwv_letters(n) || lpad((n % 10000000)::text, 7, '0') as body),
+  weight as (
+    select sum(place * (ascii(sign) - case when sign between '0' and '9' then 48 else 65 end)) as weight
+    from number, unnest(string_to_array(body, null)) with ordinality as t(sign, place)
   )
   select (
-    select tekst || cijfer from generate_series(0, 9) cijfer
-    where (som + (length(tekst) + 1) * cijfer) % 11 = 10
-  ) from nummer, som
+    select body || digit from generate_series(0, 9) digit
+    where (weight + (length(body) + 1) * digit) % 11 = 10
+  ) from number, weight
 $function$;
 
 -- The letters before the number at this place in the order of UWV: A to Z, then AA to ZZ.
@@ -3421,6 +3420,6 @@ CREATE OR REPLACE FUNCTION zaaknummer_uwv_letters(n bigint)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  select case when voor < 26 then chr(65 + voor) else chr(65 + voor / 26 - 1) || chr(65 + voor % 26) end
-  from (select (n / 10000000)::integer) as prefix(voor)
+  select case when prefix_at < 26 then chr(65 + prefix_at) else chr(65 + prefix_at / 26 - 1) || chr(65 + prefix_at % 26) end
+  from (select (n / 10000000)::integer) as prefix(prefix_at)
 $function$;

@@ -226,7 +226,7 @@ export interface ApplicatieClientAll {
    */
   applicatieId: number | null;
   /**
-   * The client id.
+   * The client id, with its secrets at its first application.
    */
   clientId: string | null;
   /**
@@ -784,11 +784,11 @@ export interface BesluitCount {
    */
   aantal: number;
   /**
-   * As on the besluiten that are counted; so are the next two.
+   * The version of the decision type, when that is one of ours; never changes (brc-001).
    */
   besluittypeId: number | null;
   /**
-   * Besluittype elsewhere.
+   * The decision type when it stands elsewhere.
    */
   besluittypeUrl: string | null;
   /**
@@ -796,7 +796,7 @@ export interface BesluitCount {
    */
   id: Generated<number>;
   /**
-   * RSIN.
+   * RSIN of the organisation that answers for it; never changes.
    */
   verantwoordelijkeOrganisatie: string;
 }
@@ -1224,7 +1224,7 @@ export interface EnkelvoudiginformatieobjectCount {
    */
   aantal: number;
   /**
-   * RSIN.
+   * RSIN of the organisation that made it (latest version).
    */
   bronorganisatie: string;
   /**
@@ -1232,19 +1232,19 @@ export interface EnkelvoudiginformatieobjectCount {
    */
   id: Generated<number>;
   /**
-   * As on the documents that are counted; so are the next four.
+   * Its type, when that is one of ours (latest version).
    */
   informatieobjecttypeId: number | null;
   /**
-   * Type elsewhere.
+   * Its type, when that stands elsewhere (latest version).
    */
   informatieobjecttypeUrl: string | null;
   /**
-   * Whether they may be published.
+   * Whether it may be published (latest version): some applications read nothing else.
    */
   isGereedVoorPublicatie: boolean | null;
   /**
-   * Confidentiality.
+   * Confidentiality (latest version).
    */
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
 }
@@ -1755,7 +1755,7 @@ export interface ImportOutcome {
 
 export interface ImportOverview {
   /**
-   * The client that made it.
+   * Client that made it.
    */
   clientId: string | null;
   /**
@@ -1763,15 +1763,15 @@ export interface ImportOverview {
    */
   createdAt: string | null;
   /**
-   * When it ended.
+   * When it became finished or error.
    */
   endedAt: string | null;
   /**
-   * Rows that became a document.
+   * Of these, rows that became a document.
    */
   geslaagd: number | null;
   /**
-   * Rows that were refused.
+   * Of these, rows that did not.
    */
   mislukt: number | null;
   /**
@@ -1795,7 +1795,7 @@ export interface ImportOverview {
    */
   status: string | null;
   /**
-   * Rows of the file.
+   * Rows in the CSV, without the empty ones.
    */
   totaal: number | null;
   /**
@@ -1807,7 +1807,7 @@ export interface ImportOverview {
    */
   uuid: string | null;
   /**
-   * Rows handled.
+   * Rows handled and committed; the next batch begins at the row after.
    */
   verwerkt: number | null;
 }
@@ -2114,7 +2114,7 @@ export interface Notificatie {
 
 export interface NotificatieOverview {
   /**
-   * When it changed.
+   * When the change was made.
    */
   aanmaakdatum: string | null;
   /**
@@ -2130,11 +2130,11 @@ export interface NotificatieOverview {
    */
   nextAttemptAt: string | null;
   /**
-   * Kind of the resource that changed.
+   * Kind of the changed object.
    */
   resource: string | null;
   /**
-   * The resource that changed.
+   * URL of the changed object.
    */
   resourceUrl: string | null;
   /**
@@ -2142,7 +2142,7 @@ export interface NotificatieOverview {
    */
   status: string | null;
   /**
-   * Constant id of the message.
+   * Constant id of the message: goes along with every attempt.
    */
   uuid: string | null;
 }
@@ -3893,15 +3893,15 @@ export interface ZaakCount {
    */
   aantal: number;
   /**
-   * blijvend_bewaren, vernietigen or empty.
+   * Keep for good, or destroy.
    */
   archiefnominatie: string | null;
   /**
-   * Whether they are archived.
+   * How far archiving is; other than nog_te_archiveren locks what hangs on the case.
    */
   archiefstatus: string;
   /**
-   * RSIN.
+   * RSIN of the organisation that gave the number.
    */
   bronorganisatie: string;
   /**
@@ -3913,15 +3913,15 @@ export interface ZaakCount {
    */
   id: Generated<number>;
   /**
-   * Confidentiality.
+   * Confidentiality; rights compare it.
    */
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
   /**
-   * As on the cases that are counted; so are the next five.
+   * The version of the case type, when it is one of ours; it never changes.
    */
   zaaktypeId: number | null;
   /**
-   * Zaaktype elsewhere.
+   * The version of the case type, when it stands elsewhere; rights compare it as it was written.
    */
   zaaktypeUrl: string | null;
 }
@@ -4150,31 +4150,31 @@ export interface Zaakobjecttype {
 
 export interface ZaakPart {
   /**
-   * Of a rol: the kind of party.
+   * Kind of who is involved.
    */
   betrokkeneType: string | null;
   /**
-   * What rows of that table are told apart by, such as laatst and eerder of statuses.
+   * Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
    */
   groep: string | null;
   /**
-   * Of a rol: by which authority.
+   * gemachtigde, machtiginggever or empty.
    */
   indicatieMachtiging: string | null;
   /**
-   * Of a rol: its description.
+   * Of a rol; so are the next two.
    */
   omschrijving: string | null;
   /**
-   * The table that the row is in.
+   * The table whose rows are counted.
    */
   soort: string | null;
   /**
-   * Its type, when that is one of ours.
+   * Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
    */
   typeId: number | null;
   /**
-   * Its type, when that stands elsewhere.
+   * That type elsewhere.
    */
   typeUrl: string | null;
   /**

@@ -17,6 +17,7 @@ import {
   requireConcept,
   startDraft,
 } from '../../documenten/import/draft.ts'
+import { sharedReason } from '../../documenten/import/judge.ts'
 import { isNdjson } from '../../documenten/import/ndjson.ts'
 import { csvStream } from '../../documenten/import/report.ts'
 import { cellAt, imported } from '../../documenten/import/rows.ts'
@@ -301,17 +302,19 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   async function chosenReason({ id }: Concept, sleutel: string) {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return []
-    return reader.sql<{ sleutel: string; reason: string; aantal: number }[]>`
+    const kinds = await reader.sql<{ sleutel: string; reason: string; aantal: number }[]>`
       select sleutel::text, reason, aantal from import_draft_fault_kind
       where concept_id = ${id} and sleutel = ${sleutel}::bigint`
+    return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 
   async function faultKinds({ id }: Concept) {
-    return reader.sql<
+    const kinds = await reader.sql<
       { sleutel: string; reason: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
     >`
       select sleutel::text, reason, aantal, voorbeelden from import_draft_fault_kind
       where concept_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
+    return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 }
 

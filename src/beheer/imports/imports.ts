@@ -15,6 +15,7 @@ import {
   pauseImport,
   sendReport,
 } from '../../documenten/import/index.ts'
+import { sharedReason } from '../../documenten/import/judge.ts'
 import { ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
 import { failedRows } from '../../documenten/import/report-rows.ts'
@@ -323,12 +324,13 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 
   async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {
-    return reader.sql<FaultKind[]>`
+    const kinds = await reader.sql<FaultKind[]>`
       select s.sleutel::text, s.reason, s.aantal, array(
         select u.nummer from import_outcome u
         where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reason(u.opmerking), 0) = s.sleutel
         order by u.nummer limit 5) as voorbeelden
       from import_fault_kind s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${MAX_KINDS + 1}`
+    return kinds.map(inWords)
   }
 
   async function chosenKind({ id }: ImportRow, sleutel: string): Promise<FaultKind | undefined> {
@@ -336,7 +338,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const [kind] = await reader.sql<FaultKind[]>`
       select sleutel::text, reason, aantal, '{}'::integer[] as voorbeelden from import_fault_kind
       where import_id = ${id} and sleutel = ${sleutel}::bigint`
-    return kind
+    return kind && inWords(kind)
   }
 
   async function listRows(
@@ -357,6 +359,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 }
 
+const inWords = (kind: FaultKind): FaultKind => ({ ...kind, reason: sharedReason(kind.reason) })
 type FaultKind = { sleutel: string; reason: string; aantal: number; voorbeelden: number[] }
 type ReportRow = {
   nummer: number

@@ -132,6 +132,12 @@ export function conflict({ uuid, input }: TypedRow, { uuids, nummers }: Taken): 
   return faults.length > 0 ? faults.join(' ') : undefined
 }
 
+const sizeFault = (omvang: number | '#') => `bestandsomvang: Het bestand is ${omvang} bytes groot.`
+
+/** Why rows failed, for people. Where rows differ in the size of their files only, the database keeps `#` (`import_reason`). */
+export const sharedReason = (reason: string): string =>
+  reason.replaceAll(sizeFault('#'), 'bestandsomvang: Het bestand is groter of kleiner dan hier staat.')
+
 /** Holds a copied file against the size and checksum that its row states. Without `controle` there is no checksum to compare. */
 export function contentFaults(
   input: Metagegevens,
@@ -139,7 +145,7 @@ export function contentFaults(
 ): string[] {
   const faults: string[] = []
   if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== omvang) {
-    faults.push(`bestandsomvang: Het bestand is ${omvang} bytes groot.`)
+    faults.push(sizeFault(omvang))
   }
   const stated = input.integriteit?.waarde?.trim().toLowerCase()
   if (stated && controle !== undefined && stated !== controle) {

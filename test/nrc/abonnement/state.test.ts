@@ -106,7 +106,7 @@ t.test('without its applicatie it is paused, and nothing of it is dropped', asyn
     update abonnement set applicatie_id = (select applicatie_id from applicatie_client where client_id = 'owner')`
   await test.database.sql`delete from applicatie where label = 'owner'`
   const state = await stateOf(test, uuidOf(url))
-  t.match(state, { status: 'gepauzeerd', reden: '' })
+  t.match(state, { status: 'gepauzeerd', reason: '' })
   t.match(reasonOf({ ...(state as { status: string; reason: string }), applicatieUuid: null }), /verwijderd/)
   await givenChange(test)
   t.equal((await test.database.sql`select from delivery`).length, 1)
