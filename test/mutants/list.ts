@@ -1,5 +1,6 @@
 // All deliberate breaks: one for each rule number, constraint, right and guard against a crash. They stand by component.
 import { BESLUITEN } from './breaks/besluiten.ts'
+import { BOUNDS } from './breaks/bounds.ts'
 import { CATALOGI } from './breaks/catalogi.ts'
 import { CLOSED } from './breaks/closed.ts'
 import { CRASHES } from './breaks/crashes.ts'
@@ -18,4 +19,5 @@ export const MUTANTS: Mutant[] = [
   ...RIGHTS,
   ...SHARED,
   ...CRASHES,
+  ...BOUNDS,
 ]

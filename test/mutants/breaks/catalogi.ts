@@ -235,7 +235,7 @@ export const CATALOGI: Mutant[] = [
   {
     what: 'a zaaktype has room for so many parts',
     file: 'sql/0002-catalogi.sql',
-    search: '  if vol then',
+    search: '  if is_full then',
     replace: '  if false then',
     tests: ['test/zaken/long-lists.test.ts'],
   },

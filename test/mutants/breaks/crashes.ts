@@ -232,7 +232,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'what was taken over is read-only until the switch',
     file: 'sql/0012-overnemen.sql',
-    search: '  if gesloten then',
+    search: '  if is_closed then',
     replace: '  if false then',
     tests: ['test/overnemen/open-zaak.test.ts'],
   },
