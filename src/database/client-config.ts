@@ -22,16 +22,44 @@ export function clientConfig(url: string): pg.ClientConfig {
 
 /** Connects a client. `prefer` goes on without TLS at a server that has none; the client itself knows no such thing. */
 export async function connectClient<T>(client: pg.Client, url: string, connect: () => Promise<T>): Promise<T> {
-  const address = addressOf(url)
-  if (isLax(address.mode) && !(await speaksTls(address))) {
-    const inside = client as unknown as { ssl: unknown; connection: { ssl: unknown } }
-    inside.ssl = false
-    inside.connection.ssl = false
-  }
+  await chooseTls(client, url)
   try {
     return await connect()
   } catch (error) {
-    forgetTls(address)
+    forgetTls(addressOf(url))
     throw error
   }
+}
+
+/**
+ * The same for who gives a callback, as a pool does. It is called in the turn in which the server is ready: a pool listens for
+ * errors from then on, and an error that comes in a turn between would end the process.
+ */
+export function connectClientWith(
+  client: pg.Client,
+  url: Promise<string>,
+  connect: (callback: (error?: Error) => void) => void,
+  callback: (error?: Error) => void,
+): void {
+  url
+    .then(async (url) => {
+      await chooseTls(client, url)
+      return url
+    })
+    .then(
+      (url) =>
+        connect((error) => {
+          if (error) forgetTls(addressOf(url))
+          callback(error)
+        }),
+      callback,
+    )
+}
+
+async function chooseTls(client: pg.Client, url: string): Promise<void> {
+  const address = addressOf(url)
+  if (!isLax(address.mode) || (await speaksTls(address))) return
+  const inside = client as unknown as { ssl: unknown; connection: { ssl: unknown } }
+  inside.ssl = false
+  inside.connection.ssl = false
 }

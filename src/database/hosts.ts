@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type postgres from 'postgres'
 import { addressOf, hostUrls, isLax } from './address.ts'
-import { clientConfig, connectClient } from './client-config.ts'
+import { clientConfig, connectClient, connectClientWith } from './client-config.ts'
 import { primaryOf, primarySocket, streamOf } from './primary.ts'
 import { expected } from './rows.ts'
 
@@ -63,8 +63,8 @@ function oneHost(url: string): ClientClass {
     override connect(): Promise<this>
     override connect(callback: (error: Error) => void): void
     override connect(callback?: (error: Error) => void): unknown {
-      const connected = connectClient(this, url, () => super.connect())
-      return callback ? void connected.then(() => (callback as () => void)(), callback) : connected.then(() => this)
+      if (!callback) return connectClient(this, url, () => super.connect())
+      connectClientWith(this, Promise.resolve(url), (done) => super.connect(done), callback as (error?: Error) => void)
     }
   }
 }
@@ -84,17 +84,36 @@ function ofPrimary(urls: string[]): ClientClass {
     override connect(): Promise<this>
     override connect(callback: (error: Error) => void): void
     override connect(callback?: (error: Error) => void): unknown {
-      const connected = this.#connectToPrimary()
-      return callback ? void connected.then(() => (callback as () => void)(), callback) : connected
+      if (!callback) return this.#connectToPrimary()
+      connectClientWith(
+        this,
+        this.#found(),
+        (done) => super.connect(done),
+        (error) => {
+          if (!error) this.#follow()
+          ;(callback as (error?: Error) => void)(error)
+        },
+      )
     }
 
     async #connectToPrimary(): Promise<this> {
-      const url = await primary.found()
-      if (url !== (this.#url ?? urls[0])) throw Object.assign(new Error('this host takes no writes'), { code: '25006' })
-      await connectClient(this, url, () => super.connect())
-      const leave = primary.follow(url, () => streamOf(this)?.destroy())
-      this.once('end', leave)
+      await connectClient(this, await this.#found(), () => super.connect())
+      this.#follow()
       return this
+    }
+
+    #follow(): void {
+      this.once(
+        'end',
+        primary.follow(this.#url ?? expected(urls[0]), () => streamOf(this)?.destroy()),
+      )
+    }
+
+    /** @throws when another host is the primary by now */
+    async #found(): Promise<string> {
+      const url = await primary.found()
+      if (url === (this.#url ?? urls[0])) return url
+      throw Object.assign(new Error('this host takes no writes'), { code: '25006' })
     }
   }
 }
