@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { buildApp } from '../src/app.ts'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
+import { openIssuerStore } from '../src/autorisaties/issuers/store.ts'
 import { readConfig } from '../src/config.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { openDatabase } from '../src/database/database.ts'
@@ -60,6 +61,7 @@ async function measure(databaseUrl: string, directory: string, requests: number,
   const client = `bench-${randomUUID()}`
   await createClient(database, box, { id: client, label: client, alleAutorisaties: true, secret: SECRET })
   const credentials = await openCredentialStore(database, box, log)
+  const issuers = await openIssuerStore(database, config, log)
   const services = openServices(database, box, config, log)
   const app = await buildApp({
     config,
@@ -67,6 +69,7 @@ async function measure(databaseUrl: string, directory: string, requests: number,
     database,
     ...openStores(config, log),
     credentials,
+    issuers,
     box,
     services,
     log,
@@ -103,6 +106,7 @@ async function measure(databaseUrl: string, directory: string, requests: number,
   } finally {
     await app.close()
     await credentials.close()
+    await issuers.close()
     await services.close()
     await database.close()
   }

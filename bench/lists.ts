@@ -11,6 +11,7 @@ import postgres from 'postgres'
 import { buildApp } from '../src/app.ts'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
+import { openIssuerStore } from '../src/autorisaties/issuers/store.ts'
 import { readConfig } from '../src/config.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
@@ -80,6 +81,7 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
   const box = secretBox(config.secretKey!)
   const clients = await givenClients(database, box)
   const credentials = await openCredentialStore(database, box, log)
+  const issuers = await openIssuerStore(database, config, log)
   const services = openServices(database, box, config, log)
   const app = await buildApp({
     config,
@@ -87,6 +89,7 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
     database,
     ...openStores(config, log),
     credentials,
+    issuers,
     box,
     services,
     log,
@@ -146,6 +149,7 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
   } finally {
     await app.close()
     await credentials.close()
+    await issuers.close()
     await watching.end()
     await services.close()
     await database.close()

@@ -105,7 +105,7 @@ comment on column token_issuer.requires_certificate is 'True: only tokens that a
 create table token_issuer_keys (
   issuer_id bigint constraint token_issuer_keys_pkey primary key references token_issuer on delete cascade,
   keys jsonb,
-  fetched_at timestamptz, refresh_at timestamptz, asked_at timestamptz,
+  fetched_at timestamptz, refresh_at timestamptz, asked_at timestamptz, answered_at timestamptz,
   failure text not null default ''
 );
 comment on table token_issuer_keys is 'The public keys of an issuer as they were fetched last, for all processes.';
@@ -113,6 +113,7 @@ comment on column token_issuer_keys.keys is 'The keys (a JWKS); empty: never fet
 comment on column token_issuer_keys.fetched_at is 'When they were fetched.';
 comment on column token_issuer_keys.refresh_at is 'From when on they are fetched anew.';
 comment on column token_issuer_keys.asked_at is 'When they were asked for last, by whichever process: the next time is 30 seconds later at the earliest.';
+comment on column token_issuer_keys.answered_at is 'When that ended, with keys or without.';
 comment on column token_issuer_keys.failure is 'Why fetching failed the last time; empty: it did not.';
 
 create table applicatie_issuer_client (
@@ -260,7 +261,7 @@ begin
 end $$;
 create trigger token_issuer_changed after insert or update or delete or truncate on token_issuer
   for each statement execute function notify_token_issuer_change();
-create trigger token_issuer_keys_changed after insert or delete or truncate or update of keys, fetched_at, failure on token_issuer_keys
+create trigger token_issuer_keys_changed after insert or delete or truncate or update of answered_at on token_issuer_keys
   for each statement execute function notify_token_issuer_change();
 create trigger oauth_signing_key_changed after insert or update or delete or truncate on oauth_signing_key
   for each statement execute function notify_token_issuer_change();

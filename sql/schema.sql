@@ -1578,6 +1578,7 @@ CREATE TRIGGER token_issuer_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE
 
 -- The public keys of an issuer as they were fetched last, for all processes.
 create table token_issuer_keys (
+  answered_at timestamp with time zone, -- When that ended, with keys or without.
   asked_at timestamp with time zone, -- When they were asked for last, by whichever process: the next time is 30 seconds later at the earliest.
   failure text not null default ''::text, -- Why fetching failed the last time; empty: it did not.
   fetched_at timestamp with time zone, -- When they were fetched.
@@ -1587,7 +1588,7 @@ create table token_issuer_keys (
   constraint token_issuer_keys_pkey PRIMARY KEY (issuer_id),
   constraint token_issuer_keys_issuer_id_fkey FOREIGN KEY (issuer_id) REFERENCES token_issuer(id) ON DELETE CASCADE
 );
-CREATE TRIGGER token_issuer_keys_changed AFTER INSERT OR DELETE OR UPDATE OF keys, fetched_at, failure OR TRUNCATE ON token_issuer_keys FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
+CREATE TRIGGER token_issuer_keys_changed AFTER INSERT OR DELETE OR UPDATE OF answered_at OR TRUNCATE ON token_issuer_keys FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
 
 -- That a document was sent to or received from someone (Documenten API, Verzending).
 create table verzending (

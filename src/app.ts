@@ -14,6 +14,7 @@ import type { Logger } from 'pino'
 import { registerAccess } from './autorisaties/access-hook.ts'
 import type { CredentialStore } from './autorisaties/credentials.ts'
 import { autorisaties } from './autorisaties/index.ts'
+import type { IssuerStore } from './autorisaties/issuers/store.ts'
 import { beheer } from './beheer/index.ts'
 import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
@@ -64,6 +65,8 @@ export type Parts = {
   /** Where a document is, by the `backend` of its row. */
   storeFor(backend: string): Store
   credentials: CredentialStore
+  /** Identity providers whose tokens are taken. */
+  issuers: IssuerStore
   box: SecretBox
   /** The way out to other services. */
   services: Services
@@ -220,7 +223,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     decode: { complete: true },
   })
   const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
-  registerAccess(app, parts.config, parts.credentials)
+  registerAccess(app, parts)
   sharePlaces(app, parts.config.databasePoolSize)
   validateInTurn(app)
   registerHealth(app, { ...parts, stopping: () => stopping })
@@ -300,6 +303,7 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
       ms: Math.round(reply.elapsedTime * 10) / 10,
       address: request.ip,
       ...(request.actor && { client_id: request.actor.clientId, user_id: withoutNumbers(request.actor.userId) }),
+      ...(request.actor?.origin ?? {}),
     },
     'request',
   )

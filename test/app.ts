@@ -8,6 +8,7 @@ import pg from 'pg'
 import { buildApp, type Parts } from '../src/app.ts'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
+import { openIssuerStore } from '../src/autorisaties/issuers/store.ts'
 import { openReplicaOf } from '../src/cli/run-api.ts'
 import { openCopy } from '../src/cli/run-worker.ts'
 import { openLiveSettings } from '../src/config/stored.ts'
@@ -89,6 +90,7 @@ export async function testApp(
   const box = secretBox(config.secretKey!)
   await prepareFilesystemStore(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
+  const issuers = await openIssuerStore(database, config, log)
   const services = openServices(database, box, config, log)
   const replica = openReplicaOf(config, database, log)
   const parts: Parts = {
@@ -98,6 +100,7 @@ export async function testApp(
     replica,
     ...openStores(config, log),
     credentials,
+    issuers,
     box,
     services,
     log,
@@ -115,6 +118,7 @@ export async function testApp(
     await Promise.all([ahead.stop(), copying.stop()])
     await runner.close()
     await credentials.close()
+    await issuers.close()
     await settings.close()
     await services.close()
     await replica?.close()

@@ -6,9 +6,10 @@ import { passes } from '../core/access.ts'
 import { LIMITS } from '../core/limits.ts'
 import { forbidden } from '../core/problem.ts'
 import { preconditionOf } from '../http/etag.ts'
-import { networkOf } from '../http/network.ts'
+import { blockList, networkOf } from '../http/network.ts'
 import { countAttempts } from './attempts.ts'
 import type { CredentialStore } from './credentials.ts'
+import type { IssuerStore } from './issuers/store.ts'
 import { authenticate, rememberTokens } from './token.ts'
 
 /**
@@ -16,7 +17,10 @@ import { authenticate, rememberTokens } from './token.ts'
  * the right reaches the object at hand is asked later, when the object is known (`requireAllowed`, `reach`).
  * A route that declares no access stops the start.
  */
-export function registerAccess(app: FastifyInstance, config: Config, credentials: CredentialStore): void {
+export function registerAccess(
+  app: FastifyInstance,
+  { config, credentials, issuers }: { config: Config; credentials: CredentialStore; issuers: IssuerStore },
+): void {
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined)
       throw new Error(`route ${String(route.method)} ${route.url} declares no access`)
@@ -25,14 +29,14 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
     if (isRead && route.config.access !== 'public' && route.config.access !== 'beheer' && !route.schema?.querystring)
       route.schema = { ...route.schema, querystring: Type.Object({}) }
   })
-  const attempts = countAttempts()
   const refused = countAttempts()
-  const verified = rememberTokens()
+  const proxies = blockList(config.trustProxy)
+  const judging = { config, credentials, issuers, attempts: countAttempts(), verified: rememberTokens(), proxies }
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
     if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404
     try {
-      request.actor = await authenticate(app, request, config, credentials, attempts, verified)
+      request.actor = await authenticate(app, request, judging)
     } catch (error) {
       // Whoever sends the next as soon as this one is refused is slowed down: there success of others changes nothing.
       const address = networkOf(request.ip)

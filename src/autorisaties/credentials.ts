@@ -6,9 +6,15 @@ import { WrongKey } from '../core/wrong-key.ts'
 import type { Database, Db } from '../database/database.ts'
 import { listen } from '../database/listen.ts'
 
+/** What a client shows, and when that was noted last. */
+export type Use = { of: 'secret' | 'issuer client'; id: number; notedAt: number }
+
 /** What a client id stands for: its valid secrets and the rights of its application. */
 export type Credential = {
+  /** None for a client of an issuer. */
   secrets: string[]
+  /** Of each secret; for a client of an issuer one. */
+  uses: Use[]
   applicatieUuid: string
   applicatieLabel: string
   alleAutorisaties: boolean
@@ -18,6 +24,10 @@ export type Credential = {
 export type CredentialStore = {
   /** undefined: unknown. The answer of up to 30 s ago counts, unless something changed since. */
   find(clientId: string): Promise<Credential | undefined>
+  /** The same of a client as an issuer knows it: never one with a secret. */
+  findOfIssuer(issuerId: number, clientId: string): Promise<Credential | undefined>
+  /** Notes that this was used now, for the pages. */
+  used(use: Use): void
   /** What changes rights: applications themselves, and the types that a right for a catalogue reaches. */
   changed(components: ReadonlySet<Component> | undefined): void
   close(): Promise<void>
@@ -32,26 +42,78 @@ export async function openCredentialStore(database: Database, box: SecretBox, lo
   const entries = new Map<string, { until: number; credential: Promise<Credential | undefined> }>()
   const forget = () => entries.clear()
   const listener = await listen(database.url, 'zaakstroom_autorisaties', forget, log)
+  const noting = noteUses(database, log)
+  function keep(key: string, load: () => Promise<Credential | undefined>): Promise<Credential | undefined> {
+    const entry = entries.get(key)
+    if (entry && entry.until > performance.now()) return entry.credential
+    const credential = load()
+    // An unknown id is not kept: made-up ids would fill the memory.
+    credential.then(
+      (found) => found || entries.delete(key),
+      () => entries.delete(key),
+    )
+    entries.set(key, { until: performance.now() + 30_000, credential })
+    return credential
+  }
   return {
-    find(clientId) {
-      const entry = entries.get(clientId)
-      if (entry && entry.until > performance.now()) return entry.credential
-      const credential = loadCredential(database, box, log, clientId)
-      // An unknown id is not kept: made-up ids would fill the memory.
-      credential.then(
-        (found) => found || entries.delete(clientId),
-        () => entries.delete(clientId),
-      )
-      entries.set(clientId, { until: performance.now() + 30_000, credential })
-      return credential
-    },
+    find: (clientId) => keep(clientId, () => loadCredential(database, box, log, clientId)),
+    // No client id has a line break in it.
+    findOfIssuer: (issuerId, clientId) =>
+      keep(`${issuerId}\n${clientId}`, () => loadIssuerCredential(database, issuerId, clientId)),
+    used: noting.used,
     // The announcement comes too, but it may come after the answer, and the client's next request.
     changed(components) {
       if (!components || components.has('ac') || components.has('ztc')) forget()
     },
-    close: listener.close,
+    close: async () => {
+      await listener.close()
+      await noting.close()
+    },
   }
 }
+
+const NOTED_MS = 300_000 // a use is noted once in that time
+const COLLECTED_MS = 1_000
+
+const NOTED: Record<Use['of'], (sql: Database['sql'], ids: number[]) => Promise<unknown>> = {
+  secret: (sql, ids) => sql`
+    update applicatie_secret set last_signed_at = now() where id in (
+      select id from applicatie_secret where id = any(${ids}::bigint[]) order by id for update skip locked)`,
+  'issuer client': (sql, ids) => sql`
+    update applicatie_issuer_client set last_used_at = now() where id in (
+      select id from applicatie_issuer_client where id = any(${ids}::bigint[]) order by id for update skip locked)`,
+}
+
+/** Writes when credentials were used: those of a second together, and each once in some minutes. Lost at a crash. */
+function noteUses({ sql }: Database, log: Logger) {
+  let waiting = new Set<Use>()
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<unknown> = Promise.resolve()
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    const groups = Map.groupBy(waiting, ({ of }) => of)
+    waiting = new Set()
+    const write = async () => {
+      for (const [of, uses] of groups) await NOTED[of](sql, [...new Set(uses.map(({ id }) => id))])
+    }
+    writing = writing
+      .then(write)
+      .catch((error) => log.debug({ code: error.code }, 'the use of a credential was not noted'))
+    return writing
+  }
+  return {
+    used(use: Use): void {
+      if (performance.now() - use.notedAt < NOTED_MS) return
+      use.notedAt = performance.now()
+      waiting.add(use)
+      timer ??= setTimeout(flush, COLLECTED_MS).unref()
+    },
+    close: flush,
+  }
+}
+
+const use = (of: Use['of'], id: number): Use => ({ of, id, notedAt: Number.NEGATIVE_INFINITY })
 
 async function loadCredential(
   database: Database,
@@ -63,7 +125,7 @@ async function loadCredential(
     .selectFrom('applicatieClient as c')
     .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
     .where('c.clientId', '=', clientId)
-    .select(['a.id', 'a.uuid', 'a.label', 'a.heeftAlleAutorisaties', 'a.alleenIsGereedVoorPublicatie'])
+    .select(APPLICATIE)
     .executeTakeFirst()
   if (!applicatie) return undefined
   // Applications that were taken over may share a client id: it has the rights of all.
@@ -84,7 +146,7 @@ async function loadCredential(
   ])
   const secrets = geheimen.flatMap(({ id, geheim }) => {
     try {
-      return [box.open(geheim, clientId)]
+      return [{ id, secret: box.open(geheim, clientId) }]
     } catch {
       log.error({ client_id: clientId, geheim_id: id }, 'a stored client secret cannot be read with this SECRET_KEY')
       return []
@@ -93,14 +155,50 @@ async function loadCredential(
   // Our fault, not the client's: it is not told that it is unknown.
   if (geheimen.length > 0 && secrets.length === 0) throw new WrongKey()
   return {
-    secrets,
-    applicatieUuid: applicatie.uuid,
-    applicatieLabel: applicatie.label,
+    ...credentialOf(applicatie, rights),
+    secrets: secrets.map(({ secret }) => secret),
+    uses: secrets.map(({ id }) => use('secret', id)),
     alleAutorisaties: [applicatie, ...others].some(({ heeftAlleAutorisaties }) => heeftAlleAutorisaties),
-    alleenGereedVoorPublicatie: applicatie.alleenIsGereedVoorPublicatie,
-    autorisaties: rights,
   }
 }
+
+async function loadIssuerCredential(
+  { db }: Database,
+  issuerId: number,
+  clientId: string,
+): Promise<Credential | undefined> {
+  const found = await db
+    .selectFrom('applicatieIssuerClient as c')
+    .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
+    .where('c.issuerId', '=', issuerId)
+    .where('c.clientId', '=', clientId)
+    .select([...APPLICATIE, 'c.id as issuerClientId'])
+    .executeTakeFirst()
+  if (!found) return undefined
+  const { issuerClientId, ...applicatie } = found
+  return {
+    ...credentialOf(applicatie, await loadRights(db, [applicatie.id])),
+    secrets: [],
+    uses: [use('issuer client', issuerClientId)],
+  }
+}
+
+const APPLICATIE = ['a.id', 'a.uuid', 'a.label', 'a.heeftAlleAutorisaties', 'a.alleenIsGereedVoorPublicatie'] as const
+
+type Applicatie = {
+  uuid: string
+  label: string
+  heeftAlleAutorisaties: boolean
+  alleenIsGereedVoorPublicatie: boolean
+}
+
+const credentialOf = (applicatie: Applicatie, autorisaties: Autorisatie[]) => ({
+  applicatieUuid: applicatie.uuid,
+  applicatieLabel: applicatie.label,
+  alleAutorisaties: applicatie.heeftAlleAutorisaties,
+  alleenGereedVoorPublicatie: applicatie.alleenIsGereedVoorPublicatie,
+  autorisaties,
+})
 
 /**
  * All rights of applications in one query, with the key of every type that is ours. A right for a catalogue or a type

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import type { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
-import type { Actor } from '../core/actor.ts'
-import { forbidden, type Problem } from '../core/problem.ts'
+import type { Actor, Origin } from '../core/actor.ts'
+import { forbidden, Problem } from '../core/problem.ts'
 import { isShort } from '../core/secret-box.ts'
 import { header, headerText } from '../http/header.ts'
-import { networkOf } from '../http/network.ts'
+import { isListed, networkOf } from '../http/network.ts'
 import type { Attempts } from './attempts.ts'
-import type { Credential, CredentialStore } from './credentials.ts'
+import type { Credential, CredentialStore, Use } from './credentials.ts'
+import { ALGORITHMS } from './issuers/issuer.ts'
+import type { Issuer, IssuerStore } from './issuers/store.ts'
+import { type IssuerToken, requireUnexpired, thumbprintOf, UnknownKey, verifyIssuerToken } from './issuers/verify.ts'
 
 // An unknown client costs the same signature check as a known one: the time tells nothing.
 const NOBODY = randomBytes(32).toString('hex')
@@ -16,29 +20,59 @@ const NOBODY = randomBytes(32).toString('hex')
 type Decoded = { header: Claims; payload: Claims }
 /**
  * Tokens whose signature was good, with what they were judged by: checking it again is most of the work. Whoever is asked
- * for a credential gives another object once anything about that client may have changed, and then it is checked anew.
+ * for a credential or an issuer gives another object once anything about it may have changed, and then it is checked anew.
  */
-export type Verified = LRUCache<string, Decoded & { credential: Credential }>
+export type Verified = LRUCache<string, SelfMade | OfIssuer>
+type SelfMade = Decoded & { credential: Credential; use: Use | undefined }
+type OfIssuer = Decoded & { credential: Credential; issuer: Issuer; said: IssuerToken }
 /** The thousand that were used last, for one process. */
 export const rememberTokens = (): Verified => new LRUCache({ max: 1_000 })
 
+/** What tokens are judged with. */
+export type Judging = {
+  config: Config
+  credentials: CredentialStore
+  issuers: IssuerStore
+  attempts: Attempts
+  verified: Verified
+  /** The addresses of TRUST_PROXY. */
+  proxies: BlockList
+}
+
 /**
- * Who sends this request, by its token (JWT, HS256 only, one secret per client id). Every failure is 403 with the code
- * of the standard; the order of the checks is that of the reference implementation, since clients act on the codes.
+ * Who sends this request, by its token: one that the client made itself (JWT, HS256 only, one secret per client id), or one of
+ * an issuer. Every failure is 403 with the code of the standard; the order of the checks is that of the reference
+ * implementation, since clients act on the codes.
  * @throws Problem 403, or 429 after too many failures
  */
-export async function authenticate(
+export async function authenticate(app: FastifyInstance, request: FastifyRequest, judging: Judging): Promise<Actor> {
+  const token = bearerToken(request)
+  const known = judging.verified.get(token)
+  const decoded = known ?? decode(app, token)
+  return isOfIssuer(decoded)
+    ? authenticateByIssuer(request, token, decoded, known as OfIssuer | undefined, judging)
+    : authenticateBySecret(app, request, token, decoded, known as SelfMade | undefined, judging)
+}
+
+/**
+ * Whose rules a token is judged by: its own claims say so, before anything is checked, and either side checks that it is what it
+ * says. A token that a client makes itself has its client id as `iss`, and is signed with HS256: that is never a token of an issuer.
+ */
+function isOfIssuer({ header, payload }: Decoded): boolean {
+  return isAlgorithm(header.alg) && typeof payload.iss === 'string' && /^https?:\/\//.test(payload.iss)
+}
+
+const isAlgorithm = (alg: unknown): boolean => (ALGORITHMS as readonly unknown[]).includes(alg)
+
+async function authenticateBySecret(
   app: FastifyInstance,
   request: FastifyRequest,
-  config: Config,
-  credentials: CredentialStore,
-  attempts: Attempts,
-  verified: Verified,
+  token: string,
+  { header: tokenHeader, payload }: Decoded,
+  known: SelfMade | undefined,
+  { config, credentials, attempts, verified }: Judging,
 ): Promise<Actor> {
-  const token = bearerToken(request)
   const address = networkOf(request.ip)
-  const known = verified.get(token)
-  const { header: tokenHeader, payload } = known ?? decode(app, token)
   const clientId = payload.client_id
   if (clientId === undefined) throw forbidden('missing-client-identifier', 'Het token noemt geen client_id.')
   const usable = typeof clientId === 'string' && CLIENT_ID.test(clientId)
@@ -53,19 +87,73 @@ export async function authenticate(
   const key = `${address} ${clientId}`
   const refusal = attempts.refusal(key)
   if (refusal && credential.secrets.some(isShort)) throw refusal
+  let use = known?.use
   if (known?.credential !== credential) {
-    const wrongSignature = checkAlgorithm(tokenHeader) ?? verifySignature(app, token, credential.secrets)
-    if (wrongSignature) {
+    const checked = checkAlgorithm(tokenHeader) ?? verifySignature(app, token, credential.secrets)
+    if (checked instanceof Problem) {
       verified.delete(token)
       attempts.failed(key)
-      throw attempts.refusal(key) ?? wrongSignature
+      throw attempts.refusal(key) ?? checked
     }
-    verified.set(token, { header: tokenHeader, payload, credential })
+    use = credential.uses[checked]
+    verified.set(token, { header: tokenHeader, payload, credential, use })
   }
   attempts.succeeded(key)
   const problem = checkClaims(payload, config, request)
   if (problem) throw problem
-  return toActor(clientId as string, credential, payload, request)
+  if (use) credentials.used(use)
+  const user = { userId: claimText(payload.user_id), userRepresentation: claimText(payload.user_representation) }
+  return toActor(clientId as string, credential, user, null, request)
+}
+
+async function authenticateByIssuer(
+  request: FastifyRequest,
+  token: string,
+  { header: tokenHeader, payload }: Decoded,
+  known: OfIssuer | undefined,
+  { credentials, issuers, verified, proxies }: Judging,
+): Promise<Actor> {
+  const issuer = await issuers.find(payload.iss as string)
+  if (!issuer) throw forbidden('unknown-issuer', 'De token-uitgever (iss) is hier niet bekend.')
+  const isKnown = known?.issuer === issuer
+  const said = isKnown ? known.said : await judgedBy(token, issuer, issuers)
+  requireUnexpired(said)
+  if (said.boundTo !== undefined) requireCertificate(said.boundTo, request, proxies)
+  const credential = await credentials.findOfIssuer(issuer.id, said.clientId)
+  if (!credential)
+    throw forbidden('invalid-client-identifier', 'De client van het token hoort hier bij geen enkele applicatie.')
+  if (!isKnown || known.credential !== credential)
+    verified.set(token, { header: tokenHeader, payload, credential, issuer, said })
+  for (const use of credential.uses) credentials.used(use)
+  const origin = { issuer: issuer.issuer, ...(said.organisation !== '' && { organisation: said.organisation }) }
+  return toActor(said.clientId, credential, said, origin, request)
+}
+
+/** @throws Problem 403 */
+async function judgedBy(token: string, issuer: Issuer, issuers: IssuerStore): Promise<IssuerToken> {
+  try {
+    return await verifyIssuerToken(token, issuer)
+  } catch (error) {
+    if (!(error instanceof UnknownKey)) throw error
+  }
+  const withNewKeys = await issuers.withNewKeys(issuer)
+  try {
+    if (withNewKeys) return await verifyIssuerToken(token, withNewKeys)
+  } catch (error) {
+    if (!(error instanceof UnknownKey)) throw error
+  }
+  throw forbidden('unknown-key', 'De sleutel (kid) van het token is niet bekend bij de token-uitgever.')
+}
+
+/** RFC 8705: a token that is bound to a certificate is taken from whoever has that, as a proxy of ours tells (RFC 9440). */
+function requireCertificate(thumbprint: string, request: FastifyRequest, proxies: BlockList): void {
+  const isTrusted = isListed(proxies, request.raw.socket.remoteAddress)
+  const shown = isTrusted ? thumbprintOf(header(request, 'client-cert')) : undefined
+  if (shown === thumbprint) return
+  throw forbidden(
+    'invalid-certificate',
+    'Het token is aan een ander client-certificaat gebonden, of dat werd niet getoond.',
+  )
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
@@ -105,13 +193,16 @@ function checkAlgorithm({ alg }: Claims): Problem | undefined {
   return forbidden('jwt-invalidalgorithmerror', 'Het token is niet met HS256 ondertekend.')
 }
 
-/** Checks algorithm and signature, and no claim; any of the secrets will do, so that a secret can be replaced. */
-function verifySignature(app: FastifyInstance, token: string, secrets: string[]): Problem | undefined {
-  let failure: Problem | undefined
-  for (const key of secrets) {
+/**
+ * Checks algorithm and signature, and no claim; any of the secrets will do, so that a secret can be replaced.
+ * @returns which one it was
+ */
+function verifySignature(app: FastifyInstance, token: string, secrets: string[]): Problem | number {
+  let failure = signatureProblem('FAST_JWT_INVALID_SIGNATURE')
+  for (const [index, key] of secrets.entries()) {
     try {
       app.jwt.verify(token, { key, algorithms: ['HS256'], ignoreExpiration: true, ignoreNotBefore: true })
-      return undefined
+      return index
     } catch (error) {
       failure = signatureProblem((error as { code?: string }).code)
     }
@@ -163,11 +254,19 @@ function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER
 }
 
-function toActor(clientId: string, credential: Credential, claims: Claims, request: FastifyRequest): Actor {
+type User = { userId: string; userRepresentation: string }
+
+function toActor(
+  clientId: string,
+  credential: Credential,
+  { userId, userRepresentation }: User,
+  origin: Origin | null,
+  request: FastifyRequest,
+): Actor {
   return {
     clientId,
-    userId: claimText(claims.user_id),
-    userRepresentation: claimText(claims.user_representation),
+    userId,
+    userRepresentation,
     applicatieUuid: credential.applicatieUuid,
     applicatieLabel: credential.applicatieLabel,
     alleAutorisaties: credential.alleAutorisaties,
@@ -176,6 +275,7 @@ function toActor(clientId: string, credential: Credential, claims: Claims, reque
     base: request.base,
     toelichting: headerText(request, 'x-audit-toelichting'),
     logrecordId: headerText(request, 'x-nlx-logrecord-id'),
+    origin,
   }
 }
 

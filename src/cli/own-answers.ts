@@ -21,6 +21,7 @@ export async function openOwnAnswers(
   const [clientId, secret] = [randomUUID(), generateSecret()] // known to nobody else, and gone with this process
   const credential: Credential = {
     secrets: [secret],
+    uses: [],
     applicatieUuid: randomUUID(),
     applicatieLabel: 'overnemen --controleer',
     alleAutorisaties: true,
@@ -37,8 +38,11 @@ export async function openOwnAnswers(
     box,
     services,
     log,
+    issuers: { find: async () => undefined, withNewKeys: async () => undefined, close: async () => {} },
     credentials: {
       find: async (id) => (id === clientId ? credential : undefined),
+      findOfIssuer: async () => undefined,
+      used: () => {},
       changed: () => {},
       close: async () => {},
     },

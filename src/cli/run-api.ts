@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { buildApp, type Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
+import { openIssuerStore } from '../autorisaties/issuers/store.ts'
 import { usableBox } from '../autorisaties/secret-key.ts'
 import { ensureBootstrapAdmin } from '../beheer/accounts/accounts.ts'
 import { openLiveSettings } from '../config/stored.ts'
@@ -54,12 +55,14 @@ export async function runApi(
     if (alone) await preferBuiltIn(database, config)
     const credentials = await openCredentialStore(database, box, log)
     opened.defer(credentials.close)
+    const issuers = await openIssuerStore(database, config, log)
+    opened.defer(issuers.close)
     const services = openServices(database, box, config, log)
     opened.defer(services.close)
     const stores = await openStore(config, database, log)
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)
-    const parts: Parts = { config, settings, database, replica, ...stores, credentials, box, services, log }
+    const parts: Parts = { config, settings, database, replica, ...stores, credentials, issuers, box, services, log }
     const app = await buildApp(parts)
     opened.defer(() => app.close())
     const address = await app.listen({ host: config.host, port: config.port })

@@ -140,5 +140,6 @@ export function systemActor(name: string, base = ''): Actor {
     base,
     toelichting: '',
     logrecordId: '',
+    origin: null,
   }
 }

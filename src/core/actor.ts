@@ -14,6 +14,9 @@ export type Autorisatie = {
   max: Vertrouwelijkheidaanduiding | null
 }
 
+/** What a token of an issuer says beside client and user. */
+export type Origin = { issuer: string; organisation?: string }
+
 /** Who acts, as audit records name him, and with which rights. */
 export type Actor = {
   clientId: string
@@ -28,6 +31,8 @@ export type Actor = {
   base: string
   toelichting: string
   logrecordId: string
+  /** null: a token that the client made itself, or none. */
+  origin: Origin | null
   /** What the request asks of the state of what it changes. */
   precondition?: Precondition
 }

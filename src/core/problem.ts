@@ -328,6 +328,14 @@ export function problemBody(problem: Problem, base: string, instance: string): R
 /** Whether the connection ended before the request was here: no fault of ours, and nobody reads the answer. */
 const isGone = ({ raw }: FastifyRequest, error: unknown): boolean => error instanceof Error && raw.errored === error
 
+/** RFC 6750, 3: what kind of token is wanted, and whether it is the token or its rights. The standard of the APIs says 403 for both. */
+function challenge(request: FastifyRequest, { status }: Problem): Record<string, string> {
+  const { access } = request.routeOptions.config
+  if (status !== 403 || access === 'public' || access === 'beheer') return {}
+  const error = request.actor ? 'insufficient_scope' : request.headers.authorization ? 'invalid_token' : undefined
+  return { 'www-authenticate': `Bearer realm="zaakstroom"${error ? `, error="${error}"` : ''}` }
+}
+
 /** Answers a request with what went wrong, and logs it: as an error with its cause from 500 on. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = isGone(request, error) ? new Problem(400, { code: 'parse_error' }) : toProblem(error)
@@ -341,7 +349,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     )
   return reply
     .code(problem.status)
-    .headers(problem.headers)
+    .headers({ ...challenge(request, problem), ...problem.headers })
     .type('application/problem+json')
     .send(JSON.stringify(problemBody(problem, request.base, instance)))
 }

@@ -136,10 +136,10 @@ function recorded(sql: Sql, actor: Actor, uuid: postgres.PendingQuery<postgres.R
     spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
         hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw,
-        request_id, uuid)
+        request_id, origin, uuid)
       select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
         resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
-        ${actor.logrecordId}, oud, nieuw, ${requestId}, ${uuid}
+        ${actor.logrecordId}, oud, nieuw, ${requestId}, ${textOf(actor.origin)}::text::jsonb, ${uuid}
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,

@@ -3465,6 +3465,10 @@ export interface TokenIssuer {
 
 export interface TokenIssuerKeys {
   /**
+   * When that ended, with keys or without.
+   */
+  answeredAt: string | null;
+  /**
    * When they were asked for last, by whichever process: the next time is 30 seconds later at the earliest.
    */
   askedAt: string | null;

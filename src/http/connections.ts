@@ -12,13 +12,13 @@
 // a request of somebody we know. When all are at work there are a few spare places, where only /livez is answered: a full
 // house is no reason to be restarted.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BlockList, isIPv6, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { Problem } from '../core/problem.ts'
 import { connectionsToTake, sparesToTake } from '../lib/open-files.ts'
 import { LIVEZ } from './liveness.ts'
-import { networkOf } from './network.ts'
+import { blockList, isListed, networkOf } from './network.ts'
 import { inSlices, largeTurn } from './turns.ts'
 
 declare module 'fastify' {
@@ -378,20 +378,4 @@ function startWindow(connection: Connection, now: number): void {
 export function isArriving(request: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   return !request.complete && (encoding !== undefined || (length !== undefined && length !== '0'))
-}
-
-function blockList(ranges: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address, bits] = range.split('/') as [string, string | undefined]
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(bits), family)
-  }
-  return list
-}
-
-function isListed(list: BlockList, address = ''): boolean {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
-  return plain !== '' && list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
 }

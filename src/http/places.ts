@@ -228,7 +228,7 @@ function countWaits() {
 
 /** Who asks: a client, or an account of the pages; undefined for somebody we do not know. */
 export function nameOf({ actor, beheerder }: FastifyRequest): string | undefined {
-  if (actor) return `client ${actor.clientId}`
+  if (actor) return `client ${actor.origin?.issuer ?? ''} ${actor.clientId}`
   return beheerder && `${ACCOUNT}${beheerder.id}`
 }
 

@@ -84,6 +84,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       ...{ clientId: m.actor.clientId, base: m.actor.base, toelichting: m.actor.toelichting },
       ...{ applicatieUuid: m.actor.applicatieUuid, applicatieLabel: m.actor.applicatieLabel },
       ...{ userId: m.actor.userId, userRepresentation: m.actor.userRepresentation, logrecordId: m.actor.logrecordId },
+      origin: m.actor.origin,
     }
     const made = one(
       await m.sql<{ id: number }[]>`

@@ -299,6 +299,7 @@ export function beheerActor(request: FastifyRequest): Actor {
     base: request.base,
     toelichting: '',
     logrecordId: '',
+    origin: null,
   }
 }
 

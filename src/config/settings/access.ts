@@ -189,4 +189,11 @@ export const ACCESS = {
       help: 'Zoveel mag het moment waarop een token is gemaakt (iat) in de toekomst liggen.',
     }),
   }),
+  tokenKeysKeptHours: Type.Integer({
+    env: 'TOKEN_KEYS_KEPT_HOURS',
+    default: 24,
+    minimum: 1,
+    maximum: 720,
+    description: 'hours that the keys of an issuer of tokens go on to count while it cannot be asked for them',
+  }),
 }
