@@ -158,6 +158,87 @@ export const PROBLEM_CODES = {
     ...TOKEN,
     example: '{"client_id": "app"}',
   },
+  'unknown-issuer': {
+    status: 403,
+    cause: [
+      'De token-uitgever (iss) van het token is hier niet bekend.',
+      'The issuer (iss) of the token is not known here.',
+    ],
+    remedy: [
+      'Vraag de beheerder om de token-uitgever op te nemen, of vraag een token bij een die bekend is.',
+      'Ask the administrator to add the issuer, or ask a token of one that is known.',
+    ],
+    example: '{"iss": "https://elders.example.nl/realms/x", "azp": "app"}',
+  },
+  'unknown-key': {
+    status: 403,
+    cause: [
+      'De sleutel (kid) van het token is niet bekend bij de token-uitgever.',
+      'The key (kid) of the token is not known to its issuer.',
+    ],
+    remedy: [
+      'Vraag een nieuw token. Wisselt de uitgever net van sleutel, dan is de nieuwe binnen een halve minuut bekend.',
+      'Ask a new token. When the issuer is changing its key, the new one is known within half a minute.',
+    ],
+    example: '{"alg": "RS256", "kid": "ouder"}',
+  },
+  'invalid-audience': {
+    status: 403,
+    cause: ['Het token is voor een andere ontvanger (aud).', 'The token is for another audience (aud).'],
+    remedy: [
+      'Laat de uitgever de audience in het token zetten die bij de token-uitgever is ingesteld.',
+      'Have the issuer put the audience into the token that is set for it here.',
+    ],
+    example: '{"iss": "https://login.example.nl", "aud": "account"}',
+  },
+  'expired-token': {
+    status: 403,
+    cause: [
+      'Het token van een token-uitgever is verlopen, of heeft geen exp.',
+      'The token of an issuer has expired, or has no exp.',
+    ],
+    remedy: ['Vraag een nieuw token bij de token-uitgever.', 'Ask the issuer for a new token.'],
+    example: '{"iss": "https://login.example.nl", "exp": 1767600000}',
+  },
+  'token-lifetime': {
+    status: 403,
+    cause: [
+      'Het token is langer geldig dan bij de token-uitgever is ingesteld.',
+      'The token lives longer than is set for its issuer.',
+    ],
+    remedy: ['Laat de uitgever kortere tokens geven.', 'Have the issuer give tokens that live shorter.'],
+    example: '{"iss": "https://login.example.nl", "exp": 4102444800}',
+  },
+  'invalid-token-type': {
+    status: 403,
+    cause: [
+      'Dit is geen access token, maar een ID-token of refresh token.',
+      'This is no access token, but an ID token or a refresh token.',
+    ],
+    remedy: ['Stuur het access_token dat de uitgever gaf.', 'Send the access_token that the issuer gave.'],
+    example: '{"iss": "https://login.example.nl", "typ": "ID"}',
+  },
+  'insufficient-scope': {
+    status: 403,
+    cause: [
+      'Het token mist de scope of rol die bij de token-uitgever is ingesteld.',
+      'The token lacks the scope or role that is set for its issuer.',
+    ],
+    remedy: ['Geef de client die scope of rol bij de uitgever.', 'Give the client that scope or role at the issuer.'],
+    example: '{"iss": "https://login.example.nl", "scope": "openid"}',
+  },
+  'invalid-certificate': {
+    status: 403,
+    cause: [
+      'Het token is aan een client-certificaat gebonden (cnf) dat niet werd getoond, of had dat moeten zijn.',
+      'The token is bound to a client certificate (cnf) that was not shown, or should have been.',
+    ],
+    remedy: [
+      'Gebruik het certificaat waarmee het token is gevraagd; de proxy geeft het door als Client-Cert.',
+      'Use the certificate that the token was asked with; the proxy passes it on as Client-Cert.',
+    ],
+    example: '{"cnf": {"x5t#S256": "…"}}',
+  },
   not_found: {
     status: 404,
     cause: [
