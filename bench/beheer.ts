@@ -157,10 +157,10 @@ async function inPortions(rows: number, work: (from: number, to: number) => Prom
 async function givenSession({ db, sql }: Database): Promise<string> {
   const { uuid } = await createAccount(db, { gebruikersnaam: 'beheerder', rol: 'administrator' })
   const value = randomBytes(32).toString('base64url')
-  const sleutel = createHash('sha256').update(value).digest()
+  const key = createHash('sha256').update(value).digest()
   await sql`
     insert into beheer_session (sleutel, account_id, expires_at)
-    select ${sleutel}, id, now() + interval '1 hour' from beheer_account where uuid = ${uuid}`
+    select ${key}, id, now() + interval '1 hour' from beheer_account where uuid = ${uuid}`
   return `zaakstroom=${value}`
 }
 

@@ -110,7 +110,7 @@ async function sweepOrphans(parts: Parts) {
       const { sql } = parts.database
       const begin = one(await sql<{ op: string }[]>`select now() as op`)
       const swept = await sweep(parts.storeFor(backend), {
-        known: (sleutels) => neededKeys(sql, backend, sleutels),
+        known: (keys) => neededKeys(sql, backend, keys),
         ripe: (names, unfinished) => ripeBytes(sql, backend, names, { unfinished }),
       })
       await forgetOthers(sql, backend, begin.op)

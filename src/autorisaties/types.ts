@@ -8,7 +8,7 @@ import { requireApplicatie, toApplicatie } from './applicatie/read.ts'
 import type { TypedComponent } from './rights.ts'
 
 /** Where rights for a catalogue or for a type find a version: `sleutel` is its identificatie or omschrijving. */
-export type Vindplaats = { catalogusId: number; sleutel: string }
+export type Vindplaats = { catalogusId: number; key: string }
 
 /** Announces every application of which a right for a catalogue or a type reaches a version in one place but not in the other. */
 export async function announceType(
@@ -17,9 +17,9 @@ export async function announceType(
   was: Vindplaats | null,
   is: Vindplaats | null,
 ): Promise<void> {
-  if (was?.catalogusId === is?.catalogusId && was?.sleutel === is?.sleutel) return
+  if (was?.catalogusId === is?.catalogusId && was?.key === is?.key) return
   const reaches = (place: Vindplaats | null) =>
-    place ? sql`(k.catalogus_id = ${place.catalogusId} and k.type in ('', ${place.sleutel}::text))` : sql`false`
+    place ? sql`(k.catalogus_id = ${place.catalogusId} and k.type in ('', ${place.key}::text))` : sql`false`
   const { rows } = await sql<{ uuid: string; label: string }>`
     select distinct a.uuid, a.label from catalogus_autorisatie k join applicatie a on a.id = k.applicatie_id
     where k.component = ${component} and ${reaches(was)} <> ${reaches(is)}`.execute(m.trx)

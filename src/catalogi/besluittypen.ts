@@ -215,7 +215,7 @@ export async function changeBesluittype(
     await requireNoOverlap(
       m,
       'besluittype',
-      { ...row, sleutel: row.omschrijving },
+      { ...row, key: row.omschrijving },
       onlyEinde ? 'eindeGeldigheid' : undefined,
     )
   const besluittype = recordRow(m, source, actie, row, oud)
@@ -226,7 +226,7 @@ export async function changeBesluittype(
 /** Makes a version usable. Publishing it again runs the same checks and changes nothing. */
 export async function publishBesluittype(m: Mutation, uuid: string) {
   const before = await besluittypeForChange(m, uuid)
-  await requireNoOverlap(m, 'besluittype', { ...before, sleutel: before.omschrijving })
+  await requireNoOverlap(m, 'besluittype', { ...before, key: before.omschrijving })
   await m.trx.updateTable('besluittype').set({ concept: false }).where('id', '=', before.id).execute()
   const row = expected(await findType(m.read, source, uuid))
   const besluittype = recordRow(m, source, 'update', row, toBesluittype(before, m.actor.base))

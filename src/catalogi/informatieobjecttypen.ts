@@ -227,7 +227,7 @@ export async function changeInformatieobjecttype(
 /** Makes a type usable. Publishing it again runs the same checks and changes nothing. */
 export async function publishInformatieobjecttype(m: Mutation, uuid: string) {
   const before = await typeForChange(m, uuid)
-  await requireNoOverlap(m, 'informatieobjecttype', { ...before, sleutel: before.omschrijving })
+  await requireNoOverlap(m, 'informatieobjecttype', { ...before, key: before.omschrijving })
   await m.trx.updateTable('informatieobjecttype').set({ concept: false }).where('id', '=', before.id).execute()
   const row = expected(await findType(m.read, source, uuid))
   const type = recordRow(m, source, 'update', row, toInformatieobjecttype(before, m.actor.base))

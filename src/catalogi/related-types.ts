@@ -67,10 +67,10 @@ export async function handOverRelations(
   id: number,
   tables: readonly { table: string; owner: string; column: string }[],
 ): Promise<void> {
-  const sleutel = sql.raw(TYPE_KEY[type])
+  const key = sql.raw(TYPE_KEY[type])
   const { rows } = await sql<{ id: number }>`
-    select v.id from ${sql.table(type)} v join ${sql.table(type)} k on k.catalogus_id = v.catalogus_id and k.${sleutel} = v.${sleutel}
-    where k.id = ${id} and v.id <> k.id and v.${sleutel} <> ''
+    select v.id from ${sql.table(type)} v join ${sql.table(type)} k on k.catalogus_id = v.catalogus_id and k.${key} = v.${key}
+    where k.id = ${id} and v.id <> k.id and v.${key} <> ''
     order by v.concept, v.begin_geldigheid desc, v.id desc limit 1`.execute(m.trx)
   const heir = rows[0]?.id
   if (heir === undefined) return

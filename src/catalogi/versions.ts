@@ -38,18 +38,18 @@ export const validOn = (alias: string, datum: string | null) =>
  * @param wat the key instead of the uuid: once for each type
  */
 export function shownVersions(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
-  const sleutel = sql.raw(TYPE_KEY[type])
+  const key = sql.raw(TYPE_KEY[type])
   const named = datum === null && wat === 'uuid' ? sql`or (s.id = k.id and (l.by_url or not s.concept))` : sql``
   return sql<string[]>`array(
     select x.${sql.raw(wat)} from (
-      select distinct on (s.id) s.id, s.uuid, s.${sleutel}, s.best, k.id as place
+      select distinct on (s.id) s.id, s.uuid, s.${key}, s.best, k.id as place
       from (${links}) l join ${sql.table(type)} k on k.id = l.id
       cross join lateral (
-        select v.id, v.uuid, v.${sleutel}, v.concept, row_number() over (
+        select v.id, v.uuid, v.${key}, v.concept, row_number() over (
           order by v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc) = 1 as best
         from ${sql.table(type)} v
-        where v.catalogus_id = k.catalogus_id and v.${sleutel} = k.${sleutel}
-          and (v.id = k.id or (not v.concept and v.${sleutel} <> ''))) s
+        where v.catalogus_id = k.catalogus_id and v.${key} = k.${key}
+          and (v.id = k.id or (not v.concept and v.${key} <> ''))) s
       where s.best ${named}
       order by s.id, s.best desc, k.id) x
     order by x.place, x.best desc, x.id)`
@@ -67,22 +67,22 @@ export function referringVersions(
   datum: string | null,
   wat = 'uuid',
 ) {
-  const sleutel = sql.raw(TYPE_KEY[type])
+  const key = sql.raw(TYPE_KEY[type])
   const also = datum === null && wat === 'uuid' ? sql`or s.id in (${direct})` : sql``
   return sql<string[]>`array(
     select s.${sql.raw(wat)} from ${sql.table(type)} s where s.id in (
-      select distinct on (v.catalogus_id, v.${sleutel}, case when v.${sleutel} = '' then v.id end) v.id
+      select distinct on (v.catalogus_id, v.${key}, case when v.${key} = '' then v.id end) v.id
       from ${sql.table(type)} v where v.id in (${links})
-      order by v.catalogus_id, v.${sleutel}, case when v.${sleutel} = '' then v.id end,
+      order by v.catalogus_id, v.${key}, case when v.${key} = '' then v.id end,
         v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc) ${also}
     order by s.id)`
 }
 
 /** Ids of all versions of the type that the row `alias` is a version of. */
 export function allVersions(type: Hoofdtype, alias = 't'): RawBuilder<unknown> {
-  const [row, sleutel] = [sql.raw(alias), sql.raw(TYPE_KEY[type])]
+  const [row, key] = [sql.raw(alias), sql.raw(TYPE_KEY[type])]
   return sql`select w.id from ${sql.table(type)} w where w.catalogus_id = ${row}.catalogus_id
-    and w.${sleutel} = ${row}.${sleutel} and (w.id = ${row}.id or w.${sleutel} <> '')`
+    and w.${key} = ${row}.${key} and (w.id = ${row}.id or w.${key} <> '')`
 }
 
 /** beginObject and eindeObject span all versions: the oldest begin, and the end of the newest. */
@@ -107,13 +107,13 @@ export async function requireNoOverlap(
   version: {
     id: number
     catalogusId: number
-    sleutel: string
+    key: string
     beginGeldigheid: string
     eindeGeldigheid: string | null
   },
   name = 'beginGeldigheid',
 ): Promise<void> {
-  if (version.sleutel === '') return // besluittypen may go without
+  if (version.key === '') return // besluittypen may go without
   await m.trx
     .selectFrom('catalogus')
     .where('id', '=', version.catalogusId)
@@ -122,7 +122,7 @@ export async function requireNoOverlap(
     .executeTakeFirstOrThrow()
   const { rows } = await sql`
     select 1 from ${sql.table(type)}
-    where catalogus_id = ${version.catalogusId} and ${sql.ref(TYPE_KEY[type])} = ${version.sleutel} and not concept
+    where catalogus_id = ${version.catalogusId} and ${sql.ref(TYPE_KEY[type])} = ${version.key} and not concept
       and id <> ${version.id}
       and (einde_geldigheid is null or einde_geldigheid > ${version.beginGeldigheid}::date)
       and (${version.eindeGeldigheid}::date is null or begin_geldigheid < ${version.eindeGeldigheid}::date)
@@ -133,11 +133,11 @@ export async function requireNoOverlap(
 
 /** Whether of each of these types some version is published. */
 export async function allPublished(m: Mutation, type: Hoofdtype, links: RawBuilder<unknown>): Promise<boolean> {
-  const sleutel = sql.raw(TYPE_KEY[type])
+  const key = sql.raw(TYPE_KEY[type])
   const { rows } = await sql`
     select 1 from ${sql.table(type)} k where k.id in (${links}) and k.concept and not exists (
-      select 1 from ${sql.table(type)} v where v.catalogus_id = k.catalogus_id and v.${sleutel} = k.${sleutel}
-        and v.${sleutel} <> '' and not v.concept)
+      select 1 from ${sql.table(type)} v where v.catalogus_id = k.catalogus_id and v.${key} = k.${key}
+        and v.${key} <> '' and not v.concept)
     limit 1`.execute(m.trx)
   return rows.length === 0
 }

@@ -180,8 +180,8 @@ async function measure(read: (pad: string) => ReturnType<Contents>, { pad }: Wai
  * Whether bytes are still those of the old installation: taken as they lie, and the switch is to come. A document that is
  * deleted here until then keeps its bytes there.
  */
-export async function belongsToSource(sql: Sql | import('postgres').Sql, sleutel: string): Promise<boolean> {
-  if (isOwnKey(sleutel)) return false
+export async function belongsToSource(sql: Sql | import('postgres').Sql, key: string): Promise<boolean> {
+  if (isOwnKey(key)) return false
   const [row] = await sql`
     select from takeover where status <> 'omgeschakeld' and not proef and instellingen ->> 'bytes' = 'laten' limit 1`
   return row !== undefined

@@ -72,9 +72,9 @@ export async function setUpPages(
   const adres = await test.app.listen({ port: 0, host: '127.0.0.1' })
   const sessie = async (rol: Rol) => {
     const value = randomBytes(32).toString('base64url')
-    const sleutel = createHash('sha256').update(value).digest()
+    const key = createHash('sha256').update(value).digest()
     await test.database.sql`
-      insert into beheer_session (sleutel, account_id, expires_at) values (${sleutel}, ${accounts.get(rol)!}, now() + interval '1 hour')`
+      insert into beheer_session (sleutel, account_id, expires_at) values (${key}, ${accounts.get(rol)!}, now() + interval '1 hour')`
     return value
   }
   const signedIn = async (rol: Rol) => {

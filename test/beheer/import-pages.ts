@@ -24,10 +24,10 @@ export type PagesClient = {
 /** Somebody who is signed in, without a browser. */
 export async function asClient(test: PagesSetup, rol: Rol): Promise<PagesClient> {
   const value = randomBytes(32).toString('base64url')
-  const sleutel = createHash('sha256').update(value).digest()
+  const key = createHash('sha256').update(value).digest()
   await test.database.sql`
     insert into beheer_session (sleutel, account_id, expires_at)
-    select ${sleutel}, id, now() + interval '1 hour' from beheer_account where gebruikersnaam = ${rol}`
+    select ${key}, id, now() + interval '1 hour' from beheer_account where gebruikersnaam = ${rol}`
   const session = `zaakstroom=${value}`
   const page = await fetch(`${test.adres}/beheer/imports`, { headers: { cookie: session } })
   const [, token] = /name="_csrf" value="([^"]+)"/.exec(await page.text()) ?? []

@@ -188,11 +188,11 @@ export async function documents({ database }: TestApp): Promise<Map<string, stri
 /** The documents of which a check says that their bytes lack. */
 export async function missingOf(app: TestApp): Promise<Set<string>> {
   const { found } = await check(app)
-  const byKey = new Map([...(await documents(app))].map(([uuid, sleutel]) => [sleutel, uuid]))
+  const byKey = new Map([...(await documents(app))].map(([uuid, key]) => [key, uuid]))
   return new Set(
     found.flatMap((line) => {
-      const [kind, sleutel] = line.split(' ')
-      return kind === 'missing' ? [byKey.get(sleutel!)!] : []
+      const [kind, key] = line.split(' ')
+      return kind === 'missing' ? [byKey.get(key!)!] : []
     }),
   )
 }

@@ -167,7 +167,7 @@ t.test('what was prepared long ago is prepared again, because its files may be s
   await stop()
   const old = await stored(app)
   await app.database.sql`update import_ahead set seen_at = now() - interval '11 minutes'`
-  for (const sleutel of old) await app.parts.store.remove(sleutel)
+  for (const key of old) await app.parts.store.remove(key)
   await app.runJobs()
   t.match((await outcome(app, uuid)).status, { status: 'finished', processed: ROWS })
   await until('nothing is left', async () => (await claims(app)).length === 0)

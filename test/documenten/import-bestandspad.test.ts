@@ -56,7 +56,7 @@ async function givenStore(t: Test) {
   return { base, root, store, pool }
 }
 
-const stored = (root: string, sleutel: string) => readFileSync(path.join(root, sleutel))
+const stored = (root: string, key: string) => readFileSync(path.join(root, key))
 const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
 const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
 const outcome = (result: Copied) => ('fout' in result ? result.fout.code : 'gekopieerd')
@@ -530,9 +530,9 @@ t.test('a file that changes at a moment of our choice is refused (streams)', asy
     // The real store, which touches the source after the first chunk.
     const meddling: Store = {
       ...store,
-      write: (sleutel, bytes, options) =>
+      write: (key, bytes, options) =>
         store.write(
-          sleutel,
+          key,
           (async function* () {
             let first = true
             for await (const chunk of bytes) {
@@ -553,8 +553,8 @@ t.test('a file that changes at a moment of our choice is refused (streams)', asy
 t.test('a thread that dies rejects its call and is replaced', async (t) => {
   const { base, root, pool } = await givenStore(t)
   for (let i = 0; i < 200; i++) put(base, `${i}`)
-  const files = (sleutel: (i: number) => string) =>
-    Array.from({ length: 200 }, (_, i) => ({ nummer: i, bestandspad: `${i}`, sleutel: sleutel(i) }))
+  const files = (key: (i: number) => string) =>
+    Array.from({ length: 200 }, (_, i) => ({ nummer: i, bestandspad: `${i}`, sleutel: key(i) }))
   // A key that our own code would never make is a defect, and a defect ends the thread.
   const broken = pool.copyFiles(files((i) => (i === 150 ? '../x' : `broken/${i}`)))
   const good = pool.copyFiles(files((i) => `goed/${i}`))
@@ -645,7 +645,7 @@ t.test('a stream copy can be called off', async (t) => {
 t.test('a blob store that gave another key is believed', async (t) => {
   const { base, store } = await givenStore(t)
   put(base, 'a', 'inhoud')
-  const suffixing: Store = { ...store, write: (sleutel, ...rest) => store.write(`${sleutel}_x7`, ...rest) }
+  const suffixing: Store = { ...store, write: (key, ...rest) => store.write(`${key}_x7`, ...rest) }
   const [result] = await copyToStore(suffixing, base, one('a'))
   t.match(result, { sleutel: 'map/1_x7', omvang: 6 })
   t.equal(await text((await store.read('map/1_x7'))!.stream), 'inhoud')

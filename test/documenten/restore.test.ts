@@ -34,12 +34,12 @@ t.test(
     await sameContent(t, app, backups, new Set())
 
     const known = new Set((await bestanden(app)).map(({ sleutel }) => sleutel))
-    const later = (await stored(app)).filter((sleutel) => !known.has(sleutel))
+    const later = (await stored(app)).filter((key) => !known.has(key))
     t.ok(later.includes(backups.keys.get(backups.madeAfterDump)!))
     t.match((await check(app, { repair: true })).outcome, { found: 0, removed: 0 }, 'their documents may still come')
     await makeOld(app, later)
     const repaired = await check(app, { repair: true })
-    t.strictSame(repaired.found, later.map((sleutel) => `orphan ${sleutel} true`).sort(), 'a day later they go')
+    t.strictSame(repaired.found, later.map((key) => `orphan ${key} true`).sort(), 'a day later they go')
     t.strictSame(await stored(app), [...known].sort(), 'and nothing else')
     await sameContent(t, app, backups, new Set())
   },

@@ -24,7 +24,7 @@ async function* chunks(...parts: string[]) {
 async function* megabytes(count: number) {
   for (let i = 0; i < count; i++) yield Buffer.alloc(1024 ** 2, 'x')
 }
-const content = async (store: Store, sleutel: string) => text((await store.read(sleutel))!.stream)
+const content = async (store: Store, key: string) => text((await store.read(key))!.stream)
 const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
 
 /** A store behind a proxy. `meddle` sees every request before the server does. */
@@ -75,8 +75,8 @@ async function refuseExisting({ method, url, headers }: IncomingMessage, respons
 
 async function existsInS3(path: string): Promise<boolean> {
   const { store } = openStores(readConfig({ ...s3.env, DOCUMENTEN_API_BACKEND: 's3_storage', S3_LOCATION: '/' }))
-  const sleutel = decodeURIComponent(path.split('/').slice(2).join('/'))
-  const found = await store.read(sleutel)
+  const key = decodeURIComponent(path.split('/').slice(2).join('/'))
+  const found = await store.read(key)
   found?.stream.destroy()
   return found !== undefined
 }

@@ -37,8 +37,8 @@ async function* chunks(...parts: (string | Uint8Array)[]) {
   for (const part of parts) yield Buffer.from(part as string)
 }
 
-async function content(store: Store, sleutel: string, range?: { start: number; end: number }) {
-  const found = await store.read(sleutel, range)
+async function content(store: Store, key: string, range?: { start: number; end: number }) {
+  const found = await store.read(key, range)
   return found && (await buffer(found.stream)).toString('latin1')
 }
 
@@ -95,12 +95,12 @@ t.test('an error of the source comes out unchanged and leaves nothing, also wher
   const { root, store } = await givenStorage(t)
   const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' })
   await store.write('oud', chunks('oud'))
-  for (const sleutel of ['oud', 'nieuw']) {
+  for (const key of ['oud', 'nieuw']) {
     const broken = async function* () {
       yield Buffer.from('half')
       throw reset
     }
-    t.equal(await store.write(sleutel, broken()).catch((error) => error), reset)
+    t.equal(await store.write(key, broken()).catch((error) => error), reset)
   }
   t.equal(await content(store, 'oud'), 'oud')
   t.equal(await store.read('nieuw'), undefined)
@@ -147,10 +147,10 @@ t.test('keys that could leave the store or touch its administration are refused'
     'a\nb',
     'a'.repeat(2000),
   ]
-  for (const sleutel of bad) {
-    await t.rejects(store.write(sleutel, chunks('x')), { message: 'not a storage key' }, JSON.stringify(sleutel))
-    await t.rejects(store.read(sleutel), { message: 'not a storage key' })
-    await t.rejects(store.remove(sleutel), { message: 'not a storage key' })
+  for (const key of bad) {
+    await t.rejects(store.write(key, chunks('x')), { message: 'not a storage key' }, JSON.stringify(key))
+    await t.rejects(store.read(key), { message: 'not a storage key' })
+    await t.rejects(store.remove(key), { message: 'not a storage key' })
   }
   t.strictSame(readdirSync(root).sort(), ['.tmp', '.zaakstroom'])
 })
@@ -208,16 +208,16 @@ t.test('many writes at once into new directories all succeed', async (t) => {
   const { root, store } = await givenStorage(t)
   const other = filesystemStore(root) // as another process would
   const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
-  await Promise.all(sleutels.map((sleutel, i) => (i % 2 ? store : other).write(sleutel, chunks(sleutel))))
+  await Promise.all(sleutels.map((key, i) => (i % 2 ? store : other).write(key, chunks(key))))
   t.strictSame(await keys(store), sleutels.sort())
 })
 
 t.test('a sweep removes only old keys of our making that no document knows, and stale temporary files', async (t) => {
   const { root, store } = await givenStorage(t)
   const old = new Date('2026-01-01')
-  async function given(sleutel: string) {
-    await store.write(sleutel, chunks(sleutel))
-    return sleutel
+  async function given(key: string) {
+    await store.write(key, chunks(key))
+    return key
   }
   const known = await Promise.all([1, 2, 3].map(() => given(newKey(old))))
   const unknown = await Promise.all([1, 2, 3, 4].map(() => given(newKey(old))))
@@ -230,8 +230,8 @@ t.test('a sweep removes only old keys of our making that no document knows, and 
   const asked: string[][] = []
   const result = await sweep(store, {
     ripe: async (names) => new Set(names.filter((name) => name !== young && name !== 'busy')),
-    known: async (sleutels) => {
-      asked.push(sleutels)
+    known: async (keys) => {
+      asked.push(keys)
       return new Set(known)
     },
     batch: 3,
@@ -240,7 +240,7 @@ t.test('a sweep removes only old keys of our making that no document knows, and 
   t.strictSame(await keys(store), [...known, young, foreign].sort())
   t.strictSame(temps(root), ['busy'])
   t.strictSame(asked.flat().sort(), [...known, ...unknown, young].sort(), 'only candidates are asked for')
-  t.ok(asked.every((sleutels) => sleutels.length <= 3))
+  t.ok(asked.every((keys) => keys.length <= 3))
 })
 
 t.test('check leaves nothing behind', async (t) => {

@@ -179,8 +179,8 @@ t.test('what is deleted while it moves stays deleted, and only one move runs at 
   // The bytes of the first document come when the test says so.
   const slow: typeof storeFor = (backend) => ({
     ...storeFor(backend),
-    write: async (sleutel, bytes, options) => {
-      const written = await storeFor(backend).write(sleutel, bytes, options)
+    write: async (key, bytes, options) => {
+      const written = await storeFor(backend).write(key, bytes, options)
       reading.resolve()
       await held.promise
       return written
@@ -223,9 +223,9 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     t.match(await checkStorage(test.parts, { verify: true }), { documents: 4, stored: 4, found: 0 })
 
     const rows = await test.database.sql<{ id: number; sleutel: string }[]>`select id, sleutel from file order by id`
-    const replace = async (sleutel: string, content: string) => {
-      await store.remove(sleutel)
-      await store.write(sleutel, [Buffer.from(content)] as never)
+    const replace = async (key: string, content: string) => {
+      await store.remove(key)
+      await store.write(key, [Buffer.from(content)] as never)
     }
     await store.remove(rows[0]!.sleutel)
     await replace(rows[1]!.sleutel, 'langer dan het was')

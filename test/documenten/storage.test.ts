@@ -17,8 +17,8 @@ async function* chunks(...parts: (string | Uint8Array)[]) {
   for (const part of parts) yield Buffer.from(part as string)
 }
 
-async function content(store: Store, sleutel: string, range?: { start: number; end: number }) {
-  const found = await store.read(sleutel, range)
+async function content(store: Store, key: string, range?: { start: number; end: number }) {
+  const found = await store.read(key, range)
   return found && (await buffer(found.stream)).toString('latin1')
 }
 
@@ -173,7 +173,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   t.test(`${backend}: what is absent is undefined to read and no error to remove`, async (t) => {
     const store = await givenStorage(backend)
     await store.write('map/a', chunks('a'))
-    for (const sleutel of ['b', 'map', 'map/a/b', 'x/y/z']) t.equal(await store.read(sleutel), undefined, sleutel)
+    for (const key of ['b', 'map', 'map/a/b', 'x/y/z']) t.equal(await store.read(key), undefined, key)
     await store.remove('b')
     await store.remove('map/a')
     await store.remove('map/a')
@@ -182,7 +182,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
 
   t.test(`${backend}: list takes a prefix, and goes on after the first thousand`, async (t) => {
     const store = await givenStorage(backend)
-    for (const sleutel of ['2026/01/a', '2026/01/ab', '2026/02/b', 'x']) await store.write(sleutel, chunks(sleutel))
+    for (const key of ['2026/01/a', '2026/01/ab', '2026/02/b', 'x']) await store.write(key, chunks(key))
     t.strictSame(await keys(store), ['2026/01/a', '2026/01/ab', '2026/02/b', 'x'])
     t.strictSame(await keys(store, '2026/01/'), ['2026/01/a', '2026/01/ab'])
     t.strictSame(await keys(store, '2026/01/ab'), ['2026/01/ab'])
@@ -190,16 +190,16 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     t.strictSame(await keys(store, '2027/01/'), [])
     const many = Array.from({ length: 1003 }, (_, i) => `veel/${String(i).padStart(4, '0')}`)
     for (let i = 0; i < many.length; i += 20)
-      await Promise.all(many.slice(i, i + 20).map((sleutel) => store.write(sleutel, chunks('x'))))
+      await Promise.all(many.slice(i, i + 20).map((key) => store.write(key, chunks('x'))))
     t.strictSame(await keys(store, 'veel/'), many)
   })
 
   t.test(`${backend}: bad keys are refused`, async (t) => {
     const store = await givenStorage(backend)
-    for (const sleutel of ['', '/a', '../a', 'a/../../b', './a', 'a//b', 'a/', '.zaakstroom', 'a\\b', 'a\nb']) {
-      await t.rejects(store.write(sleutel, chunks('x')), { message: 'not a storage key' }, JSON.stringify(sleutel))
-      await t.rejects(store.read(sleutel), { message: 'not a storage key' })
-      await t.rejects(store.remove(sleutel), { message: 'not a storage key' })
+    for (const key of ['', '/a', '../a', 'a/../../b', './a', 'a//b', 'a/', '.zaakstroom', 'a\\b', 'a\nb']) {
+      await t.rejects(store.write(key, chunks('x')), { message: 'not a storage key' }, JSON.stringify(key))
+      await t.rejects(store.read(key), { message: 'not a storage key' })
+      await t.rejects(store.remove(key), { message: 'not a storage key' })
     }
     t.strictSame(await keys(store), [])
   })
@@ -214,13 +214,13 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   t.test(`${backend}: many writes at once all succeed`, async (t) => {
     const store = await givenStorage(backend)
     const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
-    await Promise.all(sleutels.map((sleutel) => store.write(sleutel, chunks(sleutel))))
+    await Promise.all(sleutels.map((key) => store.write(key, chunks(key))))
     t.strictSame(await keys(store), sleutels.sort())
   })
 
   t.test(`${backend}: a sweep removes only old keys of our making that no document knows`, async (t) => {
     const store = await givenStorage(backend)
-    const given = async (sleutel: string) => (await store.write(sleutel, chunks(sleutel))).sleutel
+    const given = async (key: string) => (await store.write(key, chunks(key))).sleutel
     const known = await Promise.all([1, 2, 3].map(() => given(newKey())))
     const unknown = await Promise.all([1, 2, 3, 4].map(() => given(newKey())))
     unknown.push(await given(`${newKey()}/7`))

@@ -119,10 +119,10 @@ export async function knownBrowser(
   return request.server.own.browsers.find(sha256(value), accountId)
 }
 
-/** The number of this browser, when it signed in to this account in the last half year. @param sleutel hash of its cookie */
-export async function findBrowser({ sql }: Sql, sleutel: Buffer, accountId: number): Promise<number | undefined> {
+/** The number of this browser, when it signed in to this account in the last half year. @param key hash of its cookie */
+export async function findBrowser({ sql }: Sql, key: Buffer, accountId: number): Promise<number | undefined> {
   const [row] = await sql<{ id: number }[]>`
-    select id from beheer_browser where sleutel = ${sleutel} and account_id = ${accountId}
+    select id from beheer_browser where sleutel = ${key} and account_id = ${accountId}
       and seen_at > now() - make_interval(days => ${BROWSER_DAYS})`
   return row?.id
 }

@@ -270,13 +270,13 @@ async function selectList(
   downwards: boolean,
 ): Promise<ListRow[]> {
   const ascending = downwards === (voor !== undefined)
-  const [, id, sleutel] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
+  const [, id, key] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
   const place =
     id === undefined
       ? sql`true`
       : ascending
-        ? sql`(lower(a.label), a.id) > (${sleutel}, ${Number(id)})`
-        : sql`(lower(a.label), a.id) < (${sleutel}, ${Number(id)})`
+        ? sql`(lower(a.label), a.id) > (${key}, ${Number(id)})`
+        : sql`(lower(a.label), a.id) < (${key}, ${Number(id)})`
   const order = ascending ? sql`lower(a.label), a.id` : sql`lower(a.label) desc, a.id desc`
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { rows } = await sql<ListRow>`

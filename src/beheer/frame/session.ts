@@ -89,7 +89,7 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
 type Sql = Pick<Database, 'sql'>
 
 /** The session with this key, which counts on for a while. */
-export async function readSession({ sql }: Sql, sleutel: Buffer) {
+export async function readSession({ sql }: Sql, key: Buffer) {
   const [row] = await sql<
     {
       id: number
@@ -109,7 +109,7 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
   >`
     with gevonden as (
       select s.*, s.seen_at < now() - interval '1 minute' as oud from beheer_session s
-      where sleutel = ${sleutel} and expires_at > now() and seen_at > now() - ${IDLE}::interval
+      where sleutel = ${key} and expires_at > now() and seen_at > now() - ${IDLE}::interval
     ), gezien as (
       update beheer_session s set seen_at = now() from gevonden g where s.id = g.id and g.oud
     )
@@ -190,9 +190,9 @@ export async function insertSession(
   return row
 }
 
-/** @param sleutel hash of the value in the cookie */
-export async function deleteSession({ sql }: Sql, sleutel: Buffer): Promise<void> {
-  await sql`delete from beheer_session where sleutel = ${sleutel}`
+/** @param key hash of the value in the cookie */
+export async function deleteSession({ sql }: Sql, key: Buffer): Promise<void> {
+  await sql`delete from beheer_session where sleutel = ${key}`
 }
 
 /** Signs this browser out; harmless when it was not signed in. */

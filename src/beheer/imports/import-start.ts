@@ -300,11 +300,11 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     return row && dryRunState(row)
   }
 
-  async function chosenReason({ id }: Concept, sleutel: string) {
-    if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return []
+  async function chosenReason({ id }: Concept, key: string) {
+    if (!/^-?\d{1,19}$/.test(key) || BigInt.asIntN(64, BigInt(key)) !== BigInt(key)) return []
     const kinds = await reader.sql<{ sleutel: string; reason: string; aantal: number }[]>`
       select sleutel::text, reason, aantal from import_draft_fault_kind
-      where concept_id = ${id} and sleutel = ${sleutel}::bigint`
+      where concept_id = ${id} and sleutel = ${key}::bigint`
     return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 

@@ -333,11 +333,11 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return kinds.map(inWords)
   }
 
-  async function chosenKind({ id }: ImportRow, sleutel: string): Promise<FaultKind | undefined> {
-    if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
+  async function chosenKind({ id }: ImportRow, key: string): Promise<FaultKind | undefined> {
+    if (!/^-?\d{1,19}$/.test(key) || BigInt.asIntN(64, BigInt(key)) !== BigInt(key)) return undefined
     const [kind] = await reader.sql<FaultKind[]>`
       select sleutel::text, reason, aantal, '{}'::integer[] as voorbeelden from import_fault_kind
-      where import_id = ${id} and sleutel = ${sleutel}::bigint`
+      where import_id = ${id} and sleutel = ${key}::bigint`
     return kind && inWords(kind)
   }
 

@@ -53,12 +53,7 @@ export async function changeZaaktype(
   })
   const row = expected(await findZaaktype(m.read, uuid))
   if (!row.concept)
-    await requireNoOverlap(
-      m,
-      'zaaktype',
-      { ...row, sleutel: row.identificatie },
-      onlyEinde ? 'eindeGeldigheid' : undefined,
-    )
+    await requireNoOverlap(m, 'zaaktype', { ...row, key: row.identificatie }, onlyEinde ? 'eindeGeldigheid' : undefined)
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, actie, 'zaaktype', named(row), oud, zaaktype)
   await announceType(m, 'zrc', placeOf(before), placeOf(row))

@@ -24,7 +24,7 @@ export async function publishZaaktype(m: Mutation, uuid: string) {
       sql`select r.informatieobjecttype_id from zaaktype_informatieobjecttype r where r.zaaktype_id = ${before.id}`,
     ))
   if (!published) throwFaults([CONCEPT_RELATION])
-  await requireNoOverlap(m, 'zaaktype', { ...before, sleutel: before.identificatie })
+  await requireNoOverlap(m, 'zaaktype', { ...before, key: before.identificatie })
   await m.trx.updateTable('zaaktype').set({ concept: false }).where('id', '=', before.id).execute()
   const row = expected(await findZaaktype(m.read, uuid))
   const zaaktype = toZaaktype(row, m.actor.base)

@@ -3,7 +3,7 @@ import type { Copied, FileToCopy } from './source-file.ts'
 
 export type Threaddata = { baseDir: string; opslagRoot: string; stop: Int32Array }
 
-export type Placement = { temp: string; sleutel: string }
+export type Placement = { temp: string; key: string }
 
 export type Order = { copyFiles: FileToCopy[] } | { place: Placement[] }
 

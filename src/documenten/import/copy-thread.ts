@@ -56,7 +56,7 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
       try {
         const target = openSync(temp, 'wx', FILE_MODE)
         targets.push(target)
-        placements.push({ temp, sleutel })
+        placements.push({ temp, key: sleutel })
         return { nummer, sleutel, omvang: opened.size, ...copyBytes(opened, target, algoritme) }
       } catch (error) {
         if (!(error instanceof SourceFault)) throw error

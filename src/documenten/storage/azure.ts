@@ -51,8 +51,8 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
     }
   }
 
-  const exists = (sleutel: string) =>
-    call((container, abortSignal) => container.getBlobClient(prefix + sleutel).exists({ abortSignal }))
+  const exists = (key: string) =>
+    call((container, abortSignal) => container.getBlobClient(prefix + key).exists({ abortSignal }))
 
   return {
     backend: 'azure_blob_storage',
@@ -81,10 +81,10 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
       return { sleutel, omvang: measured.omvang(), sha256: measured.sha256() }
     },
 
-    async read(sleutel, range) {
-      requireKey(sleutel)
+    async read(key, range) {
+      requireKey(key)
       return call(async (container, abortSignal) => {
-        const blob = container.getBlobClient(prefix + sleutel)
+        const blob = container.getBlobClient(prefix + key)
         try {
           const length = range && range.end - range.start + 1
           const found = await blob.download(range?.start ?? 0, length, { abortSignal, maxRetryRequests: TRIES - 1 })
@@ -100,10 +100,10 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
       })
     },
 
-    async remove(sleutel) {
-      requireKey(sleutel)
+    async remove(key) {
+      requireKey(key)
       await call((container, abortSignal) =>
-        container.getBlobClient(prefix + sleutel).deleteIfExists({ abortSignal, deleteSnapshots: 'include' }),
+        container.getBlobClient(prefix + key).deleteIfExists({ abortSignal, deleteSnapshots: 'include' }),
       )
     },
 

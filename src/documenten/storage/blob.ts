@@ -107,14 +107,14 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
  * The key to write under: the one that was asked for, or with a suffix when something stands there already, so that this
  * stays. What comes there between this question and the write is found by the condition of the write itself.
  */
-export async function unusedKey(sleutel: string, exists: (sleutel: string) => Promise<boolean>): Promise<string> {
-  let free = sleutel
+export async function unusedKey(key: string, exists: (key: string) => Promise<boolean>): Promise<string> {
+  let free = key
   for (let attempt = 0; await exists(free); attempt++) {
     if (attempt === 5) throw new StoreUnavailable('key-taken')
     const suffix = Array.from({ length: 7 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
-    const dot = sleutel.lastIndexOf('.')
-    const at = dot > sleutel.lastIndexOf('/') + 1 ? dot : sleutel.length
-    free = `${sleutel.slice(0, at)}_${suffix}${sleutel.slice(at)}`
+    const dot = key.lastIndexOf('.')
+    const at = dot > key.lastIndexOf('/') + 1 ? dot : key.length
+    free = `${key.slice(0, at)}_${suffix}${key.slice(at)}`
   }
   return free
 }

@@ -16,7 +16,7 @@ export async function usedBackends({ database, store }: Stores & { database: Dat
 }
 
 /** The job that removes the bytes which a document left behind is known by this key. */
-export const removalKey = (backend: string, sleutel: string): string => `bytes:${backend}:${sleutel}`
+export const removalKey = (backend: string, key: string): string => `bytes:${backend}:${key}`
 
 /** The lock under which documents are moved to another store. */
 export const MOVE_LOCK = 7_319_204 // any number that is no other lock of ours
@@ -67,12 +67,12 @@ export async function forgetOthers(
 export async function neededKeys(
   sql: postgres.Sql | postgres.ReservedSql,
   backend: string,
-  sleutels: string[],
+  keys: string[],
 ): Promise<Set<string>> {
   const rows = await sql<{ sleutel: string }[]>`
-    select sleutel from file where backend = ${backend} and sleutel = any(${sleutels}::text[])
+    select sleutel from file where backend = ${backend} and sleutel = any(${keys}::text[])
     union all
     select substr(key, ${removalKey(backend, '').length + 1}::int) from graphile_worker.jobs
-    where key = any(${sleutels.map((sleutel) => removalKey(backend, sleutel))}::text[])`
+    where key = any(${keys.map((key) => removalKey(backend, key))}::text[])`
   return new Set(rows.map(({ sleutel }) => sleutel))
 }

@@ -41,17 +41,17 @@ export async function prepareFilesystemStore(root: string): Promise<void> {
 export function filesystemStore(root: string): Store {
   const layout = filesystemLayout(root)
 
-  async function* walk(dir: string): AsyncGenerator<{ sleutel: string; stats: Stats }> {
+  async function* walk(dir: string): AsyncGenerator<{ key: string; stats: Stats }> {
     const entries = await ifPresent(() => opendir(path.join(root, dir)))
     if (!entries) return
     for await (const entry of entries) {
       // At the top: our own administration, and what a file system keeps in its root.
       if (dir === '' && (entry.name.startsWith('.') || entry.name === 'lost+found')) continue
-      const sleutel = path.posix.join(dir, entry.name)
-      if (entry.isDirectory()) yield* walk(sleutel)
+      const key = path.posix.join(dir, entry.name)
+      if (entry.isDirectory()) yield* walk(key)
       else if (entry.isFile()) {
-        const stats = await ifPresent(() => stat(path.join(root, sleutel)))
-        if (stats) yield { sleutel, stats }
+        const stats = await ifPresent(() => stat(path.join(root, key)))
+        if (stats) yield { key, stats }
       }
     }
   }
@@ -86,9 +86,9 @@ export function filesystemStore(root: string): Store {
       }
     },
 
-    async read(sleutel, range) {
-      requireKey(sleutel)
-      const file = await store(() => ifPresent(() => open(path.join(root, sleutel), 'r')))
+    async read(key, range) {
+      requireKey(key)
+      const file = await store(() => ifPresent(() => open(path.join(root, key), 'r')))
       try {
         const stats = file && (await store(() => file.stat()))
         if (file && stats?.isFile()) return { omvang: stats.size, stream: file.createReadStream(range) }
@@ -101,10 +101,10 @@ export function filesystemStore(root: string): Store {
       return undefined
     },
 
-    async remove(sleutel) {
-      requireKey(sleutel)
+    async remove(key) {
+      requireKey(key)
       await layout.requireMarker()
-      await store(() => ifPresent(() => unlink(path.join(root, sleutel))))
+      await store(() => ifPresent(() => unlink(path.join(root, key))))
     },
 
     async *list(prefix = '') {
@@ -112,7 +112,7 @@ export function filesystemStore(root: string): Store {
       const from = prefix.slice(0, prefix.lastIndexOf('/') + 1)
       if (from !== '') requireKey(from.slice(0, -1))
       try {
-        for await (const { sleutel, stats } of walk(from.slice(0, -1))) {
+        for await (const { key: sleutel, stats } of walk(from.slice(0, -1))) {
           if (sleutel.startsWith(prefix)) yield { sleutel, omvang: stats.size }
         }
       } catch (error) {

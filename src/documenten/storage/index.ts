@@ -35,17 +35,14 @@ export type Store = {
    * Writes the whole stream. Nothing is visible under the key before all bytes are durable. An error of `bytes` itself
    * (or the reason of an aborted signal) comes out as it is, and then nothing has been stored.
    */
-  write(sleutel: string, bytes: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<StoredBytes>
+  write(key: string, bytes: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<StoredBytes>
   /**
    * Undefined when there is nothing under the key. `end` is inclusive, `omvang` is the size of the whole.
    * The caller reads the stream to its end or destroys it: an abandoned one keeps a handle open.
    */
-  read(
-    sleutel: string,
-    range?: { start: number; end: number },
-  ): Promise<{ omvang: number; stream: Readable } | undefined>
+  read(key: string, range?: { start: number; end: number }): Promise<{ omvang: number; stream: Readable } | undefined>
   /** Removing what is absent is no error. */
-  remove(sleutel: string): Promise<void>
+  remove(key: string): Promise<void>
   /** In no particular order and in flat memory, for sweeps and checks. */
   list(prefix?: string): AsyncIterable<{ sleutel: string; omvang: number }>
   /** Names what is being written, or was left by a write that was interrupted (temporary files, open multipart uploads). */
@@ -86,23 +83,23 @@ export function newKey(now = new Date()): string {
 }
 
 // The end is open because blob stores may have added a suffix.
-const EIGEN_SLEUTEL = new RegExp(`^\\d{4}/\\d{2}/\\d{2}/${UUID_PATTERN}`)
+const EIGEN_KEY = new RegExp(`^\\d{4}/\\d{2}/\\d{2}/${UUID_PATTERN}`)
 
 /** Whether a key is one that `newKey` made, perhaps with something behind it. */
-export function isOwnKey(sleutel: string): boolean {
-  return EIGEN_SLEUTEL.test(sleutel)
+export function isOwnKey(key: string): boolean {
+  return EIGEN_KEY.test(key)
 }
 
 /**
  * Keys come from our own code or database, so a bad one is a defect and not an answer to a client. A leading dot is
  * refused because backends keep their own administration under such names.
  */
-export function requireKey(sleutel: string): void {
-  const segments = sleutel.split('/')
+export function requireKey(key: string): void {
+  const segments = key.split('/')
   if (
-    sleutel.startsWith('.') ||
-    Buffer.byteLength(sleutel) > 1024 ||
-    /[\p{Cc}\\]/u.test(sleutel) ||
+    key.startsWith('.') ||
+    Buffer.byteLength(key) > 1024 ||
+    /[\p{Cc}\\]/u.test(key) ||
     segments.some((segment) => segment === '' || segment === '.' || segment === '..')
   ) {
     throw new Error('not a storage key')
@@ -116,7 +113,7 @@ export function requireKey(sleutel: string): void {
 export async function sweep(
   store: Store,
   options: {
-    known: (sleutels: string[]) => Promise<Set<string>>
+    known: (keys: string[]) => Promise<Set<string>>
     ripe: (names: string[], unfinished: boolean) => Promise<Set<string>>
     batch?: number
   },
@@ -136,11 +133,11 @@ export async function sweep(
   async function deleteUnknown() {
     if (candidates.length === 0) return
     const kept = await known(candidates)
-    const unknown = candidates.filter((sleutel) => !kept.has(sleutel))
+    const unknown = candidates.filter((key) => !kept.has(key))
     candidates = []
     if (unknown.length === 0) return
-    for (const sleutel of await ripe(unknown, false)) {
-      await store.remove(sleutel)
+    for (const key of await ripe(unknown, false)) {
+      await store.remove(key)
       removed++
     }
   }

@@ -98,9 +98,9 @@ async function move(
 }
 
 /** The name was taken. When no document has it, it is what an interrupted run has left. */
-async function deleteLeftOver({ sql }: Database, target: Store, sleutel: string): Promise<void> {
-  const [row] = await sql`select from file where backend = ${target.backend} and sleutel = ${sleutel}`
-  if (!row) await target.remove(sleutel)
+async function deleteLeftOver({ sql }: Database, target: Store, key: string): Promise<void> {
+  const [row] = await sql`select from file where backend = ${target.backend} and sleutel = ${key}`
+  if (!row) await target.remove(key)
 }
 
 async function isThere({ sql }: Database, { id, backend, sleutel }: Bestand): Promise<boolean> {
@@ -109,13 +109,13 @@ async function isThere({ sql }: Database, { id, backend, sleutel }: Bestand): Pr
 }
 
 /** Reads all of it. False also when there is nothing. */
-export async function hasChecksum(store: Store, sleutel: string, sha256: Buffer): Promise<boolean> {
-  return (await checksumOf(store, sleutel))?.equals(sha256) === true
+export async function hasChecksum(store: Store, key: string, sha256: Buffer): Promise<boolean> {
+  return (await checksumOf(store, key))?.equals(sha256) === true
 }
 
 /** The SHA-256 of content as it lies in a store; undefined when it is not there. */
-export async function checksumOf(store: Store, sleutel: string): Promise<Buffer | undefined> {
-  const found = await store.read(sleutel)
+export async function checksumOf(store: Store, key: string): Promise<Buffer | undefined> {
+  const found = await store.read(key)
   if (!found) return undefined
   const hash = createHash('sha256')
   for await (const chunk of found.stream) hash.update(chunk)

@@ -52,10 +52,10 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
   }
 
   /** Undefined when there is none, and also when we may not know: who may not list gets 403 for what is absent. */
-  function head(sleutel: string): Promise<Sdk.HeadObjectCommandOutput | undefined> {
+  function head(key: string): Promise<Sdk.HeadObjectCommandOutput | undefined> {
     return call(async ({ client, sdk }, abortSignal) => {
       try {
-        return await client.send(new sdk.HeadObjectCommand({ Bucket, Key: prefix + sleutel }), { abortSignal })
+        return await client.send(new sdk.HeadObjectCommand({ Bucket, Key: prefix + key }), { abortSignal })
       } catch (error) {
         if (statusOf(error) === 404 || statusOf(error) === 403) return undefined
         throw error
@@ -106,10 +106,10 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
       return { sleutel, omvang: measured.omvang(), sha256: measured.sha256() }
     },
 
-    async read(sleutel, range) {
-      requireKey(sleutel)
+    async read(key, range) {
+      requireKey(key)
       return call(async ({ client, sdk }, abortSignal) => {
-        const input = { Bucket, Key: prefix + sleutel, ...(range && { Range: `bytes=${range.start}-${range.end}` }) }
+        const input = { Bucket, Key: prefix + key, ...(range && { Range: `bytes=${range.start}-${range.end}` }) }
         try {
           const found = await client.send(new sdk.GetObjectCommand(input), { abortSignal })
           return {
@@ -119,15 +119,15 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         } catch (error) {
           if (codeOf(error) === 'NoSuchKey') return undefined
           if (statusOf(error) !== 416) throw error
-          return { omvang: (await head(sleutel))?.ContentLength ?? 0, stream: Readable.from([]) }
+          return { omvang: (await head(key))?.ContentLength ?? 0, stream: Readable.from([]) }
         }
       })
     },
 
-    async remove(sleutel) {
-      requireKey(sleutel)
+    async remove(key) {
+      requireKey(key)
       await call(({ client, sdk }, abortSignal) =>
-        client.send(new sdk.DeleteObjectCommand({ Bucket, Key: prefix + sleutel }), { abortSignal }),
+        client.send(new sdk.DeleteObjectCommand({ Bucket, Key: prefix + key }), { abortSignal }),
       )
     },
 

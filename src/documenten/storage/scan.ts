@@ -35,7 +35,7 @@ export const scanned = { clean: 0, malware: 0, 'too-large-to-scan': 0, unavailab
 
 /** The store, into which nothing is written but what the scanner lets pass. */
 export function scannedStore(store: Store, scanner: Scanner): Store {
-  return { ...store, scanner, write: (sleutel, bytes, options) => store.write(sleutel, scanner.scan(bytes), options) }
+  return { ...store, scanner, write: (key, bytes, options) => store.write(key, scanner.scan(bytes), options) }
 }
 
 const CONNECT_MS = 5000

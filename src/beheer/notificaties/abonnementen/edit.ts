@@ -171,8 +171,8 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
           : addressFaults(config, tokenUrl)
       if (fault) faults.tokenUrl = fault.reason.replace('callback', 'tokendienst')
     }
-    const sleutel = certificaat === '' ? null : (form.certificateKey ?? storedKey(abonnement))
-    Object.assign(faults, certificateFaults(certificaat, sleutel))
+    const key = certificaat === '' ? null : (form.certificateKey ?? storedKey(abonnement))
+    Object.assign(faults, certificateFaults(certificaat, key))
     throwFormFaults(faults)
     const settings: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'applicatieUuid'> = {
       callbackUrl,
@@ -239,9 +239,9 @@ const CERTIFICATE_FAULTS = words({
   mismatch: { certificateKey: 'Deze sleutel hoort niet bij het certificaat.' },
 })
 
-function certificateFaults(certificaat: string, sleutel: string | null): FormFaults {
+function certificateFaults(certificaat: string, key: string | null): FormFaults {
   if (certificaat === '') return {}
-  if (sleutel === null) return { certificateKey: t('Vul de sleutel in die bij het certificaat hoort.') }
-  const fault = certificateFault(certificaat, sleutel)
+  if (key === null) return { certificateKey: t('Vul de sleutel in die bij het certificaat hoort.') }
+  const fault = certificateFault(certificaat, key)
   return fault ? CERTIFICATE_FAULTS[fault] : {}
 }
