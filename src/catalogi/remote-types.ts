@@ -56,7 +56,7 @@ export type RemoteType<S extends RemoteKind = RemoteKind> = { url: string } & St
 
 /** What was asked of other servers: a type, or what is wrong with its URL. */
 export type RemoteTypes = {
-  get<S extends RemoteKind>(soort: S, url: string): RemoteType<S> | InvalidParam | undefined
+  get<S extends RemoteKind>(kind: S, url: string): RemoteType<S> | InvalidParam | undefined
 }
 export const NO_REMOTE_TYPES: RemoteTypes = { get: () => undefined }
 
@@ -67,37 +67,37 @@ export const NO_REMOTE_TYPES: RemoteTypes = { get: () => undefined }
 export async function fetchTypes(
   services: Services,
   base: string,
-  wanted: readonly (readonly [soort: RemoteKind, url: unknown])[],
+  wanted: readonly (readonly [kind: RemoteKind, url: unknown])[],
 ): Promise<RemoteTypes> {
   const found = new Map<string, unknown>()
   const elsewhere = wanted.filter(([, url]) => typeof url === 'string' && resolveLink(url, base).kind === 'elsewhere')
   if (elsewhere.length === 0) return NO_REMOTE_TYPES
-  const ask = async ([soort, url]: readonly [RemoteKind, unknown]) => {
-    const key = `${soort} ${url}`
+  const ask = async ([kind, url]: readonly [RemoteKind, unknown]) => {
+    const key = `${kind} ${url}`
     if (found.has(key)) return
     found.set(key, undefined)
-    found.set(key, await fetchType(services, soort, url as string))
+    found.set(key, await fetchType(services, kind, url as string))
   }
   await askEach(elsewhere, ask)
-  return { get: (soort, url) => found.get(`${soort} ${url}`) as never }
+  return { get: (kind, url) => found.get(`${kind} ${url}`) as never }
 }
 
 async function fetchType<S extends RemoteKind>(
   services: Services,
-  soort: S,
+  kind: S,
   url: string,
 ): Promise<RemoteType<S> | InvalidParam> {
   const fetched = await services.fetchJson(url)
-  if (fetched.kind !== 'ok') return { name: soort, code: 'bad-url', reason: `Dit ${soort} is niet op te vragen.` }
+  if (fetched.kind !== 'ok') return { name: kind, code: 'bad-url', reason: `Dit ${kind} is niet op te vragen.` }
   const { body } = fetched
-  const type = body !== null && typeof body === 'object' && !Array.isArray(body) ? readType(soort, body) : undefined
+  const type = body !== null && typeof body === 'object' && !Array.isArray(body) ? readType(kind, body) : undefined
   if (type) return { ...type, url }
-  return { name: soort, code: 'invalid-resource', reason: `Deze URL is niet van een ${soort}.` }
+  return { name: kind, code: 'invalid-resource', reason: `Deze URL is niet van een ${kind}.` }
 }
 
-function readType<S extends RemoteKind>(soort: S, body: object): Static<(typeof SHAPES)[S]> | undefined {
+function readType<S extends RemoteKind>(kind: S, body: object): Static<(typeof SHAPES)[S]> | undefined {
   try {
-    const type = readInput(SHAPES[soort] as TObject, body) as Record<string, unknown>
+    const type = readInput(SHAPES[kind] as TObject, body) as Record<string, unknown>
     for (const part of [type, type.brondatumArchiefprocedure as Record<string, unknown> | null | undefined])
       for (const name of DURATIONS) if (part?.[name] !== undefined) part[name] = readDuur(part[name] as string | null)
     return type as Static<(typeof SHAPES)[S]>

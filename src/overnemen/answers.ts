@@ -90,25 +90,25 @@ export async function compareAnswers(
 
 async function pathsOf(
   sql: postgres.Sql | postgres.ReservedSql,
-  soort: string,
+  kind: string,
   sample: { uuid: string }[],
 ): Promise<{ uuid: string; path: string; remark: string }[]> {
   const uuids = sample.map(({ uuid }) => uuid)
-  if (BELOW_CASE[soort]) {
+  if (BELOW_CASE[kind]) {
     const rows = await sql<{ uuid: string; zaak: string }[]>`
-      select x.uuid, z.uuid as zaak from ${sql(kindOf(soort).table)} x join zaak z on z.id = x.zaak_id
+      select x.uuid, z.uuid as zaak from ${sql(kindOf(kind).table)} x join zaak z on z.id = x.zaak_id
       where x.uuid = any(${uuids}::uuid[])`
     return rows.map(({ uuid, zaak }) => ({
       uuid,
-      path: `${PATHS.zaak}/${zaak}/${BELOW_CASE[soort]}/${uuid}`,
+      path: `${PATHS.zaak}/${zaak}/${BELOW_CASE[kind]}/${uuid}`,
       remark: '',
     }))
   }
-  const path = expected(RESOURCES[soort])
+  const path = expected(RESOURCES[kind])
   const all = uuids.map((uuid) => ({ uuid, path: `${path}/${uuid}`, remark: '' }))
-  if (WITH_TRAIL.has(soort))
+  if (WITH_TRAIL.has(kind))
     all.push(...uuids.map((uuid) => ({ uuid, path: `${path}/${uuid}/audittrail`, remark: 'audittrail' })))
-  if (soort === 'document') {
+  if (kind === 'document') {
     const older = await sql<{ uuid: string; versie: number }[]>`
       select e.uuid, v.versie from enkelvoudiginformatieobject e
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id

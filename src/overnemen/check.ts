@@ -59,7 +59,7 @@ export type CheckOptions = {
   /** Both APIs, and of how many objects of each kind their answers are compared. */
   answers?: { there: Answers; thereUrl: string; here: Answers; perKind: number }
   report?: (difference: Difference) => void
-  progress?: (soort: string, read: number) => void
+  progress?: (kind: string, read: number) => void
 }
 
 /** Objects as they stand here, in the intermediate form. */

@@ -33,17 +33,17 @@ export async function deleteGone(
   if (takeover.proef) return async () => ({ meldingen: [], next: null })
   const names = ['applicatie', ...order().filter((name) => source.swept.includes(name))]
   const [at, after] = (position ?? `0:${NIL}`).split(':') as [string, string]
-  const soort = names[Number(at)]
-  if (!soort) return async () => ({ meldingen: [], next: null })
+  const kind = names[Number(at)]
+  if (!kind) return async () => ({ meldingen: [], next: null })
   const unseen = await read<{ uuid: string }[]>`
     select uuid from takeover_object
-    where takeover_id = ${takeover.id} and soort = ${soort} and ronde < ${takeover.ronde} and uuid > ${after}
+    where takeover_id = ${takeover.id} and soort = ${kind} and ronde < ${takeover.ronde} and uuid > ${after}
     order by uuid limit ${PORTION}`
   const gone: string[] = []
-  for (const { uuid } of unseen) if (!source.isGone || (await source.isGone(soort, uuid))) gone.push(uuid)
+  for (const { uuid } of unseen) if (!source.isGone || (await source.isGone(kind, uuid))) gone.push(uuid)
   const last = unseen.at(-1)?.uuid
   return async (sql) => {
-    if (gone.length > 0) await deleteObjects(sql, soort, gone)
+    if (gone.length > 0) await deleteObjects(sql, kind, gone)
     return { meldingen: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, verwijderd: gone.length }
   }
 }
@@ -54,19 +54,19 @@ export async function deleteBelow(
   complete: NonNullable<Portion['complete']>,
   objects: { soort: string; object: Taken }[],
 ): Promise<void> {
-  for (const [soort, parents] of Map.groupBy(complete, (one) => one.soort)) {
-    const { table, refs } = kindOf(soort)
+  for (const [kind, parents] of Map.groupBy(complete, (one) => one.soort)) {
+    const { table, refs } = kindOf(kind)
     const { column } = expected(parents[0])
     const parentTable = kindOf(expected(refs.find(({ id }) => id === column)?.kind)).table
-    const kept = objects.filter((one) => one.soort === soort).map(({ object }) => object.uuid)
+    const kept = objects.filter((one) => one.soort === kind).map(({ object }) => object.uuid)
     const gone = await sql<{ uuid: string }[]>`
       select x.uuid from ${sql(table)} x join ${sql(parentTable)} p on p.id = x.${sql(column)}
-      join takeover_object o on o.uuid = x.uuid and o.soort = ${soort}
+      join takeover_object o on o.uuid = x.uuid and o.soort = ${kind}
       where p.uuid = any(${parents.map(({ parent }) => parent)}::uuid[]) and x.uuid <> all(${kept}::uuid[])`
     if (gone.length > 0)
       await deleteObjects(
         sql,
-        soort,
+        kind,
         gone.map(({ uuid }) => uuid),
       )
   }
@@ -121,10 +121,10 @@ async function removable(sql: Sql, table: string, uuids: string[]): Promise<stri
 }
 
 /** That a document belongs to a case or a decision stands on both sides, and goes from both. */
-async function deleteOtherSide(sql: Sql, soort: string, uuids: string[]): Promise<void> {
-  const owner = soort === 'zaakinformatieobject' ? 'zaak' : 'besluit'
+async function deleteOtherSide(sql: Sql, kind: string, uuids: string[]): Promise<void> {
+  const owner = kind === 'zaakinformatieobject' ? 'zaak' : 'besluit'
   const rows = await sql<{ uuid: string }[]>`
-    select o.uuid from ${sql(soort)} x join ${sql(owner)} p on p.id = x.${sql(`${owner}_id`)}
+    select o.uuid from ${sql(kind)} x join ${sql(owner)} p on p.id = x.${sql(`${owner}_id`)}
     join objectinformatieobject o
       on o.enkelvoudiginformatieobject_id = x.enkelvoudiginformatieobject_id and o.object_uuid = p.uuid
     where x.uuid = any(${uuids}::uuid[])`

@@ -93,7 +93,7 @@ export type Source = {
   /** Kinds of which a round sees every object, so that those it did not see are gone. */
   swept: string[]
   /** Whether an object that a round did not see is gone; absent: it is. */
-  isGone?(soort: string, uuid: string): Promise<boolean>
+  isGone?(kind: string, uuid: string): Promise<boolean>
   /** Beginnings of the URLs by which the installation names itself. */
   ownUrls: string[]
   close(): Promise<void>

@@ -73,14 +73,14 @@ export async function writeAudit(
 /** Numbers that were handed out and not used: whoever holds one may still use it. */
 export async function writeReservations(sql: Sql, rows: Reservering[]): Promise<Written> {
   let geschreven = 0
-  for (const [soort, table] of [
+  for (const [kind, table] of [
     ['zaak', 'reserved_zaaknummer'],
     ['document', 'reserved_documentnummer'],
   ] as const) {
     const added = await sql`
       insert into ${sql(table)} (identificatie, bronorganisatie, reserved_at)
       select identificatie, bronorganisatie, coalesce(moment, now())
-      from jsonb_to_recordset(${JSON.stringify(rows.filter((row) => row.soort === soort))}::text::jsonb)
+      from jsonb_to_recordset(${JSON.stringify(rows.filter((row) => row.soort === kind))}::text::jsonb)
         as r(identificatie text, bronorganisatie text, moment timestamptz)
       on conflict do nothing`
     geschreven += added.count

@@ -44,8 +44,8 @@ export async function writeObjects(
     if (group) group.push(object)
     else groups.set(soort, [object])
   }
-  for (const [soort, group] of [...groups].sort(([a], [b]) => placeOf(a) - placeOf(b))) {
-    const written = await writeKind(sql, kindOf(soort), group, options, meldingen)
+  for (const [kind, group] of [...groups].sort(([a], [b]) => placeOf(a) - placeOf(b))) {
+    const written = await writeKind(sql, kindOf(kind), group, options, meldingen)
     for (const name of Object.keys(counts) as (keyof Written)[]) counts[name] += written[name]
   }
   return counts

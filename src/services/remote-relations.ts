@@ -79,7 +79,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
   const { post, lookThenPost, deleteThere } = otherSide(services)
 
   /** The intent, with the job that ends it when we do not. */
-  async function begin(m: Mutation, soort: 'maken' | 'verwijderen', given: Begin): Promise<number> {
+  async function begin(m: Mutation, kind: 'maken' | 'verwijderen', given: Begin): Promise<number> {
     const actor = {
       ...{ clientId: m.actor.clientId, base: m.actor.base, toelichting: m.actor.toelichting },
       ...{ applicatieUuid: m.actor.applicatieUuid, applicatieLabel: m.actor.applicatieLabel },
@@ -89,7 +89,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     const made = one(
       await m.sql<{ id: number }[]>`
       insert into pending_mirror (soort, actor, wijzigingen, rijen)
-      values (${soort}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.wijzigingen)}, ${jsonOf(m.sql, given.rijen)})
+      values (${kind}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.wijzigingen)}, ${jsonOf(m.sql, given.rijen)})
       returning id`,
     )
     const { id } = made

@@ -306,7 +306,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
 type Free = Record<string, unknown>
 type PartsOfBody = { status?: Free; resultaat?: Free; rollen?: Free[]; zaakobjecten?: Free[] }
-type Gezocht = (readonly [soort: RemoteKind, url: unknown])[]
+type Gezocht = (readonly [kind: RemoteKind, url: unknown])[]
 /** What was asked of other servers, before the transaction: faults of references, types, and days of objects. */
 type Gevraagd = {
   faults: InvalidParam[]

@@ -105,7 +105,7 @@ export const zaakverzoeken = routes(ZAAKVERZOEK)
 
 function sourceOf({ naam, veld }: Relation): PartSource<Row, { url: string; uuid: string }> {
   return {
-    soort: naam,
+    kind: naam,
     table: naam,
     columns: sql`x.id as id`,
     toResource: (row, base) => ({

@@ -27,36 +27,36 @@ type Loader = (request: FastifyRequest, uuids: string[]) => Promise<{ url: strin
 const loaders = new Map<Kind, Loader>()
 
 /** Says how a kind is read, when its module is loaded. @param load what the caller may not read it leaves out */
-export function expandable(soort: Kind, load: Loader): void {
-  loaders.set(soort, load)
+export function expandable(kind: Kind, load: Loader): void {
+  loaders.set(kind, load)
 }
 expandable('zaak', async (request, uuids) =>
   (await findReadable(request.server.read, request.actor, uuids)).map((row) => toZaak(row, request.base)),
 )
 
-function to(soort: Kind): Expansion {
+function to(kind: Kind): Expansion {
   return {
     component: 'zrc',
     scopes: LEZEN,
     load: async (urls, request) => {
       const uuids = urls.flatMap((url) =>
-        soort === 'zaakeigenschap' || soort === 'zaakbesluit'
+        kind === 'zaakeigenschap' || kind === 'zaakbesluit'
           ? nestedUuid(url)
-          : (localUuid(url, request.base, soort) ?? []),
+          : (localUuid(url, request.base, kind) ?? []),
       )
-      const load = loaders.get(soort)
+      const load = loaders.get(kind)
       if (uuids.length === 0 || !load) return new Map()
       return new Map((await load(request, uuids)).map((found) => [found.url, found]))
     },
-    within: () => tree(soort),
+    within: () => tree(kind),
   }
 }
 
 const nestedUuid = (url: string) => /\/(?:zaakeigenschappen|besluiten)\/([0-9a-f-]{36})$/.exec(url)?.[1] ?? []
 
 /** What can be expanded within a resource of this kind. */
-export function tree(soort: Kind): ExpandTree {
-  switch (soort) {
+export function tree(kind: Kind): ExpandTree {
+  switch (kind) {
     case 'zaak':
       return {
         zaaktype: expansionAlsoElsewhere('zaaktype'),

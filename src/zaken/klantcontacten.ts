@@ -34,7 +34,7 @@ type Row = PartRow & {
   toelichting: string
 }
 const source = paged<Row, ReturnType<typeof toKlantcontact>>({
-  soort: 'klantcontact',
+  kind: 'klantcontact',
   table: 'klantcontact',
   toResource: toKlantcontact,
 })

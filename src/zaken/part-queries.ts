@@ -39,7 +39,7 @@ export type PartRow = {
 }
 /** `columns` are those beside `x.*`, under names of their own; `joins` come after those to the case. */
 export type PartSource<Row extends PartRow, R extends { url: string } = { url: string }> = {
-  soort: Kind
+  kind: Kind
   table: string
   columns?: RawBuilder<unknown>
   joins?: RawBuilder<unknown>
@@ -229,7 +229,7 @@ const resources =
   (rows: Row[]) => {
     const { expand: paths } = request.query as { expand?: string[] }
     const found = rows.map((row) => bron.toResource(row, request.base))
-    return paths ? expandEach(request, found, paths, tree(bron.soort)) : found
+    return paths ? expandEach(request, found, paths, tree(bron.kind)) : found
   }
 
 /** One of them, with its ETag. */
@@ -241,18 +241,18 @@ export async function sendOne<Row extends PartRow>(
 ): Promise<FastifyReply> {
   const { uuid } = request.params as { uuid: string }
   const row = await requireOne(request.server.read, request.actor, bron, uuid, LEZEN, zaakUuid)
-  const [answer] = await withExpand(request, bron.soort, [bron.toResource(row, request.base)])
+  const [answer] = await withExpand(request, bron.kind, [bron.toResource(row, request.base)])
   return sendCacheable(request, reply, answer)
 }
 
-async function withExpand<R extends object>(request: FastifyRequest, soort: Kind, resources: R[]): Promise<R[]> {
+async function withExpand<R extends object>(request: FastifyRequest, kind: Kind, resources: R[]): Promise<R[]> {
   const { expand: paths } = request.query as { expand?: string[] }
-  return paths ? expand(request, resources, paths, tree(soort)) : resources
+  return paths ? expand(request, resources, paths, tree(kind)) : resources
 }
 
 /** Lets other resources expand to this kind. */
 export function readable<Row extends PartRow>(bron: PartSource<Row>): void {
-  expandable(bron.soort, async (request, uuids) => {
+  expandable(bron.kind, async (request, uuids) => {
     const found: { url: string }[] = []
     let bytes = 0
     for (let [from, limit] = [0, bron.first ?? uuids.length]; from < uuids.length; ) {

@@ -51,7 +51,7 @@ type ResultaatRow = PartRow & {
   toelichting: string
 }
 const source = paged<ResultaatRow, ReturnType<typeof toResultaat>>({
-  soort: 'resultaat',
+  kind: 'resultaat',
   table: 'resultaat',
   columns: sql`y.uuid as type_uuid, coalesce(y.omschrijving, x.resultaattype_elsewhere ->> 'omschrijving') as omschrijving`,
   joins: sql`left join resultaattype y on y.id = x.resultaattype_id`,

@@ -105,7 +105,7 @@ type RolRow = PartRow & {
   statussen: string[]
 }
 const source = paged<RolRow, ReturnType<typeof toRol>>({
-  soort: 'rol',
+  kind: 'rol',
   table: 'rol',
   columns: sql`y.uuid as type_uuid,
     array(select s.uuid from status s where s.gezetdoor_id = x.id order by s.datum_status_gezet desc) as statussen`,
@@ -328,9 +328,9 @@ async function countRollen(m: Mutation, zaak: ZaakCore): Promise<{ aantal: numbe
   )
 }
 
-const onceFaults = (there: readonly string[], soort: string): InvalidParam[] =>
-  ONCE.includes(soort) && there.includes(soort)
-    ? [fault('roltype', 'max-occurences', `De zaak heeft al een ${soort}.`)]
+const onceFaults = (there: readonly string[], kind: string): InvalidParam[] =>
+  ONCE.includes(kind) && there.includes(kind)
+    ? [fault('roltype', 'max-occurences', `De zaak heeft al een ${kind}.`)]
     : []
 
 /** The columns that hold what a body says. */

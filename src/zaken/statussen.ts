@@ -73,7 +73,7 @@ type StatusRow = PartRow & {
 }
 const source = paged<StatusRow, ReturnType<typeof toStatus>>(
   {
-    soort: 'status',
+    kind: 'status',
     table: 'status',
     columns: sql`y.uuid as type_uuid, r.uuid as gezetdoor_uuid,
     array(select i.uuid from zaakinformatieobject i where i.status_id = x.id order by i.id) as documenten`,

@@ -46,7 +46,7 @@ type Row = PartRow & {
 }
 const source = paged<Row, ReturnType<typeof toSubstatus>>(
   {
-    soort: 'substatus',
+    kind: 'substatus',
     table: 'substatus',
     columns: sql`s.uuid as status_uuid`,
     joins: sql`join status s on s.id = x.status_id`,

@@ -21,21 +21,21 @@ type OwnType = { id: number; zaaktypeId: number }
  */
 export async function requireTypeOfZaak<T extends TypeKind>(
   m: Mutation,
-  soort: T,
+  kind: T,
   url: string,
   zaak: ZaakCore,
   typen: RemoteTypes = NO_REMOTE_TYPES,
 ): Promise<TypeOfZaak<T>> {
-  const uuid = localUuid(url, m.actor.base, soort)
+  const uuid = localUuid(url, m.actor.base, kind)
   const own =
     uuid === undefined
       ? undefined
       : await m.trx
-          .selectFrom(soort as 'statustype')
+          .selectFrom(kind as 'statustype')
           .where('uuid', '=', uuid)
           .select(['id', 'zaaktypeId'])
           .executeTakeFirst()
-  return judgeTypeOfZaak(soort, url, zaak, { typen, own, base: m.actor.base })
+  return judgeTypeOfZaak(kind, url, zaak, { typen, own, base: m.actor.base })
 }
 
 /**
@@ -43,28 +43,28 @@ export async function requireTypeOfZaak<T extends TypeKind>(
  * @param known.own the type of ours that the URL names, if there is one
  */
 export function judgeTypeOfZaak<T extends TypeKind>(
-  soort: T,
+  kind: T,
   url: string,
   zaak: ZaakCore,
   { typen, own, base }: { typen: RemoteTypes; own: OwnType | undefined; base: string },
 ): TypeOfZaak<T> {
   const mismatch = () =>
-    invalidAll([onObject('zaaktype-mismatch', `Dit ${soort} hoort niet bij het zaaktype van de zaak.`)])
-  const remote = typen.get(soort, url)
+    invalidAll([onObject('zaaktype-mismatch', `Dit ${kind} hoort niet bij het zaaktype van de zaak.`)])
+  const remote = typen.get(kind, url)
   if (remote && 'code' in remote) throw invalidAll([remote])
   if (remote) {
     if ((remote as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()
     return { id: null, remote }
   }
-  requireOwn(soort, url, base, soort)
-  if (!own) throw invalid(soort, 'bad-url', `Dit ${soort} bestaat niet.`)
+  requireOwn(kind, url, base, kind)
+  if (!own) throw invalid(kind, 'bad-url', `Dit ${kind} bestaat niet.`)
   if (own.zaaktypeId !== zaak.zaaktypeId) throw mismatch()
   return { id: own.id, remote: null }
 }
 
 /** The URL of a type: of one of ours, or elsewhere. */
-export const typeLink = (base: string, soort: Resource, uuid: string | null, url: string | null): string =>
-  uuid ? link(base, soort, uuid) : (url ?? '')
+export const typeLink = (base: string, kind: Resource, uuid: string | null, url: string | null): string =>
+  uuid ? link(base, kind, uuid) : (url ?? '')
 export const zaaktypeLink = (base: string, zaak: WithZaaktype): string =>
   typeLink(base, 'zaaktype', zaak.zaaktypeUuid, zaak.zaaktypeUrl)
 

@@ -22,7 +22,7 @@ const Query = Type.Object(ExpandQuery)
 
 type Row = PartRow & { besluitUuid: string | null; besluitUrl: string | null }
 const source: PartSource<Row, ReturnType<typeof toZaakbesluit>> = {
-  soort: 'zaakbesluit',
+  kind: 'zaakbesluit',
   table: 'zaakbesluit',
   columns: sql`x.id as id`,
   toResource: toZaakbesluit,

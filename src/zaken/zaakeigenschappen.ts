@@ -39,7 +39,7 @@ type Row = PartRow & {
   eigenschapUrl: string | null
 }
 const source: PartSource<Row, ReturnType<typeof toZaakeigenschap>> = {
-  soort: 'zaakeigenschap',
+  kind: 'zaakeigenschap',
   table: 'zaakeigenschap',
   columns: sql`y.uuid as type_uuid`,
   joins: sql`left join eigenschap y on y.id = x.eigenschap_id`,

@@ -62,7 +62,7 @@ type ZioRow = PartRow & {
   statusUuid: string | null
 }
 const source: PartSource<ZioRow, ReturnType<typeof toZio>> = {
-  soort: 'zaakinformatieobject',
+  kind: 'zaakinformatieobject',
   table: 'zaakinformatieobject',
   columns: sql`e.uuid as document_uuid, e.identificatie as document_identificatie, s.uuid as status_uuid`,
   joins: sql`left join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id

@@ -65,7 +65,7 @@ type Row = PartRow & {
   wijzigingsdatum: string
 }
 const source = paged<Row, ReturnType<typeof toZaaknotitie>>({
-  soort: 'zaaknotitie',
+  kind: 'zaaknotitie',
   table: 'zaaknotitie',
   toResource: toZaaknotitie,
 })

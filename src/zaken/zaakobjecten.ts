@@ -73,7 +73,7 @@ type ZaakobjectRow = PartRow & {
   objectIdentificatie: Record<string, unknown> | null
 }
 const source = paged<ZaakobjectRow, ReturnType<typeof toZaakobject>>({
-  soort: 'zaakobject',
+  kind: 'zaakobject',
   table: 'zaakobject',
   columns: sql`y.uuid as type_uuid`,
   joins: sql`left join zaakobjecttype y on y.id = x.zaakobjecttype_id`,

@@ -299,7 +299,7 @@ t.test('rights for a catalogue and for a type', async (t) => {
     const statements = await noteStatements(test, 'catalogus_autorisatie')
     const many = [recht({ type: 'Nota' }), recht(), recht({ type: 'Brief', scopes: [] })]
     t.strictSame((await given({ catalogusAutorisaties: many })).catalogusAutorisaties, many)
-    t.same((await statements()).filter((soort) => soort === 'INSERT').length, 1)
+    t.same((await statements()).filter((kind) => kind === 'INSERT').length, 1)
   })
 
   t.test('what GET gave comes back by PUT or PATCH without loss', async (t) => {

@@ -6,7 +6,7 @@ import { type PagesClient, pagesClient } from './browser-client.ts'
 
 const WACHTWOORD = 'een heel lang wachtwoord'
 const uuidOf = (url: string) => url.split('/').at(-1)!
-const api = (path: string, soort = 'zaaktypen') => `http://localhost/catalogi/api/v1/${soort}/${uuidOf(path)}`
+const api = (path: string, kind = 'zaaktypen') => `http://localhost/catalogi/api/v1/${kind}/${uuidOf(path)}`
 
 async function setUp(t: { teardown(work: () => unknown): unknown }) {
   const test = await testApp(t)

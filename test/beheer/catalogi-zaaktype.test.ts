@@ -95,7 +95,7 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
     publicatieIndicatie: 'nee',
     beginGeldigheid: '2026-01-01',
   })
-  const api = (path: string, soort: string) => `http://localhost/catalogi/api/v1/${soort}/${path.split('/').at(-1)}`
+  const api = (path: string, kind: string) => `http://localhost/catalogi/api/v1/${kind}/${path.split('/').at(-1)}`
   await submitForm(beheerder, `${zaaktype}/documenttypen/nieuw`, {
     informatieobjecttypen: 'Aanvraagformulier',
     richting: 'inkomend',

@@ -112,7 +112,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
   t.same(said, [])
   t.same((await check('here')).said, [], 'each service has its rule for the versions that it names')
   t.same((await check('there')).said, ['informatieobjecttype antwoord zaaktypen'])
-  for (const soort of [
+  for (const kind of [
     'zaaktype',
     'zaak',
     'rol',
@@ -123,9 +123,9 @@ t.test('the database and the APIs of one installation end in the same rows, byte
     'applicatie',
   ])
     t.match(
-      answers.find((one) => one.soort === soort),
-      { gevraagd: Number, gelijk: answers.find((one) => one.soort === soort)?.gevraagd },
-      soort,
+      answers.find((one) => one.soort === kind),
+      { gevraagd: Number, gelijk: answers.find((one) => one.soort === kind)?.gevraagd },
+      kind,
     )
   t.match(
     answers.find(({ soort }) => soort === 'zaak'),

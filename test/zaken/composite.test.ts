@@ -33,7 +33,7 @@ t.test('combined endpoints', async (t) => {
   const resultaattype = await givenResultaattype(test, zaaktype, { afleidingswijze: 'afgehandeld' })
   const roltypen = await Promise.all(type.roltypen.map(async (url: string) => (await call('GET', url)).body))
   const [roltype, aanvrager] = ['behandelaar', 'initiator'].map(
-    (soort) => roltypen.find(({ omschrijvingGeneriek }) => omschrijvingGeneriek === soort).url,
+    (kind) => roltypen.find(({ omschrijvingGeneriek }) => omschrijvingGeneriek === kind).url,
   )
   let second = 10
   const status = (statustype: string) => ({ statustype, datumStatusGezet: `2026-03-05T10:00:${second++}Z` })

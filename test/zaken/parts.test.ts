@@ -19,8 +19,8 @@ t.test('what hangs on a case', async (t) => {
   })
   const roltypen = (await call('GET', `/catalogi/api/v1/roltypen?zaaktype=${encodeURIComponent(zaaktype)}`)).body
     .results
-  const roltype = (soort: string): string =>
-    roltypen.find(({ omschrijvingGeneriek }: { omschrijvingGeneriek: string }) => omschrijvingGeneriek === soort).url
+  const roltype = (kind: string): string =>
+    roltypen.find(({ omschrijvingGeneriek }: { omschrijvingGeneriek: string }) => omschrijvingGeneriek === kind).url
   const read = async (zaak: { url: string }) => (await call('GET', zaak.url, undefined, CRS)).body
   const list = (query: string) => call('GET', `${ZAKEN}/zaken?${query}`, undefined, CRS)
 

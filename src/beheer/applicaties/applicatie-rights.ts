@@ -259,9 +259,9 @@ function rightsFromForm({ component, scopes, voor, max }: RightForm, base: strin
   const typen = TYPEN[component]
   if (!typen || voor.length === 0) return [{ soort: 'type', input: common }]
   return voor.map((choice): NewRight => {
-    const [, soort, rest = ''] = /^([ctu]):(.*)$/s.exec(choice) ?? []
-    const field = { [typen.singular]: soort === 't' ? link(base, typen.singular as 'zaaktype', rest) : rest }
-    if (soort === 't' || soort === 'u') return { soort: 'type', input: { ...common, ...field } }
+    const [, kind, rest = ''] = /^([ctu]):(.*)$/s.exec(choice) ?? []
+    const field = { [typen.singular]: kind === 't' ? link(base, typen.singular as 'zaaktype', rest) : rest }
+    if (kind === 't' || kind === 'u') return { soort: 'type', input: { ...common, ...field } }
     const catalogus = link(base, 'catalogus', rest.slice(0, 36))
     const input = { ...common, component: component as 'zrc', catalogus, type: rest.slice(37) }
     return { soort: 'catalogus', input }

@@ -290,9 +290,9 @@ function readNumber(
     ? Number(text.replace(',', '.'))
     : NaN
   if (value >= min && value <= max) return value
-  const soort = decimalen ? t('getal') : t('geheel getal')
+  const kind = decimalen ? t('getal') : t('geheel getal')
   const { format } = new Intl.NumberFormat(localeOf())
-  faults[name] = t`${NAMES[name]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
+  faults[name] = t`${NAMES[name]}: vul een ${kind} in van ${format(min)} tot en met ${format(max)}.`
   return min
 }
 const numberText = (value: number) => String(value).replace('.', ',')

@@ -298,8 +298,8 @@ export function apiSource(options: Options): Source {
     },
 
     /** A row that moved while a list was read is in no page: only what the source denies is gone. */
-    async isGone(soort, uuid) {
-      const one = LISTS.flat().find(({ soorten, naam }) => naam === soort || soorten.includes(soort))
+    async isGone(kind, uuid) {
+      const one = LISTS.flat().find(({ soorten, naam }) => naam === kind || soorten.includes(kind))
       if (!one) return true
       const { status } = await client.get(`${one.path}/${uuid}`)
       return (status === 404 || status === 410) && (await offers(one))

@@ -256,10 +256,10 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
 
   /** Of cases first, then of documents. */
   async function readReservations(step: Step): Promise<Portion> {
-    const [soort, after] = (step.positie ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
+    const [kind, after] = (step.positie ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
     return inSnapshot(async (sql) => {
       const rows =
-        soort === 'zaak'
+        kind === 'zaak'
           ? await sql<(Reservering & { sleutel: number })[]>`
               select i.id as sleutel, 'zaak' as soort, i.identificatie, i.bronorganisatie, null as moment
               from zaken_zaakidentificatie i
@@ -271,7 +271,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
                 from documenten_reserveddocument where id > ${after} order by id limit ${PORTION}`
             : []
       const last = rows.at(-1)?.sleutel
-      const next = rows.length === PORTION ? `${soort}:${last}` : soort === 'zaak' ? 'document:-1' : null
+      const next = rows.length === PORTION ? `${kind}:${last}` : kind === 'zaak' ? 'document:-1' : null
       return { objects: [], reserveringen: rows.map(({ sleutel: _, ...row }) => row), next }
     })
   }
