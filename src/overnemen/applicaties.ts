@@ -74,7 +74,7 @@ async function writeClients(
   sql: Sql,
   applicatieId: number,
   { client_ids }: ApplicatieRow,
-  remark: (code: string, tekst: string, veld?: string) => void,
+  remark: (code: string, text: string, veld?: string) => void,
 ): Promise<void> {
   await sql`delete from applicatie_client where applicatie_id = ${applicatieId} and client_id <> all(${client_ids}::text[])`
   await sql`delete from applicatie_client_more where applicatie_id = ${applicatieId}`
@@ -137,7 +137,7 @@ async function writeSecrets(
   box: SecretBox,
   clientIds: string[],
   secrets: { client_id: string; geheim: string }[],
-  remark: (code: string, tekst: string) => void,
+  remark: (code: string, text: string) => void,
 ): Promise<void> {
   for (const clientId of clientIds) {
     const secret = secrets.find(({ client_id }) => client_id === clientId)?.geheim

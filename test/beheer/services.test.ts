@@ -68,12 +68,12 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   })
 
   await t.test('the test says in Dutch what is wrong', async (t) => {
-    const says = async (now: Answer | undefined, tekst: string | RegExp) => {
+    const says = async (now: Answer | undefined, text: string | RegExp) => {
       answer.now = now
       await tab.goto(path)
       await tab.click('text=Testen')
       await tab.waitForLoadState('load')
-      t.match(await content(), tekst)
+      t.match(await content(), text)
     }
     const json = (status: number, body: unknown = {}) => ({ status, body: JSON.stringify(body) })
     await says(json(200, { count: 0, results: [] }), 'Dit is een Zaken API, en zij kent ons.')

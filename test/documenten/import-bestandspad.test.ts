@@ -106,7 +106,7 @@ t.test('a path that could lead outside is refused as text, before any file is lo
     for (const pad of paths) {
       const fout = checkPath(pad)
       t.equal(fout?.code, code, JSON.stringify(pad.slice(0, 40)))
-      t.match(fout?.tekst, /^(Er is|Het (pad|bestand)) .*\.$/)
+      t.match(fout?.text, /^(Er is|Het (pad|bestand)) .*\.$/)
       t.strictSame(source.open(pad), { fout })
     }
   }

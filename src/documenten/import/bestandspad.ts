@@ -89,11 +89,11 @@ const TEKSTEN = {
 }
 
 /** Why a path or file was refused. The text never holds a path: the row shows the one that was supplied. */
-export type PathFault = { code: keyof typeof TEKSTEN; tekst: string }
+export type PathFault = { code: keyof typeof TEKSTEN; text: string }
 
 /** A refusal with its words, as a row of the report has it. */
 export function pathFault(code: PathFault['code']): PathFault {
-  return { code, tekst: TEKSTEN[code] }
+  return { code, text: TEKSTEN[code] }
 }
 
 /** What can be refused without looking at any file. `..` is refused also where the result would stay inside. */

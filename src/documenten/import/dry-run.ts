@@ -171,14 +171,14 @@ async function lookAtFiles(baseDir: string, rows: TypedRow[], skip: (row: TypedR
 const NOT_READ = { sleutel: '', omvang: 0, sha256: '' }
 
 async function lookAt(source: OpenedSource | Refused, { input }: TypedRow): Promise<Candidate['bestand']> {
-  if ('fout' in source) return { fout: `bestandspad: ${source.fout.tekst}` }
+  if ('fout' in source) return { fout: `bestandspad: ${source.fout.text}` }
   try {
     const controle = input.integriteit?.waarde ? checksumOf(input.integriteit.algoritme) : undefined
     if (controle) for await (const chunk of bytesOf(source)) controle.update(chunk)
     const faults = contentFaults(input, { omvang: source.size, ...(controle && { controle: controle.digest() }) })
     return faults.length > 0 ? { fout: faults.join(' ') } : { ...NOT_READ, omvang: source.size }
   } catch (error) {
-    if (error instanceof SourceFault) return { fout: `bestandspad: ${error.fout.tekst}` }
+    if (error instanceof SourceFault) return { fout: `bestandspad: ${error.fout.text}` }
     throw error
   } finally {
     closeSync(source.fd)

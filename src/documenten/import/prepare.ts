@@ -109,7 +109,7 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
   for (const row of rows) {
     const result = copied.get(row.nummer)
     if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken)) } })
-    else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.tekst}` } })
+    else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.text}` } })
     else {
       const { sleutel, omvang, sha256 } = result
       const faults = contentFaults(row.input, result)

@@ -26,7 +26,7 @@ export function reportCsv(
       yield [...cellen.slice(0, kop.length), ...missing, opmerking, resultaat, ...cellen.slice(kop.length)]
     }
   }
-  return csvStream(records(), neutraliseer ? neutralizeCell : (tekst) => tekst, dialect)
+  return csvStream(records(), neutraliseer ? neutralizeCell : (text) => text, dialect)
 }
 
 /** The charset of a report on a file of this kind: spreadsheets know UTF-16 by its mark, and everything else becomes UTF-8. */
@@ -40,14 +40,14 @@ export function reportCharset({ charset }: Dialect): 'utf-8' | 'utf-16le' {
  */
 export function csvStream(
   records: AsyncIterable<string[]>,
-  wijzig = (tekst: string) => tekst,
+  wijzig = (text: string) => text,
   dialect = dialectOf({ dialect: {} }),
 ): Readable {
   const { separator, newline, sepLine, charset, mark } = dialect
   const encoding = reportCharset(dialect) === 'utf-16le' ? 'utf16le' : 'utf8'
   // A spreadsheet takes what has no mark for its own code page, which was right for the file, and is not for UTF-8.
   const marked = mark || charset !== 'utf-8'
-  const cel = (tekst: string) => csvCell(wijzig(tekst), separator)
+  const cel = (text: string) => csvCell(wijzig(text), separator)
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = `${marked ? '\ufeff' : ''}${sepLine ? `sep=${separator}${newline}` : ''}`
     for await (const cellen of records) {
@@ -64,8 +64,8 @@ export function csvStream(
 
 // Not the formatter of fast-csv: it drops NUL characters, and a row that failed for its NUL has to come back with it.
 // White space at the ends and a byte order mark are quoted because readers, fast-csv among them, drop them otherwise.
-function csvCell(tekst: string, separator: string): string {
-  return /[",\r\n]|^\s|\s$/.test(tekst) || tekst.includes(separator) ? `"${tekst.replaceAll('"', '""')}"` : tekst
+function csvCell(text: string, separator: string): string {
+  return /[",\r\n]|^\s|\s$/.test(text) || text.includes(separator) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 // White space, invisible characters and quotes of any kind do not keep every spreadsheet from seeing what follows.
@@ -80,6 +80,6 @@ const FORMULE = /^[\p{Z}\p{C}\p{Pi}\p{Pf}"'`]*[\t\r\n=+\-@|＝＋－＠｜﹦﹢
  * It holds for a spreadsheet that splits the file at its separator. One that is told to split elsewhere makes cells of parts that
  * were not cells.
  */
-export function neutralizeCell(tekst: string): string {
-  return FORMULE.test(tekst) ? `'${tekst}` : tekst
+export function neutralizeCell(text: string): string {
+  return FORMULE.test(text) ? `'${text}` : text
 }
