@@ -30,19 +30,19 @@ export async function judgeZaken(
     from unnest(${rows.map(({ nummer }) => nummer)}::integer[], ${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[],
       ${rows.map(({ typeId }) => typeId)}::bigint[]) as r(nummer, zaak_uuid, type_id)
     left join zaak z on z.uuid = r.zaak_uuid`
-  const fouten = new Map<number, string>()
+  const faults = new Map<number, string>()
   for (const { nummer, bestaat, archiefstatus, elders, past } of judged) {
-    if (!bestaat) fouten.set(nummer, 'zaakUuid: Deze zaak bestaat niet.')
+    if (!bestaat) faults.set(nummer, 'zaakUuid: Deze zaak bestaat niet.')
     else if (archiefstatus !== 'nog_te_archiveren')
-      fouten.set(nummer, 'zaakUuid: De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')
+      faults.set(nummer, 'zaakUuid: De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')
     else if (elders)
-      fouten.set(
+      faults.set(
         nummer,
         'zaakUuid: Het zaaktype van de zaak staat bij een andere dienst: koppel via zaakinformatieobjecten.',
       )
-    else if (!past) fouten.set(nummer, 'zaakUuid: Dit type document hoort niet bij het zaaktype van de zaak.')
+    else if (!past) faults.set(nummer, 'zaakUuid: Dit type document hoort niet bij het zaaktype van de zaak.')
   }
-  return fouten
+  return faults
 }
 
 /** Links documents to their cases on both sides, without audit records and notifications, as an import does. */

@@ -37,12 +37,12 @@ const ZAAKTYPE = {
 /** Sends a form that must be taken, and answers where it leads. */
 async function submitForm(beheerder: PagesClient, url: string, form: Record<string, string>): Promise<string> {
   const answer = await beheerder.post(url, form)
-  if (answer.statusCode !== 303) throw new Error(`${url}: ${answer.statusCode} ${fouten(answer.body).join('; ')}`)
+  if (answer.statusCode !== 303) throw new Error(`${url}: ${answer.statusCode} ${faults(answer.body).join('; ')}`)
   // As a browser does: the page says what was done, and says it once.
   await beheerder.get(String(answer.headers.location))
   return String(answer.headers.location)
 }
-const fouten = (body: string) => [...body.matchAll(/<li>(?:<a href="#veld-[^"]*">)?([^<]+)/g)].map((match) => match[1]!)
+const faults = (body: string) => [...body.matchAll(/<li>(?:<a href="#veld-[^"]*">)?([^<]+)/g)].map((match) => match[1]!)
 
 async function makeZaaktype(beheerder: PagesClient): Promise<{ catalogus: string; zaaktype: string }> {
   const catalogus = await submitForm(beheerder, '/beheer/catalogi/nieuw', {
@@ -133,7 +133,7 @@ t.test('a form names what lacks beside the fields, keeps what was typed, and mak
     'doorlooptijd.aantal': 'een poosje',
   })
   t.equal(answer.statusCode, 400)
-  t.same(fouten(answer.body), [
+  t.same(faults(answer.body), [
     'Doel: vul dit in.',
     'Handeling van de aanvrager: gebruik ten hoogste 20 tekens; het zijn er nu 26.',
     'Doorlooptijd: vul een heel getal in en kies een eenheid, of schrijf “1 jaar en 6 maanden”.',

@@ -32,7 +32,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
   })
 
   await t.test('a finished import shows its failures by reason, with their rows and files to download', async (t) => {
-    const fouten = [
+    const faults = [
       good({ titel: '' }),
       good({ titel: '', auteur: '' }),
       good({ titel: SCRIPT, bestandspad: `${SCRIPT}.txt` }),
@@ -40,7 +40,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       ['te', 'kort'],
       good({ titel: '=1+1', bestandsomvang: '12345' }),
     ]
-    const csv = csvText([good({ titel: SCRIPT }), ...fouten.slice(0, 3), good(), ...fouten.slice(3)])
+    const csv = csvText([good({ titel: SCRIPT }), ...faults.slice(0, 3), good(), ...faults.slice(3)])
     const { uuid } = await runImport(test, csv)
     const page = `/beheer/imports/${uuid}`
     await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, /Klaar, met fouten/))
@@ -65,7 +65,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     const pagesClient = await asClient(test, 'viewer')
     const failed = await pagesClient.get(`${page}/niet-geimporteerd`)
     t.match(failed.headers.get('content-disposition'), /attachment/)
-    t.equal(await failed.text(), csvText(fouten), 'exactly the rows that failed, ready to correct')
+    t.equal(await failed.text(), csvText(faults), 'exactly the rows that failed, ready to correct')
     t.match(await (await pagesClient.get(`${page}/rapport`)).text(), /,=1\+1,/)
     t.match(await (await pagesClient.get(`${page}/rapport?formules=neutraliseren`)).text(), /,'=1\+1,/)
     t.equal(

@@ -823,7 +823,7 @@ t.test('a row as a document', async (t) => {
     for (const kolom of columns) {
       const [group = '', part] = kolom.split('.')
       const read = (cel: string) => {
-        const { body, fouten } = rowToDocument(rowOf({ [kolom]: cel }))
+        const { body, faults: fouten } = rowToDocument(rowOf({ [kolom]: cel }))
         return { value: part ? (body[group] as Record<string, unknown>)[part] : body[group], fouten }
       }
       for (const [cel, value] of [
@@ -941,8 +941,8 @@ t.test('a row as a document', async (t) => {
     for (const [kolom, cellen] of bad) {
       for (const cel of cellen) {
         const result = rowToDocument(rowOf({ [kolom]: cel }))
-        t.match(result.fouten, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cel)}`)
-        t.equal(result.fouten.length, 1)
+        t.match(result.faults, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cel)}`)
+        t.equal(result.faults.length, 1)
         t.equal(result.body[kolom] ?? null, null)
       }
     }
@@ -955,7 +955,7 @@ t.test('a row as a document', async (t) => {
       titel: 'T',
     })
     t.same(
-      all.fouten.map(({ kolom, code }) => [kolom, code]),
+      all.faults.map(({ kolom, code }) => [kolom, code]),
       [
         ['bestandsomvang', 'invalid'],
         ['indicatieGebruiksrecht', 'invalid'],

@@ -37,7 +37,7 @@ const EXPIRED = '10 minutes'
 
 export type Claimed = { claim: string; prepared: Prepared }
 /** How `inhoud` holds what was prepared. */
-type Stored = { fouten: [number, string][]; candidates: Candidate[] }
+type Stored = { faults: [number, string][]; candidates: Candidate[] }
 type Held = { claim: string; importId: number; vanaf: number; ready: Promise<Claimed>; done: boolean }
 
 export type Ahead = {
@@ -80,10 +80,10 @@ export function openAhead(parts: BatchParts): Ahead {
   /** Prepares what was claimed, and stores it. */
   function hold(row: ActiveImport, claim: string, { vanaf, rows }: { vanaf: number; rows: number }): Held {
     const work = async (): Promise<Claimed> => {
-      let prepared: Prepared = { rows, fouten: new Map(), candidates: [] }
+      let prepared: Prepared = { rows, faults: new Map(), candidates: [] }
       try {
         prepared = await prepare(parts, row, { vanaf, rows })
-        const inhoud: Stored = { fouten: [...prepared.fouten], candidates: prepared.candidates }
+        const inhoud: Stored = { faults: [...prepared.faults], candidates: prepared.candidates }
         const stored = await database.sql<{ vanaf: number }[]>`
           update import_ahead set inhoud = ${JSON.stringify(inhoud)}::text::json, seen_at = now()
           where claim = ${claim} returning vanaf`
@@ -170,8 +170,8 @@ export function openAhead(parts: BatchParts): Ahead {
     const [row] = await database.sql<{ claim: string; rijen: number; inhoud: unknown }[]>`
       select claim, rijen, inhoud from import_ahead where import_id = ${id} and vanaf = ${vanaf} and inhoud is not null`
     if (!row) return undefined
-    const { fouten, candidates } = row.inhoud as Stored
-    return { claim: row.claim, prepared: { rows: row.rijen, fouten: new Map(fouten), candidates } }
+    const { faults, candidates } = row.inhoud as Stored
+    return { claim: row.claim, prepared: { rows: row.rijen, faults: new Map(faults), candidates } }
   }
 
   async function drop({ claim, prepared }: Claimed): Promise<void> {

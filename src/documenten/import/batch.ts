@@ -101,7 +101,7 @@ async function tryCarefully(parts: Parts, ahead: Ahead, batch: Batch, crashes: n
   } else if (crashes >= CRASHES_OF_ROW) {
     const nummer = vanaf + FIRST_ROW
     parts.log.error({ import: batch.import, row: nummer }, 'workers die of this row: it is left out')
-    prepared = { rows: 1, fouten: new Map([[nummer, POISONOUS]]), candidates: [] }
+    prepared = { rows: 1, faults: new Map([[nummer, POISONOUS]]), candidates: [] }
   } else prepared = await prepare(parts, row, { vanaf, rows: 1 })
   await discard(parts, unused(prepared, await commit(parts, row, batch, prepared)))
 }
@@ -163,9 +163,9 @@ async function writeBatch(
   // Cancelled meanwhile, or done by another worker after this one was taken for dead.
   if (current?.status !== 'active' || current.verwerkt !== batch.vanaf) return undefined
   if (claim !== undefined && !(await endClaim(connection, id, claim))) return undefined
-  const fouten = new Map(prepared.fouten)
-  const made = await insertDocuments({ connection, backend: store.backend, caseLinks }, prepared.candidates, fouten)
-  await insertResults(trx, id, made, fouten)
+  const faults = new Map(prepared.faults)
+  const made = await insertDocuments({ connection, backend: store.backend, caseLinks }, prepared.candidates, faults)
+  await insertResults(trx, id, made, faults)
   if (!(await advance(trx, id, { handled: prepared.rows, made: made.size }))) {
     const { perRijTot = 0 } = batch
     await enqueueBatch(trx, { import: batch.import, vanaf, ...(vanaf < perRijTot && { perRijTot }) })
@@ -173,10 +173,10 @@ async function writeBatch(
   return made
 }
 
-async function insertResults(trx: Db, importId: number, made: Made, fouten: Map<number, string>): Promise<void> {
+async function insertResults(trx: Db, importId: number, made: Made, faults: Map<number, string>): Promise<void> {
   const results = [
     ...[...made].map(([nummer, document]) => ({ nummer, geslaagd: true, opmerking: '', ...document })),
-    ...[...fouten].map(([nummer, opmerking]) => ({ nummer, geslaagd: false, opmerking })),
+    ...[...faults].map(([nummer, opmerking]) => ({ nummer, geslaagd: false, opmerking })),
   ]
   await sql`
     insert into import_outcome (import_id, nummer, geslaagd, opmerking, document_uuid, identificatie)

@@ -174,7 +174,7 @@ export type RowAsDocument = {
   bestandspad: string
   zaakUuid: string | null
   /** The columns whose text cannot be turned into a value at all; the body lacks them. */
-  fouten: ColumnFault[]
+  cellFaults: ColumnFault[]
 }
 
 /**
@@ -182,21 +182,21 @@ export type RowAsDocument = {
  * create decides whether that is allowed and what the default is.
  */
 export function rowToDocument(rij: Rij): RowAsDocument {
-  const fouten: ColumnFault[] = []
+  const cellFaults: ColumnFault[] = []
   const body: Record<string, unknown> = {}
   for (const kolom of TEXTS) if (rij[kolom] !== '') body[kolom] = rij[kolom]
 
   // What names a type has become its URL before (type-names.ts).
   if (rij.informatieobjecttype !== '' && !/^https?:/i.test(rij.informatieobjecttype)) {
     delete body.informatieobjecttype
-    fouten.push(invalidCell('informatieobjecttype', GEEN_NAAM))
+    cellFaults.push(invalidCell('informatieobjecttype', GEEN_NAAM))
   }
 
   const days: Partial<Rij> = {}
   for (const kolom of DATES) {
     if (rij[kolom] === '') continue
     const day = toDate(rij[kolom])
-    if ('reason' in day) fouten.push(invalidCell(kolom, day.reason))
+    if ('reason' in day) cellFaults.push(invalidCell(kolom, day.reason))
     else days[kolom] = day.value
     if (kolom in body) {
       if ('reason' in day) delete body[kolom]
@@ -207,18 +207,19 @@ export function rowToDocument(rij: Rij): RowAsDocument {
   for (const { kolom, read, reason, emptyIsAbsent } of VALUES) {
     if (emptyIsAbsent && rij[kolom] === '') continue
     const value = read(rij[kolom])
-    if (value === undefined) fouten.push(invalidCell(kolom, reason))
+    if (value === undefined) cellFaults.push(invalidCell(kolom, reason))
     else body[kolom] = value
   }
   for (const [group, parts] of GROUPS) body[group] = toGroup(parts, { ...rij, ...days })
 
   const uuid = toUuid(rij.uuid)
-  if (uuid === undefined) fouten.push(invalidCell('uuid', 'Dit is geen geldige UUID.'))
-  if (rij.bestandspad === '') fouten.push({ kolom: 'bestandspad', code: 'required', reden: 'Dit veld is verplicht.' })
+  if (uuid === undefined) cellFaults.push(invalidCell('uuid', 'Dit is geen geldige UUID.'))
+  if (rij.bestandspad === '')
+    cellFaults.push({ kolom: 'bestandspad', code: 'required', reden: 'Dit veld is verplicht.' })
   const zaakUuid = toUuid(rij.zaakUuid)
-  if (zaakUuid === undefined) fouten.push(invalidCell('zaakUuid', 'Dit is geen geldige UUID.'))
+  if (zaakUuid === undefined) cellFaults.push(invalidCell('zaakUuid', 'Dit is geen geldige UUID.'))
 
-  return { body, uuid: uuid ?? null, bestandspad: rij.bestandspad, zaakUuid: zaakUuid ?? null, fouten }
+  return { body, uuid: uuid ?? null, bestandspad: rij.bestandspad, zaakUuid: zaakUuid ?? null, cellFaults }
 }
 
 const invalidCell = (kolom: Kolom, reden: string): ColumnFault => ({ kolom, code: 'invalid', reden })

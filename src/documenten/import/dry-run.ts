@@ -59,9 +59,9 @@ export async function dryRunImport(parts: Parts, uuid: string, signal?: AbortSig
     signal?.throwIfAborted()
     const fault = importBaseDirFault(config)
     if (fault) return endDryRun(database, uuid, { status: 'mislukt', reden: fault.reden, gestart: run.gestart })
-    const { fouten, rows } = await judge(parts, run, vanaf)
+    const { faults, rows } = await judge(parts, run, vanaf)
     if (rows === 0) throw new Error('the rows of this upload are gone')
-    if (!(await count(database, run, { vanaf, tot: vanaf + rows }, fouten))) return
+    if (!(await count(database, run, { vanaf, tot: vanaf + rows }, faults))) return
     vanaf += rows
   }
   await database.sql`delete from import_draft_key where concept_id = ${run.id}`
@@ -108,7 +108,7 @@ async function judge(
   { config, database, caseLinks }: Parts,
   run: Run,
   vanaf: number,
-): Promise<{ fouten: Map<number, string>; rows: number }> {
+): Promise<{ faults: Map<number, string>; rows: number }> {
   const { db, sql } = database
   const staged = await sql<{ nummer: number; cellen: string[] }[]>`
     select nummer, cellen from (
@@ -117,26 +117,26 @@ async function judge(
       where concept_id = ${run.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + PORTION}
     ) r where ervoor < ${PORTION_BYTES} order by nummer`
   await nameTypes(db, run.baseUrl, run.kop, staged)
-  const fouten = new Map<number, string>()
+  const faults = new Map<number, string>()
   const readRows: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
   for (const [index, { nummer, cellen }] of staged.entries()) {
     if (index % ROWS === ROWS - 1) await yieldToOthers()
     const result = readRow(run.kop, cellen, nummer)
-    if ('fout' in result) fouten.set(nummer, result.fout)
+    if ('fout' in result) faults.set(nummer, result.fout)
     else readRows.push(result)
   }
-  const rows = await judgeTypes(db, config, run.baseUrl, readRows, fouten)
-  if (rows.length === 0) return { fouten, rows: staged.length }
+  const rows = await judgeTypes(db, config, run.baseUrl, readRows, faults)
+  if (rows.length === 0) return { faults, rows: staged.length }
   const taken = await existing(db, rows)
   await addSeen(sql, run.id, rows, taken)
-  const zaakFouten = await caseLinks.judge(sql, withZaak(rows), { lock: false })
+  const zaakFaults = await caseLinks.judge(sql, withZaak(rows), { lock: false })
   const candidates = await lookAtFiles(config.importBaseDir, rows, (row) => conflict(row, taken) !== undefined)
-  const { accepted, refused } = judgeInOrder(candidates, taken, zaakFouten)
-  for (const [nummer, fout] of refused) fouten.set(nummer, fout)
+  const { accepted, refused } = judgeInOrder(candidates, taken, zaakFaults)
+  for (const [nummer, fout] of refused) faults.set(nummer, fout)
   await sql`
     insert into import_draft_key (concept_id, sleutel)
     select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
-  return { fouten, rows: staged.length }
+  return { faults, rows: staged.length }
 }
 
 const keysOf = ({ uuid, input }: TypedRow) => [uuid, ...(input.identificatie ? [numberKey(input)] : [])]
@@ -190,18 +190,18 @@ async function count(
   database: Database,
   run: Run,
   { vanaf, tot }: { vanaf: number; tot: number },
-  fouten: Map<number, string>,
+  faults: Map<number, string>,
 ): Promise<boolean> {
   return database.sql.begin(async (sql) => {
     const [mine] = await sql<{ id: number }[]>`
       update import_draft
-      set trial_handled = ${tot}, trial_faults = trial_faults + ${fouten.size}, trial_updated_at = now()
+      set trial_handled = ${tot}, trial_faults = trial_faults + ${faults.size}, trial_updated_at = now()
       where id = ${run.id} and deleted_at is null and trial_status = 'bezig' and trial_handled = ${vanaf}
         and trial_started_at = ${run.gestart}
       returning id`
     if (!mine) return false
-    if (fouten.size === 0) return true
-    const rows = [...fouten].map(([nummer, opmerking]) => ({ nummer, opmerking }))
+    if (faults.size === 0) return true
+    const rows = [...faults].map(([nummer, opmerking]) => ({ nummer, opmerking }))
     await sql`
       insert into import_draft_fault (concept_id, nummer, opmerking)
       select ${run.id}::bigint, nummer, opmerking

@@ -18,20 +18,20 @@ const TRIES = 5
  * refuses one for a reason that we did not foresee, the rows are halved until it stands alone; the second half is
  * judged only when the first is done.
  */
-export async function insertDocuments(target: Target, rows: Candidate[], fouten: Map<number, string>): Promise<Made> {
+export async function insertDocuments(target: Target, rows: Candidate[], faults: Map<number, string>): Promise<Made> {
   const made: Made = new Map()
   if (rows.length === 0) return made
   const { connection } = target
   await connection`set constraints all immediate` // a deferred one would refuse the batch as a whole, at its end
-  const zaakFouten = await target.caseLinks.judge(connection, withZaak(rows))
+  const zaakFaults = await target.caseLinks.judge(connection, withZaak(rows))
   let taken = await existing(kyselyOn(connection), rows)
   const parts = [{ rows, tries: 0 }]
   for (let part = parts.shift(); part; part = parts.shift()) {
-    const { accepted, refused } = judgeInOrder(part.rows, taken, zaakFouten)
+    const { accepted, refused } = judgeInOrder(part.rows, taken, zaakFaults)
     const outcome = await insertAll(target, accepted)
     if ('inserted' in outcome) {
       for (const { nummer, uuid, identificatie } of outcome.inserted) made.set(nummer, { uuid, identificatie })
-      for (const [nummer, fout] of refused) fouten.set(nummer, fout)
+      for (const [nummer, fout] of refused) faults.set(nummer, fout)
       for (const { uuid, input } of accepted) {
         taken.uuids.add(uuid)
         if (input.identificatie) taken.nummers.add(numberKey(input))
@@ -40,7 +40,7 @@ export async function insertDocuments(target: Target, rows: Candidate[], fouten:
       taken = await existing(kyselyOn(connection), rows)
       parts.unshift({ rows: part.rows, tries: part.tries + 1 })
     } else if (part.rows.length === 1) {
-      fouten.set(one(part.rows).nummer, refusal(outcome.error))
+      faults.set(one(part.rows).nummer, refusal(outcome.error))
     } else {
       const middle = Math.ceil(part.rows.length / 2)
       parts.unshift({ rows: part.rows.slice(0, middle), tries: 0 }, { rows: part.rows.slice(middle), tries: 0 })

@@ -35,9 +35,9 @@ export function readRow(kop: string[], cellen: string[], nummer: number): ReadRo
   if ('fout' in values) return values
   const document = isNdjson(kop) ? lineToDocument(values.rij, cellen.at(-1) ?? '') : rowToDocument(values.rij)
   if (!document) return { fout: `Rij ${nummer}: Dit is geen JSON-object.` }
-  const { body, uuid, bestandspad, zaakUuid, fouten } = document
-  const faults = fouten.map(({ kolom, reden }) => `${kolom}: ${reden}`)
-  const skip = new Set<string>(fouten.map(({ kolom }) => kolom))
+  const { body, uuid, bestandspad, zaakUuid, cellFaults } = document
+  const faults = cellFaults.map(({ kolom, reden }) => `${kolom}: ${reden}`)
+  const skip = new Set<string>(cellFaults.map(({ kolom }) => kolom))
   const input = readFields(body, (fault) => {
     if (!skip.has(columnOf(fault.name))) faults.push(`${columnOf(fault.name)}: ${fault.reason}`)
   })
@@ -65,12 +65,12 @@ export async function judgeTypes(
   config: UnpublishedTypes,
   base: string,
   rows: ReadRow[],
-  fouten: Map<number, string>,
+  faults: Map<number, string>,
 ): Promise<TypedRow[]> {
   const typeUuid = (url: string) => localUuid(url, base, 'informatieobjecttype')
   const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
   if (wanted.length === 0) {
-    for (const { nummer } of rows) fouten.set(nummer, GEEN_TYPE)
+    for (const { nummer } of rows) faults.set(nummer, GEEN_TYPE)
     return []
   }
   const types = await db
@@ -84,7 +84,7 @@ export async function judgeTypes(
     const type = typeByUuid.get(typeUuid(input.informatieobjecttype) ?? '')
     const fout = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
     if (!type || fout) {
-      fouten.set(nummer, fout ?? GEEN_TYPE)
+      faults.set(nummer, fout ?? GEEN_TYPE)
       return []
     }
     return {
@@ -159,13 +159,13 @@ export const withZaak = <R extends { zaakUuid: string | null }>(rows: R[]) =>
   rows.filter((row): row is R & { zaakUuid: string } => row.zaakUuid !== null)
 
 /** Which of the rows may become documents when each is held against the register and the rows before it. */
-export function judgeInOrder(rows: Candidate[], { uuids, nummers }: Taken, zaakFouten: Map<number, string>) {
+export function judgeInOrder(rows: Candidate[], { uuids, nummers }: Taken, zaakFaults: Map<number, string>) {
   const taken = { uuids: new Set(uuids), nummers: new Set(nummers) }
   const accepted: WithFile[] = []
   const refused: [number, string][] = []
   for (const row of rows) {
     const { nummer, uuid, input, bestand } = row
-    const fout = conflict(row, taken) ?? zaakFouten.get(nummer) ?? ('fout' in bestand ? bestand.fout : undefined)
+    const fout = conflict(row, taken) ?? zaakFaults.get(nummer) ?? ('fout' in bestand ? bestand.fout : undefined)
     if (fout) refused.push([nummer, fout])
     else if (hasFile(row)) {
       accepted.push(row)

@@ -109,7 +109,7 @@ export function lineToDocument(rij: Rij, line: string): RowAsDocument | undefine
   const body = Object.fromEntries(FIELDS.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])))
   // A type may be named, which was written into its cell as its URL.
   if (typeof fields.informatieobjecttype === 'string') body.informatieobjecttype = fromCells.body.informatieobjecttype
-  return { ...fromCells, body, fouten: fromCells.fouten.filter(({ kolom }) => own.has(kolom)) }
+  return { ...fromCells, body, cellFaults: fromCells.cellFaults.filter(({ kolom }) => own.has(kolom)) }
 }
 
 /** The report: each line with `opmerking` and `resultaat` behind its fields, and what the document was given. */

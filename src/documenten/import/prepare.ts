@@ -29,7 +29,7 @@ export type BatchParts = {
 }
 
 /** `fouten` are those of the cells themselves: they do not depend on other rows. */
-export type Prepared = { rows: number; fouten: Map<number, string>; candidates: Candidate[] }
+export type Prepared = { rows: number; faults: Map<number, string>; candidates: Candidate[] }
 
 /** Row number of the first row; the header is row 1. */
 export const FIRST_ROW = 2
@@ -58,7 +58,7 @@ export async function prepare(
 ): Promise<Prepared> {
   await requireSpace(parts.store)
   const { fouten, typed } = await judge(parts, row, vanaf, rows)
-  return { rows, fouten, candidates: await copyContents(parts, typed) }
+  return { rows, faults: fouten, candidates: await copyContents(parts, typed) }
 }
 
 const MIN_FREE = 1024 ** 3

@@ -19,7 +19,7 @@ import {
   singular,
   tagOf,
 } from './operation.ts'
-import { FOUTEN, HEADERS, NOT_MODIFIED, PARAMETERS, RESPONSES, VERSION_HEADER } from './parts.ts'
+import { FAULTS, HEADERS, NOT_MODIFIED, PARAMETERS, RESPONSES, VERSION_HEADER } from './parts.ts'
 import { nameSchemas, type Schemas } from './schemas.ts'
 
 export const TITLES: Record<string, string> = {
@@ -56,7 +56,7 @@ export function toDocument(component: string, version: string, all: Operation[])
     security: [{ 'JWT-Claims': [] }],
     paths,
     components: {
-      schemas: { ...described, ...FOUTEN },
+      schemas: { ...described, ...FAULTS },
       headers: named('headers', HEADERS, { paths, RESPONSES }),
       parameters: named('parameters', PARAMETERS, paths),
       responses: named('responses', RESPONSES, paths),

@@ -13,7 +13,7 @@ const codesOf = (table: object): Json => ({
     "Wat er mis is, voor programma's. Elke code heeft een pagina: `/ref/fouten/{code}/`. Er kunnen codes bij komen.",
 })
 
-export const FOUTEN: Record<string, Json> = {
+export const FAULTS: Record<string, Json> = {
   Fout: {
     type: 'object',
     description: 'Wat er mis ging (RFC 9457).',
