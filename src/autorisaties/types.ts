@@ -8,17 +8,17 @@ import { requireApplicatie, toApplicatie } from './applicatie/read.ts'
 import type { TypedComponent } from './rights.ts'
 
 /** Where rights for a catalogue or for a type find a version: `sleutel` is its identificatie or omschrijving. */
-export type Vindplaats = { catalogusId: number; key: string }
+export type TypePlace = { catalogusId: number; key: string }
 
 /** Announces every application of which a right for a catalogue or a type reaches a version in one place but not in the other. */
 export async function announceType(
   m: Mutation,
   component: TypedComponent,
-  was: Vindplaats | null,
-  is: Vindplaats | null,
+  was: TypePlace | null,
+  is: TypePlace | null,
 ): Promise<void> {
   if (was?.catalogusId === is?.catalogusId && was?.key === is?.key) return
-  const reaches = (place: Vindplaats | null) =>
+  const reaches = (place: TypePlace | null) =>
     place ? sql`(k.catalogus_id = ${place.catalogusId} and k.type in ('', ${place.key}::text))` : sql`false`
   const { rows } = await sql<{ uuid: string; label: string }>`
     select distinct a.uuid, a.label from catalogus_autorisatie k join applicatie a on a.id = k.applicatie_id
@@ -44,7 +44,7 @@ export async function revokeType(
   m: Mutation,
   component: TypedComponent,
   typeUuid: string,
-  was: Vindplaats,
+  was: TypePlace,
 ): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`
     select a.uuid from applicatie a

@@ -1,4 +1,4 @@
-import { type Example, text, USUAL } from './definition.ts'
+import { type Example, tekst, USUAL } from './definition.ts'
 
 /** A permit with a decision, and the objection that may follow it. */
 export const PERMIT: Example = {
@@ -83,7 +83,7 @@ export const PERMIT: Example = {
         {
           naam: 'bestreden_besluit',
           definitie: 'Het kenmerk van het besluit waartegen bezwaar is gemaakt.',
-          specificatie: text(50),
+          specificatie: tekst(50),
           status: 'Ontvankelijk',
         },
         {
@@ -149,7 +149,7 @@ export const PERMIT: Example = {
         { omschrijving: 'Beslisser', omschrijvingGeneriek: 'beslisser' },
       ],
       eigenschappen: [
-        { naam: 'locatie', definitie: 'Waar het evenement is.', specificatie: text(200), status: 'Compleet' },
+        { naam: 'locatie', definitie: 'Waar het evenement is.', specificatie: tekst(200), status: 'Compleet' },
         {
           naam: 'datum_evenement',
           definitie: 'De eerste dag van het evenement.',

@@ -1,4 +1,4 @@
-import { type Example, text, USUAL } from './definition.ts'
+import { type Example, tekst, USUAL } from './definition.ts'
 
 /** A request that needs no decision: asked, made, sent. */
 export const SIMPLE_REQUEST: Example = {
@@ -51,7 +51,7 @@ export const SIMPLE_REQUEST: Example = {
         {
           naam: 'soort_uittreksel',
           definitie: 'Welk uittreksel is gevraagd.',
-          specificatie: text(50, { waardenverzameling: ['Persoonsgegevens', 'Adreshistorie', 'Internationaal'] }),
+          specificatie: tekst(50, { waardenverzameling: ['Persoonsgegevens', 'Adreshistorie', 'Internationaal'] }),
           status: 'In behandeling',
         },
       ],

@@ -1,4 +1,4 @@
-import { type Example, text, USUAL } from './definition.ts'
+import { type Example, tekst, USUAL } from './definition.ts'
 
 const bedrag = { formaat: 'getal', lengte: '10,2', kardinaliteit: '1' }
 
@@ -75,7 +75,7 @@ export const SUBSIDY: Example = {
         { omschrijving: 'Beslisser', omschrijvingGeneriek: 'beslisser' },
       ],
       eigenschappen: [
-        { naam: 'activiteit', definitie: 'Waarvoor de subsidie is.', specificatie: text(200), status: 'Compleet' },
+        { naam: 'activiteit', definitie: 'Waarvoor de subsidie is.', specificatie: tekst(200), status: 'Compleet' },
         {
           naam: 'bedrag_gevraagd',
           definitie: 'Het aangevraagde bedrag in euro.',

@@ -28,7 +28,7 @@ export type BatchParts = {
   log: Logger
 }
 
-/** `fouten` are those of the cells themselves: they do not depend on other rows. */
+/** `faults` are those of the cells themselves: they do not depend on other rows. */
 export type Prepared = { rows: number; faults: Map<number, string>; candidates: Candidate[] }
 
 /** Row number of the first row; the header is row 1. */
@@ -57,8 +57,8 @@ export async function prepare(
   { vanaf, rows }: { vanaf: number; rows: number },
 ): Promise<Prepared> {
   await requireSpace(parts.store)
-  const { fouten, typed } = await judge(parts, row, vanaf, rows)
-  return { rows, faults: fouten, candidates: await copyContents(parts, typed) }
+  const { faults, typed } = await judge(parts, row, vanaf, rows)
+  return { rows, faults: faults, candidates: await copyContents(parts, typed) }
 }
 
 const MIN_FREE = 1024 ** 3
@@ -79,14 +79,14 @@ async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, rows: 
     where import_id = ${row.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + rows}
     order by nummer`.execute(db)
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
-  const fouten = new Map<number, string>()
+  const faults = new Map<number, string>()
   await nameTypes(db, row.baseUrl, row.kop, staged)
   const readRows = staged.flatMap(({ nummer, cellen }) => {
     const result = readRow(row.kop, cellen, nummer)
-    if ('fout' in result) fouten.set(nummer, result.fout)
+    if ('fout' in result) faults.set(nummer, result.fout)
     return 'fout' in result ? [] : [result]
   })
-  return { fouten, typed: await judgeTypes(db, parts.config, row.baseUrl, readRows, fouten) }
+  return { faults, typed: await judgeTypes(db, parts.config, row.baseUrl, readRows, faults) }
 }
 
 /** Copies the files of the rows, and holds them against the size and checksum that the row states. */

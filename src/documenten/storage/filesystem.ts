@@ -112,8 +112,8 @@ export function filesystemStore(root: string): Store {
       const from = prefix.slice(0, prefix.lastIndexOf('/') + 1)
       if (from !== '') requireKey(from.slice(0, -1))
       try {
-        for await (const { key: sleutel, stats } of walk(from.slice(0, -1))) {
-          if (sleutel.startsWith(prefix)) yield { sleutel, omvang: stats.size }
+        for await (const { key, stats } of walk(from.slice(0, -1))) {
+          if (key.startsWith(prefix)) yield { sleutel: key, omvang: stats.size }
         }
       } catch (error) {
         throw storeFault(error)

@@ -83,11 +83,11 @@ export function newKey(now = new Date()): string {
 }
 
 // The end is open because blob stores may have added a suffix.
-const EIGEN_KEY = new RegExp(`^\\d{4}/\\d{2}/\\d{2}/${UUID_PATTERN}`)
+const OWN_KEY = new RegExp(`^\\d{4}/\\d{2}/\\d{2}/${UUID_PATTERN}`)
 
 /** Whether a key is one that `newKey` made, perhaps with something behind it. */
 export function isOwnKey(key: string): boolean {
-  return EIGEN_KEY.test(key)
+  return OWN_KEY.test(key)
 }
 
 /**

@@ -398,8 +398,8 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'zrc-017 of an imported document',
     file: 'src/zaken/import-links.ts',
-    search: 'else if (!past) fouten.set(',
-    replace: 'else if (Math.random() > 2) fouten.set(',
+    search: 'else if (!past) faults.set(',
+    replace: 'else if (Math.random() > 2) faults.set(',
     tests: ['test/zaken/import.test.ts'],
   },
   {
