@@ -134,8 +134,8 @@ export async function archivering(m: Mutation, zaakUuid: string | null): Promise
 
 /** What has to be as it was when the server of the new case refuses. */
 function undone(uuid: string, zaak: ZaakCore | null, was: Sides, nu: Sides): RemoteChange['rijen'] {
-  const rijen: RemoteChange['rijen'] = [{ tabel: 'besluit', uuid, ...difference(was.besluit, nu.besluit) }]
-  if (was.zaakbesluit) rijen.push({ tabel: 'zaakbesluit', rij: was.zaakbesluit })
-  if (zaak && was.zaak && nu.zaak) rijen.push({ tabel: 'zaak', uuid: zaak.uuid, ...difference(was.zaak, nu.zaak) })
-  return rijen
+  const rows: RemoteChange['rijen'] = [{ tabel: 'besluit', uuid, ...difference(was.besluit, nu.besluit) }]
+  if (was.zaakbesluit) rows.push({ tabel: 'zaakbesluit', rij: was.zaakbesluit })
+  if (zaak && was.zaak && nu.zaak) rows.push({ tabel: 'zaak', uuid: zaak.uuid, ...difference(was.zaak, nu.zaak) })
+  return rows
 }

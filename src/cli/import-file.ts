@@ -25,7 +25,7 @@ export function importFileOf(
     for await (const file of filesIn(Buffer.from(directory))) {
       const row = await rowOf(file, base, given)
       counted(Number(row.bestandsomvang))
-      yield KOLOMMEN.map((kolom) => row[kolom] ?? '')
+      yield KOLOMMEN.map((column) => row[column] ?? '')
     }
   }
   // As Excel opens and saves it in Dutch.

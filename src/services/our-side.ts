@@ -24,11 +24,11 @@ export type ChangedRow =
   | { los: number[] }
 
 /** Our side is again what it was; what waits for others is left. */
-export async function takeBack(m: Mutation, rij: ChangedRow): Promise<void> {
-  if ('los' in rij) return
-  if ('rij' in rij) await restore(m, [rij])
-  else if ('was' in rij) await setBack(m, rij)
-  else await wipe(m, rij)
+export async function takeBack(m: Mutation, row: ChangedRow): Promise<void> {
+  if ('los' in row) return
+  if ('rij' in row) await restore(m, [row])
+  else if ('was' in row) await setBack(m, row)
+  else await wipe(m, row)
 }
 
 async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<ChangedRow, { was: object }>): Promise<void> {

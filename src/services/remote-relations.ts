@@ -60,7 +60,7 @@ export type RemoteRelations = {
    * Takes one of our rows away, here and at the other side if it has one. `work` removes and records.
    * @throws Problem 400 `pending-relations`; then the row is back
    */
-  delete(actor: Actor, rij: { tabel: SourceName; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
+  delete(actor: Actor, row: { tabel: SourceName; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
   /** For the job: ends a change that nobody ends any more. */
   complete(id: number): Promise<void>
   /** For the job: removes what our side has not any more. */
@@ -122,11 +122,11 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       if (!begun) return false
       for (const change of begun.wijzigingen) m.record(change)
       if (begun.soort === 'verwijderen') await m.sql`delete from mirror where pending_mirror_id = ${id}`
-      for (const rij of begun.rijen as ChangedRow[])
-        if ('los' in rij)
+      for (const row of begun.rijen as ChangedRow[])
+        if ('los' in row)
           await scheduleRelease(
             m,
-            rij.los.map((one) => ({ id: one })),
+            row.los.map((one) => ({ id: one })),
           )
       for (const [spiegelId, url] of urls)
         await m.sql`update mirror set url = ${url}, pending_mirror_id = null where id = ${spiegelId}`
@@ -145,7 +145,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
         if (restored) await m.sql`update mirror set pending_mirror_id = null where pending_mirror_id = ${id}`
         else await scheduleRelease(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
       } else {
-        for (const rij of begun.rijen as ChangedRow[]) await takeBack(m, rij)
+        for (const row of begun.rijen as ChangedRow[]) await takeBack(m, row)
         const rows = await rowsOf(m, id)
         const never = rows.filter((row) => outcomes.get(row.id)?.kind === 'refused' || !outcomes.has(row.id))
         await m.sql`delete from mirror where id = any(${never.map((row) => row.id)}::bigint[])`

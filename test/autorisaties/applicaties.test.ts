@@ -275,7 +275,7 @@ t.test('rights for a catalogue and for a type', async (t) => {
     maxVertrouwelijkheidaanduiding: 'intern',
     ...more,
   })
-  const regel = (informatieobjecttype: string, more: object = {}) => ({
+  const line = (informatieobjecttype: string, more: object = {}) => ({
     component: 'drc',
     componentWeergave: 'Documenten API',
     scopes: ['documenten.lezen'],
@@ -289,10 +289,10 @@ t.test('rights for a catalogue and for a type', async (t) => {
 
   t.test('show as rows after the ordinary ones, newest type first, and once as what they are', async (t) => {
     const body = await given({ autorisaties: [ztc], catalogusAutorisaties: [recht()] })
-    t.strictSame(body.autorisaties, [ztc, regel(nota), regel(brief)])
+    t.strictSame(body.autorisaties, [ztc, line(nota), line(brief)])
     t.strictSame(body.catalogusAutorisaties, [recht()])
     const type = await given({ catalogusAutorisaties: [recht({ type: 'Brief' })] })
-    t.strictSame(type.autorisaties, [regel(brief)])
+    t.strictSame(type.autorisaties, [line(brief)])
   })
 
   t.test('are written together, in their order', async (t) => {
@@ -304,7 +304,7 @@ t.test('rights for a catalogue and for a type', async (t) => {
 
   t.test('what GET gave comes back by PUT or PATCH without loss', async (t) => {
     const body = await given({
-      autorisaties: [ztc, regel(nota)],
+      autorisaties: [ztc, line(nota)],
       catalogusAutorisaties: [recht(), recht({ type: 'Nota' })],
     })
     for (const method of ['PUT', 'PATCH']) {
@@ -317,11 +317,11 @@ t.test('rights for a catalogue and for a type', async (t) => {
 
   t.test('a row that is taken away is gone, and the others become ordinary', async (t) => {
     const body = await given({ autorisaties: [ztc], catalogusAutorisaties: [recht()] })
-    const answer = await call('PATCH', body.url, { autorisaties: [ztc, regel(brief)] })
+    const answer = await call('PATCH', body.url, { autorisaties: [ztc, line(brief)] })
     t.strictSame(answer.body.catalogusAutorisaties, [])
-    t.strictSame(answer.body.autorisaties, [ztc, regel(brief)])
+    t.strictSame(answer.body.autorisaties, [ztc, line(brief)])
     const changed = await given({ catalogusAutorisaties: [recht()] })
-    const higher = [regel(nota, { maxVertrouwelijkheidaanduiding: 'geheim' }), regel(brief)]
+    const higher = [line(nota, { maxVertrouwelijkheidaanduiding: 'geheim' }), line(brief)]
     t.strictSame(
       (await call('PUT', changed.url, { ...changed, catalogusAutorisaties: undefined, autorisaties: higher })).body,
       {

@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core'
 import { accessibilityFaults, isTooWide } from './browser.ts'
 
 /** Runs the line as a shell would, and answers the status. */
-export async function runCommand(regel: string): Promise<number> {
-  const { stdout } = await promisify(execFile)('bash', ['-c', `${regel} -s -o /dev/null -w '%{http_code}'`])
+export async function runCommand(line: string): Promise<number> {
+  const { stdout } = await promisify(execFile)('bash', ['-c', `${line} -s -o /dev/null -w '%{http_code}'`])
   return Number(stdout)
 }
 

@@ -89,25 +89,25 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
   await t.test('what is no import file is refused in words, and nothing of it is kept', async (t) => {
     const before = await counts()
     const pagesClient = await asClient(test, 'operator')
-    const kop = KOLOMMEN.join(',')
+    const header = KOLOMMEN.join(',')
     const rubbish: [string, Inhoud, RegExp][] = [
       ['nothing', '', /Het bestand is leeg/],
-      ['a header alone', `${kop}\n`, /een kopregel, maar geen rijen/],
-      ['another encoding', Buffer.from(`${kop}\n${'é,'.repeat(26)}é\n`, 'latin1'), /geen geldige UTF-8.*CSV UTF-8/s],
-      ['two bytes a character', Buffer.from(`\ufeff${kop}\n`, 'utf16le'), /een kopregel, maar geen rijen/],
+      ['a header alone', `${header}\n`, /een kopregel, maar geen rijen/],
+      ['another encoding', Buffer.from(`${header}\n${'é,'.repeat(26)}é\n`, 'latin1'), /geen geldige UTF-8.*CSV UTF-8/s],
+      ['two bytes a character', Buffer.from(`\ufeff${header}\n`, 'utf16le'), /een kopregel, maar geen rijen/],
       ['a missing header', csvText([good()], KOLOMMEN.slice(1)), /ontbreken: uuid\..*Voeg deze kolommen toe/s],
-      ['tabs', kop.replaceAll(',', '\t'), /een kopregel, maar geen rijen/],
+      ['tabs', header.replaceAll(',', '\t'), /een kopregel, maar geen rijen/],
       ['a header twice', csvText([good()], [...KOLOMMEN, 'titel']), /meer dan eens: titel/],
-      ['an unclosed quote', `${kop}\n"${'a,'.repeat(26)}\n`, /aanhalingsteken dat niet wordt gesloten/],
-      ['text after a quote', `${kop}\n"a"b\n`, /tekst na een sluitend aanhalingsteken/],
+      ['an unclosed quote', `${header}\n"${'a,'.repeat(26)}\n`, /aanhalingsteken dat niet wordt gesloten/],
+      ['text after a quote', `${header}\n"a"b\n`, /tekst na een sluitend aanhalingsteken/],
       ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /geen geldige UTF-8/],
-      ['a cell of 50 MB', `${kop}\n"${'x'.repeat(50 * 1024 * 1024)}`, /is groter dan 1048576 bytes/],
+      ['a cell of 50 MB', `${header}\n"${'x'.repeat(50 * 1024 * 1024)}`, /is groter dan 1048576 bytes/],
       [
         'a good start and then another encoding',
         Buffer.concat([Buffer.from(csvText(Array.from({ length: 5000 }, () => good()))), Buffer.from([0xff])]),
         /geen geldige UTF-8/,
       ],
-      ['more than is allowed', `${kop}\n${`${'x'.repeat(999_999)}\n`.repeat(64)}`, /is groter dan 62,9 MB/],
+      ['more than is allowed', `${header}\n${`${'x'.repeat(999_999)}\n`.repeat(64)}`, /is groter dan 62,9 MB/],
     ]
     for (const [what, body, message] of rubbish) {
       const answer = await pagesClient.upload(body)
@@ -120,8 +120,8 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   await t.test('a header with further columns, and rows that do not fit, are shown as they are', async (t) => {
     const pagesClient = await asClient(test, 'operator')
-    const kop = [...KOLOMMEN, SCRIPT, '']
-    const made = conceptOf(await pagesClient.upload(csvText([good(), ['een'], Array(60).fill('x'), []], kop), BESTAND))
+    const header = [...KOLOMMEN, SCRIPT, '']
+    const made = conceptOf(await pagesClient.upload(csvText([good(), ['een'], Array(60).fill('x'), []], header), BESTAND))
     const inAlleVormen = await allShapes(test, 'operator')
     await inAlleVormen(t, made, (text) =>
       t.match(text, /Deze kolommen worden niet gebruikt: <script>.*\(zonder naam\)/s),
@@ -175,7 +175,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       good({ identificatie: 'BESTAAT' }),
       good({ uuid: bestaand.url?.split('/').at(-1) ?? '' }),
       good({ uuid: 'geen' }),
-      ...KOLOMMEN.map((kolom) => good({ [kolom]: '' })),
+      ...KOLOMMEN.map((column) => good({ [column]: '' })),
       good({ creatiedatum: '2024-02-30' }),
       good({ taal: 'nl' }),
       good({ status: 'weg' }),

@@ -167,7 +167,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     })
     const { tab } = await asBeheerder(test, 'viewer')
     await tab.goto(`/beheer/zaken/${zaak.uuid}`)
-    const part = (kop: string) => tab.textContent(`section[aria-labelledby=kop-${kop}]`)
+    const part = (header: string) => tab.textContent(`section[aria-labelledby=kop-${header}]`)
     t.match(await part('statussen'), /Ontvangen.*2 nov 2026/s)
     t.match(
       await part('rollen'),

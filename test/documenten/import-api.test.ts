@@ -282,8 +282,8 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
 })
 
 t.test('columns in any order, behind a byte order mark, with further ones', async (t) => {
-  const kop = ['extra', ...KOLOMMEN.toReversed(), '']
-  const { rows } = await runImport(app, `\ufeff${csvText([goodRow(type, 'brief.txt', { extra: 'E' })], kop)}`)
+  const header = ['extra', ...KOLOMMEN.toReversed(), '']
+  const { rows } = await runImport(app, `\ufeff${csvText([goodRow(type, 'brief.txt', { extra: 'E' })], header)}`)
   t.match(rows, [{ extra: 'E', opmerking: '', resultaat: 'Geïmporteerd' }])
 })
 

@@ -8,7 +8,7 @@ import { columnOf, type Rij, rowToDocument, valuesOf } from '../../src/documente
 import { CsvError, copyLine, copyLines, KOLOMMEN, readImportCsv } from '../../src/documenten/import/csv.ts'
 import { strictUtf8 } from '../../src/documenten/import/utf8.ts'
 
-const KOP = KOLOMMEN.join(',')
+const HEADER = KOLOMMEN.join(',')
 const MARK = '\ufeff'
 
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
@@ -34,7 +34,7 @@ const readText = (csv: string, size = 64 * 1024) => readLines(inPieces(Buffer.fr
 /** The records below a good header. */
 async function linesOf(csv: string, size = 64 * 1024): Promise<string[][]> {
   async function* upload() {
-    yield Buffer.from(`${KOP}\n`)
+    yield Buffer.from(`${HEADER}\n`)
     yield* inPieces(Buffer.from(csv), size)
   }
   return (await readLines(upload())).regels
@@ -102,7 +102,7 @@ t.test('UTF-8', async (t) => {
     const cases = bad.flatMap((bytes) =>
       around.map(([before, after]) => Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)])),
     )
-    cases.push(Buffer.from(`${KOP}\ncafé`, 'latin1'))
+    cases.push(Buffer.from(`${HEADER}\ncafé`, 'latin1'))
 
     let checked = 0
     const wrong: unknown[] = []
@@ -128,12 +128,12 @@ t.test('UTF-8', async (t) => {
       return out
     }
     for (const [name, bytes, offset] of [
-      ['UTF-16LE', Buffer.from(KOP, 'utf16le'), 1],
-      ['UTF-16BE', Buffer.from(KOP, 'utf16le').swap16(), 0],
-      ['UTF-32LE', utf32(KOP, 'writeUInt32LE'), 1],
-      ['UTF-32BE', utf32(KOP, 'writeUInt32BE'), 0],
-      ['UTF-32LE with mark', utf32(MARK + KOP, 'writeUInt32LE'), 0],
-      ['UTF-32BE with mark', utf32(MARK + KOP, 'writeUInt32BE'), 0],
+      ['UTF-16LE', Buffer.from(HEADER, 'utf16le'), 1],
+      ['UTF-16BE', Buffer.from(HEADER, 'utf16le').swap16(), 0],
+      ['UTF-32LE', utf32(HEADER, 'writeUInt32LE'), 1],
+      ['UTF-32BE', utf32(HEADER, 'writeUInt32BE'), 0],
+      ['UTF-32LE with mark', utf32(MARK + HEADER, 'writeUInt32LE'), 0],
+      ['UTF-32BE with mark', utf32(MARK + HEADER, 'writeUInt32BE'), 0],
     ] as const) {
       for (const size of [1, 2, 3, 1000]) {
         const fout = await faultOf(readLines(inPieces(bytes, size)))
@@ -144,8 +144,8 @@ t.test('UTF-8', async (t) => {
 
   t.test('a bad byte is found in the header and in the last row', async (t) => {
     for (const bytes of [
-      Buffer.concat([Buffer.from('uuid,t\u00eftel'), Buffer.from([0xe9]), Buffer.from(`,${KOP}\n`)]),
-      Buffer.concat([Buffer.from(`${MARK}${KOP}\n${'a,b\n'.repeat(50_000)}`), Buffer.from([0x61, 0xe9])]),
+      Buffer.concat([Buffer.from('uuid,t\u00eftel'), Buffer.from([0xe9]), Buffer.from(`,${HEADER}\n`)]),
+      Buffer.concat([Buffer.from(`${MARK}${HEADER}\n${'a,b\n'.repeat(50_000)}`), Buffer.from([0x61, 0xe9])]),
     ]) {
       const fout = await faultOf(readLines(inPieces(bytes, 64 * 1024)))
       t.match(fout, { code: 'parse_error', message: `op positie ${bytes.indexOf(0xe9)} ` })
@@ -310,12 +310,12 @@ t.test('records', async (t) => {
   })
 
   t.test('do not depend on where the chunks are cut', async (t) => {
-    const bytes = Buffer.from(`${MARK}${KOP}\r\n  é,"x""y\r\n€",\r\n${MARK}"q",\r\n\r\r\n"",😀 \rlast,"z"`)
+    const bytes = Buffer.from(`${MARK}${HEADER}\r\n  é,"x""y\r\n€",\r\n${MARK}"q",\r\n\r\r\n"",😀 \rlast,"z"`)
     const expected = JSON.stringify([['  é', 'x"y\r\n€', ''], [`${MARK}"q"`, ''], [], [], ['', '😀 '], ['last', 'z']])
     const wrong: number[] = []
     for (let at = 0; at <= bytes.length; at++) {
       const { kop, regels } = await readLines(splitAt(bytes, at))
-      if (JSON.stringify(regels) !== expected || kop.join() !== KOP) wrong.push(at)
+      if (JSON.stringify(regels) !== expected || kop.join() !== HEADER) wrong.push(at)
     }
     t.same(wrong, [])
   })
@@ -361,7 +361,7 @@ t.test('records', async (t) => {
   })
 
   t.test('an unclosed quote is refused with the record and the line where it begins', async (t) => {
-    for (const [csv, rowOf, regel] of [
+    for (const [csv, rowOf, line] of [
       ['"a', 2, 2],
       ['a,"b\nc,d\n', 2, 2],
       ['a\n"b\n\nc"\n\nx,"', 5, 7],
@@ -371,17 +371,17 @@ t.test('records', async (t) => {
         const fout = await faultOf(linesOf(csv, size))
         t.match(
           fout,
-          { code: 'parse_error', message: `Rij ${rowOf}, die begint op regel ${regel} ` },
+          { code: 'parse_error', message: `Rij ${rowOf}, die begint op regel ${line} ` },
           JSON.stringify(csv),
         )
         t.match(fout.message, 'niet wordt gesloten')
       }
     }
-    t.match(await faultOf(readText(`"${KOP}\n`)), { code: 'parse_error', message: 'Rij 1, die begint op regel 1 ' })
+    t.match(await faultOf(readText(`"${HEADER}\n`)), { code: 'parse_error', message: 'Rij 1, die begint op regel 1 ' })
   })
 
   t.test('text after a closing quote is refused with the record and the line where it begins', async (t) => {
-    for (const [csv, rowOf, regel] of [
+    for (const [csv, rowOf, line] of [
       ['"a"b\n', 2, 2],
       ['"a" ,b\n', 2, 2],
       ['a\n"b\n"\n\n"c"é', 5, 6],
@@ -391,7 +391,7 @@ t.test('records', async (t) => {
         const fout = await faultOf(linesOf(csv, size))
         t.match(
           fout,
-          { code: 'parse_error', message: `Rij ${rowOf}, die begint op regel ${regel} ` },
+          { code: 'parse_error', message: `Rij ${rowOf}, die begint op regel ${line} ` },
           JSON.stringify(csv),
         )
         t.match(fout.message, 'tekst na een sluitend aanhalingsteken')
@@ -400,7 +400,7 @@ t.test('records', async (t) => {
   })
 
   t.test('of exactly the most cells are read, one more is refused', async (t) => {
-    const row = (cells: number) => `${KOP}\na\n${','.repeat(cells - 1)}\nb\n`
+    const row = (cells: number) => `${HEADER}\na\n${','.repeat(cells - 1)}\nb\n`
     t.same(
       (await readText(row(20_000))).regels.map(({ length }) => length),
       [1, 20_000, 1],
@@ -410,14 +410,14 @@ t.test('records', async (t) => {
       message: 'Rij 3, die begint op regel 3 van het bestand, heeft meer dan 20000 waarden',
     }
     t.match(await faultOf(readText(row(20_001))), refused)
-    t.match(await faultOf(readText(`${KOP}\na\n${'"",'.repeat(20_000)}`)), refused)
-    const kop = (bytes: number) => `${KOP},${'x'.repeat(bytes - KOP.length - 2)}\na\n`
-    t.equal((await readText(kop(64 * 1024))).regels.length, 1)
-    t.match(await faultOf(readText(kop(64 * 1024 + 1))), { message: 'Rij 1, die begint op regel 1 ' })
+    t.match(await faultOf(readText(`${HEADER}\na\n${'"",'.repeat(20_000)}`)), refused)
+    const header = (bytes: number) => `${HEADER},${'x'.repeat(bytes - HEADER.length - 2)}\na\n`
+    t.equal((await readText(header(64 * 1024))).regels.length, 1)
+    t.match(await faultOf(readText(header(64 * 1024 + 1))), { message: 'Rij 1, die begint op regel 1 ' })
   })
 
   t.test('of exactly the largest size are read, one byte more is refused', async (t) => {
-    const maxRecordBytes = KOP.length + 1
+    const maxRecordBytes = HEADER.length + 1
     for (const [fill, end] of [
       [(length: number) => 'x'.repeat(length), '\n'],
       [(length: number) => 'x'.repeat(length), ''],
@@ -425,8 +425,8 @@ t.test('records', async (t) => {
       [(length: number) => `é${' '.repeat(length - 2)}`, '\r'],
       [(length: number) => ','.repeat(length), '\n'],
     ] as const) {
-      const fits = `${KOP}\na\n${fill(maxRecordBytes - end.length)}${end}`
-      const tooLarge = `${KOP}\na\n${fill(maxRecordBytes - end.length + 1)}${end}`
+      const fits = `${HEADER}\na\n${fill(maxRecordBytes - end.length)}${end}`
+      const tooLarge = `${HEADER}\na\n${fill(maxRecordBytes - end.length + 1)}${end}`
       for (const size of [1, 100, 100_000]) {
         t.equal((await readLines(inPieces(Buffer.from(fits), size), { maxRecordBytes })).regels.length, 2)
         const fout = await faultOf(readLines(inPieces(Buffer.from(tooLarge), size), { maxRecordBytes }))
@@ -444,7 +444,7 @@ t.test('records', async (t) => {
   t.test('an unclosed quote does not take in the rest of the file', async (t) => {
     let sent = 0
     async function* endless() {
-      yield Buffer.from(`${KOP}\nx,"`)
+      yield Buffer.from(`${HEADER}\nx,"`)
       for (;;) {
         sent += 64 * 1024
         yield Buffer.alloc(64 * 1024, 'x\n')
@@ -457,7 +457,7 @@ t.test('records', async (t) => {
   t.test('are read no further ahead than some chunks', async (t) => {
     let sent = 0
     async function* endless() {
-      yield Buffer.from(`${KOP}\n`)
+      yield Buffer.from(`${HEADER}\n`)
       for (;;) {
         sent++
         yield Buffer.alloc(64 * 1024, 'a,b\n')
@@ -465,7 +465,7 @@ t.test('records', async (t) => {
     }
     const { regels } = await readImportCsv(endless())
     const seen: string[][] = []
-    for await (const regel of regels) if (seen.push(regel) === 3) break
+    for await (const line of regels) if (seen.push(line) === 3) break
     t.same(seen, Array(3).fill(['a', 'b']))
     t.ok(sent < 10, `${sent} chunks were read`)
   })
@@ -501,14 +501,14 @@ function plainReading(csv: string): string[][] | 'parse_error' {
 
 t.test('the header', async (t) => {
   t.test('may have its columns in any order, and further columns', async (t) => {
-    const kop = ['eigen kolom', ...KOLOMMEN.toReversed(), 'UUID', ' uuid', 'é']
-    const { kop: found, regels } = await readText(`${kop.map((naam) => `"${naam}"`).join(',')}\n1,2\n`)
-    t.same(found, kop)
+    const header = ['eigen kolom', ...KOLOMMEN.toReversed(), 'UUID', ' uuid', 'é']
+    const { kop: found, regels } = await readText(`${header.map((naam) => `"${naam}"`).join(',')}\n1,2\n`)
+    t.same(found, header)
     t.same(regels, [['1', '2']])
   })
 
   t.test('may stand alone, with or without newline and mark', async (t) => {
-    for (const csv of [KOP, `${KOP}\n`, `${MARK}${KOP}\r\n`, `${MARK}${KOP}\r`]) {
+    for (const csv of [HEADER, `${HEADER}\n`, `${MARK}${HEADER}\r\n`, `${MARK}${HEADER}\r`]) {
       t.same(await readText(csv), { kop: [...KOLOMMEN], regels: [] })
     }
   })
@@ -521,7 +521,7 @@ t.test('the header', async (t) => {
         t.match(fout, { code: 'missing-import-headers', message: `In de kopregel ontbreken: ${naam}.` })
       }
     }
-    for (const csv of ['\n', `\n${KOP}\n`, '   ', 'x', ',,,']) {
+    for (const csv of ['\n', `\n${HEADER}\n`, '   ', 'x', ',,,']) {
       const fout = await faultOf(readText(csv))
       t.equal(fout.code, 'missing-import-headers')
       t.match(fout.message, KOLOMMEN.join(', '))
@@ -531,8 +531,8 @@ t.test('the header', async (t) => {
   t.test('without any column of an import is refused with what it has instead', async (t) => {
     for (const [csv, saw] of [
       [
-        KOP.replaceAll(',', '~'),
-        `Er staat daar één kolom: ${KOP.replaceAll(',', '~').slice(0, 100)}…. Is het scheidingsteken`,
+        HEADER.replaceAll(',', '~'),
+        `Er staat daar één kolom: ${HEADER.replaceAll(',', '~').slice(0, 100)}…. Is het scheidingsteken`,
       ],
       ['Overzicht;2024;;\n', 'Er staat daar 4 kolommen: Overzicht, 2024, , . Staat de kopregel wel op de eerste regel'],
     ] as const) {
@@ -555,11 +555,11 @@ t.test('the header', async (t) => {
         `${changed.map((naam) => `"${naam}"`).join(';')}\r\n${KOLOMMEN.join(';')}\r\n`,
       )
       t.same(kop, changed, 'kept for the report')
-      t.same(valuesOf(kop, regels[0]!, 2), { rij: Object.fromEntries(KOLOMMEN.map((kolom) => [kolom, kolom])) })
+      t.same(valuesOf(kop, regels[0]!, 2), { rij: Object.fromEntries(KOLOMMEN.map((column) => [column, column])) })
     }
-    const fout = await faultOf(readText(`${KOP.toUpperCase()},Titel\n`))
+    const fout = await faultOf(readText(`${HEADER.toUpperCase()},Titel\n`))
     t.match(fout, { code: 'duplicate-import-headers', message: ': titel.' })
-    const exact = await readText(`Titel, UUID,${KOP}\na,b,${KOP}\n`)
+    const exact = await readText(`Titel, UUID,${HEADER}\na,b,${HEADER}\n`)
     t.match(
       valuesOf(exact.kop, exact.regels[0]!, 2),
       { rij: { titel: 'titel', uuid: 'uuid' } },
@@ -569,10 +569,10 @@ t.test('the header', async (t) => {
 
   t.test('is refused when a name stands there twice, and all such names are named', async (t) => {
     for (const naam of KOLOMMEN) {
-      const fout = await faultOf(readText(`${KOP},${naam}\n`))
+      const fout = await faultOf(readText(`${HEADER},${naam}\n`))
       t.match(fout, { code: 'duplicate-import-headers', message: `: ${naam}.` })
     }
-    const fout = await faultOf(readText(`${KOP},eigen,titel,eigen,taal,eigen\n`))
+    const fout = await faultOf(readText(`${HEADER},eigen,titel,eigen,taal,eigen\n`))
     t.match(fout, { code: 'duplicate-import-headers', message: ': titel, eigen, taal.' })
     const many = Array.from({ length: 300 }, (_, i) => `${i}${'x'.repeat(80)}`)
     const long = await faultOf(readText(`${[...KOLOMMEN, ...many, ...many].join(',')}\n`))
@@ -581,7 +581,7 @@ t.test('the header', async (t) => {
   })
 
   t.test('may have columns without a name', async (t) => {
-    t.same((await readText(`${KOP},,,\n`)).kop, [...KOLOMMEN, '', '', ''])
+    t.same((await readText(`${HEADER},,,\n`)).kop, [...KOLOMMEN, '', '', ''])
   })
 
   t.test('is judged before anything after it, wherever the chunks are cut', async (t) => {
@@ -589,7 +589,7 @@ t.test('the header', async (t) => {
     for (let at = 0; at <= bytes.length; at++) {
       t.equal((await faultOf(readLines(splitAt(bytes, at)))).code, 'missing-import-headers')
     }
-    const { kop, regels } = await readImportCsv(each([Buffer.from(`${KOP}\n"a"b\n`)]))
+    const { kop, regels } = await readImportCsv(each([Buffer.from(`${HEADER}\n"a"b\n`)]))
     t.same(kop, KOLOMMEN)
     t.equal((await faultOf(Array.fromAsync(regels))).code, 'parse_error')
   })
@@ -604,11 +604,11 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
   for (const reason of [undefined, new Error('connection lost')]) {
     t.test(reason ? 'with an error' : 'without an error', async (t) => {
       const source = new PassThrough()
-      source.write(`${KOP}\n1\n2\n`)
+      source.write(`${HEADER}\n1\n2\n`)
       const { regels } = await readImportCsv(source)
       const read: string[][] = []
       const reading = (async () => {
-        for await (const regel of regels) if (read.push(regel) === 1) source.destroy(reason)
+        for await (const line of regels) if (read.push(line) === 1) source.destroy(reason)
       })()
       await t.rejects(reading, reason ?? { code: 'ERR_STREAM_PREMATURE_CLOSE' })
       t.same(read[0], ['1'])
@@ -616,7 +616,7 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
 
     t.test(`before anybody reads the rows, ${reason ? 'with' : 'without'} an error`, async (t) => {
       const source = new PassThrough()
-      source.write(`${KOP}\n1\n2\n`)
+      source.write(`${HEADER}\n1\n2\n`)
       const { regels } = await readImportCsv(source)
       source.on('error', () => {}).destroy(reason)
       await once(source, 'close').catch(() => {})
@@ -625,7 +625,7 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
 
     t.test(`within the header, ${reason ? 'with' : 'without'} an error`, async (t) => {
       const source = new PassThrough()
-      source.write(KOP)
+      source.write(HEADER)
       const reading = readImportCsv(source)
       source.destroy(reason)
       await t.rejects(reading, reason ?? { code: 'ERR_STREAM_PREMATURE_CLOSE' })
@@ -634,7 +634,7 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
 
   t.test('when it is an iterable that throws', async (t) => {
     async function* source() {
-      yield Buffer.from(`${KOP}\n1\n`)
+      yield Buffer.from(`${HEADER}\n1\n`)
       throw new Error('disk gone')
     }
     await t.rejects(readLines(source()), { message: 'disk gone' })
@@ -648,7 +648,7 @@ t.test('a stream that is read no further is left open', async (t) => {
   t.notOk(source.destroyed)
 
   const second = new PassThrough()
-  second.write(`${KOP}\n1\n"a"b\n`)
+  second.write(`${HEADER}\n1\n"a"b\n`)
   const { regels } = await readImportCsv(second)
   await faultOf(Array.fromAsync(regels))
   t.notOk(second.destroyed)
@@ -674,9 +674,9 @@ t.test('an upload over HTTP', async (t) => {
   const upload = () => request({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', method: 'POST' })
 
   for (const [csv, outcome] of [
-    [`${KOP}\n${'a,b\n'.repeat(100_000)}`, '100000 rows'],
+    [`${HEADER}\n${'a,b\n'.repeat(100_000)}`, '100000 rows'],
     [`uuid,titel\n${'a,b\n'.repeat(1_000_000)}`, 'missing-import-headers'],
-    [`${KOP}\n"a"b\n${'a,b\n'.repeat(1_000_000)}`, 'parse_error'],
+    [`${HEADER}\n"a"b\n${'a,b\n'.repeat(1_000_000)}`, 'parse_error'],
   ]) {
     t.test(`is answered with ${outcome}`, async (t) => {
       const [response] = await once(upload().end(csv), 'response')
@@ -689,7 +689,7 @@ t.test('an upload over HTTP', async (t) => {
     const client = upload().on('error', () => {})
     const reading = once(server, 'reading')
     const read = once(server, 'read')
-    client.write(`${KOP}\n1\n2\n`)
+    client.write(`${HEADER}\n1\n2\n`)
     await reading
     client.destroy()
     await read
@@ -698,37 +698,37 @@ t.test('an upload over HTTP', async (t) => {
 })
 
 t.test('a row', async (t) => {
-  const kop = ['eigen kolom', ...KOLOMMEN.toReversed()]
+  const header = ['eigen kolom', ...KOLOMMEN.toReversed()]
 
   t.test('is taken by the names of the header', async (t) => {
-    const result = valuesOf(kop, ['iets', ...KOLOMMEN.toReversed().map((kolom) => `van ${kolom}`)], 2)
-    t.same(result, { rij: Object.fromEntries(KOLOMMEN.map((kolom) => [kolom, `van ${kolom}`])) })
+    const result = valuesOf(header, ['iets', ...KOLOMMEN.toReversed().map((column) => `van ${column}`)], 2)
+    t.same(result, { rij: Object.fromEntries(KOLOMMEN.map((column) => [column, `van ${column}`])) })
   })
 
   t.test('with another number of values than the header is refused with its number', async (t) => {
     for (let count = 0; count <= 80; count++) {
-      if (count >= kop.length - 2 && count <= kop.length) continue // uuid and identificatie may be empty
-      const fout = `Rij 7: te ${count < kop.length ? 'weinig' : 'veel'} waarden (${count}, de kopregel heeft er 28).`
-      t.same(valuesOf(kop, Array(count).fill('x'), 7), { fout })
+      if (count >= header.length - 2 && count <= header.length) continue // uuid and identificatie may be empty
+      const fout = `Rij 7: te ${count < header.length ? 'weinig' : 'veel'} waarden (${count}, de kopregel heeft er 28).`
+      t.same(valuesOf(header, Array(count).fill('x'), 7), { fout })
     }
   })
 })
 
 t.test('a row whose empty cells at the end are missing is whole, up to the last required one', async (t) => {
-  const kop = [...KOLOMMEN, 'eigen']
+  const header = [...KOLOMMEN, 'eigen']
   const whole = KOLOMMEN.indexOf('informatieobjecttype') + 1
-  for (let count = 0; count <= kop.length; count++) {
-    const values = valuesOf(kop, Array(count).fill('x'), 2)
+  for (let count = 0; count <= header.length; count++) {
+    const values = valuesOf(header, Array(count).fill('x'), 2)
     if (count < whole) t.match(values, { fout: `Rij 2: te weinig waarden (${count}, de kopregel heeft er 28).` })
     else {
-      const expected = KOLOMMEN.map((kolom, place) => [kolom, place < count ? 'x' : ''])
+      const expected = KOLOMMEN.map((column, place) => [column, place < count ? 'x' : ''])
       t.same(values, { rij: Object.fromEntries(expected) }, `${count} cells`)
     }
   }
 })
 
-const leeg = Object.fromEntries(KOLOMMEN.map((kolom) => [kolom, ''])) as Rij
-const rowOf = (cellen: Partial<Rij>): Rij => ({ ...leeg, bestandspad: 'a.pdf', ...cellen })
+const leeg = Object.fromEntries(KOLOMMEN.map((column) => [column, ''])) as Rij
+const rowOf = (cells: Partial<Rij>): Rij => ({ ...leeg, bestandspad: 'a.pdf', ...cells })
 const LEGE_BODY = { indicatieGebruiksrecht: null, ondertekening: null, integriteit: null, trefwoorden: [] }
 
 t.test('a row as a document', async (t) => {
@@ -793,7 +793,7 @@ t.test('a row as a document', async (t) => {
   })
 
   t.test('reads the usual spellings of yes and no', async (t) => {
-    for (const [cel, value] of [
+    for (const [cell, value] of [
       ['', null],
       ['true', true],
       ['True', true],
@@ -808,7 +808,7 @@ t.test('a row as a document', async (t) => {
       ['nee', false],
       ['0', false],
     ] as const) {
-      t.equal(rowToDocument(rowOf({ indicatieGebruiksrecht: cel })).body.indicatieGebruiksrecht, value)
+      t.equal(rowToDocument(rowOf({ indicatieGebruiksrecht: cell })).body.indicatieGebruiksrecht, value)
     }
   })
 
@@ -822,11 +822,11 @@ t.test('a row as a document', async (t) => {
     ] as const
     for (const kolom of columns) {
       const [group = '', part] = kolom.split('.')
-      const read = (cel: string) => {
-        const { body, faults: fouten } = rowToDocument(rowOf({ [kolom]: cel }))
+      const read = (cell: string) => {
+        const { body, faults: fouten } = rowToDocument(rowOf({ [kolom]: cell }))
         return { value: part ? (body[group] as Record<string, unknown>)[part] : body[group], fouten }
       }
-      for (const [cel, value] of [
+      for (const [cell, value] of [
         ['1-5-2024', '2024-05-01'],
         ['01-05-2024', '2024-05-01'],
         ['01/05/2024', '2024-05-01'],
@@ -837,33 +837,33 @@ t.test('a row as a document', async (t) => {
         ['2024-02-30', '2024-02-30'], // left for the create to refuse
         ['mei 2024', 'mei 2024'],
       ] as const) {
-        t.same(read(cel), { value, fouten: [] }, `${kolom} ${cel}`)
+        t.same(read(cell), { value, fouten: [] }, `${kolom} ${cell}`)
       }
-      for (const [cel, reden] of [
+      for (const [cell, reden] of [
         ['1-5-24', /vier cijfers/],
         ['01/05/24', /vier cijfers/],
         ['5/13/2024', /bestaat niet. De dag staat voorop/],
         ['29-2-2023', /bestaat niet/],
         ['0-1-2024', /bestaat niet/],
       ] as const) {
-        t.match(read(cel).fouten, [{ kolom, code: 'invalid', reden }], `${kolom} ${cel}`)
+        t.match(read(cell).fouten, [{ kolom, code: 'invalid', reden }], `${kolom} ${cell}`)
       }
     }
   })
 
   t.test('has a group as soon as one of its columns is filled', async (t) => {
-    for (const [cellen, groepen] of [
+    for (const [cells, groepen] of [
       [{ 'ondertekening.soort': 'pki' }, { ondertekening: { soort: 'pki', datum: null } }],
       [{ 'ondertekening.datum': '2024-01-01' }, { ondertekening: { soort: '', datum: '2024-01-01' } }],
       [{ 'integriteit.waarde': 'x' }, { integriteit: { algoritme: '', waarde: 'x', datum: null } }],
       [{ 'integriteit.datum': '2024-01-01' }, { integriteit: { algoritme: '', waarde: '', datum: '2024-01-01' } }],
     ] as [Partial<Rij>, object][]) {
-      t.same(rowToDocument(rowOf(cellen)).body, { ...LEGE_BODY, ...groepen })
+      t.same(rowToDocument(rowOf(cells)).body, { ...LEGE_BODY, ...groepen })
     }
   })
 
   t.test('splits trefwoorden at the commas, without quotes and untrimmed', async (t) => {
-    for (const [cel, woorden] of [
+    for (const [cell, woorden] of [
       ['a', ['a']],
       ['"a","b c"', ['a', 'b c']],
       ['a,,b', ['a', '', 'b']],
@@ -872,7 +872,7 @@ t.test('a row as a document', async (t) => {
       ['""', []],
       ['"', []],
     ] as const) {
-      t.same(rowToDocument(rowOf({ trefwoorden: cel })).body.trefwoorden, woorden)
+      t.same(rowToDocument(rowOf({ trefwoorden: cell })).body.trefwoorden, woorden)
     }
   })
 
@@ -938,10 +938,10 @@ t.test('a row as a document', async (t) => {
       ],
       ['indicatieGebruiksrecht', ['2', '-1', 'j', 'yes', ' true', 'true ', 'null', 'waarheid', 'constructor']],
     ]
-    for (const [kolom, cellen] of bad) {
-      for (const cel of cellen) {
-        const result = rowToDocument(rowOf({ [kolom]: cel }))
-        t.match(result.faults, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cel)}`)
+    for (const [kolom, cells] of bad) {
+      for (const cell of cells) {
+        const result = rowToDocument(rowOf({ [kolom]: cell }))
+        t.match(result.faults, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cell)}`)
         t.equal(result.faults.length, 1)
         t.equal(result.body[kolom] ?? null, null)
       }
@@ -968,19 +968,19 @@ t.test('a row as a document', async (t) => {
   })
 
   t.test('reads whole numbers and leaves their range to the create', async (t) => {
-    for (const [cel, number] of [
+    for (const [cell, number] of [
       ['0', 0],
       ['-0', 0],
       ['007', 7],
       ['-5', -5],
       ['9007199254740991', Number.MAX_SAFE_INTEGER],
     ] as const) {
-      t.equal(rowToDocument(rowOf({ bestandsomvang: cel })).body.bestandsomvang, number)
+      t.equal(rowToDocument(rowOf({ bestandsomvang: cell })).body.bestandsomvang, number)
     }
   })
 
   t.test('has its columns named after the fields', async (t) => {
-    for (const kolom of KOLOMMEN) t.equal(columnOf(kolom), kolom)
+    for (const column of KOLOMMEN) t.equal(columnOf(column), column)
     t.equal(columnOf('trefwoorden.0'), 'trefwoorden')
     t.equal(columnOf('trefwoorden.12'), 'trefwoorden')
     t.equal(columnOf('nonFieldErrors'), 'nonFieldErrors')
@@ -1062,14 +1062,14 @@ t.test('a row on its way into the database', async (t) => {
   })
 
   t.test('is none in a file with a header only', async (t) => {
-    const regels = copyLines(5, (await readImportCsv(each([Buffer.from(KOP)]))).regels)
-    t.same(await Array.fromAsync(regels), [])
-    t.equal(regels.aantal, 0)
+    const lines = copyLines(5, (await readImportCsv(each([Buffer.from(HEADER)]))).regels)
+    t.same(await Array.fromAsync(lines), [])
+    t.equal(lines.aantal, 0)
   })
 
   t.test('is lost to nobody when the source breaks off', async (t) => {
     const source = new PassThrough()
-    source.write(`${KOP}\n1\n`)
+    source.write(`${HEADER}\n1\n`)
     const { regels } = await readImportCsv(source)
     source.destroy()
     await t.rejects(Array.fromAsync(copyLines(5, regels)), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
@@ -1077,10 +1077,10 @@ t.test('a row on its way into the database', async (t) => {
 })
 
 t.test('semicolons separate where the header has no comma, as Excel saves CSV in Dutch', async (t) => {
-  const header = KOLOMMEN.map((kolom) => `"${kolom}"`).join(';')
-  const cells = KOLOMMEN.map((_kolom, place) => ['a, b', 'x;y', 'say "hi"', '', ' spatie', 'twee\nregels'][place % 6]!)
+  const header = KOLOMMEN.map((column) => `"${column}"`).join(';')
+  const cells = KOLOMMEN.map((_column, place) => ['a, b', 'x;y', 'say "hi"', '', ' spatie', 'twee\nregels'][place % 6]!)
   const row = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';')
-  const plain = KOLOMMEN.map((_kolom, place) => (place === 2 ? 'een,twee' : `${place}`))
+  const plain = KOLOMMEN.map((_column, place) => (place === 2 ? 'een,twee' : `${place}`))
   const csv = `${MARK}${header}\r\n${row}\r\n${plain.join(';')}\r\n`
   for (const size of [1, 7, 64 * 1024]) {
     const { kop, regels } = await readText(csv, size)
@@ -1090,9 +1090,9 @@ t.test('semicolons separate where the header has no comma, as Excel saves CSV in
 })
 
 t.test('a header with a comma is one of commas, whatever semicolons there are', async (t) => {
-  const { kop, regels } = await readText(`${KOP},a;b\n${KOLOMMEN.map(() => '1;2').join(',')},x\n`)
+  const { kop, regels } = await readText(`${HEADER},a;b\n${KOLOMMEN.map(() => '1;2').join(',')},x\n`)
   t.equal(kop.at(-1), 'a;b')
   t.same(regels[0]!.slice(0, 2), ['1;2', '1;2'])
-  const quoted = await readText(`"a;b",${KOP}\n`)
+  const quoted = await readText(`"a;b",${HEADER}\n`)
   t.equal(quoted.kop[0], 'a;b')
 })

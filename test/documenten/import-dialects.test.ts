@@ -16,8 +16,8 @@ const type = await givenInformatieobjecttype(app)
 await givenFile(app, 'brief.txt')
 
 /** Rows between a separator, without quotes. */
-const textOf = (rows: Rij[], separator: string, newline = '\r\n', kop: readonly string[] = KOLOMMEN) =>
-  [kop, ...rows.map((row) => KOLOMMEN.map((kolom) => row[kolom] ?? ''))]
+const textOf = (rows: Rij[], separator: string, newline = '\r\n', header: readonly string[] = KOLOMMEN) =>
+  [header, ...rows.map((row) => KOLOMMEN.map((column) => row[column] ?? ''))]
     .map((cells) => cells.join(separator) + newline)
     .join('')
 const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
@@ -67,7 +67,7 @@ t.test('cells and rows as spreadsheets save them become documents', async (t) =>
     '\r\n',
     KOLOMMEN.map((naam, place) => (place % 2 ? naam.toUpperCase() : ` ${naam}`)),
   )
-  const short = KOLOMMEN.map((kolom) => good({ titel: 'kort' })[kolom] ?? '')
+  const short = KOLOMMEN.map((column) => good({ titel: 'kort' })[column] ?? '')
     .join(';')
     .replace(/;+$/, '')
   const { status } = await bothOf(Buffer.from(`${file}${';'.repeat(26)}\r\n\r\n${short}\r\n;;;\r\n`))

@@ -7,8 +7,8 @@ async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
   yield* items
 }
 
-const reportOf = (kop: string[], rijen: Rapportrij[], neutraliseer = false) =>
-  text(reportCsv(kop, each(rijen), { neutraliseer }))
+const reportOf = (header: string[], rows: Rapportrij[], neutraliseer = false) =>
+  text(reportCsv(header, each(rows), { neutraliseer }))
 
 const rowOf = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): Rapportrij => ({
   cellen,
@@ -34,19 +34,19 @@ t.test('a report without rows has a header', async (t) => {
 })
 
 t.test('opmerking and resultaat stay in their columns when a row has too few or too many cells', async (t) => {
-  const kop = ['a', 'b', 'c']
+  const header = ['a', 'b', 'c']
   for (let count = 0; count <= 53; count++) {
-    const cellen = Array.from({ length: count }, (_, i) => `cel ${i}`)
-    const [, line] = (await reportOf(kop, [rowOf(cellen, 'opm', 'res')])).split('\r\n')
+    const cells = Array.from({ length: count }, (_, i) => `cel ${i}`)
+    const [, line] = (await reportOf(header, [rowOf(cells, 'opm', 'res')])).split('\r\n')
     const out = line!.split(',')
     t.same(out.slice(3, 5), ['opm', 'res'])
-    t.same([...out.slice(0, 3).filter((cel) => cel !== ''), ...out.slice(5)], cellen, 'nothing is lost or moved about')
+    t.same([...out.slice(0, 3).filter((cell) => cell !== ''), ...out.slice(5)], cells, 'nothing is lost or moved about')
     t.equal(out.length, Math.max(5, count + 2))
   }
 })
 
 t.test('cells come out exactly as they went in', async (t) => {
-  const kop = ['eerste', ...KOLOMMEN]
+  const header = ['eerste', ...KOLOMMEN]
   const parts = [
     '"',
     '""',
@@ -70,21 +70,21 @@ t.test('cells come out exactly as they went in', async (t) => {
     'a',
     'b',
   ]
-  const cellen = [...parts, ...parts.flatMap((one) => [`${one}x`, `x${one}`, ...parts.map((two) => one + two)])]
-  const rijen: Rapportrij[] = []
-  for (let at = 0; at < cellen.length; at += kop.length) {
-    const own = cellen.slice(at, at + kop.length)
-    rijen.push(rowOf([...own, ...Array<string>(kop.length - own.length).fill('')], own[0], own.at(-1)))
+  const cells = [...parts, ...parts.flatMap((one) => [`${one}x`, `x${one}`, ...parts.map((two) => one + two)])]
+  const rows: Rapportrij[] = []
+  for (let at = 0; at < cells.length; at += header.length) {
+    const own = cells.slice(at, at + header.length)
+    rows.push(rowOf([...own, ...Array<string>(header.length - own.length).fill('')], own[0], own.at(-1)))
   }
-  t.same(await readBack(await reportOf(kop, rijen)), [
-    [...kop, 'opmerking', 'resultaat'],
-    ...rijen.map(({ cellen, opmerking, resultaat }) => [...cellen, opmerking, resultaat]),
+  t.same(await readBack(await reportOf(header, rows)), [
+    [...header, 'opmerking', 'resultaat'],
+    ...rows.map(({ cellen, opmerking, resultaat }) => [...cellen, opmerking, resultaat]),
   ])
 })
 
 t.test('a header that begins with a byte order mark does not lose it', async (t) => {
-  const kop = ['\ufeffx', ...KOLOMMEN]
-  t.same((await readBack(await reportOf(kop, [])))[0], [...kop, 'opmerking', 'resultaat'])
+  const header = ['\ufeffx', ...KOLOMMEN]
+  t.same((await readBack(await reportOf(header, [])))[0], [...header, 'opmerking', 'resultaat'])
 })
 
 t.test('a report is made while it is read', async (t) => {
@@ -104,11 +104,11 @@ t.test('a report is made while it is read', async (t) => {
 })
 
 t.test('rows that cannot be read break the report off', async (t) => {
-  async function* rijen() {
+  async function* rows() {
     yield rowOf(['x'])
     throw new Error('connection lost')
   }
-  await t.rejects(text(reportCsv(['a'], rijen(), { neutraliseer: false })), { message: 'connection lost' })
+  await t.rejects(text(reportCsv(['a'], rows(), { neutraliseer: false })), { message: 'connection lost' })
 })
 
 const FORMULAS = [
@@ -148,7 +148,7 @@ t.test('every cell that a spreadsheet may run is neutralised, and can be restore
   const dangerous = BEFORE.flatMap((before) => [...FORMULAS, ...WIDE].map((formula) => before + formula))
   t.ok(dangerous.length > 200)
   t.same(
-    dangerous.filter((cel) => neutralizeCell(cel) !== `'${cel}`),
+    dangerous.filter((cell) => neutralizeCell(cell) !== `'${cell}`),
     [],
   )
 
@@ -171,26 +171,26 @@ t.test('every cell that a spreadsheet may run is neutralised, and can be restore
     '(=1)',
   ]
   t.same(
-    harmless.filter((cel) => neutralizeCell(cel) !== cel),
+    harmless.filter((cell) => neutralizeCell(cell) !== cell),
     [],
   )
 
-  const restored = (cel: string) =>
-    cel.startsWith("'") && neutralizeCell(cel.slice(1)) !== cel.slice(1) ? cel.slice(1) : cel
-  const all = [...dangerous, ...harmless].flatMap((cel) => [cel, `'${cel}`, `''${cel}`])
+  const restored = (cell: string) =>
+    cell.startsWith("'") && neutralizeCell(cell.slice(1)) !== cell.slice(1) ? cell.slice(1) : cell
+  const all = [...dangerous, ...harmless].flatMap((cell) => [cell, `'${cell}`, `''${cell}`])
   t.same(
-    all.filter((cel) => restored(neutralizeCell(cel)) !== cel),
+    all.filter((cell) => restored(neutralizeCell(cell)) !== cell),
     [],
   )
 })
 
 t.test('cells are neutralised everywhere in the report when asked, and only then', async (t) => {
-  const kop = [...KOLOMMEN, '=kop']
-  const cellen = kop.map((_, i) => FORMULAS[i % FORMULAS.length]!)
-  const rijen = [rowOf([...cellen, '+surplus'], '=opmerking', '@resultaat')]
-  t.same(await readBack(await reportOf(kop, rijen, true)), [
+  const header = [...KOLOMMEN, '=kop']
+  const cells = header.map((_, i) => FORMULAS[i % FORMULAS.length]!)
+  const rows = [rowOf([...cells, '+surplus'], '=opmerking', '@resultaat')]
+  t.same(await readBack(await reportOf(header, rows, true)), [
     [...KOLOMMEN, "'=kop", 'opmerking', 'resultaat'],
-    [...cellen.map((cel) => `'${cel}`), "'=opmerking", "'@resultaat", "'+surplus"],
+    [...cells.map((cell) => `'${cell}`), "'=opmerking", "'@resultaat", "'+surplus"],
   ])
-  t.same((await readBack(await reportOf(kop, rijen)))[1], [...cellen, '=opmerking', '@resultaat', '+surplus'])
+  t.same((await readBack(await reportOf(header, rows)))[1], [...cells, '=opmerking', '@resultaat', '+surplus'])
 })

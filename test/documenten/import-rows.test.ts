@@ -263,12 +263,12 @@ t.test('two files of one name are two documents with their own bytes', async (t)
 })
 
 t.test('the report has the original cells, and what was given out when asked', async (t) => {
-  const kop = ['extra', 'trefwoorden', ...(await columnsBut('trefwoorden')), 'nog een']
+  const header = ['extra', 'trefwoorden', ...(await columnsBut('trefwoorden')), 'nog een']
   const row = goodRow(type, 'map/brief.txt', { extra: '=1+1', 'nog een': ' spatie ', trefwoorden: '"x",y' })
-  const { uuid, text } = await runImport(app, csvText([row], kop))
+  const { uuid, text } = await runImport(app, csvText([row], header))
   t.equal(
     text,
-    csvText([[...kop.map((naam) => row[naam] ?? ''), '', 'Geïmporteerd']], [...kop, 'opmerking', 'resultaat']),
+    csvText([[...header.map((naam) => row[naam] ?? ''), '', 'Geïmporteerd']], [...header, 'opmerking', 'resultaat']),
   )
   const { text: given } = await app.call('GET', `/documenten/api/v1/import/${uuid}/report?toegekend=true`)
   t.match(given, /,DOCUMENT-2024-\d{10},/)
@@ -282,7 +282,7 @@ t.test('the report has the original cells, and what was given out when asked', a
 
 async function columnsBut(naam: string): Promise<string[]> {
   const { KOLOMMEN } = await import('../../src/documenten/import/columns.ts')
-  return KOLOMMEN.filter((kolom) => kolom !== naam).toReversed()
+  return KOLOMMEN.filter((column) => column !== naam).toReversed()
 }
 
 /** Every stored file belongs to a document: what was copied for a failed row is gone. */

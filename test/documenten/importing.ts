@@ -11,9 +11,9 @@ export const DOCUMENTEN = '/documenten/api/v1/enkelvoudiginformatieobjecten'
 /** Cells by column. What is not in it is empty; names that are no column need to be in the header. */
 export type Rij = Partial<Record<Kolom, string>> & Record<string, string>
 
-export function csvText(rijen: (Rij | string[])[], kop: readonly string[] = KOLOMMEN): string {
-  const lines = rijen.map((rowOf) => (Array.isArray(rowOf) ? rowOf : kop.map((naam) => rowOf[naam] ?? '')))
-  return [kop, ...lines].map((cells) => `${cells.map(cell).join(',')}\r\n`).join('')
+export function csvText(rows: (Rij | string[])[], header: readonly string[] = KOLOMMEN): string {
+  const lines = rows.map((rowOf) => (Array.isArray(rowOf) ? rowOf : header.map((naam) => rowOf[naam] ?? '')))
+  return [header, ...lines].map((cells) => `${cells.map(cell).join(',')}\r\n`).join('')
 }
 
 const cell = (text: string) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
@@ -69,8 +69,8 @@ export async function outcome(test: TestApp, uuid: string, query = ''): Promise<
 /** The rows of a report by the names of its header. It has the separator and the byte order mark of the upload. */
 export async function readReport(text: string): Promise<Record<string, string>[]> {
   const delimiter = [';', '\t'].find((separator) => text.split('\n', 1)[0]?.includes(separator)) ?? ','
-  const [kop = [], ...rows]: string[][] = await Array.fromAsync(
+  const [header = [], ...rows]: string[][] = await Array.fromAsync(
     parseString<string[], string[]>(text.replace(/^\ufeff/, ''), { headers: false, delimiter }),
   )
-  return rows.map((cells) => Object.fromEntries(kop.map((naam, index) => [naam, cells[index] ?? ''])))
+  return rows.map((cells) => Object.fromEntries(header.map((naam, index) => [naam, cells[index] ?? ''])))
 }

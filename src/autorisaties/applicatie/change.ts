@@ -21,12 +21,12 @@ import { type Applicatie, type ApplicatieInput, type ApplicatieRow, requireAppli
 type Allowed = { zonderRechten?: boolean }
 
 /** @throws Problem 400 */
-export async function createApplicatie(m: Mutation, input: ApplicatieInput, regels: Allowed = {}): Promise<Applicatie> {
+export async function createApplicatie(m: Mutation, input: ApplicatieInput, rules: Allowed = {}): Promise<Applicatie> {
   const clientIds = [...new Set(input.clientIds)]
   throwFaults([...(await takenClientIds(m, clientIds, null)), ...incompleteRights(input)])
   const catalogusRechten = await readCatalogusRights(m, input.catalogusAutorisaties ?? [], [])
   const rechten = await readRights(m, input.autorisaties ?? [])
-  requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length, regels)
+  requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length, rules)
   const { id, uuid } = await m.trx
     .insertInto('applicatie')
     .values({
@@ -49,7 +49,7 @@ export async function changeApplicatie(
   actie: 'update' | 'partial_update',
   uuid: string,
   input: Partial<ApplicatieInput>,
-  regels: Allowed = {},
+  rules: Allowed = {},
 ): Promise<Applicatie> {
   const { id } = await lockApplicatie(m, uuid)
   const before = await requireApplicatie(m.read, uuid)
@@ -65,7 +65,7 @@ export async function changeApplicatie(
   requireEither(
     alles,
     (rechten ?? before.rechten).length + (catalogusRechten ?? before.catalogusRechten).length,
-    regels,
+    rules,
   )
   await m.trx
     .updateTable('applicatie')

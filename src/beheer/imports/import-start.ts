@@ -96,9 +96,9 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   app.get('/imports/concept/:uuid', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
-    const kop = concept.kop as string[]
+    const header = concept.kop as string[]
     // The last column of NDJSON is the line itself.
-    const shown = Math.min(isNdjson(kop) ? kop.length - 1 : kop.length, MAX_COLUMNS)
+    const shown = Math.min(isNdjson(header) ? header.length - 1 : header.length, MAX_COLUMNS)
     const rows = await reader.sql<{ nummer: number; count: number; cellen: string[] }[]>`
       select nummer, json_array_length(cellen) as count, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
@@ -112,13 +112,13 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
       breadcrumbs: [LIST_PAGE],
       concept,
-      kop: kop.slice(0, shown).map(shortened),
-      breed: kop.length > shown,
-      onbekend: kop.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
+      kop: header.slice(0, shown).map(shortened),
+      breed: header.length > shown,
+      onbekend: header.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
       rows: rows.map(({ nummer, count, cellen }) => ({
         nummer,
-        scheef: count > kop.length,
-        cellen: cellen.slice(0, kop.length > shown ? shown : undefined).map(shortened),
+        scheef: count > header.length,
+        cellen: cellen.slice(0, header.length > shown ? shown : undefined).map(shortened),
       })),
       isBusy,
       // A run that was lost can be asked for again.
@@ -142,8 +142,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   app.get('/imports/concept/:uuid/fouten', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
-    const kop = concept.kop as string[]
-    const [pad, titel] = [placeOf(kop, 'bestandspad'), placeOf(kop, 'titel')]
+    const header = concept.kop as string[]
+    const [pad, titel] = [placeOf(header, 'bestandspad'), placeOf(header, 'titel')]
     const [kind] = await chosenReason(concept, queryText(request, 'reden'))
     const reason = kind ? sql`and hashtextextended(import_reason(f.opmerking), 0) = ${kind.sleutel}::bigint` : sql``
     const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
@@ -175,9 +175,9 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       kind,
       list: {
         ...list,
-        rows: list.rows.map(({ titel, ...rij }) => ({
-          ...rij,
-          bestandspad: shortened(rij.bestandspad),
+        rows: list.rows.map(({ titel, ...row }) => ({
+          ...row,
+          bestandspad: shortened(row.bestandspad),
           documentTitel: shortened(titel),
         })),
       },

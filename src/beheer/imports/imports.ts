@@ -109,8 +109,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     const kind = await chosenKind(row, queryText(request, 'reden'))
     const onlyFailed = queryText(request, 'resultaat') === 'mislukt' && !kind
-    const kop = row.kop as string[]
-    const [pad, titel] = [placeOf(kop, 'bestandspad'), placeOf(kop, 'titel')]
+    const header = row.kop as string[]
+    const [pad, titel] = [placeOf(header, 'bestandspad'), placeOf(header, 'titel')]
     const list = await keysetPage<ReportRow>(request, {
       key: ({ nummer }) => String(nummer),
       rows: (limit, { na, voor }) => {
@@ -135,9 +135,9 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       choice: onlyFailed ? 'mislukt' : '',
       list: {
         ...list,
-        rows: list.rows.map(({ titel, ...rij }) => ({
-          ...rij,
-          bestandspad: shortened(rij.bestandspad),
+        rows: list.rows.map(({ titel, ...row }) => ({
+          ...row,
+          bestandspad: shortened(row.bestandspad),
           documentTitel: shortened(titel),
         })),
       },

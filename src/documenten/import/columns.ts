@@ -96,7 +96,7 @@ const REQUIRED = new Set<Kolom>([
   'informatieobjecttype',
 ])
 
-const BY_LOWER_CASE = new Map(KOLOMMEN.map((kolom) => [kolom.toLowerCase(), kolom]))
+const BY_LOWER_CASE = new Map(KOLOMMEN.map((column) => [column.toLowerCase(), column]))
 
 /** The column that a name of a header stands for: in any case, with blanks around it. */
 export function columnNamed(naam: string): Kolom | undefined {
@@ -111,36 +111,36 @@ const placesByHeader = new WeakMap<string[], Places>()
  * A name that is exactly that of a column goes before one that differs in case or blanks, which then is a further column. Columns
  * without a name may be there any number of times.
  */
-export function placesOf(kop: string[]): Places {
-  const known = placesByHeader.get(kop)
+export function placesOf(header: string[]): Places {
+  const known = placesByHeader.get(header)
   if (known) return known
-  const exact = new Set(kop)
+  const exact = new Set(header)
   const places = new Map<Kolom, number>()
   const others = new Set<string>()
   const twice = new Set<string>()
-  kop.forEach((naam, place) => {
-    const kolom = columnNamed(naam)
-    if (kolom && (kolom === naam || !exact.has(kolom))) {
-      if (places.has(kolom)) twice.add(kolom)
-      else places.set(kolom, place)
+  header.forEach((naam, place) => {
+    const column = columnNamed(naam)
+    if (column && (column === naam || !exact.has(column))) {
+      if (places.has(column)) twice.add(column)
+      else places.set(column, place)
     } else if (naam !== '') {
       if (others.has(naam)) twice.add(naam)
       others.add(naam)
     }
   })
   const found = { places, twice: [...twice] }
-  placesByHeader.set(kop, found)
+  placesByHeader.set(header, found)
   return found
 }
 
 /** The place of a column in a header; -1 when it is not there. */
-export function placeOf(kop: string[], kolom: Kolom): number {
-  return placesOf(kop).places.get(kolom) ?? -1
+export function placeOf(header: string[], column: Kolom): number {
+  return placesOf(header).places.get(column) ?? -1
 }
 
 /** Whether a row has nothing in it, as spreadsheets leave them behind: no cell, or only blanks. */
-export function isEmptyRow(cellen: string[]): boolean {
-  return cellen.every((cel) => cel === '' || cel.trim() === '')
+export function isEmptyRow(cells: string[]): boolean {
+  return cells.every((cell) => cell === '' || cell.trim() === '')
 }
 
 /**
@@ -151,20 +151,20 @@ export function isEmptyRow(cellen: string[]): boolean {
  *
  * @param nummer counts records that are not empty and includes the header: the first row is 2
  */
-export function valuesOf(kop: string[], cellen: string[], nummer: number): { rij: Rij } | { fout: string } {
-  const { places } = placesOf(kop)
-  if (cellen.length > kop.length) return wrongCount('te veel', kop, cellen, nummer)
-  const rij: Partial<Rij> = {}
-  for (const [kolom, place] of places) {
-    const cel = cellen[place]
-    if (cel === undefined && REQUIRED.has(kolom)) return wrongCount('te weinig', kop, cellen, nummer)
-    rij[kolom] = kolom === 'bestandspad' ? cel : (cel ?? '').trim()
+export function valuesOf(header: string[], cells: string[], nummer: number): { rij: Rij } | { fout: string } {
+  const { places } = placesOf(header)
+  if (cells.length > header.length) return wrongCount('te veel', header, cells, nummer)
+  const row: Partial<Rij> = {}
+  for (const [column, place] of places) {
+    const cell = cells[place]
+    if (cell === undefined && REQUIRED.has(column)) return wrongCount('te weinig', header, cells, nummer)
+    row[column] = column === 'bestandspad' ? cell : (cell ?? '').trim()
   }
-  return { rij: rij as Rij }
+  return { rij: row as Rij }
 }
 
-function wrongCount(which: string, kop: string[], cellen: string[], nummer: number): { fout: string } {
-  return { fout: `Rij ${nummer}: ${which} waarden (${cellen.length}, de kopregel heeft er ${kop.length}).` }
+function wrongCount(which: string, header: string[], cells: string[], nummer: number): { fout: string } {
+  return { fout: `Rij ${nummer}: ${which} waarden (${cells.length}, de kopregel heeft er ${header.length}).` }
 }
 
 export type RowAsDocument = {
@@ -181,45 +181,45 @@ export type RowAsDocument = {
  * The row as the body of a regular create plus what only an import has. An empty cell is an absent field, so that the
  * create decides whether that is allowed and what the default is.
  */
-export function rowToDocument(rij: Rij): RowAsDocument {
+export function rowToDocument(row: Rij): RowAsDocument {
   const cellFaults: ColumnFault[] = []
   const body: Record<string, unknown> = {}
-  for (const kolom of TEXTS) if (rij[kolom] !== '') body[kolom] = rij[kolom]
+  for (const column of TEXTS) if (row[column] !== '') body[column] = row[column]
 
   // What names a type has become its URL before (type-names.ts).
-  if (rij.informatieobjecttype !== '' && !/^https?:/i.test(rij.informatieobjecttype)) {
+  if (row.informatieobjecttype !== '' && !/^https?:/i.test(row.informatieobjecttype)) {
     delete body.informatieobjecttype
     cellFaults.push(invalidCell('informatieobjecttype', GEEN_NAAM))
   }
 
   const days: Partial<Rij> = {}
-  for (const kolom of DATES) {
-    if (rij[kolom] === '') continue
-    const day = toDate(rij[kolom])
-    if ('reason' in day) cellFaults.push(invalidCell(kolom, day.reason))
-    else days[kolom] = day.value
-    if (kolom in body) {
-      if ('reason' in day) delete body[kolom]
-      else body[kolom] = day.value
+  for (const column of DATES) {
+    if (row[column] === '') continue
+    const day = toDate(row[column])
+    if ('reason' in day) cellFaults.push(invalidCell(column, day.reason))
+    else days[column] = day.value
+    if (column in body) {
+      if ('reason' in day) delete body[column]
+      else body[column] = day.value
     }
   }
 
   for (const { kolom, read, reason, emptyIsAbsent } of VALUES) {
-    if (emptyIsAbsent && rij[kolom] === '') continue
-    const value = read(rij[kolom])
+    if (emptyIsAbsent && row[kolom] === '') continue
+    const value = read(row[kolom])
     if (value === undefined) cellFaults.push(invalidCell(kolom, reason))
     else body[kolom] = value
   }
-  for (const [group, parts] of GROUPS) body[group] = toGroup(parts, { ...rij, ...days })
+  for (const [group, parts] of GROUPS) body[group] = toGroup(parts, { ...row, ...days })
 
-  const uuid = toUuid(rij.uuid)
+  const uuid = toUuid(row.uuid)
   if (uuid === undefined) cellFaults.push(invalidCell('uuid', 'Dit is geen geldige UUID.'))
-  if (rij.bestandspad === '')
+  if (row.bestandspad === '')
     cellFaults.push({ kolom: 'bestandspad', code: 'required', reden: 'Dit veld is verplicht.' })
-  const zaakUuid = toUuid(rij.zaakUuid)
+  const zaakUuid = toUuid(row.zaakUuid)
   if (zaakUuid === undefined) cellFaults.push(invalidCell('zaakUuid', 'Dit is geen geldige UUID.'))
 
-  return { body, uuid: uuid ?? null, bestandspad: rij.bestandspad, zaakUuid: zaakUuid ?? null, cellFaults }
+  return { body, uuid: uuid ?? null, bestandspad: row.bestandspad, zaakUuid: zaakUuid ?? null, cellFaults }
 }
 
 const invalidCell = (kolom: Kolom, reden: string): ColumnFault => ({ kolom, code: 'invalid', reden })
@@ -258,9 +258,9 @@ function toInteger(text: string): number | undefined {
 }
 
 /** One filled column makes a group that has to be complete; what is empty in it is left for the create to refuse. */
-function toGroup(parts: { kolom: Kolom; name: string; empty: '' | null }[], rij: Rij): object | null {
-  if (parts.every(({ kolom }) => rij[kolom] === '')) return null
-  return Object.fromEntries(parts.map(({ kolom, name, empty }) => [name, rij[kolom] || empty]))
+function toGroup(parts: { kolom: Kolom; name: string; empty: '' | null }[], row: Rij): object | null {
+  if (parts.every(({ kolom }) => row[kolom] === '')) return null
+  return Object.fromEntries(parts.map(({ kolom, name, empty }) => [name, row[kolom] || empty]))
 }
 
 /** Quotes in the cell itself are left out. Nothing is trimmed; an empty word is kept, for the create to refuse. */

@@ -52,11 +52,11 @@ function parseRecords(
 }
 
 /** Names may differ in case and have blanks around them. Columns without a name hide nothing, spreadsheets leave them behind: any number may be there. */
-function requireHeader(kop: string[]): void {
-  const { places, twice } = placesOf(kop)
-  const missing = KOLOMMEN.filter((kolom) => !places.has(kolom))
+function requireHeader(header: string[]): void {
+  const { places, twice } = placesOf(header)
+  const missing = KOLOMMEN.filter((column) => !places.has(column))
   if (missing.length > 0) {
-    const seen = places.size < FEW ? whatItSaw(kop) : ''
+    const seen = places.size < FEW ? whatItSaw(header) : ''
     throw new CsvError('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${seen}`)
   }
   if (twice.length > 0) {
@@ -68,13 +68,13 @@ function requireHeader(kop: string[]): void {
 const FEW = 2
 
 /** For what is no header of an import: it may be another line, or the separator may be another one. */
-function whatItSaw(kop: string[]): string {
+function whatItSaw(header: string[]): string {
   const hint =
-    kop.length === 1
+    header.length === 1
       ? 'Is het scheidingsteken geen komma, puntkomma of tab?'
       : 'Staat de kopregel wel op de eerste regel van het bestand?'
-  const count = kop.length === 1 ? 'één kolom' : `${kop.length} kolommen`
-  return ` Er staat daar ${count}: ${listed(kop)}. ${hint}`
+  const count = header.length === 1 ? 'één kolom' : `${header.length} kolommen`
+  return ` Er staat daar ${count}: ${listed(header)}. ${hint}`
 }
 
 /** A header may be as large as any record, its error message may not. */
@@ -87,8 +87,8 @@ function listed(names: string[]): string {
  * One line of COPY text format for import_row (import_id, nummer, cellen). JSON leaves no control character bare, so
  * the backslash is all that COPY needs escaped; a NUL stays the six characters of its JSON escape.
  */
-export function copyLine(importId: number, nummer: number, cellen: string[]): string {
-  return `${importId}\t${nummer}\t${JSON.stringify(cellen).replaceAll('\\', '\\\\')}\n`
+export function copyLine(importId: number, nummer: number, cells: string[]): string {
+  return `${importId}\t${nummer}\t${JSON.stringify(cells).replaceAll('\\', '\\\\')}\n`
 }
 
 const COPY_CHUNK = 64 * 1024
@@ -105,12 +105,12 @@ export function copyLines(
   let leeg = 0
   async function* lines(): AsyncGenerator<Buffer> {
     let text = ''
-    for await (const cellen of regels) {
-      if (isEmptyRow(cellen)) {
+    for await (const cells of regels) {
+      if (isEmptyRow(cells)) {
         leeg++
         continue
       }
-      text += copyLine(importId, FIRST_ROW_NUMBER + aantal, cellen)
+      text += copyLine(importId, FIRST_ROW_NUMBER + aantal, cells)
       aantal++
       if (text.length >= COPY_CHUNK) {
         yield Buffer.from(text)

@@ -345,16 +345,16 @@ export function sendReport(
   if (!hasReport(row)) throw notFound()
   countStream(request, reply)
   const dialect = dialectOf(row)
-  const kop = row.kop as string[]
+  const header = row.kop as string[]
   if (dialect.kind === 'ndjson')
     return reply
       .type('application/x-ndjson')
       .header('content-disposition', `attachment; filename="report-${row.uuid}.ndjson"`)
-      .send(reportNdjson(kop, reportRows(reader, row, options)))
+      .send(reportNdjson(header, reportRows(reader, row, options)))
   return reply
     .type(`text/csv; charset=${reportCharset(dialect)}`)
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
-    .send(reportCsv(kop, reportRows(reader, row, options), { ...options, dialect }))
+    .send(reportCsv(header, reportRows(reader, row, options), { ...options, dialect }))
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */

@@ -75,9 +75,9 @@ const NOT_ALL = new Error('some rows were skipped')
 /** What the database says of a row. A text of its own is shown only when somebody wrote it for that (`raise`). */
 function refusal(error: unknown): string {
   const { code, message, constraint_name, column_name } = (error ?? {}) as Partial<postgres.PostgresError>
-  const kolom = column_name ? `${column_name}: ` : ''
+  const column = column_name ? `${column_name}: ` : ''
   const rule = constraint_name ? `regel ${constraint_name}` : code === 'P0001' ? message?.slice(0, 200) : code
-  return `${kolom}De database weigert deze rij${rule ? ` (${rule})` : ''}.`
+  return `${column}De database weigert deze rij${rule ? ` (${rule})` : ''}.`
 }
 
 type Inserted = { nummer: number; uuid: string; identificatie: string }

@@ -30,10 +30,10 @@ export function hasFile(row: Candidate): row is WithFile {
 }
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
-export function readRow(kop: string[], cellen: string[], nummer: number): ReadRow | { fout: string } {
-  const values = valuesOf(kop, cellen, nummer)
+export function readRow(header: string[], cells: string[], nummer: number): ReadRow | { fout: string } {
+  const values = valuesOf(header, cells, nummer)
   if ('fout' in values) return values
-  const document = isNdjson(kop) ? lineToDocument(values.rij, cellen.at(-1) ?? '') : rowToDocument(values.rij)
+  const document = isNdjson(header) ? lineToDocument(values.rij, cells.at(-1) ?? '') : rowToDocument(values.rij)
   if (!document) return { fout: `Rij ${nummer}: Dit is geen JSON-object.` }
   const { body, uuid, bestandspad, zaakUuid, cellFaults } = document
   const faults = cellFaults.map(({ kolom, reden }) => `${kolom}: ${reden}`)

@@ -9,7 +9,7 @@ import type { Dialect } from './dialect.ts'
 import type { Rapportrij } from './report.ts'
 
 const LINE = 'application/x-ndjson'
-const KOP = [...KOLOMMEN, LINE]
+const HEADER = [...KOLOMMEN, LINE]
 const FIELDS = Object.keys(Metagegevens.properties)
 const CHUNK = 64 * 1024
 const LF = 0x0a
@@ -17,8 +17,8 @@ const LF = 0x0a
 type Fields = Record<string, unknown>
 
 /** Whether the rows below this header are lines of NDJSON. */
-export function isNdjson(kop: string[]): boolean {
-  return kop.length === KOP.length && kop.at(-1) === LINE
+export function isNdjson(header: string[]): boolean {
+  return header.length === HEADER.length && header.at(-1) === LINE
 }
 
 /**
@@ -31,7 +31,7 @@ export async function readImportNdjson(
 ): Promise<{ kop: string[]; dialect: Partial<Dialect>; regels: AsyncIterable<string[]> }> {
   const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
   const decoded = await decode(source, charset)
-  return { kop: KOP, dialect: { kind: 'ndjson' }, regels: rows(decoded.bytes, maxRecordBytes) }
+  return { kop: HEADER, dialect: { kind: 'ndjson' }, regels: rows(decoded.bytes, maxRecordBytes) }
 }
 
 async function* rows(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string[]> {
@@ -86,9 +86,9 @@ function cellsOf(line: string): string[] {
   if (!fields) return [...KOLOMMEN.map(() => ''), line]
   // What a change feed delivers has its uuid in its address alone.
   const uuid = fields.uuid ?? /[0-9a-f-]{36}$/i.exec(textOf(fields.url))?.[0]
-  const cells = KOLOMMEN.map((kolom) => {
-    if (kolom === 'uuid') return textOf(uuid)
-    const [name = '', part] = kolom.split('.')
+  const cells = KOLOMMEN.map((column) => {
+    if (column === 'uuid') return textOf(uuid)
+    const [name = '', part] = column.split('.')
     return textOf(part === undefined ? fields[name] : (fields[name] as Fields | null | undefined)?.[part])
   })
   return [...cells, line]
@@ -101,10 +101,10 @@ function textOf(value: unknown): string {
 }
 
 /** The counterpart of `rowToDocument`: the fields as they stand in the line. Undefined when it is no JSON object. */
-export function lineToDocument(rij: Rij, line: string): RowAsDocument | undefined {
+export function lineToDocument(row: Rij, line: string): RowAsDocument | undefined {
   const fields = parsed(line)
   if (!fields) return undefined
-  const fromCells = rowToDocument(rij)
+  const fromCells = rowToDocument(row)
   const own = new Set<string>(['uuid', 'bestandspad', 'zaakUuid', 'informatieobjecttype'])
   const body = Object.fromEntries(FIELDS.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])))
   // A type may be named, which was written into its cell as its URL.
@@ -113,11 +113,11 @@ export function lineToDocument(rij: Rij, line: string): RowAsDocument | undefine
 }
 
 /** The report: each line with `opmerking` and `resultaat` behind its fields, and what the document was given. */
-export function reportNdjson(kop: string[], rijen: AsyncIterable<Rapportrij>): Readable {
-  const [uuid, identificatie] = [kop.indexOf('uuid'), kop.indexOf('identificatie')]
+export function reportNdjson(header: string[], rows: AsyncIterable<Rapportrij>): Readable {
+  const [uuid, identificatie] = [header.indexOf('uuid'), header.indexOf('identificatie')]
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = ''
-    for await (const { cellen, opmerking, resultaat } of rijen) {
+    for await (const { cellen, opmerking, resultaat } of rows) {
       const line = cellen.at(-1) ?? ''
       const fields = parsed(line) ?? { regel: line }
       const given = {
@@ -143,7 +143,7 @@ function withoutEmpty({ uuid, identificatie, ...rest }: Fields): Fields {
 /** The lines of rows, as they came. */
 export function ndjsonStream(rows: AsyncIterable<string[]>): Readable {
   async function* lines(): AsyncGenerator<string> {
-    for await (const cellen of rows) yield `${cellen.at(-1)}\n`
+    for await (const cells of rows) yield `${cells.at(-1)}\n`
   }
   return Readable.from(lines(), { objectMode: false })
 }

@@ -17,8 +17,8 @@ export async function* reportRows(
   row: ImportRow,
   options: { toegekend: boolean },
 ): AsyncGenerator<Rapportrij> {
-  const kop = row.kop as string[]
-  const columns = { uuid: placeOf(kop, 'uuid'), identificatie: placeOf(kop, 'identificatie') }
+  const header = row.kop as string[]
+  const columns = { uuid: placeOf(header, 'uuid'), identificatie: placeOf(header, 'identificatie') }
   const reden = row.reason ?? 'De import is gestopt.'
   const inProgress = row.verwerkt + (row.batchgrootte ?? 0) + 2 // first row number behind the batch in progress
   let after = 0
@@ -33,7 +33,7 @@ export async function* reportRows(
     if (rows.length === 0) break
     for (const { nummer, cellen, geslaagd, opmerking, document_uuid, identificatie } of rows) {
       if (options.toegekend && geslaagd) {
-        while (cellen.length < kop.length) cellen.push('') // empty cells at the end may be missing
+        while (cellen.length < header.length) cellen.push('') // empty cells at the end may be missing
         cellen[columns.uuid] ||= document_uuid ?? ''
         cellen[columns.identificatie] ||= identificatie ?? ''
       }

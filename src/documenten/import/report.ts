@@ -15,15 +15,15 @@ const CHUNK = 64 * 1024
  * Cells come out exactly as they went in, unless `neutraliseer` is set; see `neutralizeCell`.
  */
 export function reportCsv(
-  kop: string[],
-  rijen: AsyncIterable<Rapportrij>,
+  header: string[],
+  rows: AsyncIterable<Rapportrij>,
   { neutraliseer, dialect }: { neutraliseer: boolean; dialect?: Dialect },
 ): Readable {
   async function* records(): AsyncGenerator<string[]> {
-    yield [...kop, 'opmerking', 'resultaat']
-    for await (const { cellen, opmerking, resultaat } of rijen) {
-      const missing = Array<string>(Math.max(0, kop.length - cellen.length)).fill('')
-      yield [...cellen.slice(0, kop.length), ...missing, opmerking, resultaat, ...cellen.slice(kop.length)]
+    yield [...header, 'opmerking', 'resultaat']
+    for await (const { cellen, opmerking, resultaat } of rows) {
+      const missing = Array<string>(Math.max(0, header.length - cellen.length)).fill('')
+      yield [...cellen.slice(0, header.length), ...missing, opmerking, resultaat, ...cellen.slice(header.length)]
     }
   }
   return csvStream(records(), neutraliseer ? neutralizeCell : (text) => text, dialect)
@@ -47,11 +47,11 @@ export function csvStream(
   const encoding = reportCharset(dialect) === 'utf-16le' ? 'utf16le' : 'utf8'
   // A spreadsheet takes what has no mark for its own code page, which was right for the file, and is not for UTF-8.
   const marked = mark || charset !== 'utf-8'
-  const cel = (text: string) => csvCell(wijzig(text), separator)
+  const cell = (text: string) => csvCell(wijzig(text), separator)
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = `${marked ? '\ufeff' : ''}${sepLine ? `sep=${separator}${newline}` : ''}`
-    for await (const cellen of records) {
-      text += cellen.map(cel).join(separator) + newline
+    for await (const cells of records) {
+      text += cells.map(cell).join(separator) + newline
       if (text.length >= CHUNK) {
         yield Buffer.from(text, encoding)
         text = ''

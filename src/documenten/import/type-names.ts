@@ -14,8 +14,8 @@ type Found = { naam: string; uuid: string; catalogi: number }
  * catalogue behind it where several have it (`Brief (DEMO)`). Published versions that are valid today count. What names none, or
  * more than one, stays as it is, for the checks of the row to refuse.
  */
-export async function nameTypes(db: Db, base: string, kop: string[], rows: Row[]): Promise<void> {
-  const column = placeOf(kop, 'informatieobjecttype')
+export async function nameTypes(db: Db, base: string, header: string[], rows: Row[]): Promise<void> {
+  const column = placeOf(header, 'informatieobjecttype')
   const isName = (text: string | undefined): text is string => !!text && !/^https?:/i.test(text) && !text.includes('\0')
   const names = [...new Set(rows.flatMap(({ cellen }) => (isName(cellen[column]) ? [cellen[column].trim()] : [])))]
   if (names.length === 0) return

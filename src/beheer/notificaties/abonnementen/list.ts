@@ -52,7 +52,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       title: t('Abonnementen'),
       list,
       modus,
-      rows: rows.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
+      rows: rows.map((row) => ({ ...row, naam: nameOf(row), staat: stateOf(row) })),
       capped,
     })
   })
