@@ -33,9 +33,9 @@ export function openCopy(config: Config, store: Store): ReturnType<typeof copyPo
   const running = new Set<Promise<unknown>>()
   const places = writePlaces()
   return {
-    copyFiles: (bestanden) => {
+    copyFiles: (files) => {
       const options = { places, signal: stopped.signal }
-      const copying = copyToStore(store, config.importBaseDir, bestanden, options)
+      const copying = copyToStore(store, config.importBaseDir, files, options)
       const done = copying.then(
         () => {},
         () => {},

@@ -11,7 +11,7 @@ type Options = { overneming: number; ronde: number; addresses: Addresses }
 
 /**
  * Writes each that changed since it was last taken over, by a checksum, and its secrets.
- * @param meldingen gets what has to be looked at
+ * @param findings gets what has to be looked at
  * @returns how many were read, written and left as they were
  */
 export async function writeApplicaties(
@@ -19,13 +19,13 @@ export async function writeApplicaties(
   box: SecretBox,
   given: ApplicatieRow[],
   { overneming, ronde, addresses }: Options,
-  meldingen: Finding[],
+  findings: Finding[],
 ): Promise<Written> {
   const counts: Written = { gelezen: given.length, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
   for (const applicatie of given) {
     const { uuid } = applicatie
     const remark = (code: string, tekst: string, veld = '') =>
-      meldingen.push({ soort: 'applicatie', sleutel: uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
+      findings.push({ soort: 'applicatie', sleutel: uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
     const rights = applicatie.autorisaties.map(({ type, ...right }) => {
       const place = addresses.toUuid(type)
       return {

@@ -143,10 +143,10 @@ export async function bringContents(
           values (${stored.backend}, ${stored.sleutel}, ${stored.omvang}, ${stored.sha256 && Buffer.from(stored.sha256, 'hex')})
           on conflict (sleutel, backend) do update set omvang = excluded.omvang
           returning id`
-        const bestand = one(rows)
-        await sql`update takeover_file set staat = 'klaar', file_id = ${bestand.id} where id = ${id}`
+        const file = one(rows)
+        await sql`update takeover_file set staat = 'klaar', file_id = ${file.id} where id = ${id}`
         await sql`
-          update enkelvoudiginformatieobject_versie v set file_id = ${bestand.id}
+          update enkelvoudiginformatieobject_versie v set file_id = ${file.id}
           from takeover_content i
           where i.takeover_file_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
             and v.versie = i.versie`

@@ -50,11 +50,11 @@ export function judge(kind: Kind, object: Taken): Finding[] {
 }
 
 /** The object with its geometry as ours, or without one that is none. */
-export function judgeGeometry(soort: string, object: Taken, meldingen: Finding[]): Taken {
+export function judgeGeometry(soort: string, object: Taken, findings: Finding[]): Taken {
   if (soort !== 'zaak' || !object.zaakgeometrie) return object
   const { geometrie, faults } = judgeGeometrie('zaakgeometrie', object.zaakgeometrie)
   if (faults.length > 0)
-    meldingen.push({
+    findings.push({
       soort,
       sleutel: object.uuid,
       uitkomst: 'gemarkeerd',

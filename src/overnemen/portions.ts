@@ -158,10 +158,10 @@ async function commitPortion(
   }) as Promise<boolean>
 }
 
-async function report(sql: Sql, takeover: Takeover, meldingen: Finding[]): Promise<void> {
-  if (meldingen.length === 0) return
+async function report(sql: Sql, takeover: Takeover, findings: Finding[]): Promise<void> {
+  if (findings.length === 0) return
   const rows = new Map<string, object>()
-  for (const { veld = '', ...rest } of meldingen) {
+  for (const { veld = '', ...rest } of findings) {
     const row = { ...rest, veld }
     rows.set(JSON.stringify([row.soort, row.sleutel, row.code, row.veld]), row)
   }

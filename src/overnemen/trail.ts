@@ -28,14 +28,14 @@ export async function writeAudit(
   sql: Sql,
   rows: AuditRow[],
   { rewrite, toUuid }: Addresses,
-  meldingen: Finding[],
+  findings: Finding[],
 ): Promise<Written> {
   const kept: Record<string, unknown>[] = []
   for (const { oud, nieuw, ...row } of rows) {
     const main = toUuid(row.hoofd_object)
     const uuid = isUuid(main) ? main : uuidOf(row.hoofd_object)
     if (!isUuid(uuid)) {
-      meldingen.push({
+      findings.push({
         soort: 'audit',
         sleutel: row.uuid,
         uitkomst: 'geweigerd',

@@ -35,7 +35,7 @@ export async function writeObjects(
   sql: Sql,
   portion: { soort: string; object: Taken }[],
   options: WriteOptions,
-  meldingen: Finding[],
+  findings: Finding[],
 ): Promise<Written> {
   const counts: Written = { gelezen: 0, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
   const groups = new Map<string, Taken[]>()
@@ -45,7 +45,7 @@ export async function writeObjects(
     else groups.set(soort, [object])
   }
   for (const [kind, group] of [...groups].sort(([a], [b]) => placeOf(a) - placeOf(b))) {
-    const written = await writeKind(sql, kindOf(kind), group, options, meldingen)
+    const written = await writeKind(sql, kindOf(kind), group, options, findings)
     for (const name of Object.keys(counts) as (keyof Written)[]) counts[name] += written[name]
   }
   return counts
@@ -56,10 +56,10 @@ async function writeKind(
   kind: Kind,
   given: Taken[],
   options: WriteOptions,
-  meldingen: Finding[],
+  findings: Finding[],
 ): Promise<Written> {
   const refused = (object: Taken, code: string, tekst: string, veld = '') =>
-    meldingen.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'geweigerd', code, veld, tekst })
+    findings.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'geweigerd', code, veld, tekst })
   const objects = new Map<string, { object: Taken; hash: Buffer }>()
   let geweigerd = 0
   for (const taken of given) {
@@ -91,15 +91,15 @@ async function writeKind(
   }
   let geschreven = 0
   if (objects.size > 0) {
-    const before = meldingen.length
+    const before = findings.length
     const ready = await resolve(sql, kind, [...objects.values()], options, refused)
-    geweigerd += meldingen.length - before
+    geweigerd += findings.length - before
     const written = await insert(sql, kind, ready, options, (one, error) => {
       refused(one.object, codeOf(error), wordsOf(error), (error as { column_name?: string }).column_name ?? '')
       geweigerd++
     })
-    for (const { object } of written) meldingen.push(...(options.judge?.(kind, object) ?? []))
-    meldingen.push(
+    for (const { object } of written) findings.push(...(options.judge?.(kind, object) ?? []))
+    findings.push(
       ...written.flatMap(({ object, remarks }) => remarks.map((one) => ({ ...one, sleutel: object.uuid }))),
     )
     await sql`

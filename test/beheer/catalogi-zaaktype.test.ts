@@ -101,8 +101,8 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
     richting: 'inkomend',
   })
   await submitForm(beheerder, `${zaaktype}/gegevens/relaties`, { besluittypen: 'Besluit op aanvraag' })
-  const controle = await beheerder.get(`${zaaktype}/controle`)
-  t.match(controle.body, 'Nog niet gepubliceerd')
+  const checksum = await beheerder.get(`${zaaktype}/controle`)
+  t.match(checksum.body, 'Nog niet gepubliceerd')
   const refused = await beheerder.post(`${zaaktype}/publiceren`, {})
   t.equal(refused.statusCode, 400, 'types that are concepts go along only when somebody says so')
   await submitForm(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })

@@ -14,7 +14,7 @@ import { accessibilityFaults, asBeheerder, needsBrowser, setUpPages } from './br
 import { allShapes, asClient, endAll, type Inhoud, SCRIPT } from './import-pages.ts'
 
 /** A file name that would run as script; browsers send no quotes and slashes in one. */
-const BESTAND = '<img src=x onerror=alert(1)>.csv'
+const FILE = '<img src=x onerror=alert(1)>.csv'
 
 t.test('starting an import in the browser', await needsBrowser(), async (t) => {
   const test = await setUpPages(t, { MIN_UPLOAD_SIZE: String(60 * 1024 * 1024), PUBLIC_URL: BASE })
@@ -121,12 +121,12 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
   await t.test('a header with further columns, and rows that do not fit, are shown as they are', async (t) => {
     const pagesClient = await asClient(test, 'operator')
     const header = [...KOLOMMEN, SCRIPT, '']
-    const made = conceptOf(await pagesClient.upload(csvText([good(), ['een'], Array(60).fill('x'), []], header), BESTAND))
+    const made = conceptOf(await pagesClient.upload(csvText([good(), ['een'], Array(60).fill('x'), []], header), FILE))
     const inAlleVormen = await allShapes(test, 'operator')
     await inAlleVormen(t, made, (text) =>
       t.match(text, /Deze kolommen worden niet gebruikt: <script>.*\(zonder naam\)/s),
     )
-    await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, BESTAND))
+    await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, FILE))
     await inAlleVormen(t, '/beheer/imports/nieuw', (text) => t.match(text, 'CSV-bestand'))
     await inAlleVormen(t, made, (text) => t.match(text, 'Het proefdraaien is bezig'))
     await test.runJobs()

@@ -57,8 +57,8 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
   t.test('failures stand together by their cause, and those of one cause are tried again at once', async (t) => {
     const [row] = await sql`select coalesce(max(id), 0)::int as id from graphile_worker.jobs`
     const before = row!.id as number
-    for (const bestand of [11, 12, 13])
-      await geef({ taak: 'remove-file', attempts: 5, last_error: `bestand ${bestand} is op slot\n  at x` })
+    for (const file of [11, 12, 13])
+      await geef({ taak: 'remove-file', attempts: 5, last_error: `bestand ${file} is op slot\n  at x` })
     await geef({ taak: 'remove-draft', attempts: 5, last_error: 'iets anders' })
     await tab.goto('/beheer/taken')
     const causes = tab.locator('.oorzaken li')

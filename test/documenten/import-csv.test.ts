@@ -136,8 +136,8 @@ t.test('UTF-8', async (t) => {
       ['UTF-32BE with mark', utf32(MARK + HEADER, 'writeUInt32BE'), 0],
     ] as const) {
       for (const size of [1, 2, 3, 1000]) {
-        const fout = await faultOf(readLines(inPieces(bytes, size)))
-        t.match(fout, { code: 'parse_error', message: `op positie ${offset} ` }, `${name} in pieces of ${size}`)
+        const fault = await faultOf(readLines(inPieces(bytes, size)))
+        t.match(fault, { code: 'parse_error', message: `op positie ${offset} ` }, `${name} in pieces of ${size}`)
       }
     }
   })
@@ -147,8 +147,8 @@ t.test('UTF-8', async (t) => {
       Buffer.concat([Buffer.from('uuid,t\u00eftel'), Buffer.from([0xe9]), Buffer.from(`,${HEADER}\n`)]),
       Buffer.concat([Buffer.from(`${MARK}${HEADER}\n${'a,b\n'.repeat(50_000)}`), Buffer.from([0x61, 0xe9])]),
     ]) {
-      const fout = await faultOf(readLines(inPieces(bytes, 64 * 1024)))
-      t.match(fout, { code: 'parse_error', message: `op positie ${bytes.indexOf(0xe9)} ` })
+      const fault = await faultOf(readLines(inPieces(bytes, 64 * 1024)))
+      t.match(fault, { code: 'parse_error', message: `op positie ${bytes.indexOf(0xe9)} ` })
     }
   })
 })
@@ -216,8 +216,8 @@ t.test('a line that names the separator is passed over, wherever the chunks are 
       }
     }
   }
-  const fout = await faultOf(readText(`sep=;\r\n${KOLOMMEN.join(';')}\r\n"a"b`))
-  t.match(fout.message, 'Rij 2, die begint op regel 3 van')
+  const fault = await faultOf(readText(`sep=;\r\n${KOLOMMEN.join(';')}\r\n"a"b`))
+  t.match(fault.message, 'Rij 2, die begint op regel 3 van')
 })
 
 t.test('tabs separate where they make the columns, whatever commas a further column has', async (t) => {
@@ -368,13 +368,13 @@ t.test('records', async (t) => {
       ['a\r\n"b\r\nc\rd"\r"', 4, 6],
     ] as const) {
       for (const size of [1, 2, 1000]) {
-        const fout = await faultOf(linesOf(csv, size))
+        const fault = await faultOf(linesOf(csv, size))
         t.match(
-          fout,
+          fault,
           { code: 'parse_error', message: `Rij ${rowOf}, die begint op regel ${line} ` },
           JSON.stringify(csv),
         )
-        t.match(fout.message, 'niet wordt gesloten')
+        t.match(fault.message, 'niet wordt gesloten')
       }
     }
     t.match(await faultOf(readText(`"${HEADER}\n`)), { code: 'parse_error', message: 'Rij 1, die begint op regel 1 ' })
@@ -388,13 +388,13 @@ t.test('records', async (t) => {
       ['"a,b\n"c",d\n', 2, 2], // the quote missing after a meets the next one
     ] as const) {
       for (const size of [1, 2, 1000]) {
-        const fout = await faultOf(linesOf(csv, size))
+        const fault = await faultOf(linesOf(csv, size))
         t.match(
-          fout,
+          fault,
           { code: 'parse_error', message: `Rij ${rowOf}, die begint op regel ${line} ` },
           JSON.stringify(csv),
         )
-        t.match(fout.message, 'tekst na een sluitend aanhalingsteken')
+        t.match(fault.message, 'tekst na een sluitend aanhalingsteken')
       }
     }
   })
@@ -429,9 +429,9 @@ t.test('records', async (t) => {
       const tooLarge = `${HEADER}\na\n${fill(maxRecordBytes - end.length + 1)}${end}`
       for (const size of [1, 100, 100_000]) {
         t.equal((await readLines(inPieces(Buffer.from(fits), size), { maxRecordBytes })).regels.length, 2)
-        const fout = await faultOf(readLines(inPieces(Buffer.from(tooLarge), size), { maxRecordBytes }))
-        t.match(fout, { code: 'parse_error', message: 'Rij 3, die begint op regel 3 ' })
-        t.match(fout.message, `groter dan ${maxRecordBytes} bytes`)
+        const fault = await faultOf(readLines(inPieces(Buffer.from(tooLarge), size), { maxRecordBytes }))
+        t.match(fault, { code: 'parse_error', message: 'Rij 3, die begint op regel 3 ' })
+        t.match(fault.message, `groter dan ${maxRecordBytes} bytes`)
       }
     }
   })
@@ -517,14 +517,14 @@ t.test('the header', async (t) => {
     for (const naam of KOLOMMEN) {
       const rest = KOLOMMEN.filter((other) => other !== naam)
       for (const instead of [[], [`${naam}s`], [`x ${naam}`], ['']]) {
-        const fout = await faultOf(readText(`${[...rest, ...instead].join(',')}\n`))
-        t.match(fout, { code: 'missing-import-headers', message: `In de kopregel ontbreken: ${naam}.` })
+        const fault = await faultOf(readText(`${[...rest, ...instead].join(',')}\n`))
+        t.match(fault, { code: 'missing-import-headers', message: `In de kopregel ontbreken: ${naam}.` })
       }
     }
     for (const csv of ['\n', `\n${HEADER}\n`, '   ', 'x', ',,,']) {
-      const fout = await faultOf(readText(csv))
-      t.equal(fout.code, 'missing-import-headers')
-      t.match(fout.message, KOLOMMEN.join(', '))
+      const fault = await faultOf(readText(csv))
+      t.equal(fault.code, 'missing-import-headers')
+      t.match(fault.message, KOLOMMEN.join(', '))
     }
   })
 
@@ -557,8 +557,8 @@ t.test('the header', async (t) => {
       t.same(kop, changed, 'kept for the report')
       t.same(valuesOf(kop, regels[0]!, 2), { rij: Object.fromEntries(KOLOMMEN.map((column) => [column, column])) })
     }
-    const fout = await faultOf(readText(`${HEADER.toUpperCase()},Titel\n`))
-    t.match(fout, { code: 'duplicate-import-headers', message: ': titel.' })
+    const fault = await faultOf(readText(`${HEADER.toUpperCase()},Titel\n`))
+    t.match(fault, { code: 'duplicate-import-headers', message: ': titel.' })
     const exact = await readText(`Titel, UUID,${HEADER}\na,b,${HEADER}\n`)
     t.match(
       valuesOf(exact.kop, exact.regels[0]!, 2),
@@ -569,11 +569,11 @@ t.test('the header', async (t) => {
 
   t.test('is refused when a name stands there twice, and all such names are named', async (t) => {
     for (const naam of KOLOMMEN) {
-      const fout = await faultOf(readText(`${HEADER},${naam}\n`))
-      t.match(fout, { code: 'duplicate-import-headers', message: `: ${naam}.` })
+      const fault = await faultOf(readText(`${HEADER},${naam}\n`))
+      t.match(fault, { code: 'duplicate-import-headers', message: `: ${naam}.` })
     }
-    const fout = await faultOf(readText(`${HEADER},eigen,titel,eigen,taal,eigen\n`))
-    t.match(fout, { code: 'duplicate-import-headers', message: ': titel, eigen, taal.' })
+    const fault = await faultOf(readText(`${HEADER},eigen,titel,eigen,taal,eigen\n`))
+    t.match(fault, { code: 'duplicate-import-headers', message: ': titel, eigen, taal.' })
     const many = Array.from({ length: 300 }, (_, i) => `${i}${'x'.repeat(80)}`)
     const long = await faultOf(readText(`${[...KOLOMMEN, ...many, ...many].join(',')}\n`))
     t.match(long, { code: 'duplicate-import-headers', message: 'en nog 280' })
@@ -733,7 +733,7 @@ const LEGE_BODY = { indicatieGebruiksrecht: null, ondertekening: null, integrite
 
 t.test('a row as a document', async (t) => {
   t.test('has every column in its field', async (t) => {
-    const teksten = {
+    const texts = {
       identificatie: 'D-1',
       bronorganisatie: '517439943',
       creatiedatum: '2024-01-02',
@@ -753,7 +753,7 @@ t.test('a row as a document', async (t) => {
     }
     const result = rowToDocument(
       rowOf({
-        ...teksten,
+        ...texts,
         uuid: '4ED3C9AC-8c6e-4b0b-9D2C-1d2f3a4b5c6d',
         bestandsomvang: '12',
         bestandspad: 'map/b.txt',
@@ -773,7 +773,7 @@ t.test('a row as a document', async (t) => {
       zaakUuid: '5ed3c9ac-8c6e-1b0b-9d2c-1d2f3a4b5c6d',
       fouten: [],
       body: {
-        ...teksten,
+        ...texts,
         bestandsomvang: 12,
         indicatieGebruiksrecht: false,
         ondertekening: { soort: 'digitaal', datum: '2024-01-05' },

@@ -81,8 +81,8 @@ t.test('the outcome is that of the rows one by one, whatever the size of the bat
           })
         }),
       )
-      for (const opmerkingen of got) t.strictSame(opmerkingen, expected)
-      return got.every((opmerkingen) => JSON.stringify(opmerkingen) === JSON.stringify(expected))
+      for (const remarks of got) t.strictSame(remarks, expected)
+      return got.every((remarks) => JSON.stringify(remarks) === JSON.stringify(expected))
     }),
     { numRuns: 12, endOnFailure: true },
   )

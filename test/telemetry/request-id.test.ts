@@ -90,10 +90,10 @@ t.test('a job goes on under the id of the request that queued it', async (t) => 
     seen.push(currentRequestId())
     return test.parts.store
   }
-  const [bestand] = await sql<{ id: number }[]>`
+  const [storedFile] = await sql<{ id: number }[]>`
     insert into file (backend, sleutel, omvang) values ('filesystem', 'nergens', 0) returning id`
   const tasks = taskList({ ...test.parts, storeFor } as unknown as TaskParts)
-  await tasks['remove-file']({ bestanden: [bestand!.id], requestId: 'verzoek-3' }, {} as JobHelpers)
+  await tasks['remove-file']({ bestanden: [storedFile!.id], requestId: 'verzoek-3' }, {} as JobHelpers)
   t.same(seen, ['verzoek-3'])
 })
 

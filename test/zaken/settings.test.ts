@@ -48,7 +48,7 @@ t.test('values of eigenschappen are held against their specificatie only when as
     const zaaktype = await givenZaaktype(test)
     const zaak = (await givenZaak(test, { zaaktype })).url
     let number = 0
-    const judge = async (specificatie: object, goed: string[], fout: string[]) => {
+    const judge = async (specificatie: object, goed: string[], fault: string[]) => {
       const naam = `e${++number}`
       const eigenschap = await givenPart(test, 'eigenschappen', {
         zaaktype,
@@ -59,7 +59,7 @@ t.test('values of eigenschappen are held against their specificatie only when as
       const at = `${zaak}/zaakeigenschappen`
       let url = ''
       for (const waarde of goed) url = made(await test.call('POST', at, { zaak, eigenschap, waarde })).url
-      for (const waarde of fout) {
+      for (const waarde of fault) {
         const expected = streng ? ['nonFieldErrors: waarde-incorrect-format'] : []
         t.same(faultsOf(await test.call('PATCH', url, { waarde })), expected, `${naam} ${waarde}`)
         const answer = await test.call('POST', at, { zaak, eigenschap, waarde })

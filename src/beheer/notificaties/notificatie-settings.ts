@@ -64,9 +64,9 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     await mutateFromPage(request, async (m) =>
       m.audit({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: results } }),
     )
-    const fout = results.find(({ outcome }) => outcome === 'failed')
-    if (!fout) return redirectWith(request, reply, `${PATH}#test`, t('Het testbericht is aangekomen.'))
-    const step = STAGE_WORDS[fout.stage].name
+    const fault = results.find(({ outcome }) => outcome === 'failed')
+    if (!fault) return redirectWith(request, reply, `${PATH}#test`, t('Het testbericht is aangekomen.'))
+    const step = STAGE_WORDS[fault.stage].name
     return redirectWith(
       request,
       reply,
@@ -94,8 +94,8 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
   })
 
   async function show(reply: FastifyReply, fields: Values, faults: FormFaults) {
-    const fout: FormFaults = {}
-    const retry = readRetry(fields, fout)
+    const fault: FormFaults = {}
+    const retry = readRetry(fields, fault)
     const [now, pause] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
     const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
     const kanalen = await latest<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>('kanalen-registreren')
@@ -106,8 +106,8 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
       hasSecret: now.dienst?.hasSecret ?? false,
       hasService: now.dienst !== null,
       modus: await readModus(app.read),
-      scheduleFaults: Object.values(fout),
-      schema: Object.keys(fout).length === 0 ? schema(retry) : [],
+      scheduleFaults: Object.values(fault),
+      schema: Object.keys(fault).length === 0 ? schema(retry) : [],
       pause,
       test: test && { ...test, stappen: stepsOf(test.nieuw.stappen) },
       kanalen: kanalen && { ...kanalen, kanalen: kanalen.nieuw.kanalen },

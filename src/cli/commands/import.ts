@@ -175,9 +175,9 @@ type Reason = { reason: string; rows: number }
 /** How many rows were refused for each reason, the most first. */
 async function reasonsOf(report: Response, isLines: boolean): Promise<Reason[]> {
   const counts = new Map<string, number>()
-  const count = (resultaat: string | undefined, opmerking: string | undefined) => {
+  const count = (resultaat: string | undefined, remark: string | undefined) => {
     if (resultaat === 'Geïmporteerd') return
-    const reason = (opmerking ?? '').replace(/^Rij \d+: /, '')
+    const reason = (remark ?? '').replace(/^Rij \d+: /, '')
     if (counts.has(reason) || counts.size < 1000) counts.set(reason, (counts.get(reason) ?? 0) + 1)
   }
   const body = Readable.fromWeb(report.body as never)
@@ -190,8 +190,8 @@ async function reasonsOf(report: Response, isLines: boolean): Promise<Reason[]> 
   } else {
     const { readImportCsv } = await import('../../documenten/import/csv.ts')
     const { kop, regels } = await readImportCsv(body, { maxRecordBytes: 2 * 1024 * 1024 })
-    const [opmerking, resultaat] = [kop.lastIndexOf('opmerking'), kop.lastIndexOf('resultaat')]
-    for await (const cells of regels) count(cells[resultaat], cells[opmerking])
+    const [remark, resultaat] = [kop.lastIndexOf('opmerking'), kop.lastIndexOf('resultaat')]
+    for await (const cells of regels) count(cells[resultaat], cells[remark])
   }
   return [...counts].map(([reason, rows]) => ({ reason, rows })).sort((a, b) => b.rows - a.rows)
 }

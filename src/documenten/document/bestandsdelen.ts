@@ -57,7 +57,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  async function receive(request: FastifyRequest, omvang: number): Promise<Received> {
+  async function receive(request: FastifyRequest, size: number): Promise<Received> {
     if (!request.isMultipart()) {
       const { lock, inhoud } = (request.body ?? {}) as { lock?: string; inhoud?: string }
       if (inhoud) throw noFile()
@@ -70,7 +70,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
         if (part.type === 'file' && part.fieldname === 'inhoud') {
           await discard(store, bytes)
           bytes = null
-          bytes = await store.write(newKey(), exactly(part.file, omvang), { fresh: true })
+          bytes = await store.write(newKey(), exactly(part.file, size), { fresh: true })
         } else if (part.type === 'file') part.file.resume()
         else if (part.fieldname === 'lock') lock = fieldText(part)
         else if (part.fieldname === 'inhoud' && fieldText(part) !== '') throw noFile()
@@ -100,8 +100,8 @@ async function* exactly(bytes: AsyncIterable<Buffer>, omvang: number): AsyncGene
   if (size < omvang) throw wrongSize(omvang)
 }
 
-function wrongSize(omvang: number): Problem {
-  return invalid('nonFieldErrors', 'file-size', `Dit bestandsdeel is ${omvang} bytes groot.`)
+function wrongSize(size: number): Problem {
+  return invalid('nonFieldErrors', 'file-size', `Dit bestandsdeel is ${size} bytes groot.`)
 }
 
 function findBestandsdeel(db: Mutation['read'], uuid: string): Promise<BestandsdeelRow | undefined> {

@@ -46,14 +46,14 @@ export async function insertFile(m: Mutation, backend: string, bytes: StoredByte
 export type PlannedPart = { uuid: string; volgnummer: number; omvang: number; voltooid: false }
 
 /** The parts in which a file of this size comes. @throws Problem 400 when there are too many */
-export function planUpload(parts: UploadParts, omvang: number): PlannedPart[] {
+export function planUpload(parts: UploadParts, total: number): PlannedPart[] {
   const size = parts.config.uploadChunkSize
-  const count = Math.ceil(omvang / size)
+  const count = Math.ceil(total / size)
   if (count > MAX_PARTS) throw invalid('bestandsomvang', 'max_value', `Deze waarde is ten hoogste ${MAX_PARTS * size}.`)
   return Array.from({ length: count }, (_, before) => ({
     uuid: randomUUID(),
     volgnummer: before + 1,
-    omvang: Math.min(size, omvang - before * size),
+    omvang: Math.min(size, total - before * size),
     voltooid: false,
   }))
 }
@@ -69,8 +69,8 @@ export async function insertParts(m: Mutation, documentId: number, planned: Plan
 }
 
 /** Plans the parts of content of this size that comes later, and inserts them. */
-export const openUpload = (m: Mutation, parts: UploadParts, documentId: number, omvang: number): Promise<void> =>
-  insertParts(m, documentId, planUpload(parts, omvang))
+export const openUpload = (m: Mutation, parts: UploadParts, documentId: number, size: number): Promise<void> =>
+  insertParts(m, documentId, planUpload(parts, size))
 
 /** Removes the parts of an upload; a job removes the bytes that had come. */
 export async function closeUpload(m: Mutation, documentId: number): Promise<void> {

@@ -71,7 +71,7 @@ function contains(outer: string, inner: string): boolean {
 
 // ---- the path as text ----
 
-const TEKSTEN = {
+const TEXTS = {
   'path-empty': 'Er is geen pad opgegeven.',
   'path-absolute': 'Het pad moet relatief zijn ten opzichte van de importmap.',
   'path-parent': "Het pad mag geen '..' bevatten.",
@@ -89,11 +89,11 @@ const TEKSTEN = {
 }
 
 /** Why a path or file was refused. The text never holds a path: the row shows the one that was supplied. */
-export type PathFault = { code: keyof typeof TEKSTEN; text: string }
+export type PathFault = { code: keyof typeof TEXTS; text: string }
 
 /** A refusal with its words, as a row of the report has it. */
 export function pathFault(code: PathFault['code']): PathFault {
-  return { code, text: TEKSTEN[code] }
+  return { code, text: TEXTS[code] }
 }
 
 /** What can be refused without looking at any file. `..` is refused also where the result would stay inside. */

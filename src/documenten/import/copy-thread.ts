@@ -37,7 +37,7 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
     const placements: Placement[] = []
     const targets: number[] = []
     try {
-      for (const bestand of files) results.push(copyOne(bestand))
+      for (const file of files) results.push(copyOne(file))
       for (const target of targets) fsyncSync(target)
       return { results, placements }
     } catch (error) {
@@ -79,19 +79,19 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   /** Copies exactly as many bytes as the file had when it was opened. */
   function copyBytes(source: OpenedSource, target: number, algoritme?: string) {
     const sha256 = createHash('sha256')
-    const controle = checksumOf(algoritme)
+    const checksum = checksumOf(algoritme)
     for (let position = 0; position < source.size; ) {
       if (Atomics.load(stop, 0) === 1) throw new Gestopt()
       const wanted = Math.min(CHUNK, source.size - position)
       const bytes = buffer.subarray(0, readAt(source.fd, wanted, position))
       if (bytes.length === 0) throw new SourceFault('file-changed') // it has become shorter
       sha256.update(bytes)
-      controle?.update(bytes)
+      checksum?.update(bytes)
       for (let written = 0; written < bytes.length; ) written += writeSync(target, bytes, written)
       position += bytes.length
     }
     requireUnchanged(source)
-    return { sha256: sha256.digest('hex'), ...(controle && { controle: controle.digest() }) }
+    return { sha256: sha256.digest('hex'), ...(checksum && { controle: checksum.digest() }) }
   }
 }
 

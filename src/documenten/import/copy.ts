@@ -203,12 +203,12 @@ export async function copyToStore(
   const queue = files.entries()
 
   async function work() {
-    for (const [index, bestand] of queue) {
+    for (const [index, file] of queue) {
       either.throwIfAborted()
-      const opened = source.open(bestand.bestandspad)
+      const opened = source.open(file.bestandspad)
       const leave = await places.enter('fout' in opened ? 0 : opened.size)
       try {
-        results[index] = await copyThrough(store, opened, bestand, either)
+        results[index] = await copyThrough(store, opened, file, either)
       } finally {
         leave()
       }
@@ -231,13 +231,13 @@ async function copyThrough(
   signal: AbortSignal,
 ): Promise<Copied> {
   if ('fout' in source) return { nummer, fout: source.fout }
-  const controle = checksumOf(algoritme)
+  const checksum = checksumOf(algoritme)
   let fout: PathFault | undefined // kept here as well, because a backend may wrap the error of its source
 
   async function* bytes() {
     try {
       for await (const chunk of bytesOf(source as OpenedSource)) {
-        controle?.update(chunk)
+        checksum?.update(chunk)
         yield chunk
       }
     } catch (error) {
@@ -249,7 +249,7 @@ async function copyThrough(
   const stream = bytes()
   try {
     const written = await store.write(sleutel, stream, { signal, fresh: true })
-    return { nummer, ...written, ...(controle && { controle: controle.digest() }) }
+    return { nummer, ...written, ...(checksum && { controle: checksum.digest() }) }
   } catch (error) {
     if (fout) return { nummer, fout }
     if (error instanceof ContentRefused) return { nummer, fout: pathFault(error.code) }

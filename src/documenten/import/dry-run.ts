@@ -132,7 +132,7 @@ async function judge(
   const zaakFaults = await caseLinks.judge(sql, withZaak(rows), { lock: false })
   const candidates = await lookAtFiles(config.importBaseDir, rows, (row) => conflict(row, taken) !== undefined)
   const { accepted, refused } = judgeInOrder(candidates, taken, zaakFaults)
-  for (const [nummer, fout] of refused) faults.set(nummer, fout)
+  for (const [nummer, fault] of refused) faults.set(nummer, fault)
   await sql`
     insert into import_draft_key (concept_id, sleutel)
     select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
@@ -173,9 +173,9 @@ const NOT_READ = { sleutel: '', omvang: 0, sha256: '' }
 async function lookAt(source: OpenedSource | Refused, { input }: TypedRow): Promise<Candidate['bestand']> {
   if ('fout' in source) return { fout: `bestandspad: ${source.fout.text}` }
   try {
-    const controle = input.integriteit?.waarde ? checksumOf(input.integriteit.algoritme) : undefined
-    if (controle) for await (const chunk of bytesOf(source)) controle.update(chunk)
-    const faults = contentFaults(input, { omvang: source.size, ...(controle && { controle: controle.digest() }) })
+    const checksum = input.integriteit?.waarde ? checksumOf(input.integriteit.algoritme) : undefined
+    if (checksum) for await (const chunk of bytesOf(source)) checksum.update(chunk)
+    const faults = contentFaults(input, { omvang: source.size, ...(checksum && { controle: checksum.digest() }) })
     return faults.length > 0 ? { fout: faults.join(' ') } : { ...NOT_READ, omvang: source.size }
   } catch (error) {
     if (error instanceof SourceFault) return { fout: `bestandspad: ${error.fout.text}` }

@@ -31,7 +31,7 @@ export async function insertDocuments(target: Target, rows: Candidate[], faults:
     const outcome = await insertAll(target, accepted)
     if ('inserted' in outcome) {
       for (const { nummer, uuid, identificatie } of outcome.inserted) made.set(nummer, { uuid, identificatie })
-      for (const [nummer, fout] of refused) faults.set(nummer, fout)
+      for (const [nummer, fault] of refused) faults.set(nummer, fault)
       for (const { uuid, input } of accepted) {
         taken.uuids.add(uuid)
         if (input.identificatie) taken.nummers.add(numberKey(input))

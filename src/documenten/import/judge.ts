@@ -20,10 +20,10 @@ export type ReadRow = {
   input: Metagegevens
 }
 export type TypedRow = ReadRow & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
-type Bestand = { sleutel: string; omvang: number; sha256: string }
+type StoredFile = { sleutel: string; omvang: number; sha256: string }
 /** A row of which nothing but its file can be at fault, and what became of that. */
-export type Candidate = TypedRow & { bestand: Bestand | { fout: string } }
-export type WithFile = TypedRow & { bestand: Bestand }
+export type Candidate = TypedRow & { bestand: StoredFile | { fout: string } }
+export type WithFile = TypedRow & { bestand: StoredFile }
 /** Whether its file was copied; otherwise the row carries what is wrong with it. */
 export function hasFile(row: Candidate): row is WithFile {
   return 'sleutel' in row.bestand
@@ -82,9 +82,9 @@ export async function judgeTypes(
   return rows.flatMap((row) => {
     const { nummer, uuid, input } = row
     const type = typeByUuid.get(typeUuid(input.informatieobjecttype) ?? '')
-    const fout = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
-    if (!type || fout) {
-      faults.set(nummer, fout ?? GEEN_TYPE)
+    const fault = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
+    if (!type || fault) {
+      faults.set(nummer, fault ?? GEEN_TYPE)
       return []
     }
     return {
@@ -165,8 +165,8 @@ export function judgeInOrder(rows: Candidate[], { uuids, nummers }: Taken, zaakF
   const refused: [number, string][] = []
   for (const row of rows) {
     const { nummer, uuid, input, bestand } = row
-    const fout = conflict(row, taken) ?? zaakFaults.get(nummer) ?? ('fout' in bestand ? bestand.fout : undefined)
-    if (fout) refused.push([nummer, fout])
+    const fault = conflict(row, taken) ?? zaakFaults.get(nummer) ?? ('fout' in bestand ? bestand.fout : undefined)
+    if (fault) refused.push([nummer, fault])
     else if (hasFile(row)) {
       accepted.push(row)
       taken.uuids.add(uuid)

@@ -24,7 +24,7 @@ export type BatchParts = {
   config: Config
   database: Database
   store: Store
-  copyFiles(bestanden: FileToCopy[]): Promise<Copied[]>
+  copyFiles(files: FileToCopy[]): Promise<Copied[]>
   log: Logger
 }
 

@@ -35,7 +35,7 @@ export function requireUnchanged({ fd, size, mtimeMs }: OpenedSource): void {
   if (now.size !== size || now.mtimeMs !== mtimeMs) throw new SourceFault('file-changed')
 }
 
-type Controle = { update(bytes: Uint8Array): void; digest(): string }
+type Checksum = { update(bytes: Uint8Array): void; digest(): string }
 
 const HASHES = new Map([
   ['md5', 'md5'],
@@ -49,7 +49,7 @@ const AVAILABLE = new Set(getHashes())
 // builds differ: one in FIPS mode has no md5
 
 /** Computes a checksum by the algorithms of `integriteit`; undefined for one that Node does not have. */
-export function checksumOf(algoritme = ''): Controle | undefined {
+export function checksumOf(algoritme = ''): Checksum | undefined {
   if (algoritme === 'crc_32') {
     let crc = 0
     return {

@@ -28,13 +28,13 @@ export type Measured = {
 /** Counts and hashes bytes that pass. */
 export function measure(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Measured {
   const hash = createHash('sha256')
-  let omvang = 0
+  let size = 0
   let fault: { error: unknown } | undefined
   async function* measure() {
     try {
       for await (const chunk of abortable(bytes, signal)) {
         hash.update(chunk)
-        omvang += chunk.byteLength
+        size += chunk.byteLength
         yield chunk
       }
     } catch (error) {
@@ -42,7 +42,7 @@ export function measure(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal):
       throw error
     }
   }
-  return { stream: measure(), omvang: () => omvang, sha256: () => hash.digest('hex'), fault: () => fault }
+  return { stream: measure(), omvang: () => size, sha256: () => hash.digest('hex'), fault: () => fault }
 }
 
 /** Ends at once when the signal does, also while the source is silent. */

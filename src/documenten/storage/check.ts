@@ -48,7 +48,7 @@ export type CheckOptions = {
   progress?: (so: CheckResult) => void
 }
 type Parts = Stores & { database: Database }
-type Bestand = { id: number; sleutel: string; omvang: number; sha256: Buffer | null }
+type FileRow = { id: number; sleutel: string; omvang: number; sha256: Buffer | null }
 
 const PAGE = 1000
 const AT_ONCE = 4
@@ -187,7 +187,7 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
   const { sql } = check.database
   for (let after = 0; ; ) {
     // Younger documents were not there yet when the list was made.
-    const page = await connection<(Bestand & { gevonden: number | null; vermist: boolean })[]>`
+    const page = await connection<(FileRow & { gevonden: number | null; vermist: boolean })[]>`
       select b.id, b.sleutel, b.omvang, b.sha256, b.missing_since is not null as vermist, a.omvang as gevonden
       from file b left join aanwezig a on a.sleutel = b.sleutel
       where b.id > ${after} and b.backend = ${backend} and b.created_at < ${begin} order by b.id limit ${PAGE}`
@@ -195,21 +195,21 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
     after = lastOf(page).id
     const missing: number[] = []
     const back: number[] = []
-    await inParallel([...page], AT_ONCE, async (bestand) => {
+    await inParallel([...page], AT_ONCE, async (file) => {
       so.documents++
-      const suspect = bestand.gevonden !== bestand.omvang
+      const suspect = file.gevonden !== file.omvang
       const kind =
-        suspect || options.verify ? await faultOf(check.database, store, bestand, options.verify === true) : undefined
+        suspect || options.verify ? await faultOf(check.database, store, file, options.verify === true) : undefined
       if (!kind) {
-        if (bestand.vermist) back.push(bestand.id)
+        if (file.vermist) back.push(file.id)
         return
       }
       // It may have been deleted or moved since.
-      if (!(await isNeeded(check.database, backend, bestand))) return
-      const relinked = options.repair === true && (await useCopy(check, backend, bestand))
+      if (!(await isNeeded(check.database, backend, file))) return
+      const relinked = options.repair === true && (await useCopy(check, backend, file))
       if (relinked) so.relinked++
-      else if (kind === 'missing') missing.push(bestand.id)
-      found(check, kind, bestand.sleutel, relinked)
+      else if (kind === 'missing') missing.push(file.id)
+      found(check, kind, file.sleutel, relinked)
     })
     if (options.repair && missing.length + back.length > 0) {
       const noted = await sql`
@@ -229,7 +229,7 @@ function found({ backend, options, so }: Check, kind: Finding['kind'], sleutel: 
 }
 
 /** Bytes that were taken over as they lie get their checksum the first time that they are read. */
-async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, sha256 }: Bestand, verify: boolean) {
+async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, sha256 }: FileRow, verify: boolean) {
   const there = await store.read(sleutel)
   there?.stream.destroy()
   if (!there) return 'missing'
@@ -243,7 +243,7 @@ async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, s
 }
 
 /** Whether the row is there and a document names it: of one that was deleted only a job may have to remove the rest. */
-async function isNeeded({ sql }: Database, backend: Backend, { id, sleutel }: Bestand): Promise<boolean> {
+async function isNeeded({ sql }: Database, backend: Backend, { id, sleutel }: FileRow): Promise<boolean> {
   const rows = await sql`
     select from file b where b.id = ${id} and b.backend = ${backend} and b.sleutel = ${sleutel}
       and (exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)
@@ -252,7 +252,7 @@ async function isNeeded({ sql }: Database, backend: Backend, { id, sleutel }: Be
 }
 
 /** A document that was moved, or restored from a copy, may have its bytes under the same key in another store. */
-async function useCopy(parts: Parts, backend: Backend, { id, sleutel, sha256 }: Bestand): Promise<boolean> {
+async function useCopy(parts: Parts, backend: Backend, { id, sleutel, sha256 }: FileRow): Promise<boolean> {
   for (const other of await usedBackends(parts)) {
     if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
     const rows = await parts.database.sql<{ id: number }[]>`

@@ -21,7 +21,7 @@ export type Moved = {
 }
 export type Defect = 'missing' | 'damaged'
 
-type Bestand = { id: number; backend: string; sleutel: string; omvang: number; sha256: Buffer | null }
+type FileRow = { id: number; backend: string; sleutel: string; omvang: number; sha256: Buffer | null }
 
 const PAGE = 100
 const AT_ONCE = 4
@@ -45,20 +45,20 @@ export async function moveBytes(
   // Two runs would take each other's copies for what an interrupted run has left.
   return withLock(database, async (lockHeld) => {
     for (let after = 0; ; ) {
-      const page = await database.sql<Bestand[]>`
+      const page = await database.sql<FileRow[]>`
         select id, backend, sleutel, omvang, sha256 from file
         where id > ${after} and backend <> ${to} order by id limit ${PAGE}`
       if (page.length === 0) return total
       after = lastOf(page).id
       await lockHeld()
-      await inParallel(page, AT_ONCE, async (bestand) => {
+      await inParallel(page, AT_ONCE, async (file) => {
         signal?.throwIfAborted()
-        const outcome = await move(parts, bestand, target, signal)
+        const outcome = await move(parts, file, target, signal)
         if (outcome === 'moved') {
           total.moved++
-          total.bytes += bestand.omvang
+          total.bytes += file.omvang
         } else if (outcome !== 'gone') total.failed++
-        const { backend, sleutel } = bestand
+        const { backend, sleutel } = file
         const failed = outcome === 'missing' || outcome === 'damaged'
         report(total, failed ? { backend, sleutel, kind: outcome } : undefined)
       })
@@ -68,13 +68,13 @@ export async function moveBytes(
 
 async function move(
   { database, storeFor }: Stores & { database: Database },
-  bestand: Bestand,
+  file: FileRow,
   target: Store,
   signal?: AbortSignal,
 ): Promise<'moved' | 'gone' | Defect> {
-  const { id, backend, sleutel, sha256 } = bestand
+  const { id, backend, sleutel, sha256 } = file
   const found = await storeFor(backend).read(sleutel)
-  if (!found) return (await isThere(database, bestand)) ? 'missing' : 'gone'
+  if (!found) return (await isThere(database, file)) ? 'missing' : 'gone'
   const copy = await target.write(sleutel, found.stream, signal && { signal }).finally(() => found.stream.destroy())
   const expected = sha256 ?? Buffer.from(copy.sha256, 'hex') // bytes that were taken over as they lie may have none yet
   const same = copy.sha256 === expected.toString('hex')
@@ -103,7 +103,7 @@ async function deleteLeftOver({ sql }: Database, target: Store, key: string): Pr
   if (!row) await target.remove(key)
 }
 
-async function isThere({ sql }: Database, { id, backend, sleutel }: Bestand): Promise<boolean> {
+async function isThere({ sql }: Database, { id, backend, sleutel }: FileRow): Promise<boolean> {
   const rows = await sql`select from file where id = ${id} and backend = ${backend} and sleutel = ${sleutel}`
   return rows.length > 0
 }

@@ -219,9 +219,9 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
             ? null
             : seal(certificateKey),
     })
-    const fout = stepsOf(steps).find(({ ok }) => !ok)
-    if (fout)
-      throwFormFaults({ tochOpslaan: t`De test is mislukt: ${fout.name.toLowerCase()}. ${fout.detail} ${fout.advice}` })
+    const fault = stepsOf(steps).find(({ ok }) => !ok)
+    if (fault)
+      throwFormFaults({ tochOpslaan: t`De test is mislukt: ${fault.name.toLowerCase()}. ${fault.detail} ${fault.advice}` })
   }
 }
 
