@@ -78,19 +78,19 @@ async function writeClients(
 ): Promise<void> {
   await sql`delete from applicatie_client where applicatie_id = ${applicatieId} and client_id <> all(${client_ids}::text[])`
   await sql`delete from applicatie_client_more where applicatie_id = ${applicatieId}`
-  for (const [volgorde, clientId] of client_ids.entries()) {
+  for (const [order, clientId] of client_ids.entries()) {
     if (clientId === '' || clientId.length > 50) {
       remark('client-id', 'Een client-id is leeg of langer dan 50 tekens, en is weggelaten.', 'clientIds')
       continue
     }
     const [own] = await sql<{ client_id: string }[]>`
-      insert into applicatie_client (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${volgorde})
+      insert into applicatie_client (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${order})
       on conflict (client_id) do update set volgorde = excluded.volgorde
         where applicatie_client.applicatie_id = excluded.applicatie_id
       returning client_id`
     if (own) continue
     await sql`
-      insert into applicatie_client_more (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${volgorde})
+      insert into applicatie_client_more (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${order})
       on conflict do nothing`
     remark(
       'client-id-dubbel',

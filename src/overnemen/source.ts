@@ -87,7 +87,7 @@ export class UnreadableContents extends Error {
 export type Contents = (pad: string) => Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>
 
 export type Source = {
-  plan(ronde: number): Promise<StepPlan[]>
+  plan(round: number): Promise<StepPlan[]>
   read(step: Step): Promise<Portion>
   contents?: Contents
   /** Kinds of which a round sees every object, so that those it did not see are gone. */

@@ -123,10 +123,10 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, plans
     if (!planned) {
       const last = Math.max(...plans.map(({ fase }) => fase), 0)
       const all = [...plans, ...ownSteps(locked).map((step) => ({ ...step, fase: step.fase + last + 1 }))]
-      for (const [volgorde, { fase, naam, van, tot, verwacht }] of all.entries())
+      for (const [order, { fase, naam, van, tot, verwacht }] of all.entries())
         await sql`
           insert into takeover_step (takeover_id, ronde, fase, volgorde, naam, van, tot, verwacht)
-          values (${takeover.id}, ${locked.ronde}, ${fase}, ${volgorde}, ${naam}, ${van ?? null}, ${tot ?? null}, ${verwacht})`
+          values (${takeover.id}, ${locked.ronde}, ${fase}, ${order}, ${naam}, ${van ?? null}, ${tot ?? null}, ${verwacht})`
     }
     await queueSteps(sql, locked)
   })

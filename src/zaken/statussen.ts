@@ -93,15 +93,15 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     '/statussen',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
     async (request, reply) => {
-      const { zaak, statustype, indicatieLaatstGezetteStatus: laatst } = request.query
+      const { zaak, statustype, indicatieLaatstGezetteStatus: last } = request.query
       const conditions = [
         ...byUrl('x.zaakId', zaak, request.base, 'zaak'),
         ...byType('x.statustypeId', 'x.statustypeUrl', statustype, request.base, 'statustype'),
-        ...(laatst === undefined ? [] : [laatst ? sql`x.laatst` : sql`not x.laatst`]),
+        ...(last === undefined ? [] : [last ? sql`x.laatst` : sql`not x.laatst`]),
       ]
       const counted = [
         ...byType('z.typeId', 'z.typeUrl', statustype, request.base, 'statustype'),
-        ...by('z.groep', laatst === undefined ? undefined : laatst ? 'laatst' : 'eerder'),
+        ...by('z.groep', last === undefined ? undefined : last ? 'laatst' : 'eerder'),
       ]
       return sendPage(request, reply, source, conditions, counted, isOnlyType(conditions, statustype, request.base))
     },

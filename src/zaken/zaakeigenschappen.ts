@@ -200,15 +200,15 @@ function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boole
   if (waarden.length > 0) return waarden.includes(waarde)
   if (formaat === 'tekst') return [...waarde].length <= Number.parseInt(lengte, 10)
   if (formaat === 'getal') {
-    const [geheel = 0, decimalen] = lengte.split(',').map((cijfers) => Number.parseInt(cijfers, 10) || 0)
+    const [whole = 0, decimals] = lengte.split(',').map((digits) => Number.parseInt(digits, 10) || 0)
     const [all, voor = '', achter] = /^(\d*)(?:,(\d*))?$/.exec(waarde) ?? []
     if (all === undefined) return false
-    if (achter === undefined) return voor.length <= geheel + (decimalen ?? 0) // the comma may be left out
-    return voor.length <= geheel && decimalen !== undefined && achter.length <= decimalen
+    if (achter === undefined) return voor.length <= whole + (decimals ?? 0) // the comma may be left out
+    return voor.length <= whole && decimals !== undefined && achter.length <= decimals
   }
-  const [, jaar, maand, dag, uur = '00', minuut = '00', seconde = '00'] =
+  const [, year, month, day, hour = '00', minute = '00', second = '00'] =
     (formaat === 'datum' ? DATE : DATE_TIME).exec(waarde) ?? []
-  const iso = `${jaar}-${maand}-${dag}T${uur}:${minuut}:${seconde}.000Z`
+  const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`
   const moment = new Date(iso)
   return !Number.isNaN(moment.getTime()) && moment.toISOString() === iso // 31 February is no day
 }

@@ -333,8 +333,8 @@ t.test('rights for a catalogue and for a type', async (t) => {
   })
 
   t.test('a right without rows at this moment stays', async (t) => {
-    const leeg = await givenCatalogus(test)
-    const body = await given({ autorisaties: [ztc], catalogusAutorisaties: [recht({ catalogus: leeg })] })
+    const empty = await givenCatalogus(test)
+    const body = await given({ autorisaties: [ztc], catalogusAutorisaties: [recht({ catalogus: empty })] })
     t.strictSame(body.autorisaties, [ztc])
     t.strictSame((await call('PATCH', body.url, { autorisaties: [ztc] })).body, body)
   })

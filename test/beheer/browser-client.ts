@@ -9,7 +9,7 @@ export type PagesClient = {
   cookies: Map<string, string>
   get(url: string): Promise<LightMyRequestResponse>
   /** Sends a form with the token of the page where it stands (`van`, or else the address itself). */
-  post(url: string, form?: Form, van?: string): Promise<LightMyRequestResponse>
+  post(url: string, form?: Form, from?: string): Promise<LightMyRequestResponse>
   login(gebruikersnaam: string, wachtwoord: string): Promise<LightMyRequestResponse>
 }
 
@@ -51,8 +51,8 @@ export function pagesClient(
   const self: PagesClient = {
     cookies,
     get: (url) => send('GET', url),
-    post: async (url, form = {}, van = url) => {
-      const { body } = await send('GET', van)
+    post: async (url, form = {}, from = url) => {
+      const { body } = await send('GET', from)
       const [, _csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(body) ?? []
       return send('POST', url, Array.isArray(form) ? [['_csrf', _csrf], ...form] : { _csrf, ...form })
     },

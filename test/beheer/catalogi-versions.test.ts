@@ -34,7 +34,7 @@ async function submitForm(beheerder: PagesClient, url: string, form: Record<stri
   return String(answer.headers.location)
 }
 
-const dag = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 t.test('an example is a whole zaaktype, that can be published as it is', async (t) => {
   const { beheerder, catalogus, call } = await setUp(t)
@@ -54,12 +54,12 @@ t.test(
     const { beheerder, catalogus, call } = await setUp(t)
     const first = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
     await submitForm(beheerder, `${first}/publiceren`, { mee: 'true' })
-    const same = await beheerder.post(`${first}/nieuwe-versie`, { beginGeldigheid: dag(0) })
+    const same = await beheerder.post(`${first}/nieuwe-versie`, { beginGeldigheid: day(0) })
     t.equal(same.statusCode, 400)
     t.match(same.body, 'twee versies gelden nooit op dezelfde dag')
-    const second = await submitForm(beheerder, `${first}/nieuwe-versie`, { beginGeldigheid: dag(10) })
+    const second = await submitForm(beheerder, `${first}/nieuwe-versie`, { beginGeldigheid: day(10) })
     const [old, copy] = [(await call('GET', api(first))).body, (await call('GET', api(second))).body]
-    t.match(copy, { concept: true, identificatie: old.identificatie, beginGeldigheid: dag(10), eindeGeldigheid: null })
+    t.match(copy, { concept: true, identificatie: old.identificatie, beginGeldigheid: day(10), eindeGeldigheid: null })
     for (const part of ['statustypen', 'resultaattypen', 'roltypen', 'eigenschappen', 'informatieobjecttypen'])
       t.equal(copy[part].length, old[part].length, part)
     t.notSame(copy.statustypen, old.statustypen)
@@ -81,7 +81,7 @@ t.test(
     t.match(verschillen, 'Doorlooptijd 28 dagen (4 weken) 42 dagen (6 weken)')
     t.match(verschillen, '“Gemachtigde” is toegevoegd .')
     await submitForm(beheerder, `${second}/publiceren`)
-    t.equal((await call('GET', api(first))).body.eindeGeldigheid, dag(9))
+    t.equal((await call('GET', api(first))).body.eindeGeldigheid, day(9))
     t.equal((await call('GET', api(second))).body.concept, false)
   },
 )
@@ -129,8 +129,8 @@ t.test('the end of a type cannot come before its beginning, and can be taken bac
   const zaaktype = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
   await submitForm(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
   t.equal((await beheerder.post(`${zaaktype}/beeindigen`, { eindeGeldigheid: '2020-01-01' })).statusCode, 400)
-  await submitForm(beheerder, `${zaaktype}/beeindigen`, { eindeGeldigheid: dag(30) })
-  t.equal((await call('GET', api(zaaktype))).body.eindeGeldigheid, dag(30))
+  await submitForm(beheerder, `${zaaktype}/beeindigen`, { eindeGeldigheid: day(30) })
+  t.equal((await call('GET', api(zaaktype))).body.eindeGeldigheid, day(30))
   await submitForm(beheerder, `${zaaktype}/beeindigen`, { eindeGeldigheid: '' })
   t.equal((await call('GET', api(zaaktype))).body.eindeGeldigheid, null)
 })
@@ -148,7 +148,7 @@ t.test('a zaaktype is copied to another catalogue, with the types that lack ther
     catalogus: uuidOf(other),
     omschrijving: 'Kopie',
     identificatie: 'KOPIE',
-    beginGeldigheid: dag(0),
+    beginGeldigheid: day(0),
   })
   const { body } = await call('GET', api(copy))
   t.match(body, {

@@ -99,14 +99,14 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     await tab.goto(page)
     t.match(await tab.textContent('main'), /Er draait geen worker|Loopt/)
     t.same(await accessibilityFaults(tab), [])
-    for (const [verwerkt, percent] of [
+    for (const [processed, percent] of [
       [10, 25],
       [20, 50],
     ] as const) {
-      await database.sql`update import set verwerkt = ${verwerkt}, geslaagd = ${verwerkt - 1} where uuid = ${uuid}`
+      await database.sql`update import set verwerkt = ${processed}, geslaagd = ${processed - 1} where uuid = ${uuid}`
       await tab.waitForSelector(`[data-waarde=procent]:text-is("${percent}%")`, { timeout: 60_000 })
       t.equal(await tab.evaluate("document.querySelector('progress').value"), percent)
-      t.equal(await tab.textContent('[data-waarde=verwerkt]'), String(verwerkt))
+      t.equal(await tab.textContent('[data-waarde=verwerkt]'), String(processed))
       t.equal(await tab.textContent('[data-waarde=mislukt]'), '1')
     }
     t.equal(await tab.textContent('[role=status][data-waarde]'), '', 'nothing is spoken in the first seconds')

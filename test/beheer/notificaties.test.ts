@@ -19,7 +19,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
   const { receiver } = test
   const { tab, klachten } = await asBeheerder(test, 'operator')
   const main = () => tab.textContent('main')
-  const aantal = async () => (await tab.$$('tbody tr')).length
+  const count = async () => (await tab.$$('tbody tr')).length
   const refuseAll = () => {
     receiver.answer = (response) => response.writeHead(403).end(KWAAD)
   }
@@ -65,9 +65,9 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     t.match(await tab.textContent('.oorzaken li'), /status 403.*1 bericht.*Controleer client-ID en secret/s)
     t.same(await accessibilityFaults(tab), [])
     await tab.goto('/beheer/notificaties?status=mislukt&oorzaak=dns')
-    t.equal(await aantal(), 0)
+    t.equal(await count(), 0)
     await tab.click('.oorzaken li a')
-    t.equal(await aantal(), 1)
+    t.equal(await count(), 1)
     await tab.click('.oorzaken li .knop-tweede')
     t.match(await main(), /1 mislukt bericht.*oorzaak: De dienst antwoordde met status 403, bij de notificatiedienst/s)
   })
@@ -86,7 +86,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
       await tab.click(selector)
     }
     await clickAndWait('text=Naar wat vandaag is mislukt')
-    t.equal(await aantal(), 4)
+    t.equal(await count(), 4)
     await clickAndWait('text=Alle mislukte uit dit filter opnieuw versturen')
     t.match(await main(), '4 mislukte berichten')
     t.same(await accessibilityFaults(tab), [])
@@ -119,7 +119,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     for (const [query, expected] of counts) {
       const answer = await tab.goto(`/beheer/notificaties?${query}`)
       t.equal(answer!.status(), 200, query)
-      t.equal(await aantal(), query.includes('%00') ? await aantal() : expected, query)
+      t.equal(await count(), query.includes('%00') ? await count() : expected, query)
     }
     await tab.goto('/beheer/notificaties?object=rubbish')
     t.match(await main(), 'Vul de URL of de UUID van een object in')

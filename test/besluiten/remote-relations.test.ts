@@ -243,15 +243,15 @@ t.test('brc-006: a besluit moves between cases here, elsewhere and none, and is 
 
 t.test('brc-006: a besluit that the server of its new case refuses stays where it was, as it was', async (t) => {
   const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElsewhere(t)
-  for (const van of ['', eigen, at(2)]) {
-    const besluit = await typen.besluit({ zaak: van, toelichting: 'eerst' })
+  for (const from of ['', eigen, at(2)]) {
+    const besluit = await typen.besluit({ zaak: from, toelichting: 'eerst' })
     const before = [await hier(), daar(2)]
     const told = await counts(test, 'besluit')
     const zaakbesluiten = (await test.call('GET', `${eigen}/besluiten`)).body
     for (const antwoord of [403, 500, 'weg', 'doet en valt weg'] as const) {
       elders.state.antwoord = antwoord
       t.same(faults(await patch(besluit.url, { zaak: at(1), toelichting: 'x' })), ['zaak: pending-relations'])
-      t.same((await test.call('GET', besluit.url)).body, besluit, `${van} ${antwoord}`)
+      t.same((await test.call('GET', besluit.url)).body, besluit, `${from} ${antwoord}`)
       t.same((await test.call('GET', `${eigen}/besluiten`)).body, zaakbesluiten)
     }
     elders.state.antwoord = undefined
@@ -316,7 +316,7 @@ t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing',
       besluit: besluitBody(typen.besluittype, { zaak, ingangsdatum: '2025-03-04' }),
       besluitinformatieobjecten: [...documenten, ...more].map((informatieobject) => ({ informatieobject })),
     })
-  const leeg = async () => {
+  const empty = async () => {
     const [row] = await sql`select (select count(*) from besluit)::int as besluiten,
       (select count(*) from objectinformatieobject)::int as relaties, (select count(*) from audit where resource in ('besluit', 'besluitinformatieobject'))::int as regels`
     return [row!.besluiten, row!.relaties, row!.regels, daar(1), elders.staat(lijst).length, await hier()]
@@ -336,7 +336,7 @@ t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing',
     { archiefactiedatum: '2031-01-01', startdatum_bewaartermijn: null },
   ])
   await runLater(test)
-  t.same(await leeg(), [0, 0, 0, 0, 0, 0])
+  t.same(await empty(), [0, 0, 0, 0, 0, 0])
 
   elders.state.antwoord = undefined
   const made = await post(at(1))
@@ -345,7 +345,7 @@ t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing',
     besluit: { zaak: at(1) },
     besluitinformatieobjecten: documenten.map((informatieobject) => ({ informatieobject })),
   })
-  t.same(await leeg(), [1, 1, 4, 1, 2, 0])
+  t.same(await empty(), [1, 1, 4, 1, 2, 0])
   t.match(await counts(test, 'besluitinformatieobject'), { audit: 3, berichten: 3, open: 0 })
   t.equal((await post(eigen)).status, 201)
   t.equal(await hier(), 1)

@@ -75,8 +75,8 @@ t.test('what is removed at the same moment does not exist', async (t) => {
   }
 
   t.test('types that types name', async () => {
-    const leeg = await givenCatalogus(test)
-    await gone('catalogus', leeg, 'catalogus does_not_exist', create('informatieobjecttypen', iotBody(leeg)))
+    const empty = await givenCatalogus(test)
+    await gone('catalogus', empty, 'catalogus does_not_exist', create('informatieobjecttypen', iotBody(empty)))
     const zaaktype = { ...zaaktypeBody(catalogus), identificatie: 'NIEUW' }
     let one = await besluittype()
     await gone(

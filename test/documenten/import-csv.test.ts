@@ -727,8 +727,8 @@ t.test('a row whose empty cells at the end are missing is whole, up to the last 
   }
 })
 
-const leeg = Object.fromEntries(KOLOMMEN.map((column) => [column, ''])) as Rij
-const rowOf = (cells: Partial<Rij>): Rij => ({ ...leeg, bestandspad: 'a.pdf', ...cells })
+const empty = Object.fromEntries(KOLOMMEN.map((column) => [column, ''])) as Rij
+const rowOf = (cells: Partial<Rij>): Rij => ({ ...empty, bestandspad: 'a.pdf', ...cells })
 const LEGE_BODY = { indicatieGebruiksrecht: null, ondertekening: null, integriteit: null, trefwoorden: [] }
 
 t.test('a row as a document', async (t) => {
@@ -947,7 +947,7 @@ t.test('a row as a document', async (t) => {
       }
     }
     const all = rowToDocument({
-      ...leeg,
+      ...empty,
       uuid: 'x',
       zaakUuid: 'x',
       bestandsomvang: 'x',

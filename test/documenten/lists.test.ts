@@ -4,12 +4,12 @@ import { BASE, givenClient, givenInformatieobjecttype, type TestApp, testApp, uu
 import { EIO, givenDocument, givenLock } from './documenten.ts'
 
 /** So many documents, every third of them too confidential for a client with rights up to `openbaar`; their uuids. */
-async function givenMany({ database: { sql } }: TestApp, typeUuid: string, aantal: number): Promise<string[]> {
+async function givenMany({ database: { sql } }: TestApp, typeUuid: string, count: number): Promise<string[]> {
   const made = await sql<{ uuid: string }[]>`
     with e as (
       insert into enkelvoudiginformatieobject (bronorganisatie, identificatie, informatieobjecttype_id, vertrouwelijkheidaanduiding)
       select '000000000', 'LIJST-' || n, t.id, (case when n % 3 = 0 then 'geheim' else 'openbaar' end)::vertrouwelijkheidaanduiding
-      from generate_series(1, ${aantal}::integer) n, informatieobjecttype t where t.uuid = ${typeUuid} order by n
+      from generate_series(1, ${count}::integer) n, informatieobjecttype t where t.uuid = ${typeUuid} order by n
       returning *
     ), v as (
       insert into enkelvoudiginformatieobject_versie (enkelvoudiginformatieobject_id, versie, bronorganisatie, identificatie,

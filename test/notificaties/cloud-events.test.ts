@@ -180,8 +180,8 @@ t.test('which changes are announced, once for each case', async (t) => {
     'besluiten.besluit-verwerkt',
     change,
   ])
-  const [verwerkt] = await test.database.sql`select kenmerken from notificatie where cloudevent like '%verwerkt'`
-  t.match(verwerkt!.kenmerken, { besluittype, 'zaak.zaaktype': zaaktype, 'informatieobjecten.iotype': [] })
+  const [processed] = await test.database.sql`select kenmerken from notificatie where cloudevent like '%verwerkt'`
+  t.match(processed!.kenmerken, { besluittype, 'zaak.zaaktype': zaaktype, 'informatieobjecten.iotype': [] })
 })
 
 t.test('an event of a change that is refused is not recorded', async (t) => {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { givenZaaktype, type TestApp, testApp } from '../app.ts'
 import { faultsOf, givenPart, givenZaak, made, ZAKEN } from './given.ts'
 
-const DIT_JAAR = new Date().getUTCFullYear()
+const DIT_YEAR = new Date().getUTCFullYear()
 const reserve = async ({ call }: TestApp, aantal = 1) =>
   made(await call('POST', `${ZAKEN}/zaaknummer_reserveren`, { bronorganisatie: '517439943', aantal }))
 
@@ -11,15 +11,15 @@ t.test('a number has the year of the startdatum; a reserved one that of today', 
   const test = await testApp(t)
   const zaaktype = await givenZaaktype(test)
   t.match(await givenZaak(test, { zaaktype, startdatum: '2019-05-01' }), { identificatie: 'ZAAK-2019-0000000001' })
-  t.match(await reserve(test), { zaaknummer: `ZAAK-${DIT_JAAR}-0000000002` })
+  t.match(await reserve(test), { zaaknummer: `ZAAK-${DIT_YEAR}-0000000002` })
 })
 
 t.test('use-creation-year: a number has the year of today, whatever the startdatum', async (t) => {
   const test = await testApp(t, { ZAAK_IDENTIFICATIE_GENERATOR: 'use-creation-year' })
   const zaaktype = await givenZaaktype(test)
-  await givenZaak(test, { zaaktype, identificatie: `ZAAK-${DIT_JAAR}-0000000001` })
+  await givenZaak(test, { zaaktype, identificatie: `ZAAK-${DIT_YEAR}-0000000001` })
   t.match(await givenZaak(test, { zaaktype, startdatum: '2019-05-01' }), {
-    identificatie: `ZAAK-${DIT_JAAR}-0000000002`,
+    identificatie: `ZAAK-${DIT_YEAR}-0000000002`,
   })
 })
 

@@ -27,24 +27,24 @@ export function importStatus({
 }
 
 /** Rows per second, over the whole time that it ran. */
-export function perSecond(verwerkt: number, seconden: number): string {
-  const rate = verwerkt / seconden
+export function perSecond(processed: number, seconds: number): string {
+  const rate = processed / seconds
   return formatNumber(rate >= 10 ? Math.round(rate) : rate)
 }
 
 /**
- * @param verwerkt rows
- * @param seconden in which these were read; 0 when that is not known
+ * @param processed rows
+ * @param seconds in which these were read; 0 when that is not known
  */
-export function speedText(verwerkt: number, seconden: number): string {
-  if (verwerkt === 0 || seconden <= 0) return t('nog niet bekend')
-  return t`${perSecond(verwerkt, seconden)} rijen per seconde`
+export function speedText(processed: number, seconds: number): string {
+  if (processed === 0 || seconds <= 0) return t('nog niet bekend')
+  return t`${perSecond(processed, seconds)} rijen per seconde`
 }
 
-function remainingText(verwerkt: number, totaal: number, seconden: number): string {
-  if (verwerkt >= totaal) return t('klaar')
-  if (verwerkt === 0 || seconden <= 0) return t('nog niet bekend')
-  return t`ongeveer ${formatDuration(Math.max(1, ((totaal - verwerkt) * seconden) / verwerkt))}`
+function remainingText(processed: number, total: number, seconds: number): string {
+  if (processed >= total) return t('klaar')
+  if (processed === 0 || seconds <= 0) return t('nog niet bekend')
+  return t`ongeveer ${formatDuration(Math.max(1, ((total - processed) * seconds) / processed))}`
 }
 
 /** Why an import does not go on, and what to do about it; empty when nothing holds it up. */

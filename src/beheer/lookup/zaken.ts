@@ -348,14 +348,14 @@ const isTooShort = (zoek: string) => zoek !== '' && !uuidIn(zoek) && !isSearchab
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
   const [zoek, zaaktype, staat] = FILTERS.map((name) => queryText(request, name))
-  const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
+  const [from, until] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   const uuid = zoek ? uuidIn(zoek) : undefined
   const zaaktypen = zaaktype ? await chosenTypes(request.server.read, 'zaaktype', zaaktype) : []
   return [
     ...(uuid ? [sql`z.uuid = ${uuid}`] : zoek ? [zaakContains(zoek)] : []),
     ...(zaaktype ? [sql`z.zaaktype_id = any(${zaaktypen}::bigint[])`] : []),
     ...(staat === 'open' ? [sql`z.einddatum is null`] : staat === 'gesloten' ? [sql`z.einddatum is not null`] : []),
-    ...(van ? [sql`z.startdatum >= ${van}::date`] : []),
-    ...(tot ? [sql`z.startdatum <= ${tot}::date`] : []),
+    ...(from ? [sql`z.startdatum >= ${from}::date`] : []),
+    ...(until ? [sql`z.startdatum <= ${until}::date`] : []),
   ]
 }

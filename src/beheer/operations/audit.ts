@@ -133,7 +133,7 @@ function filters(request: FastifyRequest) {
   const [gebruiker, handeling, object, resultaat] = ['gebruiker', 'handeling', 'object', 'resultaat'].map((name) =>
     queryText(request, name),
   )
-  const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
+  const [from, until] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   return [
     sql`true`,
     ...(gebruiker ? [sql`b.gebruiker = ${gebruiker}`] : []),
@@ -141,7 +141,7 @@ function filters(request: FastifyRequest) {
     ...(object ? [sql`(b.object_id = ${object} or b.object_weergave = ${object})`] : []),
     ...(resultaat === 'geweigerd' || resultaat === 'geslaagd' ? [sql`b.resultaat = ${resultaat}`] : []),
     // The days of the one who reads.
-    ...(van ? [sql`b.tijdstip >= ${van}::timestamp at time zone ${timeZone()}::text`] : []),
-    ...(tot ? [sql`b.tijdstip < (${tot}::timestamp + interval '1 day') at time zone ${timeZone()}::text`] : []),
+    ...(from ? [sql`b.tijdstip >= ${from}::timestamp at time zone ${timeZone()}::text`] : []),
+    ...(until ? [sql`b.tijdstip < (${until}::timestamp + interval '1 day') at time zone ${timeZone()}::text`] : []),
   ]
 }

@@ -110,7 +110,7 @@ export function registerOverview(app: FastifyInstance): void {
       size,
       versions,
       pause,
-      capped: (count: number, tot = TOT) => (count > tot ? t`meer dan ${formatNumber(tot)}` : formatNumber(count)),
+      capped: (count: number, until = TOT) => (count > until ? t`meer dan ${formatNumber(until)}` : formatNumber(count)),
     })
   })
 }

@@ -57,12 +57,12 @@ export function addTo(program: Command): void {
     .addHelpText('after', '\nExample:\n  zaakstroom notifications resend --from 2026-03-02T08:00:00Z')
     .action(async (ids: string[], options: { from?: string; to?: string; json?: boolean }) => {
       if (ids.length > 0 === (options.from !== undefined)) throw new UsageError('give either ids or --from')
-      const van = new Date(options.from ?? 0)
-      const tot = options.to === undefined ? undefined : new Date(options.to)
-      if (Number.isNaN(van.getTime()) || (tot && Number.isNaN(tot.getTime())))
+      const from = new Date(options.from ?? 0)
+      const until = options.to === undefined ? undefined : new Date(options.to)
+      if (Number.isNaN(from.getTime()) || (until && Number.isNaN(until.getTime())))
         throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
       if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
-      const selectie = ids.length > 0 ? { uuids: ids } : { van: van.toISOString(), tot: tot?.toISOString() ?? 'now' }
+      const selectie = ids.length > 0 ? { uuids: ids } : { van: from.toISOString(), tot: until?.toISOString() ?? 'now' }
       const { messages, deliveries } = await withDatabase((database) =>
         mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selectie)),
       )

@@ -42,13 +42,13 @@ type Held = { claim: string; importId: number; vanaf: number; ready: Promise<Cla
 
 export type Ahead = {
   /** What was prepared for the batch behind the first `vanaf` rows: here, by another worker, or now. */
-  take(row: ActiveImport, vanaf: number): Promise<Claimed>
+  take(row: ActiveImport, start: number): Promise<Claimed>
   /** A batch was written, or cannot be: this process forgets it, and has room for another. */
   forget(claim: string): void
   /** Gives up a claim for good, and removes its files, unless somebody else has it now. */
   drop(claimed: Claimed): Promise<void>
   /** Keeps the batch behind the first `vanaf` rows from helpers; how many rows it has. */
-  reserve(row: ActiveImport, vanaf: number): Promise<number>
+  reserve(row: ActiveImport, start: number): Promise<number>
   /** Does work while this process prepares nothing else. */
   alone<T>(work: () => Promise<T>): Promise<T>
   /** Helps with the import that runs, if there is one, and removes what others left behind. To be called now and then. */
@@ -128,16 +128,16 @@ export function openAhead(parts: BatchParts): Ahead {
   /** How many rows were claimed; undefined when somebody else has them. */
   async function claimAt(
     { id, batchgrootte }: ActiveImport,
-    vanaf: number,
+    start: number,
     claim: string,
   ): Promise<number | undefined> {
     const [claimed] = await database.sql<{ rijen: number }[]>`
-      with omvang as (${countRows(id, database.sql`${vanaf}::int`, batchgrootte)}), scheef as (
+      with omvang as (${countRows(id, database.sql`${start}::int`, batchgrootte)}), scheef as (
         -- Claims that begin or end elsewhere, as when a worker of an older version wrote a batch.
         delete from import_ahead v using omvang o
-        where v.import_id = ${id} and v.vanaf <> ${vanaf} and v.vanaf < ${vanaf} + o.rijen and v.vanaf + v.rijen > ${vanaf}
+        where v.import_id = ${id} and v.vanaf <> ${start} and v.vanaf < ${start} + o.rijen and v.vanaf + v.rijen > ${start}
       )
-      insert into import_ahead (import_id, vanaf, rijen, claim) select ${id}::bigint, ${vanaf}::int, rijen, ${claim}::uuid from omvang
+      insert into import_ahead (import_id, vanaf, rijen, claim) select ${id}::bigint, ${start}::int, rijen, ${claim}::uuid from omvang
       on conflict (import_id, vanaf) do update set claim = excluded.claim, rijen = excluded.rijen, seen_at = now(), inhoud = null
       where import_ahead.seen_at < now() - case when import_ahead.inhoud is null then ${SILENT} else ${EXPIRED} end::interval
       returning rijen`
@@ -158,17 +158,17 @@ export function openAhead(parts: BatchParts): Ahead {
   }
 
   /** How many rows the batch from there has: at most the size of batches, and fewer when they are large. */
-  function countRows(id: number, vanaf: ReturnType<typeof database.sql>, batchgrootte: number) {
+  function countRows(id: number, start: ReturnType<typeof database.sql>, batchSize: number) {
     return database.sql<{ rijen: number }[]>`
       select count(*)::int as rijen from (
         select sum(omvang) over (order by nummer) - omvang as ervoor from import_row
-        where import_id = ${id} and nummer >= ${vanaf} + ${FIRST_ROW}::int and nummer < ${vanaf} + ${FIRST_ROW + batchgrootte}::int
+        where import_id = ${id} and nummer >= ${start} + ${FIRST_ROW}::int and nummer < ${start} + ${FIRST_ROW + batchSize}::int
       ) r where ervoor < ${BATCH_BYTES}`
   }
 
-  async function readStored({ id }: ActiveImport, vanaf: number): Promise<Claimed | undefined> {
+  async function readStored({ id }: ActiveImport, start: number): Promise<Claimed | undefined> {
     const [row] = await database.sql<{ claim: string; rijen: number; inhoud: unknown }[]>`
-      select claim, rijen, inhoud from import_ahead where import_id = ${id} and vanaf = ${vanaf} and inhoud is not null`
+      select claim, rijen, inhoud from import_ahead where import_id = ${id} and vanaf = ${start} and inhoud is not null`
     if (!row) return undefined
     const { faults, candidates } = row.inhoud as Stored
     return { claim: row.claim, prepared: { rows: row.rijen, faults: new Map(faults), candidates } }
@@ -238,9 +238,9 @@ export function openAhead(parts: BatchParts): Ahead {
   }
 
   return {
-    async take(row, vanaf) {
-      const taking = take(row, vanaf)
-      if (vanaf + row.batchgrootte < row.totaal) startHelping(row.uuid)
+    async take(row, start) {
+      const taking = take(row, start)
+      if (start + row.batchgrootte < row.totaal) startHelping(row.uuid)
       return taking
     },
     forget(claim) {
@@ -249,16 +249,16 @@ export function openAhead(parts: BatchParts): Ahead {
       wake = Promise.withResolvers()
     },
     drop,
-    async reserve({ id, batchgrootte }, vanaf) {
+    async reserve({ id, batchgrootte }, start) {
       const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
-        delete from import_ahead where import_id = ${id} and vanaf = ${vanaf} returning claim, inhoud`
+        delete from import_ahead where import_id = ${id} and vanaf = ${start} returning claim, inhoud`
       for (const { claim, inhoud } of rows) {
         held.delete(claim)
         await discard(parts, (inhoud as Stored | null)?.candidates)
       }
       const reserved = await database.sql<{ rijen: number }[]>`
         insert into import_ahead (import_id, vanaf, rijen, claim)
-        select ${id}::bigint, ${vanaf}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${vanaf}::int`, batchgrootte)}) o
+        select ${id}::bigint, ${start}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchgrootte)}) o
         returning rijen`
       return one(reserved).rijen
     },

@@ -101,17 +101,17 @@ export function copyLines(
   importId: number,
   regels: AsyncIterable<string[]>,
 ): AsyncIterable<Buffer> & { readonly aantal: number; readonly leeg: number } {
-  let aantal = 0
-  let leeg = 0
+  let count = 0
+  let empty = 0
   async function* lines(): AsyncGenerator<Buffer> {
     let text = ''
     for await (const cells of regels) {
       if (isEmptyRow(cells)) {
-        leeg++
+        empty++
         continue
       }
-      text += copyLine(importId, FIRST_ROW_NUMBER + aantal, cells)
-      aantal++
+      text += copyLine(importId, FIRST_ROW_NUMBER + count, cells)
+      count++
       if (text.length >= COPY_CHUNK) {
         yield Buffer.from(text)
         text = ''
@@ -122,10 +122,10 @@ export function copyLines(
   return {
     [Symbol.asyncIterator]: lines,
     get aantal() {
-      return aantal
+      return count
     },
     get leeg() {
-      return leeg
+      return empty
     },
   }
 }

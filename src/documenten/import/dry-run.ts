@@ -107,14 +107,14 @@ export async function endDryRun(
 async function judge(
   { config, database, caseLinks }: Parts,
   run: Run,
-  vanaf: number,
+  start: number,
 ): Promise<{ faults: Map<number, string>; rows: number }> {
   const { db, sql } = database
   const staged = await sql<{ nummer: number; cellen: string[] }[]>`
     select nummer, cellen from (
       select nummer, cellen, sum(omvang) over (order by nummer) - omvang as ervoor
       from (select *, octet_length(cellen::text) as omvang from import_draft_row) r
-      where concept_id = ${run.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + PORTION}
+      where concept_id = ${run.id} and nummer >= ${start + FIRST_ROW} and nummer < ${start + FIRST_ROW + PORTION}
     ) r where ervoor < ${PORTION_BYTES} order by nummer`
   await nameTypes(db, run.baseUrl, run.kop, staged)
   const faults = new Map<number, string>()

@@ -70,13 +70,13 @@ async function requireSpace(store: Store): Promise<void> {
   if (space && space.free < Math.min(MIN_FREE, MIN_FREE_SHARE * space.total)) throw new StoreUnavailable('almost-full')
 }
 
-async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, rows: number) {
+async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: number) {
   const fault = importBaseDirFault(parts.config)
   if (fault) throw new StoreUnavailable(fault.code, 'import directory')
   const { db } = parts.database
   const { rows: staged } = await sql<{ nummer: number; cellen: string[] }>`
     select nummer, cellen from import_row
-    where import_id = ${row.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + rows}
+    where import_id = ${row.id} and nummer >= ${start + FIRST_ROW} and nummer < ${start + FIRST_ROW + rows}
     order by nummer`.execute(db)
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
   const faults = new Map<number, string>()

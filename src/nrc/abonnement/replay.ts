@@ -166,8 +166,8 @@ async function planFailed(m: Mutation, row: Row, most: number): Promise<{ planne
       where abonnement_id = ${row.abonnementId} and status = 'mislukt' and notificatie_id > ${row.positie}
       order by notificatie_id limit ${most} for update) m
     where l.notificatie_id = m.notificatie_id and l.abonnement_id = ${row.abonnementId} returning l.notificatie_id as id`
-  const positie = Math.max(row.positie, ...rows.map(({ id }) => Number(id)))
-  await m.sql`update resend set positie = ${positie} where id = ${row.id}`
+  const position = Math.max(row.positie, ...rows.map(({ id }) => Number(id)))
+  await m.sql`update resend set positie = ${position} where id = ${row.id}`
   return { planned: rows.length, done: rows.length < most }
 }
 

@@ -302,11 +302,11 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
             if (first === null) continue
             for (let part = 0; part < parts; part++) {
               const edge = (at: number) => Math.floor(first - 1 + ((last - first + 1) * at) / parts)
-              const van = edge(part)
+              const from = edge(part)
               steps.push({
                 fase,
                 naam,
-                van: String(van),
+                van: String(from),
                 tot: String(part === parts - 1 ? last : edge(part + 1)),
                 verwacht: Math.round(total / parts),
               })
