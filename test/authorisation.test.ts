@@ -358,8 +358,8 @@ for (const [number, kind] of KINDS.entries()) {
         }
       }
       if (kind.zoeken) {
-        const zoek = { uuid__in: things.map(({ url }) => uuidOf(url)) }
-        const found = await call('POST', `${kind.path}/_zoek?pageSize=500`, zoek, id)
+        const search = { uuid__in: things.map(({ url }) => uuidOf(url)) }
+        const found = await call('POST', `${kind.path}/_zoek?pageSize=500`, search, id)
         outcome.refused(`${id} search`, found, !opened)
         if (opened) outcome.same(`${id} search`, urls(found.body.results), urls(readable))
       }

@@ -114,8 +114,8 @@ t.test('the document tells of warnings, and of expand in the query string of a s
   const { paths }: Json = (await get('/zaken/api/v1/openapi.json')).json()
   const [, eigenschappen] = Object.entries<Json>(paths).find(([path]) => path.endsWith('/zaakeigenschappen'))!
   t.ok(eigenschappen.post.responses[201].headers['X-Warning'])
-  const zoek = paths['/zaken/_zoek'].post.parameters
-  t.ok(zoek.some((one: Json) => one.in === 'query' && one.name === 'expand'))
+  const search = paths['/zaken/_zoek'].post.parameters
+  t.ok(search.some((one: Json) => one.in === 'query' && one.name === 'expand'))
 })
 
 t.test('who is to be asked is what was configured', async (t) => {

@@ -94,17 +94,17 @@ export async function beginTakeover(
     const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.proef
     if (found?.proef) await dropShadow(sql, found)
     const uuid = found?.uuid ?? crypto.randomUUID()
-    const geheim = box.seal(given.secret, ownerOf(uuid))
+    const secret = box.seal(given.secret, ownerOf(uuid))
     const rows = found
       ? await sql<Takeover[]>`
-          update takeover set instellingen = ${jsonOf(sql, settings)}, geheim = ${geheim},
+          update takeover set instellingen = ${jsonOf(sql, settings)}, geheim = ${secret},
             read_only = ${given.readOnly}, status = 'loopt', ronde = ronde + ${resumed ? 0 : 1},
             fase = ${resumed ? sql`fase` : 0}, round_begun_at = ${resumed ? sql`round_begun_at` : sql`now()`},
             round_done_at = null, momentopname = null
           where id = ${found.id} returning *`
       : await sql<Takeover[]>`
           insert into takeover (uuid, soort, bron, instellingen, geheim, proef, read_only)
-          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${geheim}, ${given.proef}, ${given.readOnly})
+          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${secret}, ${given.proef}, ${given.readOnly})
           returning *`
     const takeover = one(rows)
     if (found?.proef) await sql`delete from takeover_remark where takeover_id = ${takeover.id}`

@@ -27,8 +27,8 @@ const codes = ({ body }: Answer) =>
 /** Gives a client id of the API a secret, as the command does. */
 async function givenSecret({ database, parts, config }: TestApp, clientId: string): Promise<void> {
   const { secretBox } = await import('../../src/core/secret-box.ts')
-  const geheim = secretBox(config.secretKey!).seal(SECRET, clientId)
-  await database.sql`insert into applicatie_secret (client_id, geheim) values (${clientId}, ${geheim})`
+  const secret = secretBox(config.secretKey!).seal(SECRET, clientId)
+  await database.sql`insert into applicatie_secret (client_id, geheim) values (${clientId}, ${secret})`
   await parts.credentials.find(clientId)
 }
 

@@ -44,15 +44,15 @@ t.test('accounts', await needsBrowser(), async (t) => {
     await tab.keyboard.press('Enter')
     await tab.waitForURL('**/wachtwoord')
     t.same(await accessibilityFaults(tab), [])
-    const wachtwoord = (await tab.textContent('#wachtwoord'))!
+    const password = (await tab.textContent('#wachtwoord'))!
     const jansen = pagesClient(test.app)
-    t.equal((await jansen.login('j.jansen', wachtwoord)).statusCode, 303)
+    t.equal((await jansen.login('j.jansen', password)).statusCode, 303)
     t.equal((await jansen.get('/beheer/zaken')).headers.location, '/beheer/mijn-account/wachtwoord')
     await tab.reload()
-    t.notMatch(await tab.content(), wachtwoord, 'it is shown once')
+    t.notMatch(await tab.content(), password, 'it is shown once')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
-        select melding::text from beheer_session) x where tekst like ${`%${wachtwoord}%`}`
+        select melding::text from beheer_session) x where tekst like ${`%${password}%`}`
     t.equal(n, 0)
     t.match((await listAccounts(test.app.read, { zoek: 'JANSEN' }))[0], {
       rol: 'operator',

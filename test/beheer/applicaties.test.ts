@@ -40,15 +40,15 @@ t.test('applications', await needsBrowser(), async (t) => {
     t.ok(performance.now() - start < 120_000)
     await goed(t, tab)
 
-    const geheim = await tab.textContent('#geheim-0')
-    t.equal(geheim?.length, 43)
+    const secret = await tab.textContent('#geheim-0')
+    t.equal(secret?.length, 43)
     await tab.reload()
-    t.notMatch(await tab.content(), geheim!, 'it is shown once')
+    t.notMatch(await tab.content(), secret!, 'it is shown once')
     t.match(await tab.textContent('main'), 'maar één keer te zien')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
         select oud::text || nieuw::text from audit union all select melding::text from beheer_session) x
-      where tekst like ${`%${geheim}%`}`
+      where tekst like ${`%${secret}%`}`
     t.equal(n, 0, 'no record holds it')
     t.same(klachten, [])
   })
@@ -81,8 +81,8 @@ t.test('applications', await needsBrowser(), async (t) => {
     t.match(await tab.textContent('main'), 'nog geen rechten')
     t.equal(await runCommand((await tab.textContent('#curl-0'))!), 403)
     const eerste = (await tab.textContent('#geheim-0'))!
-    const isAllowed = async (geheim: string, pad: string) => {
-      const token = signToken('zaaksysteem', geheim)
+    const isAllowed = async (secret: string, pad: string) => {
+      const token = signToken('zaaksysteem', secret)
       const answer = await test.app.inject({
         url: pad,
         headers: { authorization: `Bearer ${token}`, host: 'localhost' },

@@ -10,7 +10,7 @@ export type PagesClient = {
   get(url: string): Promise<LightMyRequestResponse>
   /** Sends a form with the token of the page where it stands (`van`, or else the address itself). */
   post(url: string, form?: Form, from?: string): Promise<LightMyRequestResponse>
-  login(gebruikersnaam: string, wachtwoord: string): Promise<LightMyRequestResponse>
+  login(username: string, password: string): Promise<LightMyRequestResponse>
 }
 
 /**

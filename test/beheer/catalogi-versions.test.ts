@@ -4,7 +4,7 @@ import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { givenZaaktype, testApp } from '../app.ts'
 import { type PagesClient, pagesClient } from './browser-client.ts'
 
-const WACHTWOORD = 'een heel lang wachtwoord'
+const PASSWORD = 'een heel lang wachtwoord'
 const uuidOf = (url: string) => url.split('/').at(-1)!
 const api = (path: string, kind = 'zaaktypen') => `http://localhost/catalogi/api/v1/${kind}/${uuidOf(path)}`
 
@@ -14,10 +14,10 @@ async function setUp(t: { teardown(work: () => unknown): unknown }) {
     gebruikersnaam: 'beheer',
     naam: 'Anna',
     rol: 'administrator',
-    wachtwoord: WACHTWOORD,
+    wachtwoord: PASSWORD,
   })
   const beheerder = pagesClient(test.app)
-  await beheerder.login('beheer', WACHTWOORD)
+  await beheerder.login('beheer', PASSWORD)
   const catalogus = await submitForm(beheerder, '/beheer/catalogi/nieuw', {
     naam: 'Zaaktypen',
     domein: 'ALG',
@@ -27,8 +27,8 @@ async function setUp(t: { teardown(work: () => unknown): unknown }) {
   return { ...test, beheerder, catalogus }
 }
 
-async function submitForm(beheerder: PagesClient, url: string, form: Record<string, string> = {}): Promise<string> {
-  const answer = await beheerder.post(url, form)
+async function submitForm(administrator: PagesClient, url: string, form: Record<string, string> = {}): Promise<string> {
+  const answer = await administrator.post(url, form)
   if (answer.statusCode !== 303)
     throw new Error(`${url}: ${answer.statusCode} ${answer.body.replace(/<[^>]+>/g, ' ').slice(-2000)}`)
   return String(answer.headers.location)

@@ -4,13 +4,13 @@ import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { testApp } from '../app.ts'
 import { type PagesClient, pagesClient } from './browser-client.ts'
 
-const WACHTWOORD = 'een heel lang wachtwoord'
+const PASSWORD = 'een heel lang wachtwoord'
 async function setUp(t: { teardown(work: () => unknown): unknown }, env: Record<string, string> = {}) {
   const test = await testApp(t, env)
   for (const rol of ['viewer', 'administrator'] as const)
-    await createAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
+    await createAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: PASSWORD })
   const beheerder = pagesClient(test.app)
-  await beheerder.login('administrator', WACHTWOORD)
+  await beheerder.login('administrator', PASSWORD)
   return { ...test, beheerder }
 }
 
@@ -35,23 +35,23 @@ const ZAAKTYPE = {
 }
 
 /** Sends a form that must be taken, and answers where it leads. */
-async function submitForm(beheerder: PagesClient, url: string, form: Record<string, string>): Promise<string> {
-  const answer = await beheerder.post(url, form)
+async function submitForm(administrator: PagesClient, url: string, form: Record<string, string>): Promise<string> {
+  const answer = await administrator.post(url, form)
   if (answer.statusCode !== 303) throw new Error(`${url}: ${answer.statusCode} ${faults(answer.body).join('; ')}`)
   // As a browser does: the page says what was done, and says it once.
-  await beheerder.get(String(answer.headers.location))
+  await administrator.get(String(answer.headers.location))
   return String(answer.headers.location)
 }
 const faults = (body: string) => [...body.matchAll(/<li>(?:<a href="#veld-[^"]*">)?([^<]+)/g)].map((match) => match[1]!)
 
-async function makeZaaktype(beheerder: PagesClient): Promise<{ catalogus: string; zaaktype: string }> {
-  const catalogus = await submitForm(beheerder, '/beheer/catalogi/nieuw', {
+async function makeZaaktype(administrator: PagesClient): Promise<{ catalogus: string; zaaktype: string }> {
+  const catalogus = await submitForm(administrator, '/beheer/catalogi/nieuw', {
     naam: 'Zaaktypen',
     domein: 'ALG',
     rsin: '517439943',
     contactpersoonBeheerNaam: 'Beheer',
   })
-  const zaaktype = await submitForm(beheerder, `${catalogus}/zaaktypen/nieuw`, ZAAKTYPE)
+  const zaaktype = await submitForm(administrator, `${catalogus}/zaaktypen/nieuw`, ZAAKTYPE)
   return { catalogus, zaaktype }
 }
 
@@ -282,7 +282,7 @@ t.test('a viewer can look, and a form sent without the page is refused', async (
   const { beheerder, app } = await setUp(t)
   const { zaaktype, catalogus } = await makeZaaktype(beheerder)
   const viewer = pagesClient(app)
-  await viewer.login('viewer', WACHTWOORD)
+  await viewer.login('viewer', PASSWORD)
   t.equal((await viewer.get(zaaktype)).statusCode, 200)
   t.notMatch((await viewer.get(catalogus)).body, 'Nieuw zaaktype')
   for (const path of ['publiceren', 'gegevens/doel', 'statustypen/nieuw', 'verwijderen'])

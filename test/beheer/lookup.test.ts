@@ -70,9 +70,9 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
   await t.test('find a zaak by its identificatie, uuid or URL, with and without script', async (t) => {
     for (const javaScriptEnabled of [true, false]) {
       const { tab, context } = await asBeheerder(test, 'viewer', { javaScriptEnabled })
-      for (const zoek of [zaak.identificatie, zaak.uuid, zaak.url]) {
+      for (const search of [zaak.identificatie, zaak.uuid, zaak.url]) {
         await tab.goto('/beheer/zaken')
-        await tab.fill('#veld-zoek', zoek)
+        await tab.fill('#veld-zoek', search)
         await tab.keyboard.press('Enter')
         await tab.waitForURL('**/zaken?zoek=*')
         await tab.click(`text=${zaak.identificatie}`)

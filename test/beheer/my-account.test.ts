@@ -6,15 +6,15 @@ import { testApp } from '../app.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
 import { pagesClient } from './browser-client.ts'
 
-const code = (geheim: string, steps = 0) =>
-  new TOTP({ secret: Secret.fromBase32(geheim.replaceAll(' ', '')) }).generate({
+const code = (secret: string, steps = 0) =>
+  new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({
     timestamp: Date.now() + steps * 30_000,
   })
 
-async function login(tab: Page, naam: string, wachtwoord: string) {
+async function login(tab: Page, naam: string, password: string) {
   await tab.goto('/beheer/inloggen')
   await tab.fill('#veld-gebruikersnaam', naam)
-  await tab.fill('#veld-wachtwoord', wachtwoord)
+  await tab.fill('#veld-wachtwoord', password)
   await tab.click('main button[type=submit]')
 }
 
@@ -33,13 +33,13 @@ t.test("one's own account", await needsBrowser(), async (t) => {
     t.equal(await isTooWide(tab), false)
     t.ok((await tab.getAttribute('svg.qr path', 'd'))!.length > 1000)
     t.equal(await tab.locator('[style]').count(), 0)
-    const geheim = (await tab.textContent('#sleutel'))!
+    const secret = (await tab.textContent('#sleutel'))!
     await tab.fill('#veld-code', '000000')
     await tab.click('text=Bevestigen')
     t.match(await tab.textContent('#veld-code-fout'), 'Deze code klopt niet')
-    t.equal(await tab.textContent('#sleutel'), geheim, 'the secret stays until it counts')
+    t.equal(await tab.textContent('#sleutel'), secret, 'the secret stays until it counts')
     const voor = await tab.context().cookies()
-    await tab.fill('#veld-code', code(geheim, -1))
+    await tab.fill('#veld-code', code(secret, -1))
     await tab.click('text=Bevestigen')
     t.match(await tab.textContent('main'), 'voortaan ook een code gevraagd')
     const sessie = (cookies: { name: string; value: string }[]) =>
@@ -54,7 +54,7 @@ t.test("one's own account", await needsBrowser(), async (t) => {
     await tab.fill('#veld-code', '111 111')
     await tab.click('text=Verder')
     t.match(await tab.textContent('[role=alert]'), 'Deze code klopt niet')
-    await tab.fill('#veld-code', code(geheim))
+    await tab.fill('#veld-code', code(secret))
     await tab.click('text=Verder')
     await tab.waitForURL('**/beheer/')
 
@@ -63,12 +63,12 @@ t.test("one's own account", await needsBrowser(), async (t) => {
     await tab.fill('#veld-code', '222222')
     await tab.click('main button')
     t.match(await tab.textContent('#veld-code-fout'), 'Deze code klopt niet')
-    await tab.fill('#veld-code', code(geheim, 1))
+    await tab.fill('#veld-code', code(secret, 1))
     await tab.click('main button')
     t.match(await tab.textContent('main'), 'geen code meer gevraagd')
     t.same(klachten, [])
     const [{ n }] = await test.database.sql<[{ n: number }]>`
-      select count(*) as n from beheer_audit where nieuw::text like ${`%${geheim.replaceAll(' ', '')}%`}`
+      select count(*) as n from beheer_audit where nieuw::text like ${`%${secret.replaceAll(' ', '')}%`}`
     t.equal(n, 0)
   })
 
@@ -80,8 +80,8 @@ t.test("one's own account", await needsBrowser(), async (t) => {
     }
     await tab.click('text=Beginnen')
     t.same(await accessibilityFaults(tab), [])
-    const geheim = (await tab.textContent('#sleutel'))!
-    await tab.fill('#veld-code', code(geheim))
+    const secret = (await tab.textContent('#sleutel'))!
+    await tab.fill('#veld-code', code(secret))
     await tab.click('text=Bevestigen')
     await tab.goto('/beheer/mijn-account/codes/verwijderen')
     t.same(await accessibilityFaults(tab), [])
@@ -183,8 +183,8 @@ t.test('BEHEER_TOTP_REQUIRED sends whoever has no codes to set them up, before a
   t.match((await jan.get('/beheer/mijn-account/codes')).body, 'vraagt eenmalige codes van iedereen')
   await jan.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account/codes')
   const { body } = await jan.get('/beheer/mijn-account/codes')
-  const [, geheim = ''] = /id="sleutel">([A-Z2-7 ]+)</.exec(body) ?? []
-  await jan.post('/beheer/mijn-account/codes/bevestigen', { code: code(geheim) }, '/beheer/mijn-account/codes')
+  const [, secret = ''] = /id="sleutel">([A-Z2-7 ]+)</.exec(body) ?? []
+  await jan.post('/beheer/mijn-account/codes/bevestigen', { code: code(secret) }, '/beheer/mijn-account/codes')
   t.equal((await jan.get('/beheer/accounts')).statusCode, 200)
 })
 

@@ -12,8 +12,8 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
   const { sql } = test.database
   await sql`truncate notificatie, delivery, delivery_attempt`
   const receiver = await givenReceiver(t)
-  const beheerder = await asBeheerder(test, 'administrator')
-  const { tab } = beheerder
+  const administrator = await asBeheerder(test, 'administrator')
+  const { tab } = administrator
   const saveForm = () => tab.click('button[value=opslaan]')
   const audit = () => sql`select * from beheer_audit where handeling = 'notificaties-instellen' order by id desc`
 
@@ -208,5 +208,5 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     t.same(klachten, [])
   })
 
-  t.same(beheerder.klachten, [])
+  t.same(administrator.klachten, [])
 })

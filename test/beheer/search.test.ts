@@ -26,21 +26,21 @@ t.test('the search box', async (t) => {
     betrokkeneIdentificatie: { inpBsn: BSN },
   })
   const get = await test.signedIn('viewer')
-  const search = async (zoek: string) => {
-    const answer = await get(`/beheer/zoeken?zoek=${encodeURIComponent(zoek)}`)
+  const search = async (search: string) => {
+    const answer = await get(`/beheer/zoeken?zoek=${encodeURIComponent(search)}`)
     return { answer, body: answer.body, location: String(answer.headers.location ?? '') }
   }
 
   t.test('finds a case by any part of its number and by words of its description, whatever the case', async (t) => {
-    for (const zoek of ['kap-00', 'KAPVERG', 'eik kapvergunning', '2026-kap'])
-      t.match((await search(zoek)).body, `zaken/${zaak.uuid}`, zoek)
-    for (const zoek of ['kap_00', 'eik%', 'beuk']) t.match((await search(zoek)).body, 'Niets gevonden', zoek)
+    for (const sought of ['kap-00', 'KAPVERG', 'eik kapvergunning', '2026-kap'])
+      t.match((await search(sought)).body, `zaken/${zaak.uuid}`, sought)
+    for (const sought of ['kap_00', 'eik%', 'beuk']) t.match((await search(sought)).body, 'Niets gevonden', sought)
   })
 
   t.test('goes at once to what has exactly this number, this uuid, or this address of our API', async (t) => {
     const page = `/beheer/zaken/${zaak.uuid}`
-    for (const zoek of ['zaak-2026-kap-0042', zaak.uuid, zaak.url, rol.url])
-      t.equal((await search(zoek)).location, page, zoek)
+    for (const sought of ['zaak-2026-kap-0042', zaak.uuid, zaak.url, rol.url])
+      t.equal((await search(sought)).location, page, sought)
     t.equal((await search(document.url)).location, `/beheer/documenten/${document.uuid}`)
     t.equal((await search(zaaktype)).location, `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}`)
   })
@@ -92,10 +92,10 @@ t.test('the box in the header of every page', await needsBrowser(), async (t) =>
     roltoelichting: 'x',
     betrokkeneIdentificatie: { inpBsn: BSN },
   })
-  const find = async (rol: 'viewer' | 'operator', zoek: string) => {
+  const find = async (rol: 'viewer' | 'operator', search: string) => {
     const { tab, klachten } = await asBeheerder(test, rol)
     await tab.goto('/beheer/imports')
-    await tab.fill('.kop-zoek input[type=search]', zoek)
+    await tab.fill('.kop-zoek input[type=search]', search)
     await tab.keyboard.press('Enter')
     await tab.waitForURL('**/zoeken*')
     return { tab, klachten }

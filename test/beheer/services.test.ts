@@ -24,7 +24,7 @@ async function givenServer(t: { teardown(work: () => unknown): unknown }) {
   return { root: `http://127.0.0.1:${(server.address() as AddressInfo).port}/zaken/api/v1/`, asked, answer }
 }
 
-const GEHEIM = 'geheim van de andere dienst, 32 tekens'
+const SECRET = 'geheim van de andere dienst, 32 tekens'
 
 t.test('services elsewhere', await needsBrowser(), async (t) => {
   const test = await setUpPages(t)
@@ -53,15 +53,15 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await tab.fill('#veld-slug', 'buren')
     await tab.fill('#veld-apiRoot', root)
     await tab.fill('#veld-clientId', 'zaakstroom')
-    await tab.fill('#veld-secret', GEHEIM)
+    await tab.fill('#veld-secret', SECRET)
     await tab.click('main button[type=submit]')
     await tab.waitForURL(/diensten\/[0-9a-f-]{36}$/)
     path = new URL(tab.url()).pathname
     t.match(await content(), 'Deze dienst is nog niet getest.')
-    t.notMatch(await tab.content(), GEHEIM)
+    t.notMatch(await tab.content(), SECRET)
     const [row] = await sql`select uuid, geheim, api_root as root from service where slug = 'buren'`
     t.equal(row!.root, root)
-    t.equal(secretBox(test.config.secretKey!).open(row!.geheim, serviceOwner(row!.uuid)), GEHEIM)
+    t.equal(secretBox(test.config.secretKey!).open(row!.geheim, serviceOwner(row!.uuid)), SECRET)
     await tab.goto('/beheer/diensten')
     t.match(await content(), 'Zaken van de buren')
     await check(t)
@@ -99,7 +99,7 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await set(root)
     const tests = await sql`select nieuw from beheer_audit where handeling = 'dienst-testen'`
     t.equal(tests.length, 12)
-    t.notMatch(JSON.stringify(tests), GEHEIM)
+    t.notMatch(JSON.stringify(tests), SECRET)
     await test.parts.services.close()
     const logged = await sql`select count(*)::int as n from outgoing_request where service = ${root}`
     t.ok(logged[0]!.n >= 7, 'and the calls stand in the log of requests')

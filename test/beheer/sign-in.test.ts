@@ -37,10 +37,10 @@ t.test('signing in', await needsBrowser(), async (t) => {
   t.test('five wrong passwords make one wait, and nobody is told whether the account exists', async (t) => {
     const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 390, height: 844 } })
     const tab = await context.newPage()
-    const tryPassword = async (naam: string, wachtwoord: string) => {
+    const tryPassword = async (naam: string, password: string) => {
       await tab.goto('/beheer/inloggen')
       await tab.fill('#veld-gebruikersnaam', naam)
-      await tab.fill('#veld-wachtwoord', wachtwoord)
+      await tab.fill('#veld-wachtwoord', password)
       await tab.click('main button[type=submit]')
       return (await tab.textContent('main'))?.replace(naam, '')
     }

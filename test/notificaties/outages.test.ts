@@ -75,9 +75,9 @@ t.test('of a huge answer only the start is read and kept, and that counts as the
   }
   const uuid = await givenChange(test)
   await test.runJobs()
-  const [poging] = await attemptsOf(test, uuid)
-  t.match(poging, { uitkomst: 'delivered', status: 200 })
-  t.equal(poging!.antwoord.length, 4096)
+  const [attempt] = await attemptsOf(test, uuid)
+  t.match(attempt, { uitkomst: 'delivered', status: 200 })
+  t.equal(attempt!.antwoord.length, 4096)
   t.ok(written < 100_000, 'it does not get the chance to send a gigabyte')
 })
 

@@ -231,7 +231,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
   await t.test('rights for a type elsewhere reach its cases and what hangs on them, and no others', async (t) => {
     await database.sql`delete from zaak`
     const zaak = made(await post(type.zaaktype))
-    const geheim = made(await post(type.zaaktype, { vertrouwelijkheidaanduiding: 'geheim' }))
+    const secret = made(await post(type.zaaktype, { vertrouwelijkheidaanduiding: 'geheim' }))
     made(await post(ander.zaaktype))
     await givenZaak(test, eigen)
     const right = (scopes: string[], typeUrl: string, more: object = {}) => ({
@@ -264,7 +264,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
     const get = async (own: string, as: string) => (await call('GET', own, undefined, { ...CRS, as })).status
     t.equal(await get(zaak.url, elders), 200)
     t.equal(await get(zaak.url, lokaal), 403)
-    t.equal(await get(geheim.url, elders), 403)
+    t.equal(await get(secret.url, elders), 403)
     t.equal(await get(`${zaak.url}/audittrail`, elders), 200)
     t.equal(await get(`${zaak.url}/audittrail`, lokaal), 403)
     t.equal((await post(type.zaaktype, {}, elders)).status, 201)

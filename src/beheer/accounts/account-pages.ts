@@ -102,23 +102,23 @@ export function registerAccounts(app: FastifyInstance): void {
         ...nameFaults(given),
         ...passwordFaults(given),
       }))
-      const gekozen = choosePassword(wijze, wachtwoord)
+      const chosen = choosePassword(wijze, wachtwoord)
       const uuid = await mutateFromPage(request, async (m) => {
         const made = await createAccount(m.trx, {
           ...form,
-          ...(gekozen !== undefined && { wachtwoord: gekozen, passwordGiven: true }),
+          ...(chosen !== undefined && { wachtwoord: chosen, passwordGiven: true }),
         })
         m.audit({
           handeling: 'account-maken',
           soort: 'account',
           id: made.uuid,
           weergave: form.gebruikersnaam,
-          nieuw: { ...form, wachtwoord: gekozen !== undefined },
+          nieuw: { ...form, wachtwoord: chosen !== undefined },
         })
         return made.uuid
       })
       const text = t`Het account ${form.gebruikersnaam} is gemaakt.`
-      if (wijze === 'maken') return await showOnce(request, reply, uuid, expected(gekozen), text)
+      if (wijze === 'maken') return await showOnce(request, reply, uuid, expected(chosen), text)
       return await redirectWith(request, reply, `/accounts/${uuid}`, text)
     } catch (error) {
       return reply.code(400).page('account-new', {
@@ -181,14 +181,14 @@ export function registerAccounts(app: FastifyInstance): void {
     const account = await requireAccount(app, request)
     try {
       const { wijze, wachtwoord } = readForm(PasswordForm, request.body, passwordFaults)
-      const gekozen = expected(choosePassword(wijze, wachtwoord))
+      const chosen = expected(choosePassword(wijze, wachtwoord))
       const own = account.id === signedIn(request).id
       await mutateFromPage(request, async (m) => {
-        await setPassword(m.trx, account.id, gekozen, { keep: own ? sessionOf(request).id : null, given: !own })
+        await setPassword(m.trx, account.id, chosen, { keep: own ? sessionOf(request).id : null, given: !own })
         m.audit(recordOf(account, 'wachtwoord-wijzigen'))
       })
       const text = t`Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
-      if (wijze === 'maken') return await showOnce(request, reply, account.uuid, gekozen, text)
+      if (wijze === 'maken') return await showOnce(request, reply, account.uuid, chosen, text)
       return await redirectWith(request, reply, `/accounts/${account.uuid}`, text)
     } catch (error) {
       return reply.code(400).page('account-password', {
@@ -244,7 +244,7 @@ type Act = {
   button: string
   handeling: string
   act(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
-  done(gebruikersnaam: string): string
+  done(username: string): string
 }
 
 /** What is done after a page that asks whether it is meant. */
@@ -359,11 +359,11 @@ async function showOnce(
   request: FastifyRequest,
   reply: FastifyReply,
   uuid: string,
-  wachtwoord: string,
+  password: string,
   text: string,
 ): Promise<FastifyReply> {
   const path = `/accounts/${uuid}/wachtwoord`
-  await addNotice(request, path, { soort: 'goed', tekst: text, verzegeld: seal(request, wachtwoord) })
+  await addNotice(request, path, { soort: 'goed', tekst: text, verzegeld: seal(request, password) })
   return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }
 

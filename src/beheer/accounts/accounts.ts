@@ -16,11 +16,11 @@ export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp
 /** The account that somebody wants to sign in to, whether or not it may. */
 export async function findByName(
   { sql }: Pick<Database, 'sql'>,
-  gebruikersnaam: string,
+  username: string,
 ): Promise<(Ingelogde & { wachtwoord: string | null }) | undefined> {
   const [account] = await sql<[Ingelogde & { wachtwoord: string | null }]>`
     select id, uuid, gebruikersnaam, wachtwoord, totp_since is not null as totp
-    from beheer_account where lower(gebruikersnaam) = lower(${gebruikersnaam})`
+    from beheer_account where lower(gebruikersnaam) = lower(${username})`
   return account
 }
 
@@ -32,10 +32,10 @@ export async function findByName(
 export async function checkPassword(
   { sql }: Pick<Database, 'sql'>,
   account: { id: number; wachtwoord: string | null } | undefined,
-  wachtwoord: string,
+  password: string,
   { known = false } = {},
 ): Promise<boolean> {
-  const right = await isPassword(wachtwoord, account?.wachtwoord, { known })
+  const right = await isPassword(password, account?.wachtwoord, { known })
   // Only now: it may have been taken out of use in the meantime. No account costs the same questions.
   const [open] = await sql`select 1 from beheer_account where id = ${account?.id ?? 0} and actief`
   return right && open !== undefined
@@ -121,8 +121,8 @@ export async function findAccount(db: ReadDb, uuid: string): Promise<Account | u
 }
 
 /** Whether name, name for people or address of an account hold a text. */
-export function isAccountLike(zoek: string): RawBuilder<boolean> {
-  const pattern = `%${zoek.replace(/[%_\\]/g, '\\$&')}%`
+export function isAccountLike(search: string): RawBuilder<boolean> {
+  const pattern = `%${search.replace(/[%_\\]/g, '\\$&')}%`
   return raw<boolean>`(a.gebruikersnaam ilike ${pattern} or a.naam ilike ${pattern} or a.email ilike ${pattern})`
 }
 
@@ -201,12 +201,12 @@ async function requireAdministrator(trx: Db, field: string): Promise<void> {
 export async function setPassword(
   trx: Db,
   id: number,
-  wachtwoord: string,
+  password: string,
   { keep = null, given }: { keep?: number | null; given: boolean },
 ): Promise<void> {
   await trx
     .updateTable('beheerAccount')
-    .set({ wachtwoord: await hashNewPassword(wachtwoord), passwordGiven: given })
+    .set({ wachtwoord: await hashNewPassword(password), passwordGiven: given })
     .where('id', '=', id)
     .execute()
   await endWait(trx, id)
@@ -299,10 +299,10 @@ export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_PASSWORD} 
 export const isLongEnough = ({ length }: string): boolean => length >= MIN_PASSWORD && length <= 1000
 
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */
-async function hashNewPassword(wachtwoord: string): Promise<string> {
-  if (!isLongEnough(wachtwoord))
+async function hashNewPassword(password: string): Promise<string> {
+  if (!isLongEnough(password))
     throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason: tooShort() }] })
-  return hashPassword(wachtwoord)
+  return hashPassword(password)
 }
 
 /** The first account, from the environment: made when there is none of that name, otherwise left as it is. */

@@ -97,26 +97,26 @@ export function registerMyAccount(app: FastifyInstance): void {
   })
 
   app.post('/mijn-account/codes/bevestigen', { config: settingUp }, async (request, reply) => {
-    const beheerder = signedIn(request)
+    const administrator = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await countingFailures(request, () => app.own.codes.use(box, beheerder, code, true))))
+      if (!(await countingFailures(request, () => app.own.codes.use(box, administrator, code, true))))
         throwFormFaults({
           code: t('Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.'),
         })
       await mutateFromPage(request, async (m) => {
-        await endSessions(m.trx, beheerder.id, { behalve: sessionOf(request).id })
+        await endSessions(m.trx, administrator.id, { behalve: sessionOf(request).id })
         m.audit({
           handeling: 'codes-instellen',
           soort: 'account',
-          id: beheerder.uuid,
-          weergave: beheerder.gebruikersnaam,
+          id: administrator.uuid,
+          weergave: administrator.gebruikersnaam,
         })
       })
     } catch (error) {
       return showCodes(app, request, reply.code(400), formFaultsOf(error))
     }
-    await startSession(request, reply, beheerder.id)
+    await startSession(request, reply, administrator.id)
     return redirectWith(request, reply, '/mijn-account', t('Bij het inloggen wordt voortaan ook een code gevraagd.'))
   })
 
@@ -126,18 +126,18 @@ export function registerMyAccount(app: FastifyInstance): void {
   })
 
   app.post('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
-    const beheerder = signedIn(request)
+    const administrator = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await countingFailures(request, () => app.own.codes.use(box, beheerder, code))))
+      if (!(await countingFailures(request, () => app.own.codes.use(box, administrator, code))))
         throwFormFaults({ code: t('Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.') })
       await mutateFromPage(request, async (m) => {
-        await deleteTotp(m.trx, beheerder.id)
+        await deleteTotp(m.trx, administrator.id)
         m.audit({
           handeling: 'codes-verwijderen',
           soort: 'account',
-          id: beheerder.uuid,
-          weergave: beheerder.gebruikersnaam,
+          id: administrator.uuid,
+          weergave: administrator.gebruikersnaam,
         })
       })
     } catch (error) {
@@ -147,7 +147,7 @@ export function registerMyAccount(app: FastifyInstance): void {
         faults: formFaultsOf(error),
       })
     }
-    await startSession(request, reply, beheerder.id)
+    await startSession(request, reply, administrator.id)
     return redirectWith(request, reply, '/mijn-account', t('Er wordt geen code meer gevraagd bij het inloggen.'))
   })
 

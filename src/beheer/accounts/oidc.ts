@@ -25,14 +25,14 @@ export function registerOidc(app: FastifyInstance): void {
   const settings = app.parts.config.oidc
   if (!settings) return
   const provider = openProvider(settings, app.parts.config.proxies)
-  const pogingen = countAttempts({
+  const attempts = countAttempts({
     limit: 20,
     detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
   })
 
   app.get<{ Querystring: { verder?: string } }>('/inloggen/oidc', { config: everyone }, async (request, reply) => {
     const configuration = await provider(request)
-    const onderweg: PendingSignIn = {
+    const pending: PendingSignIn = {
       state: openid.randomState(),
       nonce: openid.randomNonce(),
       verifier: openid.randomPKCECodeVerifier(),
@@ -43,24 +43,24 @@ export function registerOidc(app: FastifyInstance): void {
       redirect_uri: returnAddress(request),
       scope: settings.scopes,
       response_type: 'code',
-      code_challenge: await openid.calculatePKCECodeChallenge(onderweg.verifier),
+      code_challenge: await openid.calculatePKCECodeChallenge(pending.verifier),
       code_challenge_method: 'S256',
-      state: onderweg.state,
-      nonce: onderweg.nonce,
+      state: pending.state,
+      nonce: pending.nonce,
     })
-    const sealed = app.parts.box.seal(JSON.stringify(onderweg), 'oidc').toString('base64url')
+    const sealed = app.parts.box.seal(JSON.stringify(pending), 'oidc').toString('base64url')
     reply.setCookie(cookieName(request), sealed, { ...cookieOptions(request), maxAge: SECONDS })
     return reply.redirect(target.href, 303)
   })
 
   app.get('/inloggen/oidc/terug', { config: everyone }, async (request, reply) => {
-    const onderweg = readPending(app, request)
+    const pending = readPending(app, request)
     reply.clearCookie(cookieName(request), cookieOptions(request))
-    if (!onderweg)
+    if (!pending)
       return refuse(reply, settings, t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
-    const refusal = pogingen.refusal(networkOf(request.ip))
+    const refusal = attempts.refusal(networkOf(request.ip))
     if (refusal) throw refusal
-    pogingen.failed(networkOf(request.ip))
+    attempts.failed(networkOf(request.ip))
     const [, search = ''] = request.originalUrl.split('?', 2)
     const configuration = await provider(request)
     let claims: Record<string, unknown>
@@ -69,9 +69,9 @@ export function registerOidc(app: FastifyInstance): void {
         configuration,
         new URL(`${returnAddress(request)}?${search}`),
         {
-          pkceCodeVerifier: onderweg.verifier,
-          expectedState: onderweg.state,
-          expectedNonce: onderweg.nonce,
+          pkceCodeVerifier: pending.verifier,
+          expectedState: pending.state,
+          expectedNonce: pending.nonce,
           idTokenExpected: true,
         },
       )
@@ -107,8 +107,8 @@ export function registerOidc(app: FastifyInstance): void {
       ])
       return refuse(reply, settings, account.refused, 403)
     }
-    pogingen.succeeded(networkOf(request.ip))
-    return afterFirstStep(request, reply, account, onderweg.verder)
+    attempts.succeeded(networkOf(request.ip))
+    return afterFirstStep(request, reply, account, pending.verder)
   })
 }
 
@@ -186,8 +186,8 @@ const cookieName = (request: FastifyRequest) =>
 function readPending(app: FastifyInstance, request: FastifyRequest): PendingSignIn | undefined {
   try {
     const sealed = Buffer.from(request.cookies[cookieName(request)] ?? '', 'base64url')
-    const onderweg = JSON.parse(app.parts.box.open(sealed, 'oidc')) as PendingSignIn
-    return onderweg.tot > Date.now() ? onderweg : undefined
+    const pending = JSON.parse(app.parts.box.open(sealed, 'oidc')) as PendingSignIn
+    return pending.tot > Date.now() ? pending : undefined
   } catch {
     return undefined // none, or not one of ours
   }

@@ -27,14 +27,14 @@ type Query = { Querystring: { verder?: string } }
 export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const { box, config } = app.parts
   // All names together, in this process: for whoever tries many names. A browser that signed in before is no such one.
-  const pogingen = countAttempts({
+  const attempts = countAttempts({
     limit: 20,
     detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
   })
   const countAddress = (request: FastifyRequest) => {
-    const refusal = pogingen.refusal(networkOf(request.ip))
+    const refusal = attempts.refusal(networkOf(request.ip))
     if (refusal) throw refusal
-    pogingen.failed(networkOf(request.ip))
+    attempts.failed(networkOf(request.ip))
   }
   const oidc = config.oidc && { label: config.oidc.label }
 
@@ -77,7 +77,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       })
     }
     await app.own.attempts.succeeded(counters)
-    if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
+    if (browser === undefined) attempts.succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, form.verder)
   })
 
@@ -104,7 +104,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       return reply.code(401).page('sign-in-code', { ...page, weigering: t('Deze code klopt niet, of is al gebruikt.') })
     }
     await app.own.attempts.succeeded(counters)
-    if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
+    if (browser === undefined) attempts.succeeded(networkOf(request.ip))
     return logIn(request, reply, account, form.verder)
   })
 

@@ -29,30 +29,30 @@ export async function runningAttempt(
     { totp_secret: Buffer | null }[]
   >`select totp_secret from beheer_account where id = ${account.id} and totp_since is null`
   if (!row?.totp_secret) return undefined
-  const geheim = box.open(row.totp_secret, owner(account))
+  const secret = box.open(row.totp_secret, owner(account))
   const uri = new TOTP({
     issuer: dienst,
     label: account.gebruikersnaam,
-    secret: Secret.fromBase32(geheim),
+    secret: Secret.fromBase32(secret),
     period: PERIOD,
   }).toString()
-  return { geheim: geheim.replace(/(.{4})(?=.)/g, '$1 '), qr: qrPad(uri) }
+  return { geheim: secret.replace(/(.{4})(?=.)/g, '$1 '), qr: qrPad(uri) }
 }
 
 /**
  * Whether this is a code of the account that was not used before. Time is that of the database.
- * @param bevestig also makes the secret count from now on
+ * @param confirm also makes the secret count from now on
  */
 export async function useCode(
   { sql }: Sql,
   box: SecretBox,
   account: Account,
   code: string,
-  bevestig = false,
+  confirm = false,
 ): Promise<boolean> {
   const [row] = await sql<{ totp_secret: Buffer | null; nu: number }[]>`
     select totp_secret, extract(epoch from now())::float8 as nu from beheer_account
-    where id = ${account.id} and (totp_since is null) = ${bevestig}`
+    where id = ${account.id} and (totp_since is null) = ${confirm}`
   const token = code.replace(/\s/g, '')
   if (!row?.totp_secret || !/^\d{6}$/.test(token)) return false
   const secret = Secret.fromBase32(box.open(row.totp_secret, owner(account)))

@@ -97,10 +97,10 @@ type ChoiceGroup = { catalogus: string; all: Choice; typen: (Choice & { versies:
 export async function selectChoices(
   db: ReadDb,
   component: Component,
-  zoek: string,
+  search: string,
   chosen: string[],
 ): Promise<{ groups: ChoiceGroup[]; loose: Choice[]; hasMore: boolean }> {
-  const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
+  const pattern = `%${search.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { tabel, sleutel, naam } = VERSION_QUERIES[component as 'zrc']
   const catalogi = await sql<{ id: number; uuid: string; naam: string }>`
     select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db)

@@ -228,12 +228,12 @@ const TRY_OUTS: [Request, ...Request[]] = [
 function exampleCommand(
   request: FastifyRequest,
   clientId: string,
-  geheim: string,
+  secret: string,
   scopes: 'alle' | string[],
 ): { curl: string; later: string } {
   const [, path, header] = TRY_OUTS.find(([scope]) => scopes === 'alle' || scopes.includes(scope)) ?? TRY_OUTS[0]
   const { gebruikersnaam, naam } = signedIn(request)
-  const token = signToken(clientId, geheim, { id: gebruikersnaam, name: naam })
+  const token = signToken(clientId, secret, { id: gebruikersnaam, name: naam })
   const rest = `${header ? ` -H ${quote(header)}` : ''} ${quote(`${request.base}${path}`)}`
   return {
     curl: `curl -H ${quote(`Authorization: Bearer ${token}`)}${rest}`,

@@ -279,9 +279,9 @@ export function sessionOf({ session }: FastifyRequest): Session {
 }
 
 /** Whether the one who is signed in has this role, or a higher one. */
-export function hasRole(beheerder: Administrator | undefined, rol: Toegang): boolean {
+export function hasRole(administrator: Administrator | undefined, rol: Toegang): boolean {
   if (rol === 'iedereen') return true
-  return beheerder !== undefined && ROLLEN.indexOf(beheerder.rol) >= ROLLEN.indexOf(rol)
+  return administrator !== undefined && ROLLEN.indexOf(administrator.rol) >= ROLLEN.indexOf(rol)
 }
 
 /** The one who is signed in, as the API's functions and their audit records know him. */

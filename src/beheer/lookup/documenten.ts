@@ -198,11 +198,11 @@ const FILTERS = ['zoek', 'titel', 'type', 'vertrouwelijkheidaanduiding']
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
-  const [zoek, titel, type, level] = FILTERS.map((name) => queryText(request, name))
-  const uuid = zoek ? uuidIn(zoek) : undefined
+  const [search, titel, type, level] = FILTERS.map((name) => queryText(request, name))
+  const uuid = search ? uuidIn(search) : undefined
   const typen = type ? await chosenTypes(request.server.read, 'informatieobjecttype', type) : []
   return [
-    ...(uuid ? [sql`e.uuid = ${uuid}`] : zoek ? [sql`e.identificatie = ${zoek}`] : []),
+    ...(uuid ? [sql`e.uuid = ${uuid}`] : search ? [sql`e.identificatie = ${search}`] : []),
     ...(titel ? [containsWords(sql`v.titel`, titel)] : []),
     ...(type ? [sql`e.informatieobjecttype_id = any(${typen}::bigint[])`] : []),
     ...(VERTROUWELIJKHEIDAANDUIDINGEN.some((one) => one === level)

@@ -157,9 +157,9 @@ function sendFound(
 }
 
 /** Where to go at once: to what has exactly this number, when nothing else was found. */
-function onlyPage({ zaken, documenten, besluiten }: Found, zoek: string): string | undefined {
+function onlyPage({ zaken, documenten, besluiten }: Found, search: string): string | undefined {
   if (zaken.length + documenten.length + besluiten.length !== 1) return undefined
-  const same = (identificatie: string) => identificatie.toLowerCase() === zoek.toLowerCase()
+  const same = (identificatie: string) => identificatie.toLowerCase() === search.toLowerCase()
   if (zaken[0] && same(zaken[0].identificatie)) return `/zaken/${zaken[0].uuid}`
   if (documenten[0] && same(documenten[0].identificatie)) return `/documenten/${documenten[0].uuid}`
   if (besluiten[0]?.zaak) return `/zaken/${besluiten[0].zaak}/besluiten`

@@ -343,16 +343,16 @@ const SORTS: Sorts = {
   startdatum: { column: sql`z.startdatum`, of: (id) => sql`(select startdatum from zaak where id = ${id}::bigint)` },
 }
 
-const isTooShort = (zoek: string) => zoek !== '' && !uuidIn(zoek) && !isSearchable(zoek)
+const isTooShort = (search: string) => search !== '' && !uuidIn(search) && !isSearchable(search)
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
-  const [zoek, zaaktype, staat] = FILTERS.map((name) => queryText(request, name))
+  const [search, zaaktype, staat] = FILTERS.map((name) => queryText(request, name))
   const [from, until] = [queryDay(request, 'van'), queryDay(request, 'tot')]
-  const uuid = zoek ? uuidIn(zoek) : undefined
+  const uuid = search ? uuidIn(search) : undefined
   const zaaktypen = zaaktype ? await chosenTypes(request.server.read, 'zaaktype', zaaktype) : []
   return [
-    ...(uuid ? [sql`z.uuid = ${uuid}`] : zoek ? [zaakContains(zoek)] : []),
+    ...(uuid ? [sql`z.uuid = ${uuid}`] : search ? [zaakContains(search)] : []),
     ...(zaaktype ? [sql`z.zaaktype_id = any(${zaaktypen}::bigint[])`] : []),
     ...(staat === 'open' ? [sql`z.einddatum is null`] : staat === 'gesloten' ? [sql`z.einddatum is not null`] : []),
     ...(from ? [sql`z.startdatum >= ${from}::date`] : []),

@@ -130,13 +130,13 @@ const SORTS: Sorts = {
 const FILTERS = ['gebruiker', 'handeling', 'object', 'van', 'tot', 'resultaat']
 
 function filters(request: FastifyRequest) {
-  const [gebruiker, handeling, object, resultaat] = ['gebruiker', 'handeling', 'object', 'resultaat'].map((name) =>
+  const [user, handeling, object, resultaat] = ['gebruiker', 'handeling', 'object', 'resultaat'].map((name) =>
     queryText(request, name),
   )
   const [from, until] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   return [
     sql`true`,
-    ...(gebruiker ? [sql`b.gebruiker = ${gebruiker}`] : []),
+    ...(user ? [sql`b.gebruiker = ${user}`] : []),
     ...(handeling ? [sql`b.handeling = ${handeling}`] : []),
     ...(object ? [sql`(b.object_id = ${object} or b.object_weergave = ${object})`] : []),
     ...(resultaat === 'geweigerd' || resultaat === 'geslaagd' ? [sql`b.resultaat = ${resultaat}`] : []),
