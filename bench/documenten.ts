@@ -92,12 +92,12 @@ async function measureLists(service: Service, database: Database, runs: number):
     const medians: number[] = []
     for (const [name, token, actor] of clients) {
       const geteld = [reached(actor, LEZEN)]
-      const selectie = { leestAlles: false, geteld, document: [], versie: [], volgorde: [] }
+      const selection = { leestAlles: false, geteld, document: [], versie: [], volgorde: [] }
       const reader = readerOf(database)
-      const count = await countDocuments(reader, selectie)
+      const count = await countDocuments(reader, selection)
       const number = page === 1 ? 1 : Math.max(1, Math.min(5000, Math.floor(count / 100)))
       const direct = await measure(runs, () =>
-        Promise.all([countDocuments(reader, selectie), pageOfDocuments(reader, selectie, 100, (number - 1) * 100)]),
+        Promise.all([countDocuments(reader, selection), pageOfDocuments(reader, selection, 100, (number - 1) * 100)]),
       )
       const api = await measure(runs, () => get(`${service.address}${EIO}?page=${number}`, token))
       medians.push(api.median)

@@ -60,8 +60,8 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
         for (const [index, { informatieobject }] of documenten.entries()) {
           const part = `besluitinformatieobjecten.${index}`
           const from = remote.relations.length
-          const verwijzing = { document: found[index], typen, remote }
-          const create = () => createBesluitinformatieobject(m, row, informatieobject, verwijzing)
+          const reference = { document: found[index], typen, remote }
+          const create = () => createBesluitinformatieobject(m, row, informatieobject, reference)
           besluitinformatieobjecten.push(await within(part, create))
           nameFaultsBelow(remote, from, part)
         }

@@ -152,29 +152,29 @@ export async function* selectFields<R extends object>(
   fields: unknown,
   tree: ExpandTree,
 ): AsyncGenerator<R> {
-  const keuze = readFields(fields, tree, 1)
-  const wanted = wantedBy(keuze)
+  const choice = readFields(fields, tree, 1)
+  const wanted = wantedBy(choice)
   requireScopes(request, wanted)
-  for await (const resource of expandGroups(request, resources as Resource[], wanted)) yield pick(resource, keuze) as R
+  for await (const resource of expandGroups(request, resources as Resource[], wanted)) yield pick(resource, choice) as R
 }
 
 /** What is wanted of a resource; names in small letters. Relations are those of the tree, groups all others. */
-type Keuze = {
+type Choice = {
   alles: boolean
   namen: Set<string>
-  relaties: Map<string, { expansion: Expansion; keuze: Keuze }>
-  groepen: Map<string, Keuze>
+  relaties: Map<string, { expansion: Expansion; keuze: Choice }>
+  groepen: Map<string, Choice>
 }
 
-function readFields(fields: unknown, tree: ExpandTree, depth: number): Keuze {
+function readFields(fields: unknown, tree: ExpandTree, depth: number): Choice {
   const wrong = (reason: string) => invalid('fields', 'invalid', reason)
   if (!Array.isArray(fields)) throw wrong('Geef een lijst van velden.')
   if (depth > MAX_DEPTH + 1) throw wrong(`Ten hoogste ${MAX_DEPTH} niveaus.`)
-  const keuze: Keuze = { alles: false, namen: new Set(), relaties: new Map(), groepen: new Map() }
+  const choice: Choice = { alles: false, namen: new Set(), relaties: new Map(), groepen: new Map() }
   const names = new Map(Object.keys(tree).map((name) => [name.toLowerCase(), name]))
   for (const field of fields) {
-    if (field === '*') keuze.alles = true
-    else if (typeof field === 'string') keuze.namen.add(field.toLowerCase())
+    if (field === '*') choice.alles = true
+    else if (typeof field === 'string') choice.namen.add(field.toLowerCase())
     else if (field === null || typeof field !== 'object' || Array.isArray(field))
       throw wrong('Een veld is een naam, of een object met namen.')
     else
@@ -182,23 +182,23 @@ function readFields(fields: unknown, tree: ExpandTree, depth: number): Keuze {
         const name = names.get(given.toLowerCase())
         const expansion = name === undefined ? undefined : tree[name]
         if (name !== undefined && expansion) {
-          keuze.relaties.set(name, { expansion, keuze: readFields(within, expansion.within?.() ?? {}, depth + 1) })
-        } else keuze.groepen.set(given.toLowerCase(), readFields(within, {}, depth + 1))
+          choice.relaties.set(name, { expansion, keuze: readFields(within, expansion.within?.() ?? {}, depth + 1) })
+        } else choice.groepen.set(given.toLowerCase(), readFields(within, {}, depth + 1))
       }
   }
-  return keuze
+  return choice
 }
 
-const wantedBy = ({ relaties }: Keuze): Wanted =>
+const wantedBy = ({ relaties }: Choice): Wanted =>
   new Map([...relaties].map(([name, { expansion, keuze }]) => [name, { expansion, within: wantedBy(keuze) }]))
 
-function pick(resource: Resource, { alles, namen, relaties, groepen }: Keuze): Resource {
+function pick(resource: Resource, { alles, namen, relaties, groepen }: Choice): Resource {
   const picked: Resource = {}
   for (const [name, value] of Object.entries(resource)) {
-    const groep = groepen.get(name.toLowerCase())
+    const group = groepen.get(name.toLowerCase())
     if (name === '_expand') continue
     if (alles || namen.has(name.toLowerCase())) picked[name] = value
-    else if (groep) picked[name] = each(value, (one) => pick(one, groep))
+    else if (group) picked[name] = each(value, (one) => pick(one, group))
   }
   if (relaties.size === 0) return picked
   const expanded: Resource = {}

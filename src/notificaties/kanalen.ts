@@ -79,11 +79,11 @@ const MAX_ANSWER = 1024 * 1024
  */
 export async function registerKanalen(
   parts: Parts,
-  namen?: string[],
+  names?: string[],
 ): Promise<{ naam: string; gelukt: boolean; reden: string }[]> {
   return withService(parts, async ({ dienst, call }) => {
     const results = []
-    for (const kanaal of KANALEN.filter(({ naam }) => !namen || namen.includes(naam))) {
+    for (const kanaal of KANALEN.filter(({ naam }) => !names || names.includes(naam))) {
       const { naam } = kanaal
       const body = {
         naam,

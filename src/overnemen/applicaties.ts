@@ -74,7 +74,7 @@ async function writeClients(
   sql: Sql,
   applicatieId: number,
   { client_ids }: ApplicatieRow,
-  remark: (code: string, text: string, veld?: string) => void,
+  remark: (code: string, text: string, field?: string) => void,
 ): Promise<void> {
   await sql`delete from applicatie_client where applicatie_id = ${applicatieId} and client_id <> all(${client_ids}::text[])`
   await sql`delete from applicatie_client_more where applicatie_id = ${applicatieId}`

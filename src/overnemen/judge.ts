@@ -20,18 +20,18 @@ export function judge(kind: Kind, object: Taken): Finding[] {
   const found: Finding[] = []
   const remark = (code: string, veld: string, tekst: string) =>
     found.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
-  const rsin = (veld: string, value: unknown) => {
+  const rsin = (field: string, value: unknown) => {
     if (typeof value === 'string' && value !== '' && !isNumber(value))
-      remark('elfproef', veld, `${value} voldoet niet aan de elfproef.`)
+      remark('elfproef', field, `${value} voldoet niet aan de elfproef.`)
   }
-  for (const veld of RSIN[kind.name] ?? []) rsin(veld, object[veld])
+  for (const field of RSIN[kind.name] ?? []) rsin(field, object[field])
   if (kind.name === 'zaak' && object.archiefstatus !== 'nog_te_archiveren' && object.einddatum === null)
     remark('gearchiveerd-open', 'archiefstatus', 'De zaak is gearchiveerd en niet afgesloten.')
   if (kind.name === 'rol') {
     const { inpBsn, innNnpId } = (object.betrokkene_identificatie ?? {}) as Record<string, unknown>
-    for (const [veld, value] of Object.entries({ inpBsn, innNnpId }))
+    for (const [field, value] of Object.entries({ inpBsn, innNnpId }))
       if (typeof value === 'string' && value !== '' && !isNumber(value))
-        remark('elfproef', veld, 'Het nummer voldoet niet aan de elfproef.') // without it: it is of a person
+        remark('elfproef', field, 'Het nummer voldoet niet aan de elfproef.') // without it: it is of a person
   }
   if (kind.name === 'document') {
     const versions = object.versies as Record<string, unknown>[]

@@ -181,10 +181,10 @@ export function queueStep(trx: Db, stap: number, queue: string, delaySeconds = 0
 }
 
 /** The step failed again and again: the round waits until it is asked to go on, and then goes on where it was. */
-export async function stopRound({ sql }: Pick<Database, 'sql'>, stap: number): Promise<void> {
+export async function stopRound({ sql }: Pick<Database, 'sql'>, step: number): Promise<void> {
   await sql`
     update takeover o set status = 'gestopt' from takeover_step s
-    where s.id = ${stap} and o.id = s.takeover_id and o.ronde = s.ronde and o.status = 'loopt'`
+    where s.id = ${step} and o.id = s.takeover_id and o.ronde = s.ronde and o.status = 'loopt'`
 }
 
 /** As it stands now; holds no lock. */

@@ -124,7 +124,7 @@ async function resolve(
   kind: Kind,
   objects: { object: Taken; hash: Buffer }[],
   options: WriteOptions,
-  refused: (object: Taken, code: string, text: string, veld?: string) => void,
+  refused: (object: Taken, code: string, text: string, field?: string) => void,
 ): Promise<Ready[]> {
   const keys = new Map<string, Map<string, number>>()
   const wanted = (name: string) => {

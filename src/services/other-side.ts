@@ -64,9 +64,9 @@ export function otherSide(services: Services) {
  * The URL of what the other side says it has, in the list that we posted to: we do not let it point us elsewhere, where we
  * would then remove something.
  */
-function urlIn(lijst: string, body: unknown): string | undefined {
+function urlIn(list: string, body: unknown): string | undefined {
   const url = (body as { url?: unknown } | null | undefined)?.url
   const isUrl = typeof url === 'string' && url.length <= 1000 // a longer one would take its square to read
   const last = isUrl ? /\/([\w.~-]+)\/?(?:[?#].*)?$/.exec(url)?.[1] : undefined
-  return last && last !== '.' && last !== '..' ? `${lijst}/${last}` : undefined
+  return last && last !== '.' && last !== '..' ? `${list}/${last}` : undefined
 }

@@ -90,7 +90,7 @@ const mayUpdate = {
 
 export const composite: FastifyPluginAsyncTypebox = async (app) => {
   const known = knownZaaktypen()
-  const verwijzingen = await openReferences(app)
+  const references = await openReferences(app)
   const settings = () => settingsOf(app.parts.config)
   const remoteRelations = openRemoteRelations(app.mutate, app.parts.services)
 
@@ -120,9 +120,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { body, base } = request
       const input = part('zaak', () => readInput(ZaakInput, body.zaak))
-      const elsewhere = prefixed('zaak', await verwijzingen.judge(input, base))
+      const elsewhere = prefixed('zaak', await references.judge(input, base))
       if (elsewhere.length > 0) throw invalidAll(elsewhere)
-      const zaaktypen = await verwijzingen.zaaktypen(input, base)
+      const zaaktypen = await references.zaaktypen(input, base)
       const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
       const objecten = parts('zaakobjecten', ZaakobjectPart, body.zaakobjecten)
       const objectFaults = await askEach(objecten, (one) => judgeObject(app, one, base))
@@ -249,8 +249,8 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     if (!known) return { faults: [], zaaktypen: typen, typen }
     const zaak = toZaak(known, base)
     return {
-      faults: await verwijzingen.judge(given, base, zaak),
-      zaaktypen: await verwijzingen.zaaktypen(given, base, zaak),
+      faults: await references.judge(given, base, zaak),
+      zaaktypen: await references.zaaktypen(given, base, zaak),
       typen,
     }
   }

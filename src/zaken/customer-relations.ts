@@ -118,14 +118,14 @@ function sourceOf({ naam, veld }: Relation): PartSource<Row, { url: string; uuid
 }
 
 /** It is there, and is what it has to be: asked before a transaction begins. */
-async function judge(services: Services, veld: Relation['veld'], url: string, base: string): Promise<InvalidParam[]> {
+async function judge(services: Services, field: Relation['veld'], url: string, base: string): Promise<InvalidParam[]> {
   const target = resolveLink(url, base)
-  if (target.kind === 'ours') return [fault(veld, 'invalid-resource', 'Deze URL is van een andere resource.')]
+  if (target.kind === 'ours') return [fault(field, 'invalid-resource', 'Deze URL is van een andere resource.')]
   const fetched = target.kind === 'elsewhere' ? await services.fetchJson(url) : undefined
-  if (fetched?.kind !== 'ok') return [fault(veld, 'bad-url', `Dit ${veld} is niet op te vragen.`)]
+  if (fetched?.kind !== 'ok') return [fault(field, 'bad-url', `Dit ${field} is niet op te vragen.`)]
   const { bronorganisatie, tekst } = (fetched.body ?? {}) as Record<string, unknown>
   if (typeof bronorganisatie === 'string' && typeof tekst === 'string') return []
-  return [fault(veld, 'invalid-resource', `Deze URL is niet van een ${veld}.`)]
+  return [fault(field, 'invalid-resource', `Deze URL is niet van een ${field}.`)]
 }
 
 async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: string, remote: RemoteChange) {

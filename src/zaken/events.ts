@@ -83,14 +83,14 @@ export const events: FastifyPluginAsyncTypebox = async (app) => {
   /** What came of it, for the log and the table. */
   async function receive({ actor }: FastifyRequest, event: CloudEvent): Promise<string> {
     if (event.type !== LINKED && event.type !== UNLINKED) return 'unknown type'
-    const once = (uitkomst: string, work: (m: Mutation) => Promise<void>) =>
+    const once = (outcome: string, work: (m: Mutation) => Promise<void>) =>
       app.mutate(actor, async (m) => {
         m.unrecorded('an event that came before changes nothing')
         const rows = await m.sql<{ id: string }[]>`insert into received_event (bron, id, type, uitkomst)
-          values (${event.source}, ${event.id}, ${event.type}, ${uitkomst}) on conflict do nothing returning id`
+          values (${event.source}, ${event.id}, ${event.type}, ${outcome}) on conflict do nothing returning id`
         if (rows.length === 0) return 'seen before'
         await work(m)
-        return uitkomst
+        return outcome
       })
     try {
       return await once(DONE, (m) => (event.type === LINKED ? link(m, event.data) : unlink(m, event.data)))

@@ -60,13 +60,13 @@ function runThread(workerData: Opdracht): Promise<Step | null> {
       stdout: true, // what jq or its runtime prints is nobody's business
       stderr: true,
     })
-    let stap: Step | undefined
+    let step: Step | undefined
     let uitslag: Step | null | undefined
     let timer: NodeJS.Timeout | undefined
     let failure: unknown
     worker.on('message', (said: SchemaVerdict) => {
       if ('fout' in said) uitslag = said.fout
-      else stap = said.stap
+      else step = said.stap
       timer ??= setTimeout(() => worker.terminate(), DEADLINE_MS) // counts from the first step: starting is our affair
     })
     worker.on('error', (error) => {
@@ -74,7 +74,7 @@ function runThread(workerData: Opdracht): Promise<Step | null> {
     })
     worker.on('exit', () => {
       clearTimeout(timer)
-      const outcome = uitslag === undefined ? stap : uitslag
+      const outcome = uitslag === undefined ? step : uitslag
       if (outcome === undefined) reject(failure ?? new Error('the thread for jq did not start'))
       else resolve(outcome)
     })

@@ -35,7 +35,7 @@ export function collectMessages(): Map<string, Set<string>> {
     for (const dutch of sentencesIn(readFileSync(SOURCES + file, 'utf8'))) add(dutch, file)
   }
   for (const dutch of wordsOfTables) if (/\p{L}/u.test(dutch)) add(dutch, 'tables')
-  for (const groep of SETTING_GROUPS) add(groep, 'settings')
+  for (const group of SETTING_GROUPS) add(group, 'settings')
   for (const { pages } of CHANGEABLE)
     for (const text of [pages.label, pages.help, pages.must, ...Object.values(pages.choices ?? {})])
       if (text) add(text, 'settings')

@@ -122,14 +122,14 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     }
     const before = JSON.stringify([await readSettings(test.app.read), await sql`select * from service`])
     for (let round = 0; round < 6; round++) {
-      const values = Object.entries(bad).map(([veld, list]) => [veld, list[round % list.length]!] as const)
+      const values = Object.entries(bad).map(([field, list]) => [field, list[round % list.length]!] as const)
       await tab.goto(PAD)
-      for (const [veld, value] of values) await tab.fill(`#veld-${veld}`, value)
+      for (const [field, value] of values) await tab.fill(`#veld-${field}`, value)
       await saveForm()
       await tab.waitForSelector('main [role=alert]')
-      for (const [veld, value] of values) {
-        t.ok(await tab.$(`#veld-${veld}-fout`), `${veld}: ${value}`)
-        t.equal(await tab.inputValue(`#veld-${veld}`), value)
+      for (const [field, value] of values) {
+        t.ok(await tab.$(`#veld-${field}-fout`), `${field}: ${value}`)
+        t.equal(await tab.inputValue(`#veld-${field}`), value)
       }
     }
     t.same(await accessibilityFaults(tab), [], 'also with faults beside the fields')

@@ -150,15 +150,15 @@ t.test('zrc-005: a document elsewhere belongs to a case on both sides, and goes 
   const zio = made(await post('/drc/documenten/1'))
   t.match(zio, { zaak, informatieobject })
   t.same(faults(await post('/drc/documenten/1')), ['nonFieldErrors: unique'])
-  const lijst = '/drc/objectinformatieobjecten'
-  t.match(elders.staat(lijst), [{ informatieobject, object: zaak, objectType: 'zaak' }])
+  const list = '/drc/objectinformatieobjecten'
+  t.match(elders.staat(list), [{ informatieobject, object: zaak, objectType: 'zaak' }])
   t.same((await test.call('GET', `${ZIO}?informatieobject=${encodeURIComponent(informatieobject)}`)).body, [zio])
   t.equal((await test.call('DELETE', zio.url)).status, 204)
-  t.same(elders.staat(lijst), [])
+  t.same(elders.staat(list), [])
   made(await post('/drc/documenten/1'))
   t.equal((await test.call('DELETE', zaak)).status, 204)
   await runLater(test)
-  t.same(elders.staat(lijst), [])
+  t.same(elders.staat(list), [])
 })
 
 t.test(
@@ -180,20 +180,20 @@ t.test(
     t.same(faults(await post('/zrc/zaken/1')), ['zaak: pending-relations'])
     t.equal((await test.call('GET', BESLUITEN)).body.count, 0)
     elders.state.antwoord = undefined
-    const lijst = '/zrc/zaken/1/besluiten'
+    const list = '/zrc/zaken/1/besluiten'
     const een = made(await post('/zrc/zaken/1'))
     t.equal(een.zaak, `${elders.root}/zrc/zaken/1`)
-    t.match(elders.staat(lijst), [{ besluit: een.url }])
+    t.match(elders.staat(list), [{ besluit: een.url }])
     const filter = `${BESLUITEN}?zaak=${encodeURIComponent(een.zaak)}`
     t.match((await test.call('GET', filter)).body, { count: 1, results: [{ url: een.url }] })
     t.match((await test.call('PATCH', een.url, { zaak: een.zaak, toelichting: 'x' })).body, { zaak: een.zaak })
     t.match((await test.call('PATCH', een.url, { zaak: '' })).body, { zaak: '' })
     await runLater(test)
-    t.same(elders.staat(lijst), [])
+    t.same(elders.staat(list), [])
     const twee = made(await post('/zrc/zaken/1'))
     t.equal((await test.call('DELETE', twee.url)).status, 204)
     await runLater(test)
-    t.same(elders.staat(lijst), [])
+    t.same(elders.staat(list), [])
   },
 )
 
@@ -218,7 +218,7 @@ t.test('brc-006: a besluit moves between cases here, elsewhere and none, and is 
   const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElsewhere(t)
   const { url } = await typen.besluit()
   const stand = async () => [await hier(), daar(1), daar(2)]
-  for (const [naar, staat] of [
+  for (const [naar, state] of [
     [at(1), [0, 1, 0]],
     [at(2), [0, 0, 1]],
     [eigen, [1, 0, 0]],
@@ -229,7 +229,7 @@ t.test('brc-006: a besluit moves between cases here, elsewhere and none, and is 
     const before = (await counts(test, 'besluit')).audit
     t.match((await patch(url, { zaak: naar, toelichting: naar })).body, { zaak: naar, toelichting: naar })
     await runLater(test)
-    t.same(await stand(), staat, naar)
+    t.same(await stand(), state, naar)
     t.match(await counts(test, 'besluit'), { audit: before + 1, open: 0 })
   }
   const calls = elders.calls.length
@@ -310,7 +310,7 @@ t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing',
     }
   const eigenDocument = (await typen.document()).url
   const documenten = [eigenDocument, ...[1, 2].map((nummer) => `${elders.root}/drc/documenten/${nummer}`)]
-  const lijst = '/drc/objectinformatieobjecten'
+  const list = '/drc/objectinformatieobjecten'
   const post = (zaak: string, more: string[] = []) =>
     test.call('POST', '/besluiten/api/v1/besluit_verwerken', {
       besluit: besluitBody(typen.besluittype, { zaak, ingangsdatum: '2025-03-04' }),
@@ -319,7 +319,7 @@ t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing',
   const empty = async () => {
     const [row] = await sql`select (select count(*) from besluit)::int as besluiten,
       (select count(*) from objectinformatieobject)::int as relaties, (select count(*) from audit where resource in ('besluit', 'besluitinformatieobject'))::int as regels`
-    return [row!.besluiten, row!.relaties, row!.regels, daar(1), elders.staat(lijst).length, await hier()]
+    return [row!.besluiten, row!.relaties, row!.regels, daar(1), elders.staat(list).length, await hier()]
   }
   t.same(faults(await post(at('weg'))), ['besluit.zaak: bad-url'])
   t.same(faults(await post(at(1), [`${elders.root}/drc/documenten/weg`])), [
@@ -363,7 +363,7 @@ t.test('zaak_registreren takes documents elsewhere, all or nothing', async (t) =
   const [statustype] = (await test.call('GET', zaaktype)).body.statustypen
   const document = { bronorganisatie: '517439943', informatieobjecttype: documenttype }
   const elders = await givenOtherServer(t, test, { '/drc/documenten/1': document, '/drc/documenten/2': document })
-  const lijst = '/drc/objectinformatieobjecten'
+  const list = '/drc/objectinformatieobjecten'
   const post = (...nummers: (number | string)[]) =>
     test.call(
       'POST',
@@ -384,11 +384,11 @@ t.test('zaak_registreren takes documents elsewhere, all or nothing', async (t) =
   t.same(faults(await post(1, 2)), ['zaakinformatieobjecten.0.informatieobject: pending-relations'])
   elders.state.antwoord = undefined
   await runLater(test)
-  t.same([await zaken(), elders.staat(lijst).length], [0, 0])
+  t.same([await zaken(), elders.staat(list).length], [0, 0])
   t.match(await counts(test, 'zaak'), { audit: 0, berichten: 0, open: 0 })
   const made = await post(1, 2)
   t.equal(made.status, 201, made.text)
-  t.match(elders.staat(lijst), [{ object: made.body.zaak.url }, { object: made.body.zaak.url }])
+  t.match(elders.staat(list), [{ object: made.body.zaak.url }, { object: made.body.zaak.url }])
   t.equal(made.body.zaakinformatieobjecten.length, 2)
   t.match(await counts(test, 'zaakinformatieobject'), { audit: 2, berichten: 2, open: 0 })
 })

@@ -205,9 +205,9 @@ t.test('a zaaktype goes into a catalogue that has its types already, or gets the
 
 t.test('a file of another service is taken over with terms of no length, and published', async (t) => {
   const { catalogus, zaaktype } = await givenFilled()
-  const pakket = await readPackage(await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!))
+  const pack = await readPackage(await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!))
   const moved = JSON.parse(
-    JSON.stringify([...pakket]).replaceAll(`${BASE}/catalogi/api/v1/`, 'https://oud.example/catalogi/api/v1/'),
+    JSON.stringify([...pack]).replaceAll(`${BASE}/catalogi/api/v1/`, 'https://oud.example/catalogi/api/v1/'),
   ) as [string, (Record<string, unknown> & { brondatum_archiefprocedure: { procestermijn: string } })[]][]
   const items = Object.fromEntries(moved)
   for (const item of items.ZaakType!) item.servicenorm = 'P0D'
@@ -240,12 +240,12 @@ t.test('a file of another service is taken over with terms of no length, and pub
 t.test('an import with a fault leaves nothing behind, and says what is wrong with what', async (t) => {
   const { zaaktype } = await givenFilled()
   const bytes = await buffer((await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!)
-  const pakket = await readPackage(bytes)
-  pakket.get('Eigenschap')![0]!.definitie = ''
+  const pack = await readPackage(bytes)
+  pack.get('Eigenschap')![0]!.definitie = ''
   const doel = await givenCatalogus(test)
   const selectielijst = await openSelectielijst(test.config, test.parts.services, test.app.read)
   const options = { catalogusUuid: uuidOf(doel) }
-  await t.rejects(importPackage(test.app.mutate, systemActor('test', BASE), selectielijst, pakket, options), {
+  await t.rejects(importPackage(test.app.mutate, systemActor('test', BASE), selectielijst, pack, options), {
     message: /Eigenschap kenteken/,
     faults: [{ name: 'definitie', code: 'blank' }],
   })
@@ -325,9 +325,9 @@ t.test('a ZIP costs no more than its bounds allow, and says which one it goes be
 
 t.test('an address of the file that says little is no reason to change other texts', async (t) => {
   const { catalogus } = await givenFilled()
-  const pakket = await readPackage(await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!))
-  const [zaaktype] = pakket.get('ZaakType')!
-  const text = JSON.stringify([...pakket]).replaceAll(zaaktype!.url, `${ZTC_ELSEWHERE}zaaktypen/e`)
+  const pack = await readPackage(await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!))
+  const [zaaktype] = pack.get('ZaakType')!
+  const text = JSON.stringify([...pack]).replaceAll(zaaktype!.url, `${ZTC_ELSEWHERE}zaaktypen/e`)
   const other = await testApp(t)
   const selectielijst = await openSelectielijst(other.config, other.parts.services, other.app.read)
   const imported = await importPackage(

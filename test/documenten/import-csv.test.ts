@@ -852,13 +852,13 @@ t.test('a row as a document', async (t) => {
   })
 
   t.test('has a group as soon as one of its columns is filled', async (t) => {
-    for (const [cells, groepen] of [
+    for (const [cells, groups] of [
       [{ 'ondertekening.soort': 'pki' }, { ondertekening: { soort: 'pki', datum: null } }],
       [{ 'ondertekening.datum': '2024-01-01' }, { ondertekening: { soort: '', datum: '2024-01-01' } }],
       [{ 'integriteit.waarde': 'x' }, { integriteit: { algoritme: '', waarde: 'x', datum: null } }],
       [{ 'integriteit.datum': '2024-01-01' }, { integriteit: { algoritme: '', waarde: '', datum: '2024-01-01' } }],
     ] as [Partial<Rij>, object][]) {
-      t.same(rowToDocument(rowOf(cells)).body, { ...LEGE_BODY, ...groepen })
+      t.same(rowToDocument(rowOf(cells)).body, { ...LEGE_BODY, ...groups })
     }
   })
 

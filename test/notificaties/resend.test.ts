@@ -295,7 +295,7 @@ async function givenFailed(test: Given): Promise<string> {
   return uuid
 }
 
-async function resend({ database }: TestApp, selectie: Selection): Promise<number> {
-  const { messages } = await mutator(database)(systemActor('test'), (m) => resendFailed(m, selectie))
+async function resend({ database }: TestApp, selection: Selection): Promise<number> {
+  const { messages } = await mutator(database)(systemActor('test'), (m) => resendFailed(m, selection))
   return messages
 }

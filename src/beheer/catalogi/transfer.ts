@@ -93,7 +93,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       if (!bytes?.length) faults.bestand = t('Kies een ZIP-bestand.')
       else {
         try {
-          const pakket = await readPackage(bytes)
+          const pack = await readPackage(bytes)
           content = carried(bytes)
           // Another domein and RSIN for the catalogue of the file, as chosen in the page for one that is there.
           let catalogusAs: CatalogusName | undefined
@@ -101,14 +101,14 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
             try {
               catalogusAs = readForm(CatalogusName, input)
             } catch (error) {
-              const existing = await findExistingCatalogus(app.read, pakket)
+              const existing = await findExistingCatalogus(app.read, pack)
               if (existing) return choose(reply, existing, input, content, formFaultsOf(error))
               throw error
             }
           const wanted = { ...options(input, choices), ...(catalogusAs && { catalogusAs }) }
           if (input.stap !== 'importeren')
-            return reply.page('catalogi-import-preview', await preview(request, pakket, input, wanted, content))
-          const imported = await runImport(request, pakket, input, wanted)
+            return reply.page('catalogi-import-preview', await preview(request, pack, input, wanted, content))
+          const imported = await runImport(request, pack, input, wanted)
           const count = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
           if (imported.changes.length > 0) return reply.page('catalogi-imported', changesPage(count, imported))
           return redirectWith(
@@ -165,7 +165,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
   /** What an import would make: it is done, looked at, and undone, so that it is what happens when it is done. */
   async function preview(
     request: FastifyRequest,
-    pakket: Package,
+    pack: Package,
     input: Record<string, string>,
     options: ImportOptions,
     content: string,
@@ -178,7 +178,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         }
         throw new Undone((await work({ ...m, record })) as Imported)
       })
-    const imported = await importPackage(mutate, beheerActor(request), selectielijst, pakket, options).catch(
+    const imported = await importPackage(mutate, beheerActor(request), selectielijst, pack, options).catch(
       (error: unknown) => {
         if (error instanceof Undone) return error.imported
         throw error
@@ -212,7 +212,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
 
   async function runImport(
     request: FastifyRequest,
-    pakket: Package,
+    pack: Package,
     input: Record<string, string>,
     options: ImportOptions,
   ): Promise<Imported> {
@@ -233,7 +233,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         })
         return done
       })
-    return importPackage(mutate, beheerActor(request), selectielijst, pakket, options)
+    return importPackage(mutate, beheerActor(request), selectielijst, pack, options)
   }
 
   async function catalogussen(): Promise<[string, string][]> {

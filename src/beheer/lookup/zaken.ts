@@ -347,14 +347,14 @@ const isTooShort = (search: string) => search !== '' && !uuidIn(search) && !isSe
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
-  const [search, zaaktype, staat] = FILTERS.map((name) => queryText(request, name))
+  const [search, zaaktype, state] = FILTERS.map((name) => queryText(request, name))
   const [from, until] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   const uuid = search ? uuidIn(search) : undefined
   const zaaktypen = zaaktype ? await chosenTypes(request.server.read, 'zaaktype', zaaktype) : []
   return [
     ...(uuid ? [sql`z.uuid = ${uuid}`] : search ? [zaakContains(search)] : []),
     ...(zaaktype ? [sql`z.zaaktype_id = any(${zaaktypen}::bigint[])`] : []),
-    ...(staat === 'open' ? [sql`z.einddatum is null`] : staat === 'gesloten' ? [sql`z.einddatum is not null`] : []),
+    ...(state === 'open' ? [sql`z.einddatum is null`] : state === 'gesloten' ? [sql`z.einddatum is not null`] : []),
     ...(from ? [sql`z.startdatum >= ${from}::date`] : []),
     ...(until ? [sql`z.startdatum <= ${until}::date`] : []),
   ]

@@ -14,7 +14,7 @@ const STATUSSEN: Record<string, NotificatieFilter['status']> = {
   mislukt: 'mislukt',
 }
 
-const ONTVANGERS: Record<string, NotificatieFilter['ontvanger']> = {
+const RECEIVERS: Record<string, NotificatieFilter['ontvanger']> = {
   extern: 'extern',
   abonnementen: 'abonnementen',
 }
@@ -32,7 +32,7 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; fiel
     van: dayOf(text('van')),
     tot: dayOf(text('tot')),
     object: text('object'),
-    ontvanger: Object.hasOwn(ONTVANGERS, text('ontvanger')) ? text('ontvanger') : '',
+    ontvanger: Object.hasOwn(RECEIVERS, text('ontvanger')) ? text('ontvanger') : '',
     oorzaak: /^(http-\d{3}|[a-z]+)$/.test(text('oorzaak')) ? text('oorzaak') : '',
   }
   const faults: FormFaults = {}
@@ -49,7 +49,7 @@ export function readFilter(query: FormValues): { filter: NotificatieFilter; fiel
     ...(tot && { tot }),
     ...(object && { object: object.toLowerCase() }),
     ...(oorzaak && { oorzaak }),
-    ...(ONTVANGERS[ontvanger] && { ontvanger: ONTVANGERS[ontvanger] }),
+    ...(RECEIVERS[ontvanger] && { ontvanger: RECEIVERS[ontvanger] }),
   }
   return { filter, fields, faults }
 }

@@ -187,8 +187,8 @@ export function stepsOf(found: Stage[]): { name: string; tone: Tone; text: strin
     }))
 }
 
-/** The kind and the status of a cause of failure. @param oorzaak `http-<status>`, or an outcome of an attempt */
-export function partsOfCause(oorzaak: string): [kind: string, httpStatus: number | null] {
-  const [, status] = /^http-(\d{3})$/.exec(oorzaak) ?? []
-  return status ? ['http', Number(status)] : [oorzaak, null]
+/** The kind and the status of a cause of failure. @param cause `http-<status>`, or an outcome of an attempt */
+export function partsOfCause(cause: string): [kind: string, httpStatus: number | null] {
+  const [, status] = /^http-(\d{3})$/.exec(cause) ?? []
+  return status ? ['http', Number(status)] : [cause, null]
 }

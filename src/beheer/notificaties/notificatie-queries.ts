@@ -116,7 +116,7 @@ type Cause = CauseRow & { text: string; advice: string; ontvanger: 'extern' | 'a
  * between the external service and an abonnement. Among which cause and receiver are chosen is not part of the filter here.
  */
 export async function readCauses(app: FastifyInstance, filter: NotificatieFilter): Promise<Cause[]> {
-  const { oorzaak: _oorzaak, ontvanger: _ontvanger, ...others } = filter
+  const { oorzaak: _cause, ontvanger: _receiver, ...others } = filter
   const { rows } = await sql<CauseRow>`
     select ${CAUSE} as cause, l.abonnement_id = ${EXTERNAL} as is_external, count(*)::int as deliveries,
       count(distinct l.notificatie_id)::int as messages, max(p.begun_at) as latest

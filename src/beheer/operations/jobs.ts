@@ -47,8 +47,8 @@ const JOB_WORDS: Record<keyof GraphileWorker.Tasks, string> = words({
   retention: 'Opruimen na de bewaartermijn',
 })
 
-function labelOf(taak: string): string {
-  return Object.hasOwn(JOB_WORDS, taak) ? JOB_WORDS[taak as keyof typeof JOB_WORDS] : taak
+function labelOf(task: string): string {
+  return Object.hasOwn(JOB_WORDS, task) ? JOB_WORDS[task as keyof typeof JOB_WORDS] : task
 }
 
 type Group = { kind: string; fault: string; count: number; name: string; latest: string }
@@ -176,10 +176,10 @@ export function registerJobs(app: FastifyInstance): void {
   })
 
   /** Of the jobs that are counted: those in each state of the kind `taak` ('': any), and all that are in it. */
-  async function countByState(taak: string) {
+  async function countByState(task: string) {
     const { rows } = await sql<{ staat: State; count: number; inQueue: number }>`
       select job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) as staat, count(*)::int as "inQueue",
-        (count(*) filter (where ${taak} = '' or j.task_identifier = ${taak}))::int as count
+        (count(*) filter (where ${task} = '' or j.task_identifier = ${task}))::int as count
       from ${COUNTED} j group by 1`.execute(db)
     return rows
   }
@@ -193,18 +193,18 @@ export function registerJobs(app: FastifyInstance): void {
     return rows.map((row) => ({ ...row, name: labelOf(row.kind) }))
   }
 
-  async function retryFailed(request: FastifyRequest, taak: string, fout: string): Promise<number> {
+  async function retryFailed(request: FastifyRequest, task: string, fout: string): Promise<number> {
     return mutateFromPage(request, async (m) => {
       const { rows } = await sql<{ id: number }>`
         select r.id from graphile_worker.reschedule_jobs(array(
           select j.id from graphile_worker.jobs j
           where job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
-            and (${taak} = '' or (j.task_identifier = ${taak} and ${ERROR_KIND} = ${fout}))
+            and (${task} = '' or (j.task_identifier = ${task} and ${ERROR_KIND} = ${fout}))
           order by j.id limit ${MOST}), run_at => now(), attempts => 0) r`.execute(m.trx)
       m.audit({
         handeling: 'taken-opnieuw',
         soort: 'taak',
-        weergave: taak ? labelOf(taak) : 'alle mislukte taken',
+        weergave: task ? labelOf(task) : 'alle mislukte taken',
         nieuw: { aantal: rows.length, ...(fout && { fout }) },
       })
       return rows.length
@@ -240,8 +240,8 @@ export function registerJobs(app: FastifyInstance): void {
   }
 
   async function selectJobs(
-    staat: State | undefined,
-    taak: string,
+    state: State | undefined,
+    task: string,
     limit: number,
     { na, voor }: Cursor,
     upwards: boolean,
@@ -251,8 +251,8 @@ export function registerJobs(app: FastifyInstance): void {
     const order = back ? sql`asc` : sql`desc`
     const { rows: ids } = await sql<{ id: number }>`
       select id from graphile_worker.jobs
-      where ${staat ? sql`job_state(locked_at, attempts, max_attempts, run_at) = ${staat}` : sql`true`}
-        and ${taak ? sql`task_identifier = ${taak}` : sql`true`}
+      where ${state ? sql`job_state(locked_at, attempts, max_attempts, run_at) = ${state}` : sql`true`}
+        and ${task ? sql`task_identifier = ${task}` : sql`true`}
         and ${from ? sql`id ${back ? sql`>` : sql`<`} ${from}::text::bigint` : sql`true`}
       order by id ${order} limit ${limit}`.execute(db)
     const found = await readJobs(ids.map(({ id }) => id))

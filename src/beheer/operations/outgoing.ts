@@ -49,13 +49,13 @@ export function registerOutgoing(app: FastifyInstance): void {
 }
 
 function filters(request: FastifyRequest) {
-  const [dienst, uitkomst] = [queryText(request, 'dienst'), queryText(request, 'uitkomst')]
+  const [dienst, outcome] = [queryText(request, 'dienst'), queryText(request, 'uitkomst')]
   const [from, until] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   return [
     ...(dienst ? [sql`u.service = ${dienst}`] : []),
-    ...(uitkomst === 'goed' ? [sql`u.status < 400`] : []),
-    ...(uitkomst === 'fout' ? [sql`(u.status >= 400 or u.status is null)`] : []),
-    ...(uitkomst === 'geen' ? [sql`u.status is null`] : []),
+    ...(outcome === 'goed' ? [sql`u.status < 400`] : []),
+    ...(outcome === 'fout' ? [sql`(u.status >= 400 or u.status is null)`] : []),
+    ...(outcome === 'geen' ? [sql`u.status is null`] : []),
     // The days of the one who reads.
     ...(from ? [sql`u.tijdstip >= ${from}::timestamp at time zone ${timeZone()}::text`] : []),
     ...(until ? [sql`u.tijdstip < (${until}::timestamp + interval '1 day') at time zone ${timeZone()}::text`] : []),

@@ -9,9 +9,9 @@ import type { PackageItem as Item } from './read-thread.ts'
 export const ownRoot = (base: string) => `${base}${PATHS.catalogus.slice(0, PATHS.catalogus.lastIndexOf('/') + 1)}`
 
 /** The addresses below which the URLs of the file begin. */
-export function rootsOf(pakket: Package): Set<string> {
+export function rootsOf(pack: Package): Set<string> {
   const roots = new Set<string>()
-  for (const [name, items] of pakket) {
+  for (const [name, items] of pack) {
     const path = PATHS[FILES[name]]
     const collection = path.slice(path.lastIndexOf('/') + 1)
     for (const { url } of items) {
@@ -31,7 +31,7 @@ function partsOf(url: string): { root: string; rest: string } {
 /** The same resources with our address in their URLs, and new uuids unless they are kept. */
 export async function moveTo(
   base: string,
-  pakket: Package,
+  pack: Package,
   roots: ReadonlySet<string>,
   options: { keepUuids?: boolean },
 ): Promise<Package> {
@@ -49,9 +49,9 @@ export async function moveTo(
     const uuid = uuids.get(text)
     return own + (uuid === undefined ? rest : rest.slice(0, rest.lastIndexOf('/') + 1) + uuid)
   }
-  if (!options.keepUuids) for (const items of pakket.values()) for (const { url } of items) uuids.set(url, randomUUID())
+  if (!options.keepUuids) for (const items of pack.values()) for (const { url } of items) uuids.set(url, randomUUID())
   const result: Package = new Map()
-  for (const [name, items] of pakket) {
+  for (const [name, items] of pack) {
     const there: Item[] = []
     for (const item of items) {
       there.push(moved(item) as Item)

@@ -97,8 +97,8 @@ export class CatalogusExists extends PackageFault {
  * The catalogue that has the domein and rsin of one in the file.
  * @throws PackageFault when that of the file cannot be read
  */
-export async function findExistingCatalogus(db: ReadDb, pakket: Package): Promise<ExistingCatalogus | undefined> {
-  for (const item of pakket.get('Catalogus') ?? []) {
+export async function findExistingCatalogus(db: ReadDb, pack: Package): Promise<ExistingCatalogus | undefined> {
+  for (const item of pack.get('Catalogus') ?? []) {
     const { domein, rsin } = readBody('Catalogus', CatalogusInput, item)
     const found = await db
       .selectFrom('catalogus')
@@ -119,13 +119,13 @@ export async function importPackage(
   mutate: MutateWhole,
   actor: Actor,
   selectielijst: Selectielijst,
-  pakket: Package,
+  pack: Package,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  if (!pakket.has('Catalogus') && !options.catalogusUuid)
+  if (!pack.has('Catalogus') && !options.catalogusUuid)
     throw new PackageFault('in dit bestand staat geen catalogus: noem er een om het in op te nemen')
-  const roots = rootsOf(pakket)
-  const moved = await moveTo(actor.base, pakket, roots, options)
+  const roots = rootsOf(pack)
+  const moved = await moveTo(actor.base, pack, roots, options)
   // Into a catalogue that is there: that of the file stays behind.
   if (options.catalogusUuid) moved.delete('Catalogus')
   const catalogussen = moved.get('Catalogus') ?? []
@@ -199,7 +199,7 @@ const labelOf = (item: Item) =>
 
 type Asked = { sources: Map<string, Sources>; procestypen: Map<string, InvalidParam[]> }
 
-async function writePackage(m: Mutation, pakket: Package, asked: Asked, options: ImportOptions): Promise<Imported> {
+async function writePackage(m: Mutation, pack: Package, asked: Asked, options: ImportOptions): Promise<Imported> {
   const imported: Imported = { made: {}, urls: [], changes: [], known: [] }
   const { base } = m.actor
   /** Types of the file for which one that exists is used. */
@@ -224,7 +224,7 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
     work: (input: Static<S>, item: Item) => Promise<object>,
   ) => {
     const own = new Set(Object.keys(schema.properties).filter((member) => !LATER.has(member)))
-    for (const item of pakket.get(name) ?? []) {
+    for (const item of pack.get(name) ?? []) {
       if (existing.has(item.url) || existing.has(String(item.zaaktype))) continue
       const given = withExisting(catalogus(name, item), existing)
       const made = await explained(name, item, () => work(readInput(schema, given), item))
@@ -235,7 +235,7 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
   }
   if (options.catalogusUuid)
     for (const name of ['InformatieObjectType', 'BesluitType', 'ZaakType'] as const)
-      for (const item of pakket.get(name) ?? []) {
+      for (const item of pack.get(name) ?? []) {
         const resource = FILES[name]
         const key = keyOf(resource, item, options)
         const found = await findVersion(m, resource, key, item, options.catalogusUuid)
@@ -269,7 +269,7 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
     return createZaaktype(m, { ...input, ...relaties }, asked.procestypen.get(item.url), own(item))
   })
   // Now that all zaaktypen are there, the relations between them.
-  for (const item of pakket.get('ZaakType') ?? []) {
+  for (const item of pack.get('ZaakType') ?? []) {
     if (existing.has(item.url)) continue
     const input = readInput(ZaaktypeInput, withExisting(catalogus('ZaakType', item), existing))
     const missing = await explained('ZaakType', item, () => setZaaktypeRelations(m, uuidOf(item.url), input))

@@ -13,7 +13,7 @@ export const PAGE_PACKAGE_BYTES = 16 * 1024 * 1024
  * @throws PackageFault
  */
 export async function readPackage(bytes: Buffer, mostBytes = PAGE_PACKAGE_BYTES): Promise<Package> {
-  const pakket: Package = new Map()
+  const pack: Package = new Map()
   const thread = new Worker(new URL('./read-thread.ts', import.meta.url), {
     workerData: { bytes, names: NAMES, mostBytes } satisfies PackageOrder,
     env: {},
@@ -33,12 +33,12 @@ export async function readPackage(bytes: Buffer, mostBytes = PAGE_PACKAGE_BYTES)
       await breathe()
       if ('fault' in reply) throw new PackageFault(reply.fault)
       if ('seen' in reply) {
-        if (pakket.size > 0) return pakket
+        if (pack.size > 0) return pack
         const expected = NAMES.map((name) => `${name}.json`).join(', ')
         throw new PackageFault(`verwacht: ${expected}; gevonden: ${reply.seen.join(', ') || 'niets'}`)
       }
-      const there = pakket.get(reply.name as Name) ?? []
-      pakket.set(reply.name as Name, there)
+      const there = pack.get(reply.name as Name) ?? []
+      pack.set(reply.name as Name, there)
       there.push(...reply.items)
     }
   } finally {

@@ -80,14 +80,14 @@ export function addTo(program: Command): void {
           throw new UsageError('give either --catalogus or --domein and --rsin')
         if (options.catalogus !== undefined && !isUuid(options.catalogus))
           throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
-        const pakket = await readPackage(await readFile(file).catch(fileMissing(file)), MOST_BYTES)
+        const pack = await readPackage(await readFile(file).catch(fileMissing(file)), MOST_BYTES)
         const imported = await withDatabase(async (database, config) => {
           const log = openLog('silent')
           const services = openServices(database, await databaseBox(database, config, true), config, log)
           try {
             const selectielijst = await openSelectielijst(config, services, database.db as unknown as ReadDb)
             const actor = systemActor('catalogus import', ownAddress(config))
-            return await importPackage(mutator(database), actor, selectielijst, pakket, {
+            return await importPackage(mutator(database), actor, selectielijst, pack, {
               keepUuids: options.keepUuids,
               newTypes: options.newTypes,
               ...(options.catalogus && { catalogusUuid: options.catalogus.toLowerCase() }),

@@ -74,7 +74,7 @@ export function expandPaths(paths: unknown): string[] {
 /** What a filter leaves of the documents that the caller may read. */
 export function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
   const leestAlles = readsAll(request.actor, LEZEN)
-  const selectie: Selectie = {
+  const selection: Selectie = {
     leestAlles,
     geteld: leestAlles ? [] : [reached(request.actor, LEZEN)],
     document: [],
@@ -86,7 +86,7 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
     value: Value | undefined,
     condition: (value: Value) => RawBuilder<boolean>,
   ) => {
-    if (value !== undefined) selectie[kind].push(condition(value))
+    if (value !== undefined) selection[kind].push(condition(value))
   }
   add('geteld', filter.bronorganisatie, () => sql`e.bronorganisatie = ${filter.bronorganisatie}`)
   add('geteld', filter.informatieobjecttype, (url) => ofType(url, request.base))
@@ -107,7 +107,7 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
   const object = filter.objectinformatieobjecten_object ?? filter.objectinformatieobjecten__object
   const objectType = filter.objectinformatieobjecten_objectType ?? filter.objectinformatieobjecten__objectType
   add('document', object ?? objectType, () => relatedTo(object, objectType, request.base))
-  return selectie
+  return selection
 }
 
 function ofType(url: string, base: string): RawBuilder<boolean> {

@@ -37,10 +37,10 @@ export function unlockKind(lock: string | null, given: string, mayForce: boolean
 }
 
 /** An upload in parts is complete before its lock is given back. @throws Problem 400 `incomplete-upload` or `file-size` */
-export function requireCompleteUpload(delen: readonly { fileId: number | null }[]): void {
-  const there = delen.filter(({ fileId }) => fileId !== null).length
-  if (there === delen.length) return
+export function requireCompleteUpload(parts: readonly { fileId: number | null }[]): void {
+  const there = parts.filter(({ fileId }) => fileId !== null).length
+  if (there === parts.length) return
   if (there > 0)
-    throw invalid('nonFieldErrors', 'incomplete-upload', `Er zijn ${there} van de ${delen.length} bestandsdelen.`)
+    throw invalid('nonFieldErrors', 'incomplete-upload', `Er zijn ${there} van de ${parts.length} bestandsdelen.`)
   throw invalid('nonFieldErrors', 'file-size', 'Er is een omvang opgegeven, maar er is nog geen inhoud.')
 }

@@ -113,9 +113,9 @@ async function tryUnlock(
   const kind = unlockKind(row.lock, given, mayDo(m.actor, GEFORCEERD_UNLOCK, row))
   if (kind === 'niets') return { done: true, used: false }
   let used = false
-  const delen = await findBestandsdelen(m, uuid)
-  if (kind === 'gewoon') requireCompleteUpload(delen)
-  const there = delen.flatMap(({ fileId }) => fileId ?? [])
+  const parts = await findBestandsdelen(m, uuid)
+  if (kind === 'gewoon') requireCompleteUpload(parts)
+  const there = parts.flatMap(({ fileId }) => fileId ?? [])
   const inhoud = (values: object) =>
     m.trx
       .updateTable('enkelvoudiginformatieobjectVersie')
@@ -123,7 +123,7 @@ async function tryUnlock(
       .where('enkelvoudiginformatieobjectId', '=', row.id)
       .where('versie', '=', row.versie)
       .execute()
-  if (there.length > 0 && there.length < delen.length) {
+  if (there.length > 0 && there.length < parts.length) {
     await closeUpload(m, row.id) // by force: what had come is given up
     await inhoud({ bestandsomvang: null })
   } else if (there.length === 1) {
@@ -159,8 +159,8 @@ async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promis
   }
 }
 
-async function* concatenated({ storeFor }: Stores, delen: UploadPart[]): AsyncGenerator<Uint8Array> {
-  for (const { backend, sleutel, omvang } of delen) {
+async function* concatenated({ storeFor }: Stores, parts: UploadPart[]): AsyncGenerator<Uint8Array> {
+  for (const { backend, sleutel, omvang } of parts) {
     const part = await storeFor(expected(backend)).read(expected(sleutel))
     if (part?.omvang !== omvang) {
       part?.stream.destroy()

@@ -116,8 +116,8 @@ export type Selectie = {
 }
 
 /** How many documents a selection has. Without conditions on a document or its version, kept counts are added up. */
-export async function countDocuments(reader: Reader, selectie: Selectie): Promise<number> {
-  const { geteld, document, versie, leestAlles } = selectie
+export async function countDocuments(reader: Reader, selection: Selectie): Promise<number> {
+  const { geteld, document, versie, leestAlles } = selection
   if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_count e`, geteld)
   // Where nothing is asked of documents: all versions, less those that were replaced. Most documents are not looked at then.
   if (leestAlles && geteld.length + document.length === 0)

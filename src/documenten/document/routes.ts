@@ -54,9 +54,9 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     },
     async (request, reply) => {
       const { uuid__in, expand: paths = [], ...filter } = request.body
-      const selectie = filtered(filter, request)
-      selectie.document.push(await among(app.read, 'enkelvoudiginformatieobject', 'e', uuid__in))
-      return sendPage(request, reply, selectie, [...expandPaths(paths), ...(request.query.expand ?? [])])
+      const selection = filtered(filter, request)
+      selection.document.push(await among(app.read, 'enkelvoudiginformatieobject', 'e', uuid__in))
+      return sendPage(request, reply, selection, [...expandPaths(paths), ...(request.query.expand ?? [])])
     },
   )
 
@@ -82,16 +82,16 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     return wanted[0] === 'application/octet-stream' && !wanted.some((type) => type.includes('json'))
   }
 
-  async function sendPage(request: FastifyRequest, reply: FastifyReply, selectie: Selectie, paths: string[]) {
+  async function sendPage(request: FastifyRequest, reply: FastifyReply, selection: Selectie, paths: string[]) {
     return sendPageOf(
       request,
       reply,
       app.listing((reader) => ({
-        count: () => countDocuments(reader, selectie),
+        count: () => countDocuments(reader, selection),
         isFiltered:
-          selectie.document.length + selectie.versie.length > 0 ||
-          selectie.geteld.length > (selectie.leestAlles ? 0 : 1),
-        rows: (limit, offset, known) => pageOfDocuments(reader, selectie, limit, offset, known),
+          selection.document.length + selection.versie.length > 0 ||
+          selection.geteld.length > (selection.leestAlles ? 0 : 1),
+        rows: (limit, offset, known) => pageOfDocuments(reader, selection, limit, offset, known),
       })),
       (rows) => {
         const readable = rows.filter((row) => mayRead(request.actor, row))

@@ -276,6 +276,6 @@ function toUuid(text: string): string | null | undefined {
 }
 
 /** The column that a name in invalidParams stands for: the same, but for the single words of trefwoorden. */
-export function columnOf(veldnaam: string): string {
-  return veldnaam.startsWith('trefwoorden.') ? 'trefwoorden' : veldnaam
+export function columnOf(fieldName: string): string {
+  return fieldName.startsWith('trefwoorden.') ? 'trefwoorden' : fieldName
 }

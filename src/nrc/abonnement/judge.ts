@@ -29,9 +29,9 @@ type Given = {
  * @throws Problem 400 with all faults
  */
 export async function judge(db: ReadDb, config: Config, given: Given): Promise<KnownGroup[]> {
-  const namen = [...new Set((given.kanalen ?? []).map(({ naam }) => naam))]
-  const known = namen.length
-    ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters', 'eigen']).where('naam', 'in', namen).execute()
+  const names = [...new Set((given.kanalen ?? []).map(({ naam }) => naam))]
+  const known = names.length
+    ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters', 'eigen']).where('naam', 'in', names).execute()
     : []
   const byName = new Map(known.map((kanaal) => [kanaal.naam, kanaal]))
   const faults: InvalidParam[] = [
@@ -47,7 +47,7 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
       code: 'max_length',
       reason: 'Kanalen en filters van een abonnement zijn samen ten hoogste 64 kB aan JSON.',
     })
-  const groepen: KnownGroup[] = []
+  const groups: KnownGroup[] = []
   for (const [index, { naam, filters = {} }] of (given.kanalen ?? []).entries()) {
     const kanaal = byName.get(naam)
     // These two have the names that clients know from other services, without a place in the list; so the reason tells it.
@@ -55,11 +55,11 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
     else {
       const texts = withNamesOfTheMessage(filterTexts(filters), kanaal.filters)
       faults.push(...filterFaults(`kanalen.${index}.filters`, texts, kanaal))
-      groepen.push({ kanaalId: kanaal.id, filters: texts as Record<string, string> })
+      groups.push({ kanaalId: kanaal.id, filters: texts as Record<string, string> })
     }
   }
   throwFaults(faults)
-  return groepen
+  return groups
 }
 
 /**

@@ -17,8 +17,8 @@ export type Preview = {
 }
 
 /** @param events whether it gets cloud events */
-export async function previewFilters(db: ReadDb, groepen: KnownGroup[], events: boolean): Promise<Preview> {
-  const given = JSON.stringify(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))
+export async function previewFilters(db: ReadDb, groups: KnownGroup[], events: boolean): Promise<Preview> {
+  const given = JSON.stringify(groups.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))
   const { rows } = await sql<{ groep: number | null; seen: number; fitting: number; byAbsence: number }>`
     with laatste as materialized (select * from notificatie order by aanmaakdatum desc, id desc limit ${LOOKED_AT}),
     groep as (
@@ -41,6 +41,6 @@ export async function previewFilters(db: ReadDb, groepen: KnownGroup[], events: 
     seen: total.seen,
     fitting: total.fitting,
     byAbsence: total.byAbsence,
-    perGroep: groepen.map((_, index) => rows.find(({ groep }) => groep === index + 1)?.fitting ?? 0),
+    perGroep: groups.map((_, index) => rows.find(({ groep }) => groep === index + 1)?.fitting ?? 0),
   }
 }

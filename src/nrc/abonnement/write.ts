@@ -27,7 +27,7 @@ export async function createAbonnement(
   box: SecretBox,
   uuid: string,
   given: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'auth' | 'applicatieUuid'>,
-  groepen: KnownGroup[],
+  groups: KnownGroup[],
 ): Promise<void> {
   m.unrecorded(UNRECORDED)
   const applicatie = await findApplicatie(m, given.applicatieUuid)
@@ -47,16 +47,16 @@ export async function createAbonnement(
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await writeKanalen(m, id, groepen)
+  await writeKanalen(m, id, groups)
 }
 
-/** @param groepen in place of those that there are; left out: those stay */
+/** @param groups in place of those that there are; left out: those stay */
 export async function changeAbonnement(
   m: Mutation,
   box: SecretBox,
   uuid: string,
   given: Partial<Settings>,
-  groepen?: KnownGroup[],
+  groups?: KnownGroup[],
 ): Promise<void> {
   m.unrecorded(UNRECORDED)
   const row = await lockAbonnement(m, uuid)
@@ -69,9 +69,9 @@ export async function changeAbonnement(
     .set({ changedAt: sql`now()`, ...applicatie, ...columnsOf(box, uuid, given) })
     .where('id', '=', row.id)
     .execute()
-  if (groepen) {
+  if (groups) {
     await m.trx.deleteFrom('abonnementKanaal').where('abonnementId', '=', row.id).execute()
-    await writeKanalen(m, row.id, groepen)
+    await writeKanalen(m, row.id, groups)
   }
 }
 
@@ -140,12 +140,12 @@ export async function lockAbonnement(m: Mutation, uuid: string) {
   return row
 }
 
-async function writeKanalen(m: Mutation, abonnementId: number, groepen: KnownGroup[]): Promise<void> {
-  if (groepen.length === 0) return
+async function writeKanalen(m: Mutation, abonnementId: number, groups: KnownGroup[]): Promise<void> {
+  if (groups.length === 0) return
   await m.sql`
     insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
     select ${abonnementId}, g.kanaal_id, g.filters
-    from jsonb_to_recordset(${m.sql.json(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))})
+    from jsonb_to_recordset(${m.sql.json(groups.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))})
       as g(kanaal_id bigint, filters jsonb)`
   const [room] = await m.sql<{ full: boolean }[]>`
     select count(*) > ${MAX_GROUPS} as full

@@ -124,8 +124,8 @@ const isLong = (row: PageRow): boolean =>
   row.gerelateerdeZaken.length > LIMITS.relatedOnPage
 
 /** How many cases there are in parts that do not overlap. */
-export async function countZaken(reader: Reader, delen: ZaakConditions[]): Promise<number> {
-  const counts = delen.map(({ counted, others, kept, onlyPart }) => {
+export async function countZaken(reader: Reader, parts: ZaakConditions[]): Promise<number> {
+  const counts = parts.map(({ counted, others, kept, onlyPart }) => {
     if (others.length === 0) return sumCounts(reader, sql`zaak_count z`, counted)
     if (kept) return sumCounts(reader, sql`zaak_part_count z`, kept)
     if (!onlyPart) return countRows(reader, sql`zaak z`, [...counted, ...others])

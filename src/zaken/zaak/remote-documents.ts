@@ -20,18 +20,18 @@ export async function closingFaultsElsewhere(
   const own = typeof statustype === 'string' ? (localUuid(statustype, base, 'statustype') ?? null) : null
   const laatste = sql<boolean>`not exists (
     select from statustype y where y.uuid = ${own}::uuid and not ${sql.raw(isLastStatustype('y'))})`
-  const staten = await ask(app, await urlsOf(app, localUuid(zaak, base, 'zaak'), laatste))
+  const states = await ask(app, await urlsOf(app, localUuid(zaak, base, 'zaak'), laatste))
   const faults: InvalidParam[] = []
-  if (staten.some((staat) => staat?.locked === true))
+  if (states.some((state) => state?.locked === true))
     faults.push(onObject('informatieobject-locked', 'Een document bij een andere server is vergrendeld.'))
-  if (staten.includes(null))
+  if (states.includes(null))
     faults.push(
       onObject(
         'indicatiegebruiksrecht-unset',
         'Een document bij een andere server is niet op te vragen, dus ook niet of er gebruiksrechten zijn.',
       ),
     )
-  else if (staten.some((staat) => typeof staat?.indicatieGebruiksrecht !== 'boolean'))
+  else if (states.some((state) => typeof state?.indicatieGebruiksrecht !== 'boolean'))
     faults.push(
       onObject(
         'indicatiegebruiksrecht-unset',
@@ -43,9 +43,9 @@ export async function closingFaultsElsewhere(
 
 /** zrc-022 for documents elsewhere. */
 export async function archivingFaultsElsewhere(app: FastifyInstance, zaakUuid: string): Promise<InvalidParam[]> {
-  const staten = await ask(app, await urlsOf(app, zaakUuid, sql<boolean>`true`))
-  if (staten.every((staat) => staat?.status === 'gearchiveerd')) return []
-  const reason = staten.includes(null)
+  const states = await ask(app, await urlsOf(app, zaakUuid, sql<boolean>`true`))
+  if (states.every((state) => state?.status === 'gearchiveerd')) return []
+  const reason = states.includes(null)
     ? 'Een document bij een andere server is niet op te vragen.'
     : 'Niet alle documenten bij een andere server hebben de status gearchiveerd.'
   return [fault('archiefstatus', 'documents-not-archived', reason)]

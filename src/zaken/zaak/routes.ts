@@ -151,16 +151,16 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       const found = zaakConditions(filter, request, deel)
       return more.length === 0 ? found : { counted: found.counted, others: [...found.others, ...more] }
     }
-    const delen = originsOf(filter, request).map(selection)
-    const [one, ...others] = delen
+    const parts = originsOf(filter, request).map(selection)
+    const [one, ...others] = parts
     const whole = one && others.length === 0 ? one : selection()
     const paths = filter.expand ?? []
     return sendPageOf(
       request,
       reply,
       app.listing((reader) => ({
-        count: () => countZaken(reader, delen),
-        isFiltered: delen.some(({ counted, others }) => counted.length + others.length > 0),
+        count: () => countZaken(reader, parts),
+        isFiltered: parts.some(({ counted, others }) => counted.length + others.length > 0),
         rows: (limit, offset, known) => pageOfZaken(reader, whole, order, limit, offset, known),
       })),
       (rows) =>

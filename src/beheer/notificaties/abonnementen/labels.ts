@@ -61,9 +61,9 @@ export function outcomeAt(abonnementId: number, kind: string | null, httpStatus:
   return abonnementId === EXTERNAL ? outcomeOf(kind, httpStatus) : subscriberOutcome(kind, httpStatus)
 }
 
-/** Why deliveries failed, and what to do. @param oorzaak `http-<status>`, or an outcome of an attempt */
-export function causeAt(isExternal: boolean, oorzaak: string): Explanation {
-  const [kind, httpStatus] = partsOfCause(oorzaak)
+/** Why deliveries failed, and what to do. @param cause `http-<status>`, or an outcome of an attempt */
+export function causeAt(isExternal: boolean, cause: string): Explanation {
+  const [kind, httpStatus] = partsOfCause(cause)
   return isExternal ? outcomeOf(kind, httpStatus) : subscriberOutcome(kind, httpStatus)
 }
 
