@@ -323,8 +323,8 @@ for (const [number, kind] of KINDS.entries()) {
 
     const clients: Client[] = [{ id: 'beheer', alles: true, rights: [] }]
     clients.push(await givenRights(test, `${kind.component}-niets`, []))
-    const alles = { component: kind.component, scopes: kind.scopes, max: 'zeer_geheim' as const }
-    clients.push(await givenRights(test, `${kind.component}-een`, [{ ...alles, voor: 'catalogus', catalogus: een }]))
+    const all = { component: kind.component, scopes: kind.scopes, max: 'zeer_geheim' as const }
+    clients.push(await givenRights(test, `${kind.component}-een`, [{ ...all, voor: 'catalogus', catalogus: een }]))
     for (let place = 0; place < 8; place++) {
       const rights = Array.from({ length: 1 + random.below(4) }, () => someRight(random, kind, types))
       clients.push(await givenRights(test, `${kind.component}-${place}`, rights))

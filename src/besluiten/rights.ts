@@ -14,16 +14,16 @@ export const VERWIJDEREN = ['besluiten.verwijderen'] as const
 export const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'brc', scopes } }) as const
 
 /** What rights are compared with: the type, and nothing else. */
-type Getypeerd = { besluittypeUuid: string | null; besluittypeUrl: string | null }
-const subjectOf = ({ besluittypeUuid, besluittypeUrl }: Getypeerd): Subject => ({
+type Typed = { besluittypeUuid: string | null; besluittypeUrl: string | null }
+const subjectOf = ({ besluittypeUuid, besluittypeUrl }: Typed): Subject => ({
   type: besluittypeUuid ? { uuid: besluittypeUuid } : { url: besluittypeUrl ?? '' },
 })
 /** Whether a right with one of these scopes reaches the besluit, by its type. */
-export const mayDo = (actor: Actor, scopes: Scopes, besluit: Getypeerd): boolean =>
+export const mayDo = (actor: Actor, scopes: Scopes, besluit: Typed): boolean =>
   isAllowed(actor, 'brc', scopes, subjectOf(besluit))
 
 /** @throws Problem 403 when no right with one of these scopes reaches the besluit */
-export function requireMay(actor: Actor, scopes: Scopes, besluit: Getypeerd): void {
+export function requireMay(actor: Actor, scopes: Scopes, besluit: Typed): void {
   if (!mayDo(actor, scopes, besluit)) throw forbidden()
 }
 

@@ -74,14 +74,14 @@ export async function pausedAt(db: ReadDb): Promise<string | null> {
  * Pauses sending, for all workers and until it is resumed; or resumes it, and what waited goes.
  * @returns whether anything changed
  */
-export async function setPaused(m: Mutation, pauze: boolean): Promise<boolean> {
+export async function setPaused(m: Mutation, pause: boolean): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   const { numUpdatedRows } = await m.trx
     .updateTable('notificatieSettings')
-    .set({ pausedAt: pauze ? sql<string>`now()` : null })
-    .where('pausedAt', pauze ? 'is' : 'is not', null)
+    .set({ pausedAt: pause ? sql<string>`now()` : null })
+    .where('pausedAt', pause ? 'is' : 'is not', null)
     .executeTakeFirst()
-  if (!pauze) await wakeSender(m)
+  if (!pause) await wakeSender(m)
   return numUpdatedRows > 0n
 }
 

@@ -128,8 +128,8 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
             m,
             row.los.map((one) => ({ id: one })),
           )
-      for (const [spiegelId, url] of urls)
-        await m.sql`update mirror set url = ${url}, pending_mirror_id = null where id = ${spiegelId}`
+      for (const [mirrorId, url] of urls)
+        await m.sql`update mirror set url = ${url}, pending_mirror_id = null where id = ${mirrorId}`
       await m.sql`delete from pending_mirror where id = ${id}`
       return true
     })

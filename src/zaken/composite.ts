@@ -243,7 +243,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   }
 
   /** What the case and its new parts refer to at other servers. */
-  async function ask(uuid: string, given: ZaakPatch, body: PartsOfBody, base: string): Promise<Gevraagd> {
+  async function ask(uuid: string, given: ZaakPatch, body: PartsOfBody, base: string): Promise<Asked> {
     const typen = await typenIn(body, base)
     const known = await findZaak(app.read, uuid, 0)
     if (!known) return { faults: [], zaaktypen: typen, typen }
@@ -256,13 +256,13 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   }
 
   /** The types elsewhere that the parts in a body name. What is in them was not checked yet. */
-  function typenIn(body: PartsOfBody, base: string, more: Gezocht = []): Promise<RemoteTypes> {
+  function typenIn(body: PartsOfBody, base: string, more: Sought = []): Promise<RemoteTypes> {
     return fetchTypes(app.parts.services, base, [
       ...more,
       ['statustype', body.status?.statustype],
       ['resultaattype', body.resultaat?.resultaattype],
-      ...(body.rollen ?? []).map((rol): Gezocht[number] => ['roltype', rol.roltype]),
-      ...(body.zaakobjecten ?? []).map((object): Gezocht[number] => ['zaakobjecttype', object.zaakobjecttype]),
+      ...(body.rollen ?? []).map((rol): Sought[number] => ['roltype', rol.roltype]),
+      ...(body.zaakobjecten ?? []).map((object): Sought[number] => ['zaakobjecttype', object.zaakobjecttype]),
     ])
   }
 
@@ -272,7 +272,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     uuid: string,
     given: ZaakPatch,
     status: object,
-    { einde, event, asked }: { einde: Closing; event: string; asked: Gevraagd },
+    { einde, event, asked }: { einde: Closing; event: string; asked: Asked },
     between: (kern: ZaakCore) => Promise<void> = async () => {},
   ) {
     const before = await holdZaak(m, uuid)
@@ -294,7 +294,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     given: object,
     einde: Closing,
     typen: RemoteTypes,
-    { documenten = [], objects }: Pick<Gevraagd, 'documenten' | 'objects'> = {},
+    { documenten = [], objects }: Pick<Asked, 'documenten' | 'objects'> = {},
   ) {
     return within('status', () => {
       const input = readInput(StatusPart, given)
@@ -306,9 +306,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
 type Free = Record<string, unknown>
 type PartsOfBody = { status?: Free; resultaat?: Free; rollen?: Free[]; zaakobjecten?: Free[] }
-type Gezocht = (readonly [kind: RemoteKind, url: unknown])[]
+type Sought = (readonly [kind: RemoteKind, url: unknown])[]
 /** What was asked of other servers, before the transaction: faults of references, types, and days of objects. */
-type Gevraagd = {
+type Asked = {
   faults: InvalidParam[]
   zaaktypen: RemoteTypes
   typen: RemoteTypes

@@ -61,11 +61,11 @@ function runThread(workerData: Opdracht): Promise<Step | null> {
       stderr: true,
     })
     let step: Step | undefined
-    let uitslag: Step | null | undefined
+    let result: Step | null | undefined
     let timer: NodeJS.Timeout | undefined
     let failure: unknown
     worker.on('message', (said: SchemaVerdict) => {
-      if ('fout' in said) uitslag = said.fout
+      if ('fout' in said) result = said.fout
       else step = said.stap
       timer ??= setTimeout(() => worker.terminate(), DEADLINE_MS) // counts from the first step: starting is our affair
     })
@@ -74,7 +74,7 @@ function runThread(workerData: Opdracht): Promise<Step | null> {
     })
     worker.on('exit', () => {
       clearTimeout(timer)
-      const outcome = uitslag === undefined ? step : uitslag
+      const outcome = result === undefined ? step : result
       if (outcome === undefined) reject(failure ?? new Error('the thread for jq did not start'))
       else resolve(outcome)
     })

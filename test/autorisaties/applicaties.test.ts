@@ -340,8 +340,8 @@ t.test('rights for a catalogue and for a type', async (t) => {
   })
 
   t.test('ac-002 and ac-003 count them', async (t) => {
-    const alles = { clientIds: ['alles'], label: 'x', heeftAlleAutorisaties: true, catalogusAutorisaties: [recht()] }
-    t.strictSame(codes(await call('POST', URL, alles)), ['nonFieldErrors: ambiguous-authorizations-specified'])
+    const all = { clientIds: ['alles'], label: 'x', heeftAlleAutorisaties: true, catalogusAutorisaties: [recht()] }
+    t.strictSame(codes(await call('POST', URL, all)), ['nonFieldErrors: ambiguous-authorizations-specified'])
     const body = await given({ catalogusAutorisaties: [recht()] })
     t.strictSame(codes(await call('PATCH', body.url, { catalogusAutorisaties: [] })), [
       'nonFieldErrors: missing-authorizations',
@@ -373,10 +373,10 @@ t.test('rights for a catalogue and for a type', async (t) => {
       omschrijving: 'Brief',
       beginGeldigheid: '2025-01-01',
     })
-    const ander = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Foto' })
+    const other = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Foto' })
     for (let attempt = 0; attempt < 200 && (await allowed('catalogus')).length < 4; attempt++)
       await new Promise((resolve) => setImmediate(resolve))
-    t.strictSame(await allowed('catalogus'), [brief, nota, nieuw, ander].map(uuidOf).sort())
+    t.strictSame(await allowed('catalogus'), [brief, nota, nieuw, other].map(uuidOf).sort())
     t.strictSame(await allowed('type'), [brief, nieuw].map(uuidOf).sort())
     t.equal((await call('GET', all.url)).body.autorisaties.length, 4)
     t.equal((await call('GET', one.url)).body.autorisaties.length, 2)

@@ -18,7 +18,7 @@ t.test('rights follow the types', async (t) => {
   const test = await testApp(t)
   const { call } = test
   const catalogus = await givenCatalogus(test)
-  const ander = await givenCatalogus(test)
+  const other = await givenCatalogus(test)
   const iot = (omschrijving: string, more: object = {}) =>
     givenInformatieobjecttype(test, { catalogus, omschrijving, ...more })
   const brief = await iot('Brief')
@@ -33,7 +33,7 @@ t.test('rights follow the types', async (t) => {
     catalogusAutorisaties: [{ ...met, catalogus: where, type }],
   })
   await given('alles hier', opType(''))
-  await given('alles daar', opType('', ander))
+  await given('alles daar', opType('', other))
   await given('brieven', opType('Brief'))
   await given("nota's", opType('Nota'))
   const versie = await given('een versie', { autorisaties: [{ ...met, informatieobjecttype: nota }] })
@@ -53,7 +53,7 @@ t.test('rights follow the types', async (t) => {
 
   t.test('a type that moves to another catalogue does so too', async (t) => {
     const { body } = await call('GET', brief)
-    t.strictSame(await announced(test, () => call('PUT', brief, { ...body, catalogus: ander })), [
+    t.strictSame(await announced(test, () => call('PUT', brief, { ...body, catalogus: other })), [
       'alles daar update',
       'alles hier update',
       'brieven update',

@@ -98,8 +98,8 @@ t.test('the pages of applications', await needsBrowser(), async (t) => {
     const [{ id }] = await test.database.sql<[{ id: number }]>`select max(id) as id from autorisatie`
     const client = encodeURIComponent(SCRIPT.slice(0, 50))
     await tab.setViewportSize({ width: 320, height: 800 })
-    for (const vraag of ['', '?component=ztc', '?component=drc&zoek=brief']) {
-      await tab.goto(`/beheer/applicaties/${uuid}/rechten/nieuw${vraag}`)
+    for (const question of ['', '?component=ztc', '?component=drc&zoek=brief']) {
+      await tab.goto(`/beheer/applicaties/${uuid}/rechten/nieuw${question}`)
       await goed(t, tab)
     }
     for (const pad of [

@@ -36,11 +36,11 @@ export async function tabTo(tab: Page, selector: string): Promise<void> {
 
 export const uuidOnPage = (tab: Page) => /applicaties\/([0-9a-f-]{36})/.exec(tab.url())![1]!
 
-export async function makeApplicatie(tab: Page, label: string, clientId: string, alles = false): Promise<string> {
+export async function makeApplicatie(tab: Page, label: string, clientId: string, all = false): Promise<string> {
   await tab.goto('/beheer/applicaties/nieuw')
   await tab.fill('#veld-label', label)
   await tab.fill('#veld-clientIds', clientId)
-  if (alles) await tab.check('#veld-heeftAlleAutorisaties')
+  if (all) await tab.check('#veld-heeftAlleAutorisaties')
   await tab.click('main button[type=submit]')
   await tab.waitForURL('**/geheim')
   return uuidOnPage(tab)

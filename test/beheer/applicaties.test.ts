@@ -80,7 +80,7 @@ t.test('applications', await needsBrowser(), async (t) => {
     const uuid = await makeApplicatie(tab, 'Zaaksysteem', 'zaaksysteem')
     t.match(await tab.textContent('main'), 'nog geen rechten')
     t.equal(await runCommand((await tab.textContent('#curl-0'))!), 403)
-    const eerste = (await tab.textContent('#geheim-0'))!
+    const first = (await tab.textContent('#geheim-0'))!
     const isAllowed = async (secret: string, pad: string) => {
       const token = signToken('zaaksysteem', secret)
       const answer = await test.app.inject({
@@ -90,7 +90,7 @@ t.test('applications', await needsBrowser(), async (t) => {
       return answer.statusCode
     }
     const documenten = '/documenten/api/v1/enkelvoudiginformatieobjecten'
-    t.equal(await isAllowed(eerste, documenten), 403)
+    t.equal(await isAllowed(first, documenten), 403)
 
     await tab.click('text=Naar de applicatie')
     t.match(await tab.textContent('main'), 'mag nog niets')
@@ -111,7 +111,7 @@ t.test('applications', await needsBrowser(), async (t) => {
     await tab.click('main button[type=submit]')
     await tab.waitForURL(`**/applicaties/${uuid}`)
     t.equal(await tab.locator('main >> text=documenten.lezen').count(), 2, 'one right for each type')
-    t.equal(await isAllowed(eerste, documenten), 200)
+    t.equal(await isAllowed(first, documenten), 200)
 
     await tab.click('a:has-text("Wijzigen van Documenten API, Brief")')
     t.ok(await tab.isChecked('label:has-text("Brief") >> input'))
@@ -140,16 +140,16 @@ t.test('applications', await needsBrowser(), async (t) => {
     await goed(t, tab, false)
     await tab.click('main button[type=submit]')
     await tab.waitForURL('**/geheim')
-    const tweede = (await tab.textContent('#geheim-0'))!
-    t.equal(await isAllowed(eerste, documenten), 200, 'the old one counts a while longer')
-    t.equal(await isAllowed(tweede, documenten), 200)
+    const second = (await tab.textContent('#geheim-0'))!
+    t.equal(await isAllowed(first, documenten), 200, 'the old one counts a while longer')
+    t.equal(await isAllowed(second, documenten), 200)
     await tab.click('text=Naar de applicatie')
     await tab.click('a:has-text("Intrekken") >> nth=0')
     await goed(t, tab, false)
     await tab.click('main button[type=submit]')
     t.match(await tab.textContent('main'), 'Het geheim is ingetrokken')
-    t.equal(await isAllowed(eerste, documenten), 403)
-    t.equal(await isAllowed(tweede, documenten), 200)
+    t.equal(await isAllowed(first, documenten), 403)
+    t.equal(await isAllowed(second, documenten), 200)
     await tab.click('text=Uitproberen met curl')
     t.equal(await tab.locator('#geheim-0').count(), 0, 'trying it shows no secret')
     t.equal(await runCommand((await tab.textContent('#curl-0'))!), 200)
@@ -158,7 +158,7 @@ t.test('applications', await needsBrowser(), async (t) => {
     await goed(t, tab, false)
     await tab.click('main button[type=submit]')
     t.match(await tab.textContent('main'), 'is verwijderd')
-    t.equal(await isAllowed(tweede, documenten), 403)
+    t.equal(await isAllowed(second, documenten), 403)
     t.same(klachten, [])
     const handelingen = await test.database.sql<{ handeling: string }[]>`
       select handeling from beheer_audit where object_id = ${uuid} order by id`

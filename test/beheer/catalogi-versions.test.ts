@@ -75,11 +75,11 @@ t.test(
       omschrijving: 'Gemachtigde',
       omschrijvingGeneriek: 'belanghebbende',
     })
-    const verschillen = (await beheerder.get(`${second}/verschillen`)).body
+    const differences = (await beheerder.get(`${second}/verschillen`)).body
       .replace(/<[^>]+>/g, ' ')
       .replace(/\s+/g, ' ')
-    t.match(verschillen, 'Doorlooptijd 28 dagen (4 weken) 42 dagen (6 weken)')
-    t.match(verschillen, '“Gemachtigde” is toegevoegd .')
+    t.match(differences, 'Doorlooptijd 28 dagen (4 weken) 42 dagen (6 weken)')
+    t.match(differences, '“Gemachtigde” is toegevoegd .')
     await submitForm(beheerder, `${second}/publiceren`)
     t.equal((await call('GET', api(first))).body.eindeGeldigheid, day(9))
     t.equal((await call('GET', api(second))).body.concept, false)

@@ -53,12 +53,12 @@ export async function allShapes(
     for (const { tab, klachten, gedraaid, script } of vormen) {
       await tab.goto(path)
       for (const width of [1280, 320]) {
-        const vorm = `${width}, ${script ? 'with' : 'without'} script`
+        const form = `${width}, ${script ? 'with' : 'without'} script`
         await tab.setViewportSize({ width, height: 800 })
         check((await tab.textContent('main'))!)
-        if (script) t.same(await accessibilityFaults(tab), [], `${path}: ${vorm}`)
-        t.equal(await isTooWide(tab), false, `${path}: ${vorm}`)
-        t.same([...klachten.splice(0), ...gedraaid.splice(0)], [], `${path}: ${vorm}`)
+        if (script) t.same(await accessibilityFaults(tab), [], `${path}: ${form}`)
+        t.equal(await isTooWide(tab), false, `${path}: ${form}`)
+        t.same([...klachten.splice(0), ...gedraaid.splice(0)], [], `${path}: ${form}`)
       }
       await tab.goto('about:blank')
     }

@@ -211,20 +211,20 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const before = await counts()
     await test.runJobs()
     t.same(await counts(), before, 'nothing was imported')
-    const [proef] =
+    const [trial] =
       await database.sql`select id, trial_status, trial_handled, trial_faults from import_draft where deleted_at is null`
     t.match(
-      proef,
+      trial,
       { trial_status: 'klaar', trial_handled: 2 * (kinds.length - 1) + 702 },
       'the empty row is passed over',
     )
     const found =
-      await database.sql`select reason, aantal from import_draft_fault_kind where concept_id = ${proef!.id} order by reason`
-    const voorbeelden =
-      await database.sql`select voorbeelden->0->'nummer' as nummer from import_draft_fault_kind where concept_id = ${proef!.id} order by reason`
+      await database.sql`select reason, aantal from import_draft_fault_kind where concept_id = ${trial!.id} order by reason`
+    const examples =
+      await database.sql`select voorbeelden->0->'nummer' as nummer from import_draft_fault_kind where concept_id = ${trial!.id} order by reason`
 
     const rows = await database.sql`
-      select nummer, opmerking from import_draft_fault where concept_id = ${proef!.id} order by nummer`
+      select nummer, opmerking from import_draft_fault where concept_id = ${trial!.id} order by nummer`
     const started = (await pagesClient.post(`${made}/starten`)).headers.get('location')!
     await test.runJobs()
     const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`
@@ -232,11 +232,11 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       await database.sql`select reason, aantal from import_fault_kind where import_id = ${done!.id} order by reason`
     t.ok(real.length > 25, `${real.length} reasons`)
     t.same(Array.from(found), Array.from(real), 'the same reasons, as often')
-    t.equal(proef!.trial_faults, done!.mislukt)
+    t.equal(trial!.trial_faults, done!.mislukt)
     const first = await database.sql`
       select min(nummer) as nummer from import_outcome where import_id = ${done!.id} and not geslaagd
       group by import_reason(opmerking) order by import_reason(opmerking)`
-    t.same(Array.from(voorbeelden), Array.from(first), 'and the same rows')
+    t.same(Array.from(examples), Array.from(first), 'and the same rows')
     const realRows = await database.sql`
       select nummer, opmerking from import_outcome where import_id = ${done!.id} and not geslaagd order by nummer`
     t.same(Array.from(rows), Array.from(realRows), 'every wrong row is listed, in the same words')
@@ -244,9 +244,9 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   await t.test('a second import waits for the first, and the page says which one that is', async (t) => {
     const pagesClient = await asClient(test, 'operator')
-    const eerste = conceptOf(await pagesClient.upload(csvText([good()]), 'eerste.csv'))
-    const tweede = conceptOf(await pagesClient.upload(csvText([good()]), 'tweede.csv'))
-    const answers = await Promise.all([pagesClient.post(`${eerste}/starten`), pagesClient.post(`${tweede}/starten`)])
+    const first = conceptOf(await pagesClient.upload(csvText([good()]), 'eerste.csv'))
+    const second = conceptOf(await pagesClient.upload(csvText([good()]), 'tweede.csv'))
+    const answers = await Promise.all([pagesClient.post(`${first}/starten`), pagesClient.post(`${second}/starten`)])
     const started = answers.map((answer) => answer.headers.get('location')!).filter((to) => !to.includes('concept'))
     t.equal(started.length, 1, 'one of them started')
     const refused = answers.map((answer) => answer.headers.get('location')!).find((to) => to.includes('concept'))!

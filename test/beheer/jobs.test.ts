@@ -122,12 +122,12 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     await tab.click('text=Ja, verwijderen')
     t.match(await tab.textContent('main'), 'De taak is verwijderd')
     t.equal((await sql`select from graphile_worker.jobs where id = ${id}`).length, 0)
-    const bezig = await geef({ attempts: 5 })
-    await tab.goto(`/beheer/taken/${bezig}/verwijderen`)
-    await lockJob(sql, bezig, 'x', 0)
+    const busy = await geef({ attempts: 5 })
+    await tab.goto(`/beheer/taken/${busy}/verwijderen`)
+    await lockJob(sql, busy, 'x', 0)
     await tab.click('text=Ja, verwijderen')
     t.match(await tab.textContent('main'), 'De taak is intussen veranderd')
-    t.equal((await sql`select from graphile_worker.jobs where id = ${bezig}`).length, 1)
+    t.equal((await sql`select from graphile_worker.jobs where id = ${busy}`).length, 1)
   })
 
   t.test('a long queue goes a page at a time; a viewer only looks', async (t) => {

@@ -45,8 +45,8 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
   const empty = ['/beheer/zaken', '/beheer/documenten', '/beheer/catalogi', '/beheer/audit?gebruiker=niemand']
   await t.test('are accessible while there is nothing', (t) => requireAccessible(t, test, empty))
 
-  const alles = await givenEverything(test)
-  const { zaak, document } = alles
+  const all = await givenEverything(test)
+  const { zaak, document } = all
   const pages = [
     '/beheer/zaken',
     `/beheer/zaken/${zaak.uuid}`,
@@ -57,10 +57,10 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     `/beheer/documenten/${document.uuid}`,
     `/beheer/documenten/${document.uuid}/geschiedenis`,
     '/beheer/catalogi',
-    `/beheer/catalogi/${uuidOf(alles.catalogus)}`,
-    `/beheer/catalogi/${uuidOf(alles.catalogus)}?soort=informatieobjecttypen`,
-    `/beheer/catalogi/zaaktypen/${uuidOf(alles.zaaktype)}`,
-    `/beheer/catalogi/informatieobjecttypen/${uuidOf(alles.concept)}`,
+    `/beheer/catalogi/${uuidOf(all.catalogus)}`,
+    `/beheer/catalogi/${uuidOf(all.catalogus)}?soort=informatieobjecttypen`,
+    `/beheer/catalogi/zaaktypen/${uuidOf(all.zaaktype)}`,
+    `/beheer/catalogi/informatieobjecttypen/${uuidOf(all.concept)}`,
     '/beheer/audit',
   ]
   await t.test('are accessible when full, at 1280 and 320 pixels, and run no stored script', (t) =>
@@ -86,7 +86,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     'find documents by words of their title in any order, whatever the case, without wildcards',
     async (t) => {
       const titel = 'Beroepschrift over 100% van de Parkeerplaatsen_Noord'
-      const { uuid } = await givenDocument(test, alles.informatieobjecttype, { titel })
+      const { uuid } = await givenDocument(test, all.informatieobjecttype, { titel })
       const { tab, context } = await asBeheerder(test, 'viewer', { javaScriptEnabled: false })
       const found = async (words: string) => {
         await tab.goto('/beheer/documenten')
@@ -162,7 +162,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       statustype: ontvangen.url,
       datumStatusGezet: '2026-11-02T10:00:00Z',
     })
-    const other = await givenZaak(test, alles.zaaktype, {
+    const other = await givenZaak(test, all.zaaktype, {
       relevanteAndereZaken: [{ url: zaak.url, aardRelatie: 'vervolg' }],
     })
     const { tab } = await asBeheerder(test, 'viewer')
@@ -238,7 +238,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       '/kanalen',
       '/abonnementen',
       '/catalogi',
-      `/catalogi/${uuidOf(alles.catalogus)}?soort=informatieobjecttypen`,
+      `/catalogi/${uuidOf(all.catalogus)}?soort=informatieobjecttypen`,
       '/uitgaand',
       '/overnemen',
       `/zaken/${zaak.uuid}/rollen`,
@@ -279,12 +279,12 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
 
   await t.test('show what a browser can show safely, apart from the page and recorded', async (t) => {
     const kwaad = Buffer.from('<script>parent.location = "about:blank"</script>').toString('base64')
-    const text = await givenDocument(test, alles.informatieobjecttype, {
+    const text = await givenDocument(test, all.informatieobjecttype, {
       formaat: 'text/plain',
       inhoud: kwaad,
       bestandsomvang: 48,
     })
-    const html = await givenDocument(test, alles.informatieobjecttype, {
+    const html = await givenDocument(test, all.informatieobjecttype, {
       formaat: 'text/html',
       bestandsnaam: 'x.html',
       inhoud: kwaad,
@@ -324,7 +324,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
 
   await t.test('publish a type, by keyboard alone, with confirmation and a record', async (t) => {
     const { tab } = await asBeheerder(test, 'administrator')
-    await tab.goto(`/beheer/catalogi/informatieobjecttypen/${uuidOf(alles.concept)}`)
+    await tab.goto(`/beheer/catalogi/informatieobjecttypen/${uuidOf(all.concept)}`)
     await tab.focus('text=Publiceren')
     await tab.keyboard.press('Enter')
     await tab.waitForURL('**/publiceren')
@@ -333,7 +333,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     await tab.keyboard.press('Enter')
     await tab.waitForSelector('.bericht-goed')
     t.match(await tab.textContent('main'), 'gepubliceerd')
-    const { body } = await test.call('GET', alles.concept)
+    const { body } = await test.call('GET', all.concept)
     t.equal(body.concept, false)
     await tab.goto('/beheer/audit?handeling=informatieobjecttype-publiceren')
     await tab.click('tbody th a')
@@ -353,7 +353,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     await tab.click('main button[type=submit]')
     t.match(await tab.textContent('.fout'), 'geen ZIP-bestand')
     const waiting = tab.waitForEvent('download')
-    await tab.goto(`/beheer/catalogi/${uuidOf(alles.catalogus)}`)
+    await tab.goto(`/beheer/catalogi/${uuidOf(all.catalogus)}`)
     await tab.click('text=Exporteren')
     const zip = await (await waiting).path()
     await tab.goto('/beheer/catalogi/importeren')
@@ -361,9 +361,9 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     await tab.click('main button[type=submit]')
     t.match(await tab.textContent('h1'), 'Deze catalogus is er al', 'the same domein and rsin are there already')
     const { tab: scripted } = await asBeheerder(test, 'administrator')
-    const typeZip = (await exportZaaktype(test.app.read, BASE, uuidOf(alles.zaaktype)))!
+    const typeZip = (await exportZaaktype(test.app.read, BASE, uuidOf(all.zaaktype)))!
     await scripted.goto('/beheer/catalogi/importeren')
-    await scripted.selectOption('#veld-catalogus', uuidOf(alles.catalogus))
+    await scripted.selectOption('#veld-catalogus', uuidOf(all.catalogus))
     await scripted.setInputFiles('#veld-bestand', {
       name: 'type.zip',
       mimeType: 'application/zip',

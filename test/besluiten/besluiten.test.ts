@@ -120,8 +120,8 @@ t.test('rules that are broken together are told together, in the order of the fi
     'datum: future_not_allowed',
   ])
   const concept = await givenBesluittype(test, { concept: true })
-  const vreemd = (await typen.zaak()).url
-  t.same(faults(await post(besluitBody(concept, { zaak: vreemd }))), [
+  const strange = (await typen.zaak()).url
+  t.same(faults(await post(besluitBody(concept, { zaak: strange }))), [
     'besluittype: not-published',
     'nonFieldErrors: zaaktype-mismatch',
   ])
@@ -228,39 +228,39 @@ t.test('brc-006: the case of a besluit exists and is a case', async (t) => {
 
 t.test('brc-007: the besluittype belongs to the zaaktype of the case', async (t) => {
   const typen = await givenTypen(test)
-  const vreemd = (await givenZaak(test, { zaaktype: await givenZaaktype(test) })).url
-  t.same(faults(await post(besluitBody(typen.besluittype, { zaak: vreemd }))), ['nonFieldErrors: zaaktype-mismatch'])
+  const strange = (await givenZaak(test, { zaaktype: await givenZaaktype(test) })).url
+  t.same(faults(await post(besluitBody(typen.besluittype, { zaak: strange }))), ['nonFieldErrors: zaaktype-mismatch'])
   const { url } = await typen.besluit({ zaak: (await typen.zaak()).url })
-  t.same(faults(await patch(url, { zaak: vreemd })), ['nonFieldErrors: zaaktype-mismatch'])
-  t.same(faults(await test.call('PUT', url, besluitBody(typen.besluittype, { zaak: vreemd }))), [
+  t.same(faults(await patch(url, { zaak: strange })), ['nonFieldErrors: zaaktype-mismatch'])
+  t.same(faults(await test.call('PUT', url, besluitBody(typen.besluittype, { zaak: strange }))), [
     'nonFieldErrors: zaaktype-mismatch',
   ])
-  t.same([...(await zaakbesluiten(vreemd))], [])
+  t.same([...(await zaakbesluiten(strange))], [])
 })
 
 t.test('a besluit of a closed case is written only with zaken.geforceerd-bijwerken', async (t) => {
   const typen = await givenTypen(test)
-  const [dicht, open] = [(await typen.zaak()).url, (await typen.zaak()).url]
-  const { url } = await typen.besluit({ zaak: dicht })
+  const [closed, open] = [(await typen.zaak()).url, (await typen.zaak()).url]
+  const { url } = await typen.besluit({ zaak: closed })
   const los = (await typen.besluit()).url
-  await close(test, dicht)
+  await close(test, closed)
   const brc = { component: 'brc', scopes: SCOPES, typeUuid: uuidOf(typen.besluittype) }
   const zrc = { component: 'zrc', typeUuid: uuidOf(typen.zaaktype), max: 'zeer_geheim' }
   const as = await givenClient(test, 'gewoon', [brc, { ...zrc, scopes: ['zaken.lezen', 'zaken.bijwerken'] }])
   const mayForce = await givenClient(test, 'dwingend', [brc, { ...zrc, scopes: ['zaken.geforceerd-bijwerken'] }])
   for (const change of [
-    (as: string) => post(besluitBody(typen.besluittype, { zaak: dicht }), as),
+    (as: string) => post(besluitBody(typen.besluittype, { zaak: closed }), as),
     (as: string) => patch(url, { toelichting: 'x' }, as),
     (as: string) => patch(url, { zaak: open }, as),
-    (as: string) => patch(los, { zaak: dicht }, as),
-    (as: string) => test.call('PUT', url, besluitBody(typen.besluittype, { zaak: dicht }), { as }),
+    (as: string) => patch(los, { zaak: closed }, as),
+    (as: string) => test.call('PUT', url, besluitBody(typen.besluittype, { zaak: closed }), { as }),
     (as: string) => test.call('DELETE', url, undefined, { as }),
   ]) {
     const refused = await change(as)
     t.match(refused, { status: 403, body: { code: 'permission_denied' } })
     t.notOk(refused.body.invalidParams)
   }
-  t.equal((await post(besluitBody(typen.besluittype, { zaak: dicht }), mayForce)).status, 201)
+  t.equal((await post(besluitBody(typen.besluittype, { zaak: closed }), mayForce)).status, 201)
   t.equal((await patch(url, { toelichting: 'x' }, mayForce)).status, 200)
   t.equal((await test.call('DELETE', url, undefined, { as: mayForce })).status, 204)
 })

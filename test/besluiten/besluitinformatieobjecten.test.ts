@@ -68,8 +68,8 @@ t.test('brc-005: a relation shows at the document, and goes there too', async (t
 t.test('brc-008: the type of the document belongs to the besluittype', async (t) => {
   const typen = await givenTypen(test)
   const { url: besluit } = await typen.besluit()
-  const vreemd = await givenDocument(test, { informatieobjecttype: await givenInformatieobjecttype(test) })
-  t.same(faults(await post({ besluit, informatieobject: vreemd.url })), [
+  const strange = await givenDocument(test, { informatieobjecttype: await givenInformatieobjecttype(test) })
+  t.same(faults(await post({ besluit, informatieobject: strange.url })), [
     'nonFieldErrors: missing-besluittype-informatieobjecttype-relation',
   ])
 })
@@ -169,7 +169,7 @@ t.test('besluit_verwerken makes a besluit with its documents in one go', async (
 t.test('besluit_verwerken names faults by their place, and then makes nothing', async (t) => {
   const typen = await givenTypen(test)
   const goed = (await typen.document()).url
-  const vreemd = (await givenDocument(test, { informatieobjecttype: await givenInformatieobjecttype(test) })).url
+  const strange = (await givenDocument(test, { informatieobjecttype: await givenInformatieobjecttype(test) })).url
   const before = await counts()
   const body = (besluit: object, ...informatieobjecten: string[]) => ({
     besluit: besluitBody(typen.besluittype, besluit),
@@ -182,9 +182,9 @@ t.test('besluit_verwerken names faults by their place, and then makes nothing', 
       body({ datum: 'x' }, 'geen url'),
       ['besluit.datum: invalid', 'besluitinformatieobjecten.0.informatieobject: bad-url'],
     ],
-    [body({ datum: '2999-01-01' }, vreemd), ['besluit.datum: future_not_allowed']],
+    [body({ datum: '2999-01-01' }, strange), ['besluit.datum: future_not_allowed']],
     [body({ besluittype: goed }, goed), ['besluit.besluittype: invalid-resource']],
-    [body({}, goed, vreemd, vreemd), [`besluitinformatieobjecten.1.nonFieldErrors: ${relation}`]],
+    [body({}, goed, strange, strange), [`besluitinformatieobjecten.1.nonFieldErrors: ${relation}`]],
     [body({}, goed, goed), ['besluitinformatieobjecten.1.nonFieldErrors: unique']],
     [body({}, goed, `${goed}x`), ['besluitinformatieobjecten.1.informatieobject: bad-url']],
   ] as const)
@@ -233,11 +233,11 @@ t.test('a besluit and a relation are expanded, as far as the caller may read wha
   const lezen = { component: 'brc', scopes: ['besluiten.lezen'], typeUuid: uuidOf(typen.besluittype) }
   const as = await givenClient(test, 'alleen besluiten', [lezen])
   t.equal((await test.call('GET', `${besluit.url}?expand=zaak`, undefined, { as })).status, 403)
-  const vreemd = { typeUuid: uuidOf(await givenBesluittype(test)), max: 'zeer_geheim' }
+  const strange = { typeUuid: uuidOf(await givenBesluittype(test)), max: 'zeer_geheim' }
   const half = await givenClient(test, 'andere zaken', [
     lezen,
-    { component: 'zrc', scopes: ['zaken.lezen'], ...vreemd },
-    { component: 'drc', scopes: ['documenten.lezen'], ...vreemd },
+    { component: 'zrc', scopes: ['zaken.lezen'], ...strange },
+    { component: 'drc', scopes: ['documenten.lezen'], ...strange },
   ])
   t.same((await test.call('GET', `${besluit.url}?expand=zaak`, undefined, { as: half })).body._expand, {})
   const seen = await test.call('GET', `${bio.url}?expand=informatieobject,besluit.zaak`, undefined, { as: half })
@@ -246,7 +246,7 @@ t.test('a besluit and a relation are expanded, as far as the caller may read wha
 })
 
 t.test('rights for one besluittype reach nothing of another, in whatever way it is asked', async (t) => {
-  const [eigen, vreemd] = [await givenTypen(test), await givenTypen(test)]
+  const [eigen, strange] = [await givenTypen(test), await givenTypen(test)]
   const scopes = [
     ...['lezen', 'aanmaken', 'bijwerken', 'verwijderen'].map((name) => `besluiten.${name}`),
     'audittrails.lezen',
@@ -254,8 +254,8 @@ t.test('rights for one besluittype reach nothing of another, in whatever way it 
   const as = await givenClient(test, 'beperkt', [{ component: 'brc', scopes, typeUuid: uuidOf(eigen.besluittype) }])
   const call = (method: string, url: string, body?: object) => test.call(method, url, body, { as })
   const seen = await eigen.besluit()
-  const hidden = await vreemd.besluit()
-  const document = (await vreemd.document()).url
+  const hidden = await strange.besluit()
+  const document = (await strange.document()).url
   const bio = made(await post({ besluit: hidden.url, informatieobject: document }))
   const own = made(await post({ besluit: seen.url, informatieobject: (await eigen.document()).url }))
 
@@ -266,14 +266,14 @@ t.test('rights for one besluittype reach nothing of another, in whatever way it 
   for (const [method, url, body] of [
     ['GET', hidden.url],
     ['HEAD', hidden.url],
-    ['PUT', hidden.url, besluitBody(vreemd.besluittype)],
+    ['PUT', hidden.url, besluitBody(strange.besluittype)],
     ['PATCH', hidden.url, {}],
     ['DELETE', hidden.url],
     ['GET', `${hidden.url}/audittrail`],
     ['GET', bio.url],
     ['HEAD', bio.url],
     ['DELETE', bio.url],
-    ['POST', BESLUITEN, besluitBody(vreemd.besluittype)],
+    ['POST', BESLUITEN, besluitBody(strange.besluittype)],
     ['POST', BIO, { besluit: hidden.url, informatieobject: document }],
   ] as [string, string, object?][])
     t.equal((await call(method, url, body)).status, 403, `${method} ${url}`)

@@ -69,9 +69,9 @@ t.test('brc-005: the other side of a document elsewhere comes and goes with the 
 
 t.test('brc-005: what the other side refuses did not happen here, and was told to nobody', async (t) => {
   const { test, elders, body, lijst } = await givenDocumentElsewhere(t)
-  for (const antwoord of [403, 500, 'weg', 'doet en valt weg'] as const) {
-    elders.state.antwoord = antwoord
-    t.same(faults(await test.call('POST', BIO, body)), ['informatieobject: pending-relations'], String(antwoord))
+  for (const answer of [403, 500, 'weg', 'doet en valt weg'] as const) {
+    elders.state.antwoord = answer
+    t.same(faults(await test.call('POST', BIO, body)), ['informatieobject: pending-relations'], String(answer))
     t.same((await test.call('GET', BIO)).body, [])
   }
   t.same(await counts(test, 'besluitinformatieobject'), { audit: 0, berichten: 0, open: 0 })
@@ -248,10 +248,10 @@ t.test('brc-006: a besluit that the server of its new case refuses stays where i
     const before = [await hier(), daar(2)]
     const told = await counts(test, 'besluit')
     const zaakbesluiten = (await test.call('GET', `${eigen}/besluiten`)).body
-    for (const antwoord of [403, 500, 'weg', 'doet en valt weg'] as const) {
-      elders.state.antwoord = antwoord
+    for (const answer of [403, 500, 'weg', 'doet en valt weg'] as const) {
+      elders.state.antwoord = answer
       t.same(faults(await patch(besluit.url, { zaak: at(1), toelichting: 'x' })), ['zaak: pending-relations'])
-      t.same((await test.call('GET', besluit.url)).body, besluit, `${from} ${antwoord}`)
+      t.same((await test.call('GET', besluit.url)).body, besluit, `${from} ${answer}`)
       t.same((await test.call('GET', `${eigen}/besluiten`)).body, zaakbesluiten)
     }
     elders.state.antwoord = undefined
@@ -308,8 +308,8 @@ t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing',
       bronorganisatie: '517439943',
       informatieobjecttype: typen.informatieobjecttype,
     }
-  const eigenDocument = (await typen.document()).url
-  const documenten = [eigenDocument, ...[1, 2].map((nummer) => `${elders.root}/drc/documenten/${nummer}`)]
+  const ownDocument = (await typen.document()).url
+  const documenten = [ownDocument, ...[1, 2].map((nummer) => `${elders.root}/drc/documenten/${nummer}`)]
   const list = '/drc/objectinformatieobjecten'
   const post = (zaak: string, more: string[] = []) =>
     test.call('POST', '/besluiten/api/v1/besluit_verwerken', {

@@ -244,15 +244,15 @@ t.test('ztc-012: a zaaktype is published after the types it relates to, and need
 })
 
 t.test('ztc-013: related types are of one catalogue', async (t) => {
-  const [catalogus, andere] = [await givenCatalogus(test), await givenCatalogus(test)]
-  const iot = await post(test, 'informatieobjecttypen', iotBody(andere))
-  const besluittype = await post(test, 'besluittypen', besluittypeBody(andere))
-  const vreemd = await post(test, 'zaaktypen', zaaktypeBody(andere))
+  const [catalogus, others] = [await givenCatalogus(test), await givenCatalogus(test)]
+  const iot = await post(test, 'informatieobjecttypen', iotBody(others))
+  const besluittype = await post(test, 'besluittypen', besluittypeBody(others))
+  const strange = await post(test, 'zaaktypen', zaaktypeBody(others))
   const zaaktype = await post(test, 'zaaktypen', zaaktypeBody(catalogus))
   const refused = ['nonFieldErrors relations-incorrect-catalogus']
   const answer = (path: string, body: object) => call('POST', `${ZTC}/${path}`, body)
   t.same(faults(await answer('zaaktypen', { ...zaaktypeBody(catalogus), besluittypen: [besluittype] })), refused)
-  t.same(faults(await answer('zaaktypen', { ...zaaktypeBody(catalogus), deelzaaktypen: [vreemd] })), [
+  t.same(faults(await answer('zaaktypen', { ...zaaktypeBody(catalogus), deelzaaktypen: [strange] })), [
     'deelzaaktypen relations-incorrect-catalogus',
   ])
   t.same(faults(await answer('besluittypen', { ...besluittypeBody(catalogus), informatieobjecttypen: [iot] })), refused)

@@ -171,14 +171,14 @@ t.test('filters of informatieobjecttypen and besluittypen on what they relate to
   await post(test, 'besluittypen', besluittypeBody(catalogus, 'Los'))
   const zaaktype = await post(test, 'zaaktypen', { ...zaaktypeBody(catalogus), besluittypen: [bt] })
   await post(test, 'zaaktype-informatieobjecttypen', ziotBody(zaaktype, iot))
-  const alles = { status: 'alles', catalogus }
-  t.same(await urls('informatieobjecttypen', { ...alles, zaaktype }), [iot])
-  t.same(await urls('informatieobjecttypen', { ...alles, omschrijving: 'Brief' }), [iot])
-  t.same(await urls('informatieobjecttypen', { ...alles, omschrijving__icontains: 'BR' }), [iot])
-  t.same(await urls('besluittypen', { ...alles, zaaktypen: zaaktype }), [bt])
-  t.same(await urls('besluittypen', { ...alles, informatieobjecttypen: iot }), [bt])
-  t.same(await urls('besluittypen', { ...alles, omschrijving: 'Besluit' }), [bt])
-  t.same(await urls('besluittypen', { ...alles, zaaktypen: iot }), [], 'a URL of something else finds nothing')
+  const all = { status: 'alles', catalogus }
+  t.same(await urls('informatieobjecttypen', { ...all, zaaktype }), [iot])
+  t.same(await urls('informatieobjecttypen', { ...all, omschrijving: 'Brief' }), [iot])
+  t.same(await urls('informatieobjecttypen', { ...all, omschrijving__icontains: 'BR' }), [iot])
+  t.same(await urls('besluittypen', { ...all, zaaktypen: zaaktype }), [bt])
+  t.same(await urls('besluittypen', { ...all, informatieobjecttypen: iot }), [bt])
+  t.same(await urls('besluittypen', { ...all, omschrijving: 'Besluit' }), [bt])
+  t.same(await urls('besluittypen', { ...all, zaaktypen: iot }), [], 'a URL of something else finds nothing')
 })
 
 t.test('lists below a zaaktype are filtered by it', async (t) => {
@@ -226,15 +226,15 @@ t.test('lists below a zaaktype are filtered by it', async (t) => {
     t.same(faults(await call('POST', `${ZTC}/${path}`, { ...wrong, ...dates })), ['nonFieldErrors date-mismatch'])
     t.equal((await call('PATCH', a, { ...dates, eindeGeldigheid: '2024-02-02' })).status, 200, 'one day is a period')
   }
-  const alles = { zaaktype: een, status: 'alles' }
-  t.equal((await urls('roltypen', { ...alles, omschrijvingGeneriek: 'initiator' })).length, 1)
-  t.equal((await urls('roltypen', { ...alles, omschrijvingGeneriek: 'behandelaar' })).length, 0)
-  t.equal((await urls('roltypen', { ...alles, omschrijving: 'R' })).length, 1)
-  t.equal((await urls('zaakobjecttypen', { ...alles, anderObjecttype: 'False' })).length, 0)
-  t.equal((await urls('zaakobjecttypen', { ...alles, objecttype: object.objecttype, catalogus })).length, 1)
-  t.equal((await urls('zaakobjecttypen', { ...alles, relatieOmschrijving: 'De boom' })).length, 1)
-  t.equal((await urls('zaakobjecttypen', { ...alles, datumBeginGeldigheid: '2024-02-02' })).length, 1)
-  t.equal((await urls('zaakobjecttypen', { ...alles, datumEindeGeldigheid: '2024-02-03' })).length, 0)
+  const all = { zaaktype: een, status: 'alles' }
+  t.equal((await urls('roltypen', { ...all, omschrijvingGeneriek: 'initiator' })).length, 1)
+  t.equal((await urls('roltypen', { ...all, omschrijvingGeneriek: 'behandelaar' })).length, 0)
+  t.equal((await urls('roltypen', { ...all, omschrijving: 'R' })).length, 1)
+  t.equal((await urls('zaakobjecttypen', { ...all, anderObjecttype: 'False' })).length, 0)
+  t.equal((await urls('zaakobjecttypen', { ...all, objecttype: object.objecttype, catalogus })).length, 1)
+  t.equal((await urls('zaakobjecttypen', { ...all, relatieOmschrijving: 'De boom' })).length, 1)
+  t.equal((await urls('zaakobjecttypen', { ...all, datumBeginGeldigheid: '2024-02-02' })).length, 1)
+  t.equal((await urls('zaakobjecttypen', { ...all, datumEindeGeldigheid: '2024-02-03' })).length, 0)
   t.equal((await urls('resultaattypen', { status: 'alles', zaaktype_identificatie: 'ONDER-1' })).length, 1)
 })
 
@@ -337,9 +337,9 @@ t.test('ztc-015: the length of an eigenschap fits its format', async (t) => {
 t.test('a statustype is one of the same zaaktype', async (t) => {
   const catalogus = await givenCatalogus(test)
   const zaaktype = await post(test, 'zaaktypen', zaaktypeBody(catalogus))
-  const ander = await post(test, 'zaaktypen', { ...zaaktypeBody(catalogus), identificatie: 'ANDER' })
+  const other = await post(test, 'zaaktypen', { ...zaaktypeBody(catalogus), identificatie: 'ANDER' })
   const own = await post(test, 'statustypen', { zaaktype, omschrijving: 's', volgnummer: 1 })
-  const vreemd = await post(test, 'statustypen', { zaaktype: ander, omschrijving: 's', volgnummer: 1 })
+  const strange = await post(test, 'statustypen', { zaaktype: other, omschrijving: 's', volgnummer: 1 })
   const iot = await post(test, 'informatieobjecttypen', iotBody(catalogus))
   const object = { zaaktype, anderObjecttype: true, objecttype: 'https://o.example/1', relatieOmschrijving: 'x' }
   for (const [path, body] of [
@@ -347,7 +347,7 @@ t.test('a statustype is one of the same zaaktype', async (t) => {
     ['zaakobjecttypen', object],
     ['zaaktype-informatieobjecttypen', ziotBody(zaaktype, iot)],
   ] as const) {
-    t.same(faults(await call('POST', `${ZTC}/${path}`, { ...body, statustype: vreemd })), [
+    t.same(faults(await call('POST', `${ZTC}/${path}`, { ...body, statustype: strange })), [
       'nonFieldErrors relations-incorrect-zaaktype',
     ])
     t.same(faults(await call('POST', `${ZTC}/${path}`, { ...body, statustype: zaaktype })), [
@@ -506,26 +506,26 @@ async function countQueries(work: () => Promise<unknown>): Promise<number> {
 }
 
 t.test('the catalogus of a resultaattype or roltype is that of its zaaktype, when it is given', async (t) => {
-  const [eigen, ander] = [await givenCatalogus(test), await givenCatalogus(test)]
-  const zaaktype = await givenZaaktype(test, { catalogus: eigen, concept: true })
-  const elders = await givenZaaktype(test, { catalogus: ander, concept: true })
+  const [own, other] = [await givenCatalogus(test), await givenCatalogus(test)]
+  const zaaktype = await givenZaaktype(test, { catalogus: own, concept: true })
+  const elders = await givenZaaktype(test, { catalogus: other, concept: true })
   const roltype = { zaaktype, omschrijving: 'Melder', omschrijvingGeneriek: 'initiator' }
   for (const [path, body] of [
     ['roltypen', roltype],
     ['resultaattypen', resultaattypeBody(zaaktype)],
   ] as const) {
     const at = `${ZTC}/${path}`
-    for (const catalogus of [ander, 'https://elders.example/catalogussen/1', zaaktype])
+    for (const catalogus of [other, 'https://elders.example/catalogussen/1', zaaktype])
       t.same(faults(await call('POST', at, { ...body, catalogus })), ['catalogus relations-incorrect-catalogus'])
     t.same(faults(await call('POST', at, { ...body, catalogus: 'x' })), ['catalogus invalid'])
-    const url = await post(test, path, { ...body, catalogus: eigen })
+    const url = await post(test, path, { ...body, catalogus: own })
     await post(test, path, { ...body, omschrijving: 'Zonder', catalogus: null })
     for (const method of ['PUT', 'PATCH']) {
-      const wrong = await call(method, url, { ...body, catalogus: ander })
+      const wrong = await call(method, url, { ...body, catalogus: other })
       t.same(faults(wrong), ['catalogus relations-incorrect-catalogus'], method)
-      t.equal((await call(method, url, { ...body, catalogus: eigen })).status, 200)
+      t.equal((await call(method, url, { ...body, catalogus: own })).status, 200)
     }
-    t.match((await call('PATCH', url, { zaaktype: elders })).body, { catalogus: ander }, 'it goes with the zaaktype')
+    t.match((await call('PATCH', url, { zaaktype: elders })).body, { catalogus: other }, 'it goes with the zaaktype')
   }
 })
 
@@ -569,9 +569,9 @@ t.test('a term of a type is not negative and at most a hundred years, of archivi
 t.test('statustypen name the eigenschappen that need a value, from either side', async (t) => {
   const catalogus = await givenCatalogus(test)
   const zaaktype = await givenZaaktype(test, { catalogus, concept: true })
-  const ander = await givenZaaktype(test, { catalogus, concept: true, identificatie: 'ANDER' })
+  const other = await givenZaaktype(test, { catalogus, concept: true, identificatie: 'ANDER' })
   const eigenschap = (naam: string, of = zaaktype) => post(test, 'eigenschappen', { ...eigenschapBody(of), naam })
-  const [a, b, vreemd] = [await eigenschap('a'), await eigenschap('b'), await eigenschap('c', ander)]
+  const [a, b, strange] = [await eigenschap('a'), await eigenschap('b'), await eigenschap('c', other)]
   const body = { zaaktype, omschrijving: 'S', volgnummer: 7 }
   const made = await call('POST', `${ZTC}/statustypen`, { ...body, eigenschappen: [a, null] })
   t.same(made.body.eigenschappen, [a])
@@ -580,7 +580,7 @@ t.test('statustypen name the eigenschappen that need a value, from either side',
   t.same((await call('PATCH', url, { omschrijving: 'T' })).body.eigenschappen, [a], 'not named: as it was')
   t.same((await call('PUT', url, { ...body, eigenschappen: [b] })).body.eigenschappen, [b])
   t.equal((await call('GET', a)).body.statustype, null)
-  t.same(faults(await call('PATCH', url, { eigenschappen: [b, vreemd, zaaktype] })), [
+  t.same(faults(await call('PATCH', url, { eigenschappen: [b, strange, zaaktype] })), [
     'eigenschappen.1 relations-incorrect-zaaktype',
     'eigenschappen.2 does_not_exist',
   ])
@@ -588,8 +588,8 @@ t.test('statustypen name the eigenschappen that need a value, from either side',
 })
 
 t.test('Catalogi 1.4: a zaakobjecttype may name its catalogus, and a zaaktype go without versiedatum', async (t) => {
-  const [eigen, ander] = [await givenCatalogus(test), await givenCatalogus(test)]
-  const { versiedatum: _, ...body } = zaaktypeBody(eigen)
+  const [own, other] = [await givenCatalogus(test), await givenCatalogus(test)]
+  const { versiedatum: _, ...body } = zaaktypeBody(own)
   const made = await call('POST', `${ZTC}/zaaktypen`, body)
   t.equal(made.body.versiedatum, made.body.beginGeldigheid)
   const object = {
@@ -599,6 +599,6 @@ t.test('Catalogi 1.4: a zaakobjecttype may name its catalogus, and a zaaktype go
     relatieOmschrijving: 'o',
   }
   const at = `${ZTC}/zaakobjecttypen`
-  t.same(faults(await call('POST', at, { ...object, catalogus: ander })), ['catalogus relations-incorrect-catalogus'])
-  t.match((await call('POST', at, { ...object, catalogus: eigen })).body, { catalogus: eigen })
+  t.same(faults(await call('POST', at, { ...object, catalogus: other })), ['catalogus relations-incorrect-catalogus'])
+  t.match((await call('POST', at, { ...object, catalogus: own })).body, { catalogus: own })
 })

@@ -5,7 +5,7 @@ const API = '/catalogi/api/v1'
 const rights = () => [{ component: 'ztc', scopes: ['catalogi.lezen', 'catalogi.schrijven'] }]
 const list: Line['list'] = ['GET', 'POST']
 const one: Line['one'] = ['GET', 'PUT', 'PATCH', 'DELETE']
-const alles = () => '?status=alles'
+const all = () => '?status=alles'
 const concept = (test: TestApp) => givenZaaktype(test, { concept: true })
 let counter = 0
 
@@ -31,7 +31,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: 'zaaktypen',
-    query: alles,
+    query: all,
   },
   {
     resource: 'informatieobjecttype',
@@ -47,7 +47,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: 'informatieobjecttypen',
-    query: alles,
+    query: all,
   },
   {
     resource: 'besluittype',
@@ -63,7 +63,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: 'besluittypen',
-    query: alles,
+    query: all,
   },
   {
     resource: 'statustype',
@@ -78,7 +78,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: null,
-    query: alles,
+    query: all,
   },
   {
     resource: 'resultaattype',
@@ -96,7 +96,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: null,
-    query: alles,
+    query: all,
   },
   {
     resource: 'roltype',
@@ -110,7 +110,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: null,
-    query: alles,
+    query: all,
   },
   {
     resource: 'eigenschap',
@@ -125,7 +125,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: null,
-    query: alles,
+    query: all,
   },
   {
     resource: 'zaaktypeinformatieobjecttype',
@@ -143,7 +143,7 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: null,
-    query: alles,
+    query: all,
   },
   {
     resource: 'zaakobjecttype',
@@ -158,6 +158,6 @@ export const catalogi: Line[] = [
     list,
     one,
     kanaal: null,
-    query: alles,
+    query: all,
   },
 ]

@@ -60,8 +60,8 @@ const registers = new WeakMap<TestApp, ReturnType<typeof givenOtherServer>>()
 
 /** A contactmoment, or as well a verzoek, in another register. */
 async function givenKlantvraag(test: TestApp): Promise<string> {
-  const vraag = { bronorganisatie: '517439943', tekst: 'Belt terug' }
-  const made = registers.get(test) ?? givenOtherServer({ teardown: () => {} }, test, { '/kcm/vragen/1': vraag })
+  const question = { bronorganisatie: '517439943', tekst: 'Belt terug' }
+  const made = registers.get(test) ?? givenOtherServer({ teardown: () => {} }, test, { '/kcm/vragen/1': question })
   registers.set(test, made)
   return `${(await made).root}/kcm/vragen/1`
 }

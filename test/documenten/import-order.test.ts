@@ -7,7 +7,7 @@ import { API, csvText, givenFile, givenImport, goodRow, outcome, type Rij, runIm
 
 const UUID_BESTAAT = 'uuid: Er bestaat al een document met deze uuid; dat blijft ongewijzigd.'
 const NUMMER_BESTAAT = 'identificatie: Deze identificatie bestaat al binnen de bronorganisatie.'
-const GEWEIGERD = 'De database weigert deze rij (niet op vrijdag).'
+const REFUSED = 'De database weigert deze rij (niet op vrijdag).'
 
 /** Makes the database refuse every document with this title, at once or (for a deferred trigger) at the commit. */
 async function refuseTitle(
@@ -67,7 +67,7 @@ t.test('the outcome is that of the rows one by one, whatever the size of the bat
         if (bestaat) return bestaat
         if (rowOf.bestandspad !== 'brief.txt') return 'bestandspad: Het bestand bestaat niet.'
         if (rowOf.bestandsomvang) return 'bestandsomvang: Het bestand is 9 bytes groot.'
-        if (rowOf.titel === 'weiger') return GEWEIGERD
+        if (rowOf.titel === 'weiger') return REFUSED
         if (rowOf.uuid) uuids.add(rowOf.uuid)
         if (rowOf.identificatie) nummers.add(nummer)
         return ''
@@ -100,9 +100,9 @@ t.test('of rows that the database refuses only these fail', async (t) => {
     create trigger zwijg before insert on enkelvoudiginformatieobject for each row execute function zwijg();
     alter table enkelvoudiginformatieobject_versie add constraint geen_spaans check (taal <> 'spa')`)
   const bad = new Map<number, [Rij, string]>([
-    [3, [{ titel: 'weiger' }, GEWEIGERD]],
-    [4, [{ titel: 'weiger' }, GEWEIGERD]],
-    [40, [{ titel: 'later' }, GEWEIGERD]],
+    [3, [{ titel: 'weiger' }, REFUSED]],
+    [4, [{ titel: 'weiger' }, REFUSED]],
+    [40, [{ titel: 'later' }, REFUSED]],
     [77, [{ taal: 'spa' }, 'De database weigert deze rij (regel geen_spaans).']],
     [99, [{ identificatie: 'STIL' }, 'De database weigert deze rij.']],
   ])

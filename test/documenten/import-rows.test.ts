@@ -296,7 +296,7 @@ async function noStrayFiles(t: Test, { config, database }: TestApp): Promise<voi
 t.test('a row names its type by omschrijving, and its catalogue where several have it', async (t) => {
   const catalogus = await givenCatalogus(app)
   const { body: made } = await app.call('GET', catalogus)
-  const advies = await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Advies van buiten' })
+  const advice = await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Advies van buiten' })
   const brief = await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Brief' })
   await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Verlopen', eindeGeldigheid: '2024-12-31' })
   const named = ['advies van Buiten', `Brief (${made.domein})`, 'Brief', 'Nergens', 'Verlopen']
@@ -311,7 +311,7 @@ t.test('a row names its type by omschrijving, and its catalogue where several ha
   )
   t.match(rows[3], { informatieobjecttype: 'Nergens', opmerking: /^informatieobjecttype: / })
   t.equal(rows[0]!.informatieobjecttype, 'advies van Buiten', 'the report gives back what was supplied')
-  for (const [place, url] of [advies, brief].entries()) {
+  for (const [place, url] of [advice, brief].entries()) {
     const { body } = await app.call('GET', `${DOCUMENTEN}/${rows[place]!.uuid}`)
     t.equal(body.informatieobjecttype, url)
   }

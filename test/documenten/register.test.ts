@@ -8,7 +8,7 @@ t.test('document_registreren makes a document within a case, or nothing', async 
   const test = await testApp(t)
   const catalogus = await givenCatalogus(test)
   const type = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Brief' })
-  const ander = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Ander' })
+  const other = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Ander' })
   const zaaktype = await givenZaaktype(test, { catalogus, informatieobjecttypen: [type] })
   const crs = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
   const zaakBody = {
@@ -50,7 +50,7 @@ t.test('document_registreren makes a document within a case, or nothing', async 
       ['enkelvoudiginformatieobject.titel: blank', 'enkelvoudiginformatieobject.inhoud: invalid-base64'],
     ],
     [
-      { enkelvoudiginformatieobject: { ...document, informatieobjecttype: ander }, zaakinformatieobject },
+      { enkelvoudiginformatieobject: { ...document, informatieobjecttype: other }, zaakinformatieobject },
       ['zaakinformatieobject.nonFieldErrors: missing-zaaktype-informatieobjecttype-relation'],
     ],
   ] as const) {

@@ -168,10 +168,10 @@ t.test('a change is judged by what the document was and by what it becomes', asy
 
 t.test('an application for publication reads only what is ready for it', async (t) => {
   const test = await testApp(t)
-  const eigen = await givenInformatieobjecttype(test)
-  const document = await givenDocument(test, { informatieobjecttype: eigen })
+  const own = await givenInformatieobjecttype(test)
+  const document = await givenDocument(test, { informatieobjecttype: own })
   await givenClient(test, 'publicatie', [
-    { component: 'drc', scopes: ['documenten.lezen'], typeUuid: uuidOf(eigen), max: 'zeer_geheim' },
+    { component: 'drc', scopes: ['documenten.lezen'], typeUuid: uuidOf(own), max: 'zeer_geheim' },
   ])
   await test.database.sql`update applicatie set alleen_is_gereed_voor_publicatie = true where label = 'publicatie'`
   await new Promise((resolve) => setImmediate(resolve))

@@ -182,10 +182,10 @@ t.test('drc-002 to drc-004: a relation to an object elsewhere follows the regist
   t.same(faults(await post(object, 'klant')), ['objectType: invalid_choice'])
   t.same(faults(await post('https://onbekend.example/verzoeken/1')), ['object: bad-url'])
   t.same(faults(await post(`${root}verzoeken/weg`)), ['object: bad-url'])
-  const nergens = '00000000-0000-4000-8000-000000000000'
-  t.same(faults(await post(`${BASE}/zaken/api/v1/zaken/${nergens}`, 'zaak')), ['object: bad-url'])
-  t.same(faults(await post(`${BASE}/besluiten/api/v1/besluiten/${nergens}`, 'besluit')), ['object: bad-url'])
-  t.same(faults(await post(`${BASE}/zaken/api/v1/zaken/${nergens}`, 'besluit')), ['object: invalid-resource'])
+  const nowhere = '00000000-0000-4000-8000-000000000000'
+  t.same(faults(await post(`${BASE}/zaken/api/v1/zaken/${nowhere}`, 'zaak')), ['object: bad-url'])
+  t.same(faults(await post(`${BASE}/besluiten/api/v1/besluiten/${nowhere}`, 'besluit')), ['object: bad-url'])
+  t.same(faults(await post(`${BASE}/zaken/api/v1/zaken/${nowhere}`, 'besluit')), ['object: invalid-resource'])
   t.same(faults(await post(`${root}verzoeken/vreemd`)), ['object: invalid-resource'])
   t.same(faults(await post(object)), ['nonFieldErrors: inconsistent-relation'])
   broken = true

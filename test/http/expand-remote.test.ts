@@ -24,8 +24,8 @@ t.test('what stands elsewhere is expanded, and left out when it is not there', a
     besluittypen: [besluittype],
   })
   const document = { bronorganisatie: '517439943', informatieobjecttype, titel: 'Van elders' }
-  const andere = { url: 'x', identificatie: 'ZAAK-1', bronorganisatie: '517439943', zaaktype }
-  const elders = await givenOtherServer(t, test, { '/drc/documenten/1': document, '/zrc/zaken/1': andere })
+  const others = { url: 'x', identificatie: 'ZAAK-1', bronorganisatie: '517439943', zaaktype }
+  const elders = await givenOtherServer(t, test, { '/drc/documenten/1': document, '/zrc/zaken/1': others })
   const informatieobject = `${elders.root}/drc/documenten/1`
   const zaakElders = `${elders.root}/zrc/zaken/1`
   const zaak = await givenZaak(test, {
@@ -65,10 +65,10 @@ t.test('what stands elsewhere is expanded, and left out when it is not there', a
     },
   ])
 
-  const lezer = await givenClient(test, 'lezer', [
+  const reader = await givenClient(test, 'lezer', [
     { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(zaaktype), max: 'zeer_geheim' },
   ])
-  t.equal((await get(zio.url, 'informatieobject', lezer)).status, 403, 'only for who may read documents')
+  t.equal((await get(zio.url, 'informatieobject', reader)).status, 403, 'only for who may read documents')
 
   // Without its service nothing is asked there, nor is what it said before shown any more.
   await test.database.sql`delete from service`

@@ -32,11 +32,11 @@ async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestan
   return begun
 }
 
-const remarks = async ({ database }: TestApp, proef = false) =>
+const remarks = async ({ database }: TestApp, trial = false) =>
   (
     await database.sql<{ line: string }[]>`
       select m.code || ' ' || right(m.sleutel, 1) as line from takeover_remark m join takeover o on o.id = m.takeover_id
-      where m.soort = 'bestand' and o.proef = ${proef} order by 1`
+      where m.soort = 'bestand' and o.proef = ${trial} order by 1`
   ).map(({ line }) => line)
 const REMARKS = ['bestand-naam 4', 'bestand-ontbreekt 3', 'omvang-anders 2']
 

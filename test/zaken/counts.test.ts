@@ -73,7 +73,7 @@ t.test('kept counts are what is there, also of rows that are written below the A
   const test = await testApp(t)
   const { sql } = test.database
   const zaken = [await givenZaak(test), await givenZaak(test)]
-  const [een, ander] = await sql<
+  const [een, other] = await sql<
     { id: number }[]
   >`select id from zaak where uuid = any(${zaken.map(({ uuid }) => uuid)}::uuid[]) order by id`
   const status = (zaak: number, moment: string) => sql`
@@ -92,7 +92,7 @@ t.test('kept counts are what is there, also of rows that are written below the A
   await sql`update rol set betrokkene_type = 'vestiging' where id % 2 = 1`
   await sql`update rol set omschrijving = 'y' where id % 4 = 0`
   await sql`update rol set indicatie_machtiging = 'gemachtigde' where id % 4 = 1`
-  await sql`update rol set zaak_id = ${ander!.id} where id % 3 = 0`
+  await sql`update rol set zaak_id = ${other!.id} where id % 3 = 0`
   await sql`update status set statustype_url = 'https://elders.example/5' where datum_status_gezet = '2026-01-03'`
   await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elsewhere)
     values (${een!.id}, 'https://elders.example/3', '{}')`
@@ -100,8 +100,8 @@ t.test('kept counts are what is there, also of rows that are written below the A
   await compare(t, test)
   await sql`update resultaat set resultaattype_url = 'https://elders.example/6'`
   await sql`update zaakobject set object_type = 'pand'`
-  await sql`update klantcontact set zaak_id = ${ander!.id}`
-  await sql`update zaak set einddatum = current_date, archiefstatus = 'overgedragen' where id = ${ander!.id}`
+  await sql`update klantcontact set zaak_id = ${other!.id}`
+  await sql`update zaak set einddatum = current_date, archiefstatus = 'overgedragen' where id = ${other!.id}`
   await compare(t, test)
   await sql`delete from status where datum_status_gezet = '2026-01-05'`
   await sql`update zaak set zaaktype_id = null, zaaktype_url = 'https://elders.example/t', zaaktype_catalogus_url = 'c',
@@ -119,7 +119,7 @@ t.test('kept counts are what is there, also of rows that are written below the A
 t.test('one call counts what is in a table that hangs on cases', async (t) => {
   const test = await testApp(t)
   const { sql } = test.database
-  const [een, ander] = [await givenZaak(test), await givenZaak(test, { vertrouwelijkheidaanduiding: 'geheim' })]
+  const [een, other] = [await givenZaak(test), await givenZaak(test, { vertrouwelijkheidaanduiding: 'geheim' })]
   await sql`create table zaakwens (id bigint generated always as identity, zaak_id bigint not null references zaak on delete cascade)`
   await sql`select count_parts_of('zaakwens')`
   const counted = async () => [
@@ -127,7 +127,7 @@ t.test('one call counts what is in a table that hangs on cases', async (t) => {
       select vertrouwelijkheidaanduiding as level, sum(aantal)::int as n from zaak_part_count where soort = 'zaakwens'
       group by 1 having sum(aantal) <> 0 order by 1`),
   ]
-  await sql`insert into zaakwens (zaak_id) select id from zaak, generate_series(1, 3) where uuid in (${een.uuid}, ${ander.uuid})`
+  await sql`insert into zaakwens (zaak_id) select id from zaak, generate_series(1, 3) where uuid in (${een.uuid}, ${other.uuid})`
   t.same(await counted(), [
     { level: 'openbaar', n: 3 },
     { level: 'geheim', n: 3 },

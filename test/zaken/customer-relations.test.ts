@@ -4,7 +4,7 @@ import { givenClient, givenZaaktype, testApp, uuidOf } from '../app.ts'
 import { givenOtherServer, runLater } from '../other-server.ts'
 import { CRS, faultsOf, givenZaak, made, ZAKEN } from './given.ts'
 
-const SOORTEN = [
+const KINDS = [
   { naam: 'zaakcontactmoment', veld: 'contactmoment', pad: 'zaakcontactmomenten', lijst: '/kcm/objectcontactmomenten' },
   { naam: 'zaakverzoek', veld: 'verzoek', pad: 'zaakverzoeken', lijst: '/kcm/objectverzoeken' },
 ]
@@ -20,7 +20,7 @@ async function givenRegister(t: Test) {
   return { test, zaaktype, zaak, elders, url: `${elders.root}/kcm/iets/1` }
 }
 
-for (const { naam, veld, pad, lijst } of SOORTEN) {
+for (const { naam, veld, pad, lijst } of KINDS) {
   const at = `${ZAKEN}/${pad}`
 
   t.test(`a ${naam} comes and goes on both sides`, async (t) => {
@@ -58,8 +58,8 @@ for (const { naam, veld, pad, lijst } of SOORTEN) {
 
   t.test(`a ${naam} that the other register does not take is not there`, async (t) => {
     const { test, zaak, elders, url } = await givenRegister(t)
-    for (const antwoord of [403, 'weg', 'doet en valt weg'] as const) {
-      elders.state.antwoord = antwoord
+    for (const answer of [403, 'weg', 'doet en valt weg'] as const) {
+      elders.state.antwoord = answer
       t.same(faultsOf(await test.call('POST', at, { zaak, [veld]: url })), [`${veld}: pending-relations`])
       t.same((await test.call('GET', at)).body, [])
     }
@@ -75,18 +75,18 @@ for (const { naam, veld, pad, lijst } of SOORTEN) {
   t.test(`a ${naam} is of a case within reach, and of none that is archived`, async (t) => {
     const { test, zaak, zaaktype, elders, url } = await givenRegister(t)
     const right = (scopes: string[]) => [{ component: 'zrc', scopes, typeUuid: uuidOf(zaaktype), max: 'zeer_geheim' }]
-    const lezer = await givenClient(test, 'lezer', right(['zaken.lezen', 'zaken.geforceerd-bijwerken']))
-    t.equal((await test.call('POST', at, { zaak, [veld]: url }, { as: lezer })).status, 403)
-    const schrijver = await givenClient(test, 'schrijver', right(['zaken.bijwerken']))
+    const reader = await givenClient(test, 'lezer', right(['zaken.lezen', 'zaken.geforceerd-bijwerken']))
+    t.equal((await test.call('POST', at, { zaak, [veld]: url }, { as: reader })).status, 403)
+    const writer = await givenClient(test, 'schrijver', right(['zaken.bijwerken']))
     await test.database.sql`update zaak set einddatum = '2026-03-03'`
-    const relatie = made(await test.call('POST', at, { zaak, [veld]: url }, { as: schrijver }))
-    t.same((await test.call('GET', at, undefined, { as: lezer })).body, [relatie], 'also of a closed case')
-    t.equal((await test.call('DELETE', relatie.url, undefined, { as: lezer })).status, 403)
+    const relatie = made(await test.call('POST', at, { zaak, [veld]: url }, { as: writer }))
+    t.same((await test.call('GET', at, undefined, { as: reader })).body, [relatie], 'also of a closed case')
+    t.equal((await test.call('DELETE', relatie.url, undefined, { as: reader })).status, 403)
     await test.database.sql`update zaak set archiefstatus = 'overgedragen'`
     t.same(faultsOf(await test.call('POST', at, { zaak, [veld]: `${elders.root}/kcm/iets/1?` })), [
       'nonFieldErrors: zaak-archiefstatus-invalid',
     ])
-    t.equal((await test.call('DELETE', relatie.url, undefined, { as: schrijver })).status, 204)
+    t.equal((await test.call('DELETE', relatie.url, undefined, { as: writer })).status, 204)
   })
 
   t.test(`zrc-023: a ${naam} goes with its case, at the other side afterwards`, async (t) => {

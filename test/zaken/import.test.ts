@@ -9,14 +9,14 @@ t.test('an import links documents to their cases, by the rules of the API', asyn
   const { catalogus } = (await test.call('GET', type)).body
   const zaaktype = await givenZaaktype(test, { catalogus, informatieobjecttypen: [type] })
   const zaak = await givenZaak(test, { zaaktype })
-  const andere = await givenZaak(test)
+  const others = await givenZaak(test)
   const archived = await givenZaak(test, { zaaktype, archiefnominatie: 'vernietigen', archiefactiedatum: '2030-01-01' })
   await test.call('PATCH', archived.url, { archiefstatus: 'gearchiveerd' }, CRS)
   await givenFile(test, 'a.txt')
   const row = (zaakUuid: string) => goodRow(type, 'a.txt', { zaakUuid })
   const { rows } = await runImport(
     test,
-    csvText([row(zaak.uuid), row(zaak.uuid), row(andere.uuid), row(archived.uuid), row(zaaktype.slice(-36)), row('')]),
+    csvText([row(zaak.uuid), row(zaak.uuid), row(others.uuid), row(archived.uuid), row(zaaktype.slice(-36)), row('')]),
   )
   const remarks = rows.map((one) => one.opmerking ?? one.comment ?? JSON.stringify(one))
   t.equal(rows.length, 6)

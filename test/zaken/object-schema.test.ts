@@ -12,14 +12,14 @@ async function givenObjecten(t: Test) {
   const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'] })
   const zaak = (await givenZaak(test, { zaaktype })).url
   const jsonSchema = { type: 'object', properties: { hoogte: { type: 'integer' } }, required: ['hoogte'] }
-  const traag = '^(a+)+$'
+  const slow = '^(a+)+$'
   const elders = await givenOtherServer(t, test, {
     '/typen/boom': {
       jsonSchema,
       nieuw: { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [{ type: 'string' }] },
       fout: { type: 'geen soort' },
       verwijst: { $ref: 'https://elders.example/schema.json' },
-      traag: { properties: { naam: { pattern: traag } } },
+      traag: { properties: { naam: { pattern: slow } } },
       datum: { properties: { dag: { format: 'date', type: 'string' } } },
     },
     '/objecten/1': { record: { data: { hoogte: 12 }, lijst: ['x', 1], leeg: null } },
@@ -106,7 +106,7 @@ t.test('jq and patterns that take too much time or memory end, and the rest goes
 t.test('a definitie that is changed is judged too, and zaak_registreren judges as a POST does', async (t) => {
   const { definitie, body, post, test, zaaktype } = await givenObjecten(t)
   const boom = made(await post(body(definitie('.jsonSchema'))))
-  const anders = definitie('.jsonSchema', '.record | .data')
+  const otherwise = definitie('.jsonSchema', '.record | .data')
   for (const method of ['PATCH', 'PUT']) {
     const given = (objectTypeOverigeDefinitie: unknown) => ({
       ...(method === 'PUT' && boom),
@@ -115,11 +115,11 @@ t.test('a definitie that is changed is judged too, and zaak_registreren judges a
     t.same(faultsOf(await test.call(method, boom.url, given(definitie('.niets')))), [
       'objectTypeOverigeDefinitie.schema: invalid',
     ])
-    t.match((await test.call(method, boom.url, given(anders))).body, { objectTypeOverigeDefinitie: anders })
+    t.match((await test.call(method, boom.url, given(otherwise))).body, { objectTypeOverigeDefinitie: otherwise })
     t.same(faultsOf(await test.call(method, boom.url, given(null))), ['nonFieldErrors: missing-object-type-overige'])
   }
   const pand = made(await post({ zaak: boom.zaak, objectType: 'pand', objectIdentificatie: { identificatie: '1' } }))
-  t.same(faultsOf(await test.call('PATCH', pand.url, { objectTypeOverigeDefinitie: anders })), ['object: required'])
+  t.same(faultsOf(await test.call('PATCH', pand.url, { objectTypeOverigeDefinitie: otherwise })), ['object: required'])
   const { statustypen } = (await test.call('GET', zaaktype)).body
   const { zaak: _, ...object } = body(definitie('.niets'))
   const registerZaak = (zaakobject: object) =>

@@ -241,14 +241,14 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
       max: 'intern',
       ...more,
     })
-    const alles = ['zaken.lezen', 'zaken.aanmaken', 'zaken.bijwerken', 'zaken.verwijderen', 'audittrails.lezen']
-    const elders = await givenClient(test, 'elders', [right(alles, type.zaaktype)])
-    const beide = await givenClient(test, 'beide', [
+    const all = ['zaken.lezen', 'zaken.aanmaken', 'zaken.bijwerken', 'zaken.verwijderen', 'audittrails.lezen']
+    const elders = await givenClient(test, 'elders', [right(all, type.zaaktype)])
+    const both = await givenClient(test, 'beide', [
       right(['zaken.lezen'], type.zaaktype),
       right(['zaken.lezen'], eigen.zaaktype, { typeUuid: uuidOf(eigen.zaaktype) }),
     ])
-    const lokaal = await givenClient(test, 'lokaal', [
-      right(alles, eigen.zaaktype, { typeUuid: uuidOf(eigen.zaaktype) }),
+    const local = await givenClient(test, 'lokaal', [
+      right(all, eigen.zaaktype, { typeUuid: uuidOf(eigen.zaaktype) }),
     ])
     for (const [as, count] of [
       ['beheer', 4],
@@ -260,16 +260,16 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
       const search = { bronorganisatie: '517439943' }
       t.equal((await call('POST', `${ZAKEN}/zaken/_zoek`, search, { ...CRS, as })).body.count, count, as)
     }
-    t.equal((await list(`?zaaktype=${encodeURIComponent(type.zaaktype)}`, lokaal)).count, 0)
+    t.equal((await list(`?zaaktype=${encodeURIComponent(type.zaaktype)}`, local)).count, 0)
     const get = async (own: string, as: string) => (await call('GET', own, undefined, { ...CRS, as })).status
     t.equal(await get(zaak.url, elders), 200)
-    t.equal(await get(zaak.url, lokaal), 403)
+    t.equal(await get(zaak.url, local), 403)
     t.equal(await get(secret.url, elders), 403)
     t.equal(await get(`${zaak.url}/audittrail`, elders), 200)
-    t.equal(await get(`${zaak.url}/audittrail`, lokaal), 403)
+    t.equal(await get(`${zaak.url}/audittrail`, local), 403)
     t.equal((await post(type.zaaktype, {}, elders)).status, 201)
     t.equal((await post(ander.zaaktype, {}, elders)).status, 403)
-    t.equal((await post(type.zaaktype, {}, lokaal)).status, 403)
+    t.equal((await post(type.zaaktype, {}, local)).status, 403)
     t.equal((await post(type.zaaktype, { vertrouwelijkheidaanduiding: 'geheim' }, elders)).status, 403)
 
     made(await status(zaak, type.begin))
@@ -278,16 +278,16 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
     for (const path of ['statussen', 'resultaten', 'rollen']) {
       const count = async (as: string) => (await call('GET', `${ZAKEN}/${path}`, undefined, { as })).body
       t.equal((await count(elders)).count, 1, path)
-      t.equal((await count(lokaal)).count, 0, path)
+      t.equal((await count(local)).count, 0, path)
       t.equal(await get((await count('beheer')).results[0].url, elders), 200, path)
-      t.equal(await get((await count('beheer')).results[0].url, lokaal), 403, path)
+      t.equal(await get((await count('beheer')).results[0].url, local), 403, path)
     }
     const patch = async (as: string) => (await call('PATCH', zaak.url, { omschrijving: 'x' }, { ...CRS, as })).status
-    t.equal(await patch(lokaal), 403)
-    t.equal(await patch(beide), 403)
+    t.equal(await patch(local), 403)
+    t.equal(await patch(both), 403)
     t.equal(await patch(elders), 200)
     const weg = async (as: string) => (await call('DELETE', zaak.url, undefined, { ...CRS, as })).status
-    t.equal(await weg(lokaal), 403)
+    t.equal(await weg(local), 403)
     t.equal(await weg(elders), 204)
   })
 
@@ -393,12 +393,12 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
   await t.test('zrc-017: documents are of a type that the zaaktype names', async (t) => {
     const zaak = made(await post(type.zaaktype))
     const past = await givenDocument(test, type.informatieobjecttype)
-    const anders = await givenDocument(test, ander.informatieobjecttype)
-    const lokaal = await givenDocument(test, eigen.informatieobjecttype)
+    const otherwise = await givenDocument(test, ander.informatieobjecttype)
+    const local = await givenDocument(test, eigen.informatieobjecttype)
     const relatie = ['nonFieldErrors: missing-zaaktype-informatieobjecttype-relation']
     t.equal((await below('zaakinformatieobjecten', zaak, { informatieobject: past })).status, 201)
-    t.same(faultsOf(await below('zaakinformatieobjecten', zaak, { informatieobject: anders })), relatie)
-    t.same(faultsOf(await below('zaakinformatieobjecten', zaak, { informatieobject: lokaal })), relatie)
+    t.same(faultsOf(await below('zaakinformatieobjecten', zaak, { informatieobject: otherwise })), relatie)
+    t.same(faultsOf(await below('zaakinformatieobjecten', zaak, { informatieobject: local })), relatie)
     const own = await givenZaak(test, eigen)
     t.same(faultsOf(await below('zaakinformatieobjecten', own, { informatieobject: past })), relatie)
     const document = {
@@ -458,21 +458,21 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
       deelzaaktypen: [deeltype],
       statustypen: ['Eind'],
     })
-    const boven = made(await post(url(hoofdtype)))
-    const deel = made(await post(url(deeltype), { hoofdzaak: boven.url }))
-    t.same((await read(boven.url)).deelzaken, [deel.url])
+    const above = made(await post(url(hoofdtype)))
+    const deel = made(await post(url(deeltype), { hoofdzaak: above.url }))
+    t.same((await read(above.url)).deelzaken, [deel.url])
     const later = made(await post(url(deeltype)))
-    t.equal((await call('PATCH', later.url, { hoofdzaak: boven.url }, CRS)).status, 200)
+    t.equal((await call('PATCH', later.url, { hoofdzaak: above.url }, CRS)).status, 200)
     const { body } = await there.call('GET', hoofdtype)
-    t.same(faultsOf(await status(boven, url(body.statustypen[0]))), [
+    t.same(faultsOf(await status(above, url(body.statustypen[0]))), [
       'nonFieldErrors: deelzaken-not-closed',
       'nonFieldErrors: resultaat-does-not-exist',
       'nonFieldErrors: deelzaak-resultaat-does-not-exist',
     ])
     const related = made(
-      await post(type.zaaktype, { relevanteAndereZaken: [{ url: boven.url, aardRelatie: 'vervolg' }] }),
+      await post(type.zaaktype, { relevanteAndereZaken: [{ url: above.url, aardRelatie: 'vervolg' }] }),
     )
-    t.match((await read(related.url)).relevanteAndereZaken, [{ url: boven.url }])
+    t.match((await read(related.url)).relevanteAndereZaken, [{ url: above.url }])
   })
 
   await t.test('combined endpoints take types elsewhere for every part', async (t) => {

@@ -43,8 +43,8 @@ t.test('use-uwv-identification: letters, a sequence and a check digit', async (t
 })
 
 t.test('values of eigenschappen are held against their specificatie only when asked for', async (t) => {
-  for (const streng of [true, false]) {
-    const test = await testApp(t, streng ? { ZAAK_EIGENSCHAP_WAARDE_VALIDATION: 'yes' } : {})
+  for (const strict of [true, false]) {
+    const test = await testApp(t, strict ? { ZAAK_EIGENSCHAP_WAARDE_VALIDATION: 'yes' } : {})
     const zaaktype = await givenZaaktype(test)
     const zaak = (await givenZaak(test, { zaaktype })).url
     let number = 0
@@ -60,11 +60,11 @@ t.test('values of eigenschappen are held against their specificatie only when as
       let url = ''
       for (const waarde of goed) url = made(await test.call('POST', at, { zaak, eigenschap, waarde })).url
       for (const waarde of fault) {
-        const expected = streng ? ['nonFieldErrors: waarde-incorrect-format'] : []
+        const expected = strict ? ['nonFieldErrors: waarde-incorrect-format'] : []
         t.same(faultsOf(await test.call('PATCH', url, { waarde })), expected, `${naam} ${waarde}`)
         const answer = await test.call('POST', at, { zaak, eigenschap, waarde })
         t.same(faultsOf(answer), expected, `${naam} ${waarde}`)
-        t.equal(answer.headers['x-warning'] !== undefined, !streng, 'a warning, where it is no fault')
+        t.equal(answer.headers['x-warning'] !== undefined, !strict, 'a warning, where it is no fault')
       }
     }
     await judge({ formaat: 'tekst', lengte: '3' }, ['abc', '', '👍👍👍'], ['abcd'])

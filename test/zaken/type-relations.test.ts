@@ -45,13 +45,13 @@ t.test('zrc-013: every version of a deelzaaktype of the hoofdzaak, and no other 
   const linked = await givenZaaktype(test, { ...deel, ...eerder })
   const { catalogus } = (await test.call('GET', linked)).body
   const hoofdtype = await givenZaaktype(test, { catalogus, identificatie: 'HOOFD', deelzaaktypen: [linked] })
-  const ander = await givenZaaktype(test, { catalogus, identificatie: 'ANDER' })
-  await givenZaaktype(test, { catalogus, identificatie: 'HOOFD2', deelzaaktypen: [ander] })
+  const other = await givenZaaktype(test, { catalogus, identificatie: 'ANDER' })
+  await givenZaaktype(test, { catalogus, identificatie: 'HOOFD2', deelzaaktypen: [other] })
   const hoofdzaak = await givenZaak(test, { zaaktype: hoofdtype })
   const types: [string, string, boolean][] = [
     ['the version that was linked', linked, true],
     ['a later version', await givenZaaktype(test, { catalogus, ...deel, ...later }), true],
-    ['a part of another zaaktype', ander, false],
+    ['a part of another zaaktype', other, false],
     ['a type of that name in another catalogue', await givenZaaktype(test, deel), false],
   ]
   for (const [naam, zaaktype, belongs] of types) {

@@ -139,14 +139,14 @@ t.test('cases', async (t) => {
   })
 
   await t.test('zrc-006: rights per zaaktype and vertrouwelijkheidaanduiding', async (t) => {
-    const andere = await givenZaaktype(test)
+    const others = await givenZaaktype(test)
     const scopes = ['zaken.lezen', 'zaken.aanmaken', 'zaken.bijwerken', 'zaken.verwijderen']
     const as = await givenClient(test, 'beperkt', [
-      { component: 'zrc', scopes, typeUuid: uuidOf(andere), typeUrl: andere, max: 'openbaar' },
+      { component: 'zrc', scopes, typeUuid: uuidOf(others), typeUrl: others, max: 'openbaar' },
     ])
     const options = { ...CRS, as }
-    const open = await givenZaak(test, { zaaktype: andere })
-    const secret = await givenZaak(test, { zaaktype: andere, vertrouwelijkheidaanduiding: 'intern' })
+    const open = await givenZaak(test, { zaaktype: others })
+    const secret = await givenZaak(test, { zaaktype: others, vertrouwelijkheidaanduiding: 'intern' })
     const foreign = await givenZaak(test, { zaaktype })
     const list = await call('GET', `${ZAKEN}/zaken`, undefined, options)
     t.equal(list.body.count, 1)
@@ -166,7 +166,7 @@ t.test('cases', async (t) => {
       t.equal((await call('PATCH', zaak.url, { omschrijving: 'x' }, options)).status, 403)
       t.equal((await call('DELETE', zaak.url, undefined, options)).status, 403)
     }
-    const create = (values: object) => call('POST', `${ZAKEN}/zaken`, zaakBody(andere, values), options)
+    const create = (values: object) => call('POST', `${ZAKEN}/zaken`, zaakBody(others, values), options)
     t.equal((await create({})).status, 201)
     t.equal((await create({ vertrouwelijkheidaanduiding: 'geheim' })).status, 403)
     const raised = await call('PATCH', open.url, { vertrouwelijkheidaanduiding: 'geheim' }, options)
@@ -177,12 +177,12 @@ t.test('cases', async (t) => {
     const twoRights = await givenClient(
       test,
       'twee-rechten',
-      [reader(andere), writer(zaaktype)].map((right) => ({ component: 'zrc', max: 'openbaar', ...right })),
+      [reader(others), writer(zaaktype)].map((right) => ({ component: 'zrc', max: 'openbaar', ...right })),
     )
     const change = await call('PATCH', open.url, { omschrijving: 'x' }, { ...CRS, as: twoRights })
     t.equal(change.status, 403, 'a scope on one type is none on another')
     const onlyWrite = await givenClient(test, 'schrijver', [
-      { component: 'zrc', scopes: ['zaken.aanmaken'], typeUuid: uuidOf(andere), typeUrl: andere, max: 'openbaar' },
+      { component: 'zrc', scopes: ['zaken.aanmaken'], typeUuid: uuidOf(others), typeUrl: others, max: 'openbaar' },
     ])
     t.equal((await call('GET', `${ZAKEN}/zaken`, undefined, { ...CRS, as: onlyWrite })).status, 403)
   })
@@ -276,8 +276,8 @@ t.test('cases', async (t) => {
       'verantwoordelijkeOrganisatie: required',
       'startdatum: required',
     ])
-    const andere = await givenZaaktype(test)
-    t.same(faultsOf(await call('PATCH', zaak.url, { identificatie: 'anders', zaaktype: andere }, CRS)), [
+    const others = await givenZaaktype(test)
+    t.same(faultsOf(await call('PATCH', zaak.url, { identificatie: 'anders', zaaktype: others }, CRS)), [
       'identificatie: wijzigen-niet-toegelaten',
       'zaaktype: wijzigen-niet-toegelaten',
     ])

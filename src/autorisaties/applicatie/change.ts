@@ -56,14 +56,14 @@ export async function changeApplicatie(
   requireMatch(m, () => toApplicatie(before, m.actor.base))
   const clientIds = input.clientIds && [...new Set(input.clientIds)]
   throwFaults([...(clientIds ? await takenClientIds(m, clientIds, id) : []), ...incompleteRights(input)])
-  const alles = input.heeftAlleAutorisaties ?? before.heeftAlleAutorisaties
+  const all = input.heeftAlleAutorisaties ?? before.heeftAlleAutorisaties
   const rechten = input.autorisaties && (await readRights(m, input.autorisaties, before.rechten))
   const catalogusRechten =
     input.catalogusAutorisaties !== undefined
       ? await readCatalogusRights(m, input.catalogusAutorisaties, before.catalogusRechten)
-      : rechten && (alles ? [] : sentBack(before.catalogusRechten, rechten))
+      : rechten && (all ? [] : sentBack(before.catalogusRechten, rechten))
   requireEither(
-    alles,
+    all,
     (rechten ?? before.rechten).length + (catalogusRechten ?? before.catalogusRechten).length,
     rules,
   )
@@ -71,7 +71,7 @@ export async function changeApplicatie(
     .updateTable('applicatie')
     .set({
       label: input.label ?? before.label,
-      heeftAlleAutorisaties: alles,
+      heeftAlleAutorisaties: all,
       alleenIsGereedVoorPublicatie: input.alleenIsGereedVoorPublicatie ?? before.alleenIsGereedVoorPublicatie,
     })
     .where('id', '=', id)
@@ -168,14 +168,14 @@ async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | 
 }
 
 /** ac-002: all rights, or a list of them; not both and not neither. */
-function requireEither(alles: boolean, rights: number, { zonderRechten = false }: Allowed): void {
-  if (alles && rights > 0)
+function requireEither(all: boolean, rights: number, { zonderRechten = false }: Allowed): void {
+  if (all && rights > 0)
     throw invalid(
       'nonFieldErrors',
       'ambiguous-authorizations-specified',
       'Geef heeftAlleAutorisaties, of autorisaties; niet beide.',
     )
-  if (!alles && rights === 0 && !zonderRechten)
+  if (!all && rights === 0 && !zonderRechten)
     throw invalid(
       'nonFieldErrors',
       'missing-authorizations',

@@ -206,11 +206,11 @@ const changePage = (applicatie: Applicatie) => ({
 })
 
 /** What would be lost with a change, in sentences. */
-function whatLapses(applicatie: Applicatie, clientIds: string[], alles: boolean): string[] {
+function whatLapses(applicatie: Applicatie, clientIds: string[], all: boolean): string[] {
   const gone = applicatie.clientIds.filter((clientId) => !clientIds.includes(clientId))
   return [
     ...(gone.length > 0 ? [t`Zonder client-id ${gone.join(', ')} vervallen ook de geheimen ervan.`] : []),
-    ...(alles && applicatie.aantalRechten > 0
+    ...(all && applicatie.aantalRechten > 0
       ? [t`De applicatie mag dan alles; de autorisaties die er nu zijn (${applicatie.aantalRechten}) vervallen.`]
       : []),
   ]

@@ -82,14 +82,14 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     await mutateFromPage(request, async (m) =>
       m.audit({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: results } }),
     )
-    const mislukt = results.filter(({ gelukt }) => !gelukt).length
-    const notice = mislukt ? t`${mislukt} van de ${results.length} kanalen zijn niet geregistreerd.` : ''
+    const failed = results.filter(({ gelukt }) => !gelukt).length
+    const notice = failed ? t`${failed} van de ${results.length} kanalen zijn niet geregistreerd.` : ''
     return redirectWith(
       request,
       reply,
       `${PATH}#kanalen`,
       notice || t('Alle kanalen zijn geregistreerd.'),
-      mislukt ? 'fout' : 'goed',
+      failed ? 'fout' : 'goed',
     )
   })
 
@@ -138,8 +138,8 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     if (secret.length > 1000 || /\p{Cc}/u.test(secret)) faults.secret = t('Vul ten hoogste 1000 tekens in.')
     const now = await readCurrent(app.read)
     // Another way to identify ourselves, from a configuration file, stays until a client id is filled in here.
-    const anders = now.dienst && now.dienst.authenticatie !== 'zgw' && clientId === '' ? now.dienst : undefined
-    if (apiRoot !== '' && !anders) {
+    const otherwise = now.dienst && now.dienst.authenticatie !== 'zgw' && clientId === '' ? now.dienst : undefined
+    if (apiRoot !== '' && !otherwise) {
       if (clientId === '') faults.clientId ??= t('Vul het client-ID in dat de notificatiedienst voor ons kent.')
       if (secret === '' && !now.dienst?.hasSecret) faults.secret ??= t('Vul het secret in dat bij het client-ID hoort.')
     }
@@ -154,9 +154,9 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
             slug,
             soort: 'nrc',
             apiRoot,
-            authenticatie: anders ? (anders.authenticatie as 'geen' | 'api_key') : 'zgw',
-            ...(anders?.header && { header: anders.header }),
-            ...(!anders && { clientId }),
+            authenticatie: otherwise ? (otherwise.authenticatie as 'geen' | 'api_key') : 'zgw',
+            ...(otherwise?.header && { header: otherwise.header }),
+            ...(!otherwise && { clientId }),
             ...(secret !== '' && { secret }),
             gebruikersId: oud.dienst?.gebruikersId ?? '',
             gebruikersWeergave: oud.dienst?.gebruikersWeergave ?? '',
@@ -197,7 +197,7 @@ async function withService<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-type Huidig = Awaited<ReturnType<typeof readCurrent>>
+type Current = Awaited<ReturnType<typeof readCurrent>>
 
 async function readCurrent(db: ReadDb) {
   const { dienst: slug, ...instellingen } = await readSettings(db)
@@ -211,7 +211,7 @@ async function readCurrent(db: ReadDb) {
   return { ...instellingen, dienst: { ...dienst, hasSecret: geheim !== null } }
 }
 
-function toFields({ dienst, ...instellingen }: Huidig): Values {
+function toFields({ dienst, ...instellingen }: Current): Values {
   return {
     apiRoot: dienst?.apiRoot ?? '',
     clientId: dienst?.clientId ?? '',
@@ -232,7 +232,7 @@ function retryFields({ maxRetries, backoff, backoffMax, baseFactor }: RetryField
   }
 }
 
-function toAudit({ dienst, ...instellingen }: Huidig) {
+function toAudit({ dienst, ...instellingen }: Current) {
   const { maxRetries, backoff, backoffMax, baseFactor, inOrder } = instellingen
   return {
     apiRoot: dienst?.apiRoot ?? null,

@@ -43,7 +43,7 @@ const MAX_ALARMS = 10
 
 export function registerOverview(app: FastifyInstance): void {
   const reach = remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies))
-  const databaseGrootte = remembered(60_000, async () => {
+  const databaseSize = remembered(60_000, async () => {
     const [row] = await app.reader.sql<[{ size: number }]>`
       select pg_database_size(current_database()) as size`
     return row.size
@@ -75,7 +75,7 @@ export function registerOverview(app: FastifyInstance): void {
       readReceiver(parts, app.reader, reach),
       readImport(app.reader),
       readDisk(parts),
-      databaseGrootte(''),
+      databaseSize(''),
       readVersions(app.reader),
       pausedAt(app.read),
       lostContent(''),

@@ -358,10 +358,10 @@ function readNumber(value: string, option: string, least: number, most: number):
   return number
 }
 
-async function requireTakeover(database: Database, bron: string, proef: boolean): Promise<Takeover> {
+async function requireTakeover(database: Database, bron: string, trial: boolean): Promise<Takeover> {
   const name = URL.canParse(bron) ? nameOf(bron) : bron
   const [takeover] = await database.sql<Takeover[]>`
-    select * from takeover where (bron = ${name} or uuid::text = ${bron}) and proef = ${proef}
+    select * from takeover where (bron = ${name} or uuid::text = ${bron}) and proef = ${trial}
     order by (status <> 'omgeschakeld') desc, id desc limit 1`
   if (!takeover) throw new UsageError(`there is no takeover from ${bron}`)
   return takeover

@@ -15,7 +15,7 @@ export function importBaseDirFault(config: Config): { code: FieldCode; reden: st
     { name: 'database', dir: join(config.dataDir, 'postgres'), below: true },
     { name: 'storage', dir: config.documentenDir, below: true },
   ])
-  return code && { code, reden: REDENEN[code] }
+  return code && { code, reden: REASONS[code] }
 }
 
 /**
@@ -30,7 +30,7 @@ export function requireImportBaseDir(config: Config, log: Logger): void {
     log.warn({ setting: 'IMPORT_DOCUMENTEN_BASE_DIR', fault: fault.code }, 'documents cannot be imported: no directory')
 }
 
-const REDENEN = {
+const REASONS = {
   'import-dir-not-found': 'De importmap bestaat niet: zie IMPORT_DOCUMENTEN_BASE_DIR.',
   'import-dir-not-dir': 'De importmap is geen map: zie IMPORT_DOCUMENTEN_BASE_DIR.',
   'import-dir-forbidden': 'De importmap valt samen met een map van de dienst zelf: zie IMPORT_DOCUMENTEN_BASE_DIR.',

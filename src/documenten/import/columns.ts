@@ -189,7 +189,7 @@ export function rowToDocument(row: Rij): RowAsDocument {
   // What names a type has become its URL before (type-names.ts).
   if (row.informatieobjecttype !== '' && !/^https?:/i.test(row.informatieobjecttype)) {
     delete body.informatieobjecttype
-    cellFaults.push(invalidCell('informatieobjecttype', GEEN_NAAM))
+    cellFaults.push(invalidCell('informatieobjecttype', NO_NAME))
   }
 
   const days: Partial<Rij> = {}
@@ -224,7 +224,7 @@ export function rowToDocument(row: Rij): RowAsDocument {
 
 const invalidCell = (kolom: Kolom, reden: string): ColumnFault => ({ kolom, code: 'invalid', reden })
 
-const GEEN_NAAM =
+const NO_NAME =
   'Zo heet geen geldig informatieobjecttype, of meer dan een. Zet het domein van de catalogus erachter, zoals Brief (DEMO), of geef de URL.'
 
 /** As JSON, as spreadsheets write it in English and in Dutch, and as people do. */

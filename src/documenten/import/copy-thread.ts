@@ -13,7 +13,7 @@ import { type Copied, checksumOf, type FileToCopy, requireUnchanged, SourceFault
 
 const CHUNK = 1024 * 1024
 
-class Gestopt extends Error {}
+class Stopped extends Error {}
 
 if (parentPort) serve(parentPort, workerData as Threaddata)
 
@@ -81,7 +81,7 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
     const sha256 = createHash('sha256')
     const checksum = checksumOf(algoritme)
     for (let position = 0; position < source.size; ) {
-      if (Atomics.load(stop, 0) === 1) throw new Gestopt()
+      if (Atomics.load(stop, 0) === 1) throw new Stopped()
       const wanted = Math.min(CHUNK, source.size - position)
       const bytes = buffer.subarray(0, readAt(source.fd, wanted, position))
       if (bytes.length === 0) throw new SourceFault('file-changed') // it has become shorter
@@ -96,7 +96,7 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
 }
 
 function asAnswer(error: unknown): Reply {
-  if (error instanceof Gestopt) return { stopped: true }
+  if (error instanceof Stopped) return { stopped: true }
   const fault = storeFault(error)
   if (fault instanceof StoreUnavailable) return { unavailable: fault.code, wat: fault.wat }
   throw error

@@ -15,7 +15,7 @@ import { readImportNdjson } from './ndjson.ts'
 import type { ImportRow } from './rows.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
-const PROEF_ATTEMPTS = 4
+const TRIAL_ATTEMPTS = 4
 
 /**
  * Takes in a CSV, whole or not at all.
@@ -168,7 +168,7 @@ export async function requestDryRun(m: Mutation, uuid: string): Promise<Concept>
   await m.enqueue(
     'import-dry-run',
     { concept: uuid },
-    { jobKey: `import-dry-run:${uuid}`, maxAttempts: PROEF_ATTEMPTS },
+    { jobKey: `import-dry-run:${uuid}`, maxAttempts: TRIAL_ATTEMPTS },
   )
   return concept
 }

@@ -317,7 +317,7 @@ export async function continueImport(m: Mutation, uuid: string): Promise<ImportR
 
 /** The reason of an import that somebody cancelled. */
 export const GEANNULEERD = 'Geannuleerd.'
-const GEPAUZEERD = 'Gepauzeerd.'
+const PAUSED = 'Gepauzeerd.'
 
 /** Removes an import that does not run; its documents stay. @returns what it was */
 export async function deleteImport(m: Mutation, uuid: string): Promise<ImportRow> {
@@ -420,6 +420,6 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     createdOn: row.createdAt,
     startedOn: row.startedAt,
     finishedOn: row.endedAt,
-    reason: row.pausedAt ? GEPAUZEERD : row.reason,
+    reason: row.pausedAt ? PAUSED : row.reason,
   }
 }

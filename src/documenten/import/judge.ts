@@ -70,7 +70,7 @@ export async function judgeTypes(
   const typeUuid = (url: string) => localUuid(url, base, 'informatieobjecttype')
   const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
   if (wanted.length === 0) {
-    for (const { nummer } of rows) faults.set(nummer, GEEN_TYPE)
+    for (const { nummer } of rows) faults.set(nummer, NO_TYPE)
     return []
   }
   const types = await db
@@ -82,9 +82,9 @@ export async function judgeTypes(
   return rows.flatMap((row) => {
     const { nummer, uuid, input } = row
     const type = typeByUuid.get(typeUuid(input.informatieobjecttype) ?? '')
-    const fault = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
+    const fault = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : NO_TYPE
     if (!type || fault) {
-      faults.set(nummer, fault ?? GEEN_TYPE)
+      faults.set(nummer, fault ?? NO_TYPE)
       return []
     }
     return {
@@ -96,7 +96,7 @@ export async function judgeTypes(
   })
 }
 
-const GEEN_TYPE = 'informatieobjecttype: Dit informatieobjecttype bestaat niet.'
+const NO_TYPE = 'informatieobjecttype: Dit informatieobjecttype bestaat niet.'
 
 const EXISTS = {
   uuid: 'uuid: Er bestaat al een document met deze uuid; dat blijft ongewijzigd.',

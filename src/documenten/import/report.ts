@@ -40,14 +40,14 @@ export function reportCharset({ charset }: Dialect): 'utf-8' | 'utf-16le' {
  */
 export function csvStream(
   records: AsyncIterable<string[]>,
-  wijzig = (text: string) => text,
+  change = (text: string) => text,
   dialect = dialectOf({ dialect: {} }),
 ): Readable {
   const { separator, newline, sepLine, charset, mark } = dialect
   const encoding = reportCharset(dialect) === 'utf-16le' ? 'utf16le' : 'utf8'
   // A spreadsheet takes what has no mark for its own code page, which was right for the file, and is not for UTF-8.
   const marked = mark || charset !== 'utf-8'
-  const cell = (text: string) => csvCell(wijzig(text), separator)
+  const cell = (text: string) => csvCell(change(text), separator)
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = `${marked ? '\ufeff' : ''}${sepLine ? `sep=${separator}${newline}` : ''}`
     for await (const cells of records) {

@@ -44,7 +44,7 @@ export type CheckOptions = {
   verify?: boolean | undefined
   /** Remove bytes without a document also where they are most of what a store holds. */
   removeMost?: boolean | undefined
-  report?: (bevinding: Finding) => void
+  report?: (finding: Finding) => void
   progress?: (so: CheckResult) => void
 }
 type Parts = Stores & { database: Database }

@@ -161,7 +161,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
         below('zaken_kadastraleonroerendezaak', 'zakelijk_recht_id', idsOf(rows)),
         below('zaken_zakelijkrechtheeftalsgerechtigde', 'zakelijk_recht_id', idsOf(rows)),
       ])
-      const [mensen, anderen] = await Promise.all([
+      const [people, others] = await Promise.all([
         persons('natuurlijk_persoon', GERECHTIGDE, idsOf(wie)),
         persons('niet_natuurlijk_persoon', GERECHTIGDE, idsOf(wie)),
       ])
@@ -173,8 +173,8 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
           heeftBetrekkingOp: plainOf(over.get(row.id)),
           heeftAlsGerechtigde: recht
             ? {
-                natuurlijkPersoon: mensen.get(recht.id) ?? null,
-                nietNatuurlijkPersoon: anderen.get(recht.id) ?? null,
+                natuurlijkPersoon: people.get(recht.id) ?? null,
+                nietNatuurlijkPersoon: others.get(recht.id) ?? null,
               }
             : null,
         }

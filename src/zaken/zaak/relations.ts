@@ -16,7 +16,7 @@ import type { ZaakPatch } from './columns.ts'
 export async function judgeHoofdzaak(
   m: Mutation,
   url: string | null | undefined,
-  eigen: Pick<ZaakCore, 'zaaktypeId' | 'zaaktypeUrl'>,
+  own: Pick<ZaakCore, 'zaaktypeId' | 'zaaktypeUrl'>,
   typen: RemoteTypes,
   self?: ZaakCore,
 ): Promise<{ id: number | null; uuid: string | null; faults: InvalidParam[] }> {
@@ -32,7 +32,7 @@ export async function judgeHoofdzaak(
   >`select h.id, h.hoofdzaak_id, h.zaaktype_url,
       exists (select from zaak d where d.hoofdzaak_id = h.id offset ${LIMITS.related - 1}) as full,
       ${m.sql.unsafe(deelzaaktypeOfZaaktype('h.zaaktype_id', 'own.id'))} as past
-    from zaak h left join zaaktype own on own.id = ${eigen.zaaktypeId} where h.uuid = ${target.uuid} for share of h`
+    from zaak h left join zaaktype own on own.id = ${own.zaaktypeId} where h.uuid = ${target.uuid} for share of h`
   if (!hoofdzaak) return wrong('does_not_exist', 'Deze zaak bestaat niet.')
   if (hoofdzaak.hoofdzaak_id !== null)
     return wrong('deelzaak-als-hoofdzaak', 'Deze zaak is zelf een deelzaak en kan geen hoofdzaak zijn.')
@@ -40,7 +40,7 @@ export async function judgeHoofdzaak(
     return wrong('max_items', `Een zaak heeft ten hoogste ${LIMITS.related} deelzaken.`)
   const remote = hoofdzaak.zaaktype_url === null ? undefined : typen.get('zaaktype', hoofdzaak.zaaktype_url)
   if (remote && 'code' in remote) return wrong('bad-url', 'Het zaaktype van de hoofdzaak is niet op te vragen.')
-  const past = hoofdzaak.past || (remote?.deelzaaktypen ?? []).some((type) => type === eigen.zaaktypeUrl)
+  const past = hoofdzaak.past || (remote?.deelzaaktypen ?? []).some((type) => type === own.zaaktypeUrl)
   if (!past && hoofdzaak.id !== self?.hoofdzaakId)
     return wrong('invalid-deelzaaktype', 'Het zaaktype is geen deelzaaktype van het zaaktype van de hoofdzaak.')
   return { id: hoofdzaak.id, uuid: target.uuid, faults: [] }
