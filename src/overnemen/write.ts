@@ -99,9 +99,7 @@ async function writeKind(
       geweigerd++
     })
     for (const { object } of written) findings.push(...(options.judge?.(kind, object) ?? []))
-    findings.push(
-      ...written.flatMap(({ object, remarks }) => remarks.map((one) => ({ ...one, sleutel: object.uuid }))),
-    )
+    findings.push(...written.flatMap(({ object, remarks }) => remarks.map((one) => ({ ...one, sleutel: object.uuid }))))
     await sql`
       insert into takeover_object (soort, uuid, takeover_id, hash, ronde, gewijzigd)
       select ${kind.name}, uuid, ${options.overneming}, decode(hash, 'hex'), ${options.ronde}, ${options.ronde}

@@ -247,9 +247,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
       right(['zaken.lezen'], type.zaaktype),
       right(['zaken.lezen'], eigen.zaaktype, { typeUuid: uuidOf(eigen.zaaktype) }),
     ])
-    const local = await givenClient(test, 'lokaal', [
-      right(all, eigen.zaaktype, { typeUuid: uuidOf(eigen.zaaktype) }),
-    ])
+    const local = await givenClient(test, 'lokaal', [right(all, eigen.zaaktype, { typeUuid: uuidOf(eigen.zaaktype) })])
     for (const [as, count] of [
       ['beheer', 4],
       ['elders', 1],

@@ -62,11 +62,7 @@ export async function changeApplicatie(
     input.catalogusAutorisaties !== undefined
       ? await readCatalogusRights(m, input.catalogusAutorisaties, before.catalogusRechten)
       : rechten && (all ? [] : sentBack(before.catalogusRechten, rechten))
-  requireEither(
-    all,
-    (rechten ?? before.rechten).length + (catalogusRechten ?? before.catalogusRechten).length,
-    rules,
-  )
+  requireEither(all, (rechten ?? before.rechten).length + (catalogusRechten ?? before.catalogusRechten).length, rules)
   await m.trx
     .updateTable('applicatie')
     .set({

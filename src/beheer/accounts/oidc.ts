@@ -56,8 +56,7 @@ export function registerOidc(app: FastifyInstance): void {
   app.get('/inloggen/oidc/terug', { config: everyone }, async (request, reply) => {
     const pending = readPending(app, request)
     reply.clearCookie(cookieName(request), cookieOptions(request))
-    if (!pending)
-      return refuse(reply, settings, t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
+    if (!pending) return refuse(reply, settings, t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
     const refusal = attempts.refusal(networkOf(request.ip))
     if (refusal) throw refusal
     attempts.failed(networkOf(request.ip))

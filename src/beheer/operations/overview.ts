@@ -110,7 +110,8 @@ export function registerOverview(app: FastifyInstance): void {
       size,
       versions,
       pause,
-      capped: (count: number, until = TOT) => (count > until ? t`meer dan ${formatNumber(until)}` : formatNumber(count)),
+      capped: (count: number, until = TOT) =>
+        count > until ? t`meer dan ${formatNumber(until)}` : formatNumber(count),
     })
   })
 }

@@ -62,7 +62,8 @@ export function addTo(program: Command): void {
       if (Number.isNaN(from.getTime()) || (until && Number.isNaN(until.getTime())))
         throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
       if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
-      const selection = ids.length > 0 ? { uuids: ids } : { van: from.toISOString(), tot: until?.toISOString() ?? 'now' }
+      const selection =
+        ids.length > 0 ? { uuids: ids } : { van: from.toISOString(), tot: until?.toISOString() ?? 'now' }
       const { messages, deliveries } = await withDatabase((database) =>
         mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selection)),
       )

@@ -47,7 +47,7 @@ type Answer = Partial<Record<List, string[]>>
 
 /**
  * The uuids of a list of case `z`, with commas between; null when the list is empty. One text, as the driver is slow at arrays.
- * It holds at most one more than `most` (by default: than a case may have): whoever finds that one knows that there are more.
+ * Reads one more than the limit, to know whether there are more. The limit is what a case may have when none is given.
  *
  * The condition is a range, although it could be an equality. For an equality the planner estimates the average number of rows per
  * case; when one case has most rows of the table, that estimate makes it read the whole table for every case of a page. A range

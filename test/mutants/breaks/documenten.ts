@@ -196,7 +196,7 @@ export const DOCUMENTEN: Mutant[] = [
   {
     what: 'an upload is complete before its lock is given back',
     file: 'src/documenten/document/lock-rules.ts',
-    search: 'if (there === delen.length) return',
+    search: 'if (there === parts.length) return',
     replace: 'if (delen) return',
     tests: ['test/documenten/bestandsdelen.test.ts'],
   },

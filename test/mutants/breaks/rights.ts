@@ -8,15 +8,15 @@ export const RIGHTS: Mutant[] = [
   {
     what: 'ac-002 an applicatie has all rights or some, not both',
     file: 'src/autorisaties/applicatie/change.ts',
-    search: 'if (alles && rights > 0)',
-    replace: 'if (alles && rights > 1e9)',
+    search: 'if (all && rights > 0)',
+    replace: 'if (all && rights > 1e9)',
     tests: ['test/autorisaties/applicaties.test.ts'],
   },
   {
     what: 'ac-002 an applicatie has all rights or some, not neither',
     file: 'src/autorisaties/applicatie/change.ts',
-    search: 'if (!alles && rights === 0 && !zonderRechten)',
-    replace: 'if (!alles && rights < 0 && !zonderRechten)',
+    search: 'if (!all && rights === 0 && !zonderRechten)',
+    replace: 'if (!all && rights < 0 && !zonderRechten)',
     tests: ['test/autorisaties/applicaties.test.ts'],
   },
   {

@@ -221,7 +221,9 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     })
     const fault = stepsOf(steps).find(({ ok }) => !ok)
     if (fault)
-      throwFormFaults({ tochOpslaan: t`De test is mislukt: ${fault.name.toLowerCase()}. ${fault.detail} ${fault.advice}` })
+      throwFormFaults({
+        tochOpslaan: t`De test is mislukt: ${fault.name.toLowerCase()}. ${fault.detail} ${fault.advice}`,
+      })
   }
 }
 
