@@ -10,10 +10,10 @@ export type Periodic = {
   from: string
 }
 
-/** What is planned further ahead than this is no matter of seconds that clocks differ by. */
+/** The most by which clocks may differ. A job that is planned further ahead was planned by a clock that was wrong. */
 export const AHEAD_S = 60
 
-/** Of each kind the last moment at which it comes. */
+/** The last moment until now at which each kind was due. */
 const momentsOf = (sql: Sql | TransactionSql, jobs: Periodic[]) => sql<{ task: string; latest: string }[]>`
   select task, date_bin(every::interval, now(), since::timestamptz) as latest
   from unnest(${jobs.map(({ task }) => task)}::text[], ${jobs.map(({ every }) => every)}::text[],

@@ -145,7 +145,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
         if (performance.now() - began > 60_000) failures = 0
         const ended = endShift(shift, supervisor.pool, log)
         if (end === 'lost' || end === 'renewed') {
-          // What it still runs is no longer its own, or ends in peace: a successor need not wait for it.
+          // A successor need not wait for the jobs that still run: they belong to others by now, or end by themselves.
           if (end === 'lost') log.warn('this worker was silent for too long and was declared dead; it registers anew')
           leaving.add(ended)
           ended.finally(() => leaving.delete(ended))

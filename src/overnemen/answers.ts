@@ -1,5 +1,6 @@
-// The last proof: the APIs of both sides are asked for the same objects, and say the same. What only our answer has are fields
-// of a newer version of the standard. How a value is written may differ, and so may the order of lists of URLs.
+// The last proof: the APIs of both sides are asked for the same objects and must give the same answers. Fields that only our
+// answer has belong to a newer version of the standard, and do not count. Values may be spelled differently, and lists of URLs may
+// have another order.
 import type postgres from 'postgres'
 import { expected } from '../database/rows.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'

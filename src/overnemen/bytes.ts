@@ -24,7 +24,7 @@ const PORTION = 50
 const AT_ONCE = 4
 const TRIES = 3
 const RETRY_MS = 1000
-/** Of a source that does not say how much it sends. */
+/** The most that is read of a file whose size the source does not say. */
 const MAX_BYTES = 2 ** 40
 type Waiting = { id: number; pad: string; omvang: number | null }
 type Stored = { backend: string; sleutel: string; omvang: number; sha256: string | null }
@@ -32,7 +32,7 @@ type Outcome = Waiting & {
   stored?: Stored
   present?: { omvang?: number | undefined }
   refused?: true
-  /** What the malware scanner says against it. */
+  /** Why the malware scanner refuses it, as a sentence. */
   harmful?: string
   unreadable?: string
 }

@@ -1,5 +1,5 @@
-// The proof: both sides are read in the intermediate form and compared, object by object. What the report of the takeover
-// already names is no surprise; every other difference is.
+// The proof: both sides are read in the intermediate form and compared, object by object. A difference that the report of the
+// takeover already explains does not count.
 
 import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
@@ -152,7 +152,7 @@ export async function checkTakeover(
     await connection`delete from takeover_remark where takeover_id = ${takeover.id} and uitkomst = 'verschil'`
     await connection`create temporary table gezien (soort text, uuid uuid)`
     const old = addresses([...source.ownUrls, ...takeover.instellingen.oudeUrls], takeover.instellingen.eigenUrl)
-    // Of these all was read that is there, also when there was nothing.
+    // Kinds that were read completely. They belong here as well when the source has none of them.
     const looked = new Set(source.swept)
     for (const step of await source.plan(EVERY_ROUND)) {
       for (let positie: string | null = null; ; ) {
@@ -208,7 +208,7 @@ export async function checkTakeover(
         positie = portion.next
       }
     }
-    // What is here and was not seen there.
+    // Objects that are here and that the source did not show.
     for (const { name, table, of: owner } of KINDS) {
       if (owner || !looked.has(name)) continue
       for (let after = NIL; ; ) {
@@ -361,7 +361,7 @@ export async function checkTakeover(
   }
 }
 
-/** Undefined when there are no bytes. */
+/** The SHA-256 of the bytes; undefined when there are none. */
 async function digest(reading: ReturnType<Contents>): Promise<string | undefined> {
   const found = await reading
   if (!found) return undefined

@@ -1,4 +1,4 @@
-// What the database refuses of an object that is taken over, for the report.
+// Tells the report why the database refused an object that is taken over.
 
 import { isUniqueViolation } from '../database/error-codes.ts'
 

@@ -1,5 +1,5 @@
-// How a round ends: what is gone at the source goes here, sequences of numbers move past the highest that was taken, and the
-// report loses what was mended.
+// Ends a round: deletes what is gone at the source, moves sequences of numbers past the highest that was taken, and removes from
+// the report what was mended.
 
 import type postgres from 'postgres'
 import { isLastStatustype } from '../catalogi/type-relations.ts'
@@ -81,7 +81,7 @@ export async function deleteObjects(sql: Sql, soort: string, uuids: string[]): P
   if (kind.of) return // its row is that of another kind, and goes with it
   if (soort === 'document') await forgetBytes(sql, uuids)
   if (soort === 'zaakinformatieobject' || soort === 'besluitinformatieobject') await deleteOtherSide(sql, soort, uuids)
-  // What refers to it goes first: a source that has no list of those does not tell that they are gone.
+  // Rows that refer to it are deleted first: a source without a list of these does not tell that they are gone.
   for (const below of order()
     .map(kindOf)
     .filter(({ of }) => !of))
@@ -166,7 +166,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
       veld: 'concept',
       tekst: 'Dit type is niet gepubliceerd en wel in gebruik.',
     })
-  // What the source says stays: its dates are evidence, and which of the two is wrong nobody here can tell.
+  // We keep what the source says. Its dates are evidence, and we cannot tell which of the two is wrong.
   const disagreeing = await sql<{ uuid: string; dicht: boolean }[]>`
     select z.uuid, z.einddatum is not null as dicht from zaak z
     left join lateral (
@@ -193,7 +193,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
       and exists (select from enkelvoudiginformatieobject e where e.uuid::text = sleutel)`
   await sql`delete from takeover_remark where takeover_id = ${takeover.id} and ronde < ${takeover.ronde}`
   if (takeover.proef) return { meldingen, next: null }
-  // What was reserved and has become a case or document since.
+  // Reservations whose number a case or document has by now.
   await sql`
     delete from reserved_zaaknummer r using zaak z
     where z.identificatie = r.identificatie and z.bronorganisatie = r.bronorganisatie`

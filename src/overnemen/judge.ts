@@ -1,4 +1,4 @@
-// What is taken over although our rules would not let it be made: a remark in the report for each.
+// Judges objects that are taken over although our rules would refuse to make them. The report has a remark for each.
 import { passesElfproef } from '../http/formats.ts'
 import { judgeGeometrie } from '../zaken/zaak/geometry.ts'
 import type { Kind, Taken } from './kinds.ts'

@@ -1,5 +1,5 @@
-// The one spelling of every value of the intermediate form, and its checksum. Two sides that say the same must not differ by
-// a zero behind the seconds or the order of keys.
+// Gives every value of the intermediate form one spelling, and the whole a checksum. Two sides that say the same must not differ
+// by a zero behind the seconds or by the order of keys.
 import { createHash } from 'node:crypto'
 import { isDuration, isoDuration } from '../http/duration.ts'
 import { isUuid } from '../lib/uuid.ts'

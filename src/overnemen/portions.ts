@@ -132,7 +132,7 @@ async function commitPortion(
   work: (sql: Sql) => Promise<Done>,
 ): Promise<boolean> {
   return parts.database.sql.begin(async (sql) => {
-    // What a crash of the server undoes is done again: the position is in the same transaction, so it need not wait for the disk.
+    // The commit need not wait for the disk: when a crash of the server undoes it, the position goes back with it.
     await sql`
       select set_config('statement_timeout', '10min', true), set_config('idle_in_transaction_session_timeout', '10min', true),
         set_config('synchronous_commit', 'off', true),
@@ -209,7 +209,7 @@ async function writePortion(
 
 // ---- steps of our own ----
 
-/** What it does outside of the transaction comes first; what it returns writes. */
+/** First does what needs no transaction. The function that it returns writes, in the transaction of the portion. */
 type OwnStep = (
   parts: PortionParts,
   takeover: Takeover,
@@ -220,7 +220,7 @@ type OwnStep = (
 const PUT_OFF = 1000
 
 const OWN: Record<string, OwnStep> = {
-  /** What referred to something that came later. Again and again, as long as some of it can be written. */
+  /** Objects that referred to one that came later. They are tried again as long as some of them can be written. */
   async uitstel(_parts, takeover, step) {
     const [pass, after, progress, end] = (step.positie ?? '0:0:0:0').split(':').map(Number) as [
       number,
@@ -229,7 +229,7 @@ const OWN: Record<string, OwnStep> = {
       number,
     ]
     return async (sql) => {
-      // What cannot be written yet is put off anew, behind the end of this pass.
+      // An object that cannot be written yet is put off once more, behind the end of this pass.
       const highest = await sql<{ id: number }[]>`
         select coalesce(max(id), 0)::bigint as id from takeover_postponed where takeover_id = ${takeover.id}`
       const until = end || one(highest).id

@@ -16,9 +16,9 @@ export type Round = {
   takeover: Takeover
   /** The round of an earlier run goes on. */
   resumed: boolean
-  /** As it is now. */
+  /** Reads the takeover anew. */
   state(): Promise<Takeover>
-  /** To call when the round is complete, or left to the workers. */
+  /** Gives the snapshot back; to be called when the round is complete, or left to the workers. */
   release(): Promise<void>
 }
 

@@ -33,7 +33,7 @@ export function columnsOf(kind: Kind | List): RowColumn[] {
   ]
 }
 
-/** What our rows hold beside what the source says. */
+/** Columns of our rows that are derived, and that no source has. */
 export const DERIVED: Record<string, RowColumn[]> & { document: RowColumn[] } = {
   zaak: [{ name: 'zaakgeometrie_grenzen', type: 'box' }],
   document: [

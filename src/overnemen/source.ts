@@ -58,7 +58,7 @@ export type Portion = {
   reserveringen?: Reservering[]
   /** Objects of which all parts were read. A part that we have and that was not read is gone at the source. */
   complete?: { soort: string; parent: string; column: string }[]
-  /** What the source could not give. */
+  /** Objects, or parts of them, that the source could not give. */
   faults?: Finding[]
   /** Position of the next portion; null: this was the last. */
   next: string | null

@@ -132,7 +132,7 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, plans
   })
 }
 
-/** What every round ends with, after all was read. */
+/** The steps at the end of every round, after everything was read. */
 function ownSteps({ instellingen: { naast, bestanden, bytes }, proef, soort }: Takeover): StepPlan[] {
   const steps: StepPlan[] = [
     { fase: 0, naam: 'uitstel', verwacht: 0 },
@@ -187,7 +187,7 @@ export async function stopRound({ sql }: Pick<Database, 'sql'>, step: number): P
     where s.id = ${step} and o.id = s.takeover_id and o.ronde = s.ronde and o.status = 'loopt'`
 }
 
-/** As it stands now; holds no lock. */
+/** Reads a takeover as it is now, without a lock. */
 export async function findTakeover(database: Database, id: number): Promise<Takeover | undefined> {
   const [row] = await database.sql<Takeover[]>`select * from takeover where id = ${id}`
   return row

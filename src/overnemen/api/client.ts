@@ -126,7 +126,7 @@ export function apiClient(options: {
   }
 }
 
-/** Undefined when it is too much. */
+/** The body as text; undefined when it is larger than `MAX_JSON`. */
 async function textOf(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0
@@ -138,7 +138,7 @@ async function textOf(body: Dispatcher.ResponseData['body']): Promise<string | u
   return Buffer.concat(chunks).toString()
 }
 
-/** Undefined when it is no JSON. */
+/** The parsed text; undefined when it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-// What the APIs of the standard have to be read for a takeover, and in which order.
+// The lists of the APIs of the standard that a takeover reads, in this order.
 import { PATHS } from '../../http/links.ts'
 
 export type ListOf = { naam: string; path: string; query?: string; soorten: string[]; oldestFirst?: boolean }
@@ -41,7 +41,7 @@ export const LISTS: ListOf[][] = [
   [list('substatus')],
 ]
 
-/** What hangs below objects: read for those that changed. */
+/** Lists of what hangs below objects. They are read for objects that changed. */
 export const BELOW: Record<
   string,
   { of: string; audit: string; lists: { soort: string; path(uuid: string, url: string): string; column: string }[] }
@@ -90,5 +90,5 @@ export const BELOW: Record<
   },
 }
 
-/** Those lists by their name. */
+/** The lists by their name. */
 export const listOf = new Map(LISTS.flat().map((one) => [one.naam, one]))

@@ -22,7 +22,7 @@ import { applicatieFromApi, auditFromApi, documentFromApi, fromApi, uuidIn } fro
 const PAGE_SIZE = 500
 const BELOW_AT_ONCE = 4
 const PARENTS = 50
-/** What a source says of itself is believed up to here. */
+/** The most pages and versions that we believe a source to have. */
 const MAX_PAGES = 1_000_000
 const MAX_VERSIONS = 10_000
 /** Before a page that failed is asked row by row. */

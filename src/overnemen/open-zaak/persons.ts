@@ -119,7 +119,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
     })
   }
 
-  /** What hangs on rows of one kind, by their id. */
+  /** The persons or objects of rows of one kind, by the id of the row. */
   async function ofKind(kind: string, column: string, ids: unknown[]): Promise<Map<unknown, Json>> {
     if (PERSONS[kind]) return persons(kind, column, ids)
     if (PLAIN[kind]) return map(await below(PLAIN[kind], column, ids), plain)

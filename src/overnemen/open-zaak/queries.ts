@@ -1,4 +1,4 @@
-// What is read from the tables of Open Zaak, one query per kind: rows come in the intermediate form, in the order of their key.
+// The queries on the tables of Open Zaak, one per kind. Their rows are in the intermediate form, in the order of their key.
 //
 // Versions 1.2x to 1.30 differ in columns: what a version does not have is read as null.
 
@@ -14,7 +14,7 @@ export type Query = {
   /** Columns of the query, for rows of `from`; the table is `x`. */
   select: (schema: Schema) => string
   joins?: string
-  /** Only these rows. */
+  /** A condition that the rows must meet. */
   where?: string
 }
 

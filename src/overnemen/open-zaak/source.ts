@@ -153,7 +153,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     }))
   }
 
-  /** What a query does not say as our form does. */
+  /** Completes the rows of a query with what it cannot give in the intermediate form. */
   async function complete(
     sql: postgres.TransactionSql,
     kind: string,
@@ -254,7 +254,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     })
   }
 
-  /** Of cases first, then of documents. */
+  /** Reads the reservations of cases first, then those of documents. */
   async function readReservations(step: Step): Promise<Portion> {
     const [kind, after] = (step.positie ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
     return inSnapshot(async (sql) => {
