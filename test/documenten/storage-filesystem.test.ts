@@ -397,7 +397,7 @@ t.test('what lands in a file system that was mounted over the store is not said 
   const write = async (sleutel: string) => {
     const temp = layout.newTemp()
     await (await layout.openTemp(temp)).close()
-    await layout.place([{ temp, sleutel }])
+    await layout.place([{ temp, key: sleutel }])
   }
   await layout.requireMarker()
   await t.resolves(write('2026/01/01/first'))

@@ -77,7 +77,7 @@ export function filesystemStore(root: string): Store {
         }
         await store(() => open.sync())
         await store(() => open.close())
-        await layout.place([{ temp, sleutel }])
+        await layout.place([{ temp, key: sleutel }])
         return { sleutel, omvang, sha256: hash.digest('hex') }
       } catch (error) {
         await file?.close().catch(() => {})
@@ -240,19 +240,19 @@ export function filesystemLayout(root: string) {
      * @param move a thread of its own renames many without a promise for each, which takes less than half the CPU
      */
     async place(
-      files: { temp: string; sleutel: string }[],
+      files: { temp: string; key: string }[],
       move: (from: string, to: string) => Promise<void> | void = rename,
     ): Promise<void> {
-      const dirs = new Set(files.map(({ sleutel }) => path.posix.dirname(sleutel)))
+      const dirs = new Set(files.map(({ key }) => path.posix.dirname(key)))
       await store(async () => {
         for (const dir of dirs) if (!durable.has(dir)) await makeDir(dir)
-        for (const { temp, sleutel } of files) {
-          const name = path.join(root, sleutel)
+        for (const { temp, key } of files) {
+          const name = path.join(root, key)
           try {
             await move(temp, name)
           } catch (error) {
             if (code(error) !== 'ENOENT') throw error
-            await makeDir(path.posix.dirname(sleutel)) // it was removed since we made it
+            await makeDir(path.posix.dirname(key)) // it was removed since we made it
             await move(temp, name)
           }
         }
