@@ -285,7 +285,7 @@ async function writeRelations(m: Mutation, besluittypeId: number, related: Named
   )
 }
 
-const placeOf = ({ catalogusId, omschrijving: sleutel }: BesluittypeRow) => ({ catalogusId, sleutel })
+const placeOf = ({ catalogusId, omschrijving: key }: BesluittypeRow) => ({ catalogusId, key })
 
 function allBesluittypen(db: ReadDb) {
   return db.selectFrom('besluittype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')

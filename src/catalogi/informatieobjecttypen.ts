@@ -217,7 +217,7 @@ export async function changeInformatieobjecttype(
     .where('id', '=', before.id)
     .execute()
   const row = expected(await findType(m.read, source, uuid))
-  const period = { ...row, sleutel: row.omschrijving }
+  const period = { ...row, key: row.omschrijving }
   if (!row.concept) await requireNoOverlap(m, 'informatieobjecttype', period, onlyEinde ? 'eindeGeldigheid' : undefined)
   const type = recordRow(m, source, actie, row, oud)
   await announceType(m, 'drc', placeOf(before), placeOf(row))
@@ -270,7 +270,7 @@ async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> 
   return rows.length > 0
 }
 
-const placeOf = ({ catalogusId, omschrijving: sleutel }: TypeRow) => ({ catalogusId, sleutel })
+const placeOf = ({ catalogusId, omschrijving: key }: TypeRow) => ({ catalogusId, key })
 
 function allTypes(db: ReadDb) {
   return db.selectFrom('informatieobjecttype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')

@@ -941,8 +941,8 @@ t.test('a row as a document', async (t) => {
     for (const [kolom, cells] of bad) {
       for (const cell of cells) {
         const result = rowToDocument(rowOf({ [kolom]: cell }))
-        t.match(result.faults, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cell)}`)
-        t.equal(result.faults.length, 1)
+        t.match(result.cellFaults, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cell)}`)
+        t.equal(result.cellFaults.length, 1)
         t.equal(result.body[kolom] ?? null, null)
       }
     }
@@ -955,7 +955,7 @@ t.test('a row as a document', async (t) => {
       titel: 'T',
     })
     t.same(
-      all.faults.map(({ kolom, code }) => [kolom, code]),
+      all.cellFaults.map(({ kolom, code }) => [kolom, code]),
       [
         ['bestandsomvang', 'invalid'],
         ['indicatieGebruiksrecht', 'invalid'],
