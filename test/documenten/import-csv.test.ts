@@ -771,7 +771,7 @@ t.test('a row as a document', async (t) => {
       uuid: '4ed3c9ac-8c6e-4b0b-9d2c-1d2f3a4b5c6d',
       bestandspad: 'map/b.txt',
       zaakUuid: '5ed3c9ac-8c6e-1b0b-9d2c-1d2f3a4b5c6d',
-      fouten: [],
+      cellFaults: [],
       body: {
         ...texts,
         bestandsomvang: 12,
@@ -789,7 +789,13 @@ t.test('a row as a document', async (t) => {
   })
 
   t.test('leaves out what is empty', async (t) => {
-    t.same(rowToDocument(rowOf({})), { uuid: null, bestandspad: 'a.pdf', zaakUuid: null, fouten: [], body: LEGE_BODY })
+    t.same(rowToDocument(rowOf({})), {
+      uuid: null,
+      bestandspad: 'a.pdf',
+      zaakUuid: null,
+      cellFaults: [],
+      body: LEGE_BODY,
+    })
   })
 
   t.test('reads the usual spellings of yes and no', async (t) => {
@@ -823,8 +829,8 @@ t.test('a row as a document', async (t) => {
     for (const kolom of columns) {
       const [group = '', part] = kolom.split('.')
       const read = (cell: string) => {
-        const { body, faults: fouten } = rowToDocument(rowOf({ [kolom]: cell }))
-        return { value: part ? (body[group] as Record<string, unknown>)[part] : body[group], fouten }
+        const { body, cellFaults } = rowToDocument(rowOf({ [kolom]: cell }))
+        return { value: part ? (body[group] as Record<string, unknown>)[part] : body[group], cellFaults }
       }
       for (const [cell, value] of [
         ['1-5-2024', '2024-05-01'],
@@ -837,7 +843,7 @@ t.test('a row as a document', async (t) => {
         ['2024-02-30', '2024-02-30'], // left for the create to refuse
         ['mei 2024', 'mei 2024'],
       ] as const) {
-        t.same(read(cell), { value, fouten: [] }, `${kolom} ${cell}`)
+        t.same(read(cell), { value, cellFaults: [] }, `${kolom} ${cell}`)
       }
       for (const [cell, reden] of [
         ['1-5-24', /vier cijfers/],
@@ -846,7 +852,7 @@ t.test('a row as a document', async (t) => {
         ['29-2-2023', /bestaat niet/],
         ['0-1-2024', /bestaat niet/],
       ] as const) {
-        t.match(read(cell).fouten, [{ kolom, code: 'invalid', reden }], `${kolom} ${cell}`)
+        t.match(read(cell).cellFaults, [{ kolom, code: 'invalid', reden }], `${kolom} ${cell}`)
       }
     }
   })
@@ -891,7 +897,7 @@ t.test('a row as a document', async (t) => {
       t.match(rowToDocument(rowOf({ uuid, zaakUuid: uuid })), {
         uuid: uuid.toLowerCase(),
         zaakUuid: uuid.toLowerCase(),
-        fouten: [],
+        cellFaults: [],
       })
     }
   })
