@@ -391,6 +391,30 @@ t.test(
   },
 )
 
+t.test(
+  'files of a group are synced side by side, so that the disk is flushed once for many',
+  { skip: noTrace },
+  async (t) => {
+    const { root } = await givenStorage(t)
+    const base = givenDir(t)
+    for (let i = 0; i < 40; i++) writeFileSync(path.join(base, String(i)), String(i))
+    const module = `
+    import { copyPool } from '${KOPIEER}'
+    const [, root, baseDir] = process.argv
+    const pool = copyPool({ baseDir, opslagRoot: root })
+    await pool.copyFiles(Array.from({ length: 40 }, (_, i) => ({ nummer: i, bestandspad: String(i), sleutel: 'm/' + i })))
+    await pool.stop()`
+    const trace = path.join(base, 'trace')
+    const strace = ['strace', '-f', '-y', '-s', '300', '-o', trace, '-e', 'trace=fsync']
+    t.equal(run(strace, module, [root, base]).stderr, '')
+    const threads = readFileSync(trace, 'utf8')
+      .split('\n')
+      .flatMap((line) => /^(\d+) +fsync\(.*\.tmp\//.exec(line)?.[1] ?? [])
+    t.equal(threads.length, 40, 'each file by itself')
+    t.ok(new Set(threads).size > 1, 'by several threads')
+  },
+)
+
 t.test('what lands in a file system that was mounted over the store is not said to be stored', async (t) => {
   const { root } = await givenStorage(t)
   const layout = filesystemLayout(root)

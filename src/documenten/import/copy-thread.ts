@@ -1,14 +1,16 @@
 // The thread behind `copyPool`: copies a group of source files with synchronous calls, which are cheaper than
-// promises and block nobody here. The group is written first and synced after that: a file system then writes its
-// journal fewer times than with a sync right after each file. Files get their names by a second message, when all
-// groups of the call have succeeded.
+// promises and block nobody here. The group is written first and synced after that, many files side by side: a file system writes
+// its journal once for all that wait for it at that moment, so that the disk has a flush for many files and not for each. Meanwhile
+// the next group is copied. Files get their names by a second message, when all groups of the call have succeeded.
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { SYNCS_AT_ONCE } from '../../lib/pool-threads.ts'
 import { FILE_MODE, filesystemLayout, storeFault } from '../storage/filesystem.ts'
 import { requireKey, StoreUnavailable } from '../storage/index.ts'
 import { beneath, type OpenedSource } from './bestandspad.ts'
-import type { Order, Placement, Reply, Threaddata } from './copy-messages.ts'
+import type { Numbered, Order, Placement, Reply, Threaddata } from './copy-messages.ts'
 import { type Copied, checksumOf, type FileToCopy, requireUnchanged, SourceFault } from './source-file.ts'
 
 const CHUNK = 1024 * 1024
@@ -21,13 +23,15 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   const layout = filesystemLayout(opslagRoot)
   const buffer = Buffer.allocUnsafeSlow(CHUNK)
 
-  // What `asAnswer` does not know is a defect: it ends this thread, and the pool goes on with a clean one.
-  port.on('message', async (order: Order) => port.postMessage(await handle(order).catch(asAnswer)))
+  port.on('message', async ({ number, message }: Numbered<Order>) => {
+    const reply: Numbered<Reply> = { number, message: await handle(message).catch(asAnswer) }
+    port.postMessage(reply)
+  })
 
   async function handle(order: Order): Promise<Reply> {
     if ('copyFiles' in order) return copyGroup(order.copyFiles)
     await layout.place(order.place, renameSync)
-    return { results: [], placements: [] }
+    return { results: [], placements: [], bytes: 0 }
   }
 
   async function copyGroup(files: FileToCopy[]): Promise<Reply> {
@@ -36,10 +40,11 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
     const results: Copied[] = []
     const placements: Placement[] = []
     const targets: number[] = []
+    let bytes = 0
     try {
       for (const file of files) results.push(copyOne(file))
-      for (const target of targets) fsyncSync(target)
-      return { results, placements }
+      await syncAll(targets)
+      return { results, placements, bytes }
     } catch (error) {
       removeTemps(placements)
       throw error
@@ -57,7 +62,9 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
         const target = openSync(temp, 'wx', FILE_MODE)
         targets.push(target)
         placements.push({ temp, key: sleutel })
-        return { nummer, sleutel, omvang: opened.size, ...copyBytes(opened, target, algoritme) }
+        const sums = copyBytes(opened, target, algoritme)
+        bytes += opened.size
+        return { nummer, sleutel, omvang: opened.size, ...sums }
       } catch (error) {
         if (!(error instanceof SourceFault)) throw error
         removeTemps(placements.splice(-1))
@@ -95,11 +102,23 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   }
 }
 
+const sync = promisify(fsync)
+
+/** Syncs open files. When one fails, the others have ended as well: a handle is not closed under a sync. */
+async function syncAll(files: number[]): Promise<void> {
+  const queue = files.values()
+  const work = async () => {
+    for (const file of queue) await sync(file)
+  }
+  const settled = await Promise.allSettled(Array.from({ length: SYNCS_AT_ONCE }, work))
+  for (const one of settled) if (one.status === 'rejected') throw one.reason
+}
+
 function asAnswer(error: unknown): Reply {
   if (error instanceof Stopped) return { stopped: true }
   const fault = storeFault(error)
   if (fault instanceof StoreUnavailable) return { unavailable: fault.code, wat: fault.wat }
-  throw error
+  return { defect: error }
 }
 
 /** What cannot be removed now is left to the sweep; the first error is the one to tell. */

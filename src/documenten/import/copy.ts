@@ -6,22 +6,26 @@ import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { expected } from '../../database/rows.ts'
 import { copiesAtOnce } from '../../lib/open-files.ts'
+import { GROUPS_AT_ONCE } from '../../lib/pool-threads.ts'
 import { PART, PARTS_AT_ONCE } from '../storage/blob.ts'
 import { type Store, StoreUnavailable } from '../storage/index.ts'
 import { ContentRefused } from '../storage/scan.ts'
 import { beneath, type OpenedSource, type PathFault, pathFault, type Refused } from './bestandspad.ts'
-import type { Order, Placement, Reply, Threaddata } from './copy-messages.ts'
+import type { Numbered, Order, Placement, Reply, Threaddata } from './copy-messages.ts'
 import { type Copied, checksumOf, type FileToCopy, requireUnchanged, SourceFault } from './source-file.ts'
 
 // ---- the filesystem backend: threads ----
 
-// Measured with 4 KB files on ext4 with two cores: a second thread writes during the syncs of the first, more add little.
+// A thread copies a group during the syncs of the one before it. A second thread adds little with small files, and takes 15 MB: it is
+// there where bytes take the time, on two cores and more.
 const THREADS = 2
-// Small enough to spread a batch over the threads, large enough to sync in groups. Each file of a group stays open until then.
-const GROUP = copiesAtOnce(64, THREADS)
+const LARGE = 256 * 1024 // bytes of a file
+// Small enough to overlap, large enough to sync in groups. Each file of a group stays open until then.
+const GROUP = copiesAtOnce(64, GROUPS_AT_ONCE)
 
 type Call = { failed: boolean }
-type Task = { order: Order; call: Call; resolve(reply: Reply): void; reject(error: Error): void }
+type Answer = Exclude<Reply, { defect: unknown }>
+type Task = { order: Order; files: number; call: Call; resolve(answer: Answer): void; reject(error: Error): void }
 
 /**
  * Copies files into a filesystem store. Nothing of a call is visible before all its files are on disk, and a call that
@@ -36,13 +40,16 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
   const { baseDir, opslagRoot, threads = THREADS } = options
   const stop = new Int32Array(new SharedArrayBuffer(4))
   const waiting: Task[] = []
-  const busy = new Map<Worker, Task>()
-  const idle = new Set<Worker>()
+  /** What each thread has under way, by number. */
+  const workers = new Map<Worker, Map<number, Task>>()
+  let numbers = 0
+  let underWay = 0
+  let large = false
   let stopping: PromiseWithResolvers<void> | undefined
 
-  function run(call: Call, order: Order): Promise<Reply> {
-    return new Promise<Reply>((resolve, reject) => {
-      waiting.push({ order, call, resolve, reject })
+  function run(call: Call, order: Order): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      waiting.push({ order, files: 'copyFiles' in order ? order.copyFiles.length : 0, call, resolve, reject })
       next()
     })
   }
@@ -54,18 +61,27 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
         task.reject(new Error('copying was stopped'))
         continue
       }
-      if (idle.size === 0 && busy.size >= threads) return
-      const worker = idle.values().next().value ?? startThread()
+      if (underWay >= GROUPS_AT_ONCE) return
       waiting.shift()
-      idle.delete(worker)
-      busy.set(worker, task)
-      worker.ref()
-      worker.postMessage(task.order)
+      give(task)
     }
-    if (busy.size === 0) stopping?.resolve()
+    if (underWay === 0) stopping?.resolve()
   }
 
-  function startThread(): Worker {
+  /** To the thread that has the least to do. */
+  function give(task: Task): void {
+    const [least] = [...workers].sort(([, a], [, b]) => a.size - b.size)
+    const isBusy = !least || least[1].size > 0
+    const [worker, tasks] = isBusy && workers.size < (large ? threads : 1) ? startThread() : expected(least)
+    const number = numbers++
+    underWay++
+    tasks.set(number, task)
+    worker.ref()
+    const order: Numbered<Order> = { number, message: task.order }
+    worker.postMessage(order)
+  }
+
+  function startThread(): [Worker, Map<number, Task>] {
     const workerData: Threaddata = { baseDir, opslagRoot, stop }
     // Without the flags of the process: some of them (--input-type, -e) do not go with a file to run.
     const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 } // it only moves buffers
@@ -74,30 +90,41 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
       execArgv: [],
       resourceLimits,
     })
-    worker.on('message', (reply: Reply) => {
-      const task = expected(busy.get(worker))
-      busy.delete(worker)
-      idle.add(worker)
-      worker.unref() // a thread that waits does not keep the process
-      if (!('results' in reply)) task.call.failed = true // its other groups need not start
-      task.resolve(reply)
+    const tasks = new Map<number, Task>()
+    workers.set(worker, tasks)
+    /** Its calls fail; the next task starts a new thread. */
+    const lost = (cause?: unknown) => {
+      underWay -= tasks.size
+      for (const task of tasks.values()) fail(task, cause)
+      tasks.clear()
+      workers.delete(worker)
+      next()
+    }
+    worker.on('message', ({ number, message }: Numbered<Reply>) => {
+      const task = expected(tasks.get(number))
+      tasks.delete(number)
+      underWay--
+      if (!('results' in message))
+        task.call.failed = true // its other groups need not start
+      else if (task.files > 0) large = message.bytes / task.files >= LARGE
+      if ('defect' in message) {
+        workers.delete(worker) // the pool goes on with a clean one
+        fail(task, message.defect)
+      } else task.resolve(message)
+      if (tasks.size === 0) {
+        worker.unref() // a thread that waits does not keep the process
+        if (!workers.has(worker)) void worker.terminate()
+      }
       next()
     })
-    worker.on('error', (error) => lost(worker, error))
-    worker.on('exit', () => lost(worker))
-    return worker
+    worker.on('error', lost)
+    worker.on('exit', () => lost())
+    return [worker, tasks]
   }
 
-  /** A thread has died. Its call fails; the next task starts a new thread. */
-  function lost(worker: Worker, cause?: unknown): void {
-    const task = busy.get(worker)
-    busy.delete(worker)
-    idle.delete(worker)
-    if (task) {
-      task.call.failed = true
-      task.reject(new Error('the thread that copied files has ended', { cause }))
-    }
-    next()
+  function fail({ call, reject }: Task, cause?: unknown): void {
+    call.failed = true
+    reject(new Error('the thread that copied files has ended', { cause }))
   }
 
   return {
@@ -132,12 +159,12 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
       Atomics.store(stop, 0, 1)
       next()
       await stopping.promise
-      await Promise.all([...idle].map((worker) => worker.terminate()))
+      await Promise.all([...workers.keys()].map((worker) => worker.terminate()))
     },
   }
 }
 
-function done(reply: Reply): { results: Copied[]; placements: Placement[] } {
+function done(reply: Answer): { results: Copied[]; placements: Placement[] } {
   if ('stopped' in reply) throw new Error('copying was stopped')
   if ('unavailable' in reply) throw new StoreUnavailable(reply.unavailable, reply.wat)
   return reply
