@@ -29,6 +29,7 @@ import type { Replica } from './database/replica.ts'
 import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
+import { checkContent } from './http/content.ts'
 import { allowOrigins } from './http/cors.ts'
 import { serveFaultPages } from './http/fault-pages.ts'
 import { header } from './http/header.ts'
@@ -224,6 +225,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
   const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
   registerAccess(app, parts)
+  checkContent(app, () => false)
   sharePlaces(app, parts.config.databasePoolSize)
   validateInTurn(app)
   registerHealth(app, { ...parts, stopping: () => stopping })

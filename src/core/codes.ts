@@ -1223,6 +1223,17 @@ export const FIELD_CODES = {
     example: 'POST /zaaktypen/…/publish',
     rule: 'ztc-016',
   },
+  'digest-mismatch': {
+    cause: [
+      'De inhoud die aankwam is niet die van Content-Digest of Repr-Digest; er is niets bewaard.',
+      'What arrived is not what Content-Digest or Repr-Digest says; nothing was kept.',
+    ],
+    remedy: [
+      'Stuur het opnieuw; blijft het, dan berekent de client de digest over iets anders dan hij stuurt.',
+      'Send it again; when it stays, the client computes the digest of something else than it sends.',
+    ],
+    example: 'PUT /bestandsdelen/… (Content-Digest: sha-256=:…:)',
+  },
   'date-mismatch': {
     cause: ['De einddatum ligt voor de begindatum.', 'The end is before the begin.'],
     remedy: ['Geef een einde na het begin.', 'Give an end after the begin.'],

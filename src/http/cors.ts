@@ -7,9 +7,13 @@ import type { Config } from '../config.ts'
 const EXPOSED = [
   'API-version',
   'Content-Crs',
+  'Content-Digest',
   'Content-Disposition',
   'ETag',
+  'Idempotency-Replayed',
+  'Link',
   'Location',
+  'Repr-Digest',
   'Retry-After',
   'Warning',
   'X-Request-ID',

@@ -6,6 +6,7 @@ import type { Multipart } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
+import type { Content } from './content.ts'
 import { largeTurn } from './turns.ts'
 
 type FormLimits = { fields: number; fieldBytes: number; fileBytes?: number }
@@ -39,7 +40,7 @@ export async function* formParts(
   const { raw } = request
   const boundary = boundaryOf(request.headers['content-type'] ?? '')
   const most = fields + 2 // one file, and the end
-  const body = Object.assign(new Transform({ transform: countParts(boundary, most) }), {
+  const body = Object.assign(new Transform({ transform: countParts(boundary, most, request.content) }), {
     headers: { ...raw.headers, 'content-type': `multipart/form-data; boundary="${boundary}"` },
   })
   const breakOff = () => {
@@ -60,6 +61,7 @@ export async function* formParts(
   raw.pipe(body)
   try {
     yield* form.parts({ limits, throwFileSizeLimit: false } as never)
+    request.content?.check()
   } catch (error) {
     throw error instanceof Problem || raw.destroyed ? error : parseError()
   } finally {
@@ -71,9 +73,10 @@ export async function* formParts(
 }
 
 /** For `Transform`: what has more parts than that is not handed on. One piece of 64 kB may hold thousands. */
-function countParts(boundary: string, most: number) {
+function countParts(boundary: string, most: number, content: Content | undefined) {
   let parts = 0
   return (chunk: Buffer, _encoding: string, done: TransformCallback) => {
+    content?.update(chunk)
     parts += occurrences(chunk, `\r\n--${boundary}`, most + 1)
     if (parts > most) done(parseError())
     else done(null, chunk)

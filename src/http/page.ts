@@ -53,7 +53,8 @@ export const Page = <T extends TSchema>(item: T) =>
 const FAR = 10_000
 
 /**
- * Sends one page of a list, as the standard wants it: count over all, links to its neighbours with the other parameters kept.
+ * Sends one page of a list, as the standard wants it: count over all, links to its neighbours with the other parameters kept. The
+ * header `Link` names them too, with the first and the last page.
  * A page is read in portions, and a large one is streamed (`sendRows`).
  * @param first how many rows are read at first; fewer where single rows may be large
  * @throws Problem 404 for a page that is no number or lies past the end (page 1 always exists)
@@ -84,6 +85,7 @@ export async function sendPageOf<Row>(
     next: page < last ? pageLink(request, page + 1) : null,
     previous: page > 1 ? pageLink(request, page - 1) : null,
   }
+  sendLinks(request, reply, page, last)
   let read = 0
   return sendRows(request, reply, {
     head: `${JSON.stringify(links).slice(0, -1)},"results":[`,
@@ -98,6 +100,17 @@ export async function sendPageOf<Row>(
     },
     toResources,
   })
+}
+
+/** Beyond this, a filter of thousands of characters would make headers that clients do not take. */
+const LINKS = 6000
+
+/** The pages beside this one, as `Link` has them (RFC 8288). */
+function sendLinks(request: FastifyRequest, reply: FastifyReply, page: number, last: number): void {
+  const pages = { first: 1, ...(page > 1 && { prev: page - 1 }), ...(page < last && { next: page + 1 }), last }
+  const links = Object.entries(pages).map(([rel, number]) => `<${pageLink(request, number)}>; rel="${rel}"`)
+  const text = links.join(', ')
+  if (text.length <= LINKS) reply.header('link', text)
 }
 
 /** What is expanded comes on top of the rows. */

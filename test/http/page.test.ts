@@ -21,7 +21,8 @@ t.test('links to other pages are normal URLs, with the other parameters in order
         '?q.r=_-&page=2',
         '?page=2',
       ]) {
-        const { next, previous } = (await app.inject({ url: `${path}${query}` })).json()
+        const answer = await app.inject({ url: `${path}${query}` })
+        const { next, previous } = answer.json()
         const page = query.includes('page=2') ? 2 : 1
         const link = (to: number) => {
           const url = new URL(base + path + query)
@@ -31,6 +32,14 @@ t.test('links to other pages are normal URLs, with the other parameters in order
           return url.href
         }
         t.equal(next, link(page + 1), `next of ${base}${path}${query}`)
+        const related = { first: 1, ...(page > 1 && { prev: 1 }), next: page + 1, last: 10 }
+        t.equal(
+          answer.headers.link,
+          Object.entries(related)
+            .map(([rel, to]) => `<${link(to)}>; rel="${rel}"`)
+            .join(', '),
+          'Link names them too (RFC 8288)',
+        )
         t.equal(previous, page === 1 ? null : link(1), `previous of ${base}${path}${query}`)
       }
   }

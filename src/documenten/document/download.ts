@@ -8,6 +8,7 @@ import parseRange from 'range-parser'
 import { LIMITS } from '../../core/limits.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import { one } from '../../database/rows.ts'
+import { digestHeader } from '../../http/content.ts'
 import { header } from '../../http/header.ts'
 import { countLongAnswers } from '../../http/long-answers.ts'
 import { largeTurn } from '../../http/turns.ts'
@@ -61,6 +62,7 @@ export function contentSender(app: FastifyInstance) {
         type: shown ? 'inline' : 'attachment',
       }),
       etag,
+      ...(sha256 && { 'repr-digest': digestHeader(sha256) }),
     }
     if (matches(header(request, 'if-none-match'), etag)) return reply.code(304).headers(described).send()
     const unchanged = ['', etag].includes(header(request, 'if-range'))
@@ -70,6 +72,8 @@ export function contentSender(app: FastifyInstance) {
       request.method === 'HEAD'
         ? Readable.from([])
         : await read(request, reply, { backend, sleutel, omvang: total, sha256 }, range)
+    const content = Buffer.isBuffer(payload) ? sha256Of(payload) : range || request.method === 'HEAD' ? null : sha256
+    if (content) reply.header('content-digest', digestHeader(content))
     if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
     reply.headers({ ...described, 'content-length': range ? range.end - range.start + 1 : total })
     return reply.send(payload)
@@ -167,6 +171,8 @@ type Stored = { backend: string; sleutel: string; omvang: number; sha256: Buffer
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these would break the header
 const fileName = (name: string) => name.replace(/[\x00-\x1f\x7f]/g, '_')
+
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest()
 
 function matches(tags: string, etag: string): boolean {
   const known = tags.split(',').map((tag) => tag.trim().replace(/^W\//, ''))

@@ -129,7 +129,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   async function upload(m: Mutation, request: FastifyRequest<{ Params: Static<typeof Params> }>): Promise<void> {
     m.unrecorded('an import is no resource of the standard')
-    if (request.raw.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the body comes once
+    if ((request.body as Readable).readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the body comes once
     const found = await lockImport(m, request.params.uuid, 'invalid-status')
     await refuseOtherImport(m, found.id)
     const fault = importBaseDirFault(parts.config)

@@ -176,6 +176,7 @@ function parametersOf(operation: Operation, schemas: Schemas): Json[] {
     ...(hasEtag(operation) && isWrite(operation) ? ['If-Match'] : []),
     ...(geo && method !== 'DELETE' ? ['Accept-Crs'] : []),
     ...(geo && ['POST', 'PUT', 'PATCH'].includes(method) ? ['Content-Crs'] : []),
+    ...(bringsBytes(operation) ? ['Content-Digest'] : []),
     ...(isWrite(operation) && !path.endsWith('/_zoek') ? ['X-Audit-Toelichting', 'X-NLX-Logrecord-ID'] : []),
   ]
   return [
@@ -225,6 +226,12 @@ const OTHER_ANSWERS: Record<string, string[]> = {
   'GET /import/:uuid/report': ['text/csv'],
 }
 
+/** Whether the bytes of a file come with it, of which a client may state the digest. */
+const bringsBytes = ({ method, path }: Operation): boolean =>
+  (path === '/enkelvoudiginformatieobjecten' && method === 'POST') ||
+  (path === '/enkelvoudiginformatieobjecten/:uuid' && (method === 'PUT' || method === 'PATCH')) ||
+  Object.hasOwn(OTHER_BODIES, `${method} ${path}`)
+
 function bodyOf({ method, path, schema }: Operation, schemas: Schemas): Json | undefined {
   const other = OTHER_BODIES[`${method} ${path}`]
   if (other) return { required: true, content: other }
@@ -235,6 +242,9 @@ function bodyOf({ method, path, schema }: Operation, schemas: Schemas): Json | u
   if (!schema.body) return undefined
   return { required: true, content: { 'application/json': { schema: schemas.of(schema.body) } } }
 }
+
+const isPage = (answer: unknown): boolean =>
+  Object.hasOwn(((answer as Json | undefined)?.properties as Json | undefined) ?? {}, 'results')
 
 function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): Json {
   const { component, method, path, schema, access } = operation
@@ -254,6 +264,11 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
         headers: {
           ...VERSION_HEADER,
           ...(etag && { ETag: { $ref: '#/components/headers/ETag' } }),
+          ...(isPage(answer) && { Link: { $ref: '#/components/headers/Link' } }),
+          ...(path.endsWith('/download') && {
+            'Repr-Digest': { $ref: '#/components/headers/Repr-Digest' },
+            'Content-Digest': { $ref: '#/components/headers/Content-Digest' },
+          }),
           ...(status === '201' && { Location: { $ref: '#/components/headers/Location' } }),
           ...(speaksOfGeometry(operation) && { 'Content-Crs': { $ref: '#/components/headers/Content-Crs' } }),
           ...(mayWarn(operation) && { 'X-Warning': { $ref: '#/components/headers/X-Warning' } }),

@@ -71,6 +71,18 @@ export const NOT_MODIFIED: Json = {
 export const HEADERS: Record<string, Json> = {
   'API-version': { description: 'Versie van de API.', schema: { type: 'string' } },
   ETag: { description: 'Kenmerk van deze inhoud, voor If-None-Match en If-Match.', schema: { type: 'string' } },
+  Link: {
+    description: 'De eerste, vorige, volgende en laatste pagina (RFC 8288), als die er zijn.',
+    schema: { type: 'string' },
+  },
+  'Repr-Digest': {
+    description: 'SHA-256 van het hele bestand (RFC 9530); ontbreekt als die niet bekend is.',
+    schema: { type: 'string' },
+  },
+  'Content-Digest': {
+    description: 'SHA-256 van wat dit antwoord bevat (RFC 9530); ontbreekt bij een deel van een groot bestand.',
+    schema: { type: 'string' },
+  },
   Location: { description: 'URL van wat gemaakt is.', schema: { type: 'string', format: 'uri' } },
   'Content-Crs': {
     description: 'Coördinatenstelsel van geometrie in het antwoord.',
@@ -101,6 +113,10 @@ export const PARAMETERS: Record<string, Json> = Object.fromEntries(
     ),
     headerParameter('Accept-Crs', 'Coördinatenstelsel van geometrie in het antwoord.', true, 'EPSG:4326'),
     headerParameter('Content-Crs', 'Coördinatenstelsel van geometrie in de aanvraag.', true, 'EPSG:4326'),
+    headerParameter(
+      'Content-Digest',
+      'SHA-256 van de inhoud, als `sha-256=:<base64>:` (RFC 9530): klopt hij niet, dan volgt 400.',
+    ),
     headerParameter('X-Audit-Toelichting', 'Toelichting voor het auditspoor.'),
     headerParameter('X-NLX-Logrecord-ID', 'Kenmerk van de aanvraag in het log van de keten.'),
   ].map((parameter) => [parameter.name, parameter]),

@@ -520,4 +520,11 @@ export const SHARED: Mutant[] = [
     replace: '  if (m.actor.precondition) m.actor.precondition.isJudged = true',
     tests: ['test/http/precondition.test.ts'],
   },
+  {
+    what: 'content that is not what its digest says is refused',
+    file: 'src/http/content.ts',
+    search: '!sha256.equals(this.sum())',
+    replace: 'sha256.byteLength === this.sum().byteLength + 1',
+    tests: ['test/http/content.test.ts'],
+  },
 ]

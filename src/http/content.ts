@@ -1,0 +1,107 @@
+// The content of a request as it comes: held against the digests that it brought (RFC 9530), and summed where somebody has to
+// know later whether the same came again.
+import { createHash } from 'node:crypto'
+import { type Readable, Transform } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { parseDictionary, serializeDictionary } from 'structured-headers'
+import { invalid } from '../core/problem.ts'
+import { header } from './header.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where it brought a digest, or a key by which it may be repeated. */
+    content: Content | undefined
+  }
+}
+
+type Stated = { name: string; sha256: Buffer }
+
+export class Content {
+  readonly #hash = createHash('sha256')
+  readonly #stated: Stated[]
+  #sum: Buffer | undefined
+
+  constructor(stated: Stated[]) {
+    this.#stated = stated
+  }
+
+  update(chunk: Buffer): void {
+    this.#hash.update(chunk)
+  }
+
+  /** The SHA-256 of what came, which then is all. */
+  sum(): Buffer {
+    this.#sum ??= this.#hash.digest()
+    return this.#sum
+  }
+
+  /** @throws Problem 400 when what came is not what a header says that it is */
+  check(): void {
+    const wrong = this.#stated.find(({ sha256 }) => !sha256.equals(this.sum()))
+    if (wrong) throw invalid(wrong.name, 'digest-mismatch', 'De inhoud is niet die van deze digest: er ging iets mis.')
+  }
+}
+
+const DIGESTS = ['Content-Digest', 'Repr-Digest'] // the same for a body: nothing is compressed
+
+/**
+ * Lets bodies pass that are what their digests say. The bytes of forms go by `formParts`, which asks `content` itself.
+ * @param isSummed whether the sum of a body is wanted in any case
+ */
+export function checkContent(app: FastifyInstance, isSummed: (request: FastifyRequest) => boolean): void {
+  app.decorateRequest('content', undefined)
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    try {
+      const stated = DIGESTS.flatMap((name) => statedIn(name, header(request, name.toLowerCase())))
+      if (stated.length === 0 && !isSummed(request)) return done(null, payload)
+      const content = new Content(stated)
+      request.content = content
+      if (/^multipart\//i.test(header(request, 'content-type'))) return done(null, payload)
+      const passed = new Transform(passing(content)).on('error', () => {}) // whoever reads it hears of it
+      follow(payload as Readable, passed)
+      reply.raw.once('close', () => (payload as Readable).unpipe(passed))
+      done(null, passed)
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+/** For `Transform`: hands on what comes, and at its end says whether it was that. */
+const passing = (content: Content): ConstructorParameters<typeof Transform>[0] => ({
+  transform(chunk: Buffer, _encoding, done) {
+    content.update(chunk)
+    done(null, chunk)
+  },
+  flush(done) {
+    try {
+      content.check()
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  },
+})
+
+/** As `pipe`, and what breaks off breaks off there too. The source stays: the answer goes by its connection. */
+function follow(source: Readable, target: Transform): void {
+  source.once('error', (error) => target.destroy(error))
+  source.once('close', () => {
+    if (!source.readableEnded) target.destroy(source.errored ?? new Error('the body broke off'))
+  })
+  source.pipe(target)
+}
+
+/** What a header states by SHA-256; other algorithms are passed over. @throws Problem 400 */
+function statedIn(name: string, text: string): Stated[] {
+  if (text === '') return []
+  try {
+    const [value] = (parseDictionary(text).get('sha-256') ?? []) as [unknown?]
+    if (value === undefined) return []
+    if (value instanceof ArrayBuffer && value.byteLength === 32) return [{ name, sha256: Buffer.from(value) }]
+  } catch {} // no dictionary
+  throw invalid(name, 'invalid', 'Schrijf de digest als sha-256=:<base64>: (RFC 9530).')
+}
+
+/** The value of `Repr-Digest` and `Content-Digest`. */
+export const digestHeader = (sha256: Buffer): string => serializeDictionary({ 'sha-256': sha256 })
