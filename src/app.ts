@@ -52,6 +52,7 @@ import { traceRequests } from './telemetry/tracing.ts'
 import { documentRegistreren } from './zaken/document-registreren.ts'
 import { events } from './zaken/events.ts'
 import { zakenApi } from './zaken/index.ts'
+import { publishedEvents } from './zaken/published.ts'
 
 /** What the application is made of; opened and closed by whoever builds it. */
 export type Parts = {
@@ -166,7 +167,8 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     'mutate',
     mutator(database, {
       announces: () => !parts.config.notificationsDisabled,
-      cloudEvents: parts.config.enableCloudEvents,
+      cloudEvents:
+        parts.config.enableCloudEvents && (parts.config.cloudEventsProfile === 'open-zaak' || publishedEvents),
       committed: parts.credentials.changed,
     }),
   )

@@ -216,7 +216,8 @@ const TOGETHER = [
 ]
 
 /** Faults that are no setting's own: one that lacks beside another. */
-function faultsAmong(given: Set<string>, { documentenBackend }: SettingValues): string[] {
+function faultsAmong(given: Set<string>, values: SettingValues): string[] {
+  const { documentenBackend } = values
   const faults: string[] = []
   for (const names of TOGETHER)
     if (new Set(names.map((name) => given.has(name))).size > 1)
@@ -225,6 +226,10 @@ function faultsAmong(given: Set<string>, { documentenBackend }: SettingValues): 
     faults.push('DATABASE_DIRECT_URL goes with DATABASE_URL')
   if (given.has('DATABASE_READ_URL') && !given.has('DATABASE_URL'))
     faults.push('DATABASE_READ_URL goes with DATABASE_URL')
+  if (values.enableCloudEvents && values.cloudEventsProfile === 'nl-gov' && !values.cloudEventsSource)
+    faults.push(
+      'CLOUD_EVENTS_SOURCE is required, since ENABLE_CLOUD_EVENTS is true; CLOUD_EVENTS_PROFILE=open-zaak does without',
+    )
   if (given.has('AZURE_CLIENT_SECRET') && !(given.has('AZURE_CLIENT_ID') && given.has('AZURE_TENANT_ID')))
     faults.push('AZURE_CLIENT_SECRET goes with AZURE_CLIENT_ID and AZURE_TENANT_ID')
   const namesAzure = given.has('AZURE_ACCOUNT_NAME') || given.has('AZURE_CONNECTION_STRING')

@@ -10,6 +10,8 @@ export type CloudEvent = {
   uuid: string
   /** What receivers filter on. */
   data: Record<string, string | string[] | null>
+  /** Of a case that goes with its change: whether it was published. Others are asked for it when the change is recorded. */
+  published?: boolean
 }
 
 /** The `type` of a cloud event: `nl.overheid.zaken.zaak-create`. */

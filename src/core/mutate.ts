@@ -58,7 +58,7 @@ export class Last<T> {
 
 type Options = {
   announces?(): boolean
-  cloudEvents?: boolean
+  cloudEvents?: boolean | ((sql: postgres.TransactionSql, events: CloudEvent[]) => Promise<CloudEvent[]>)
   committed?(components: ReadonlySet<Component> | undefined): void
 }
 export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>) => Promise<T>
@@ -76,7 +76,8 @@ const STALE_PLANS = 100
  * of the change tells whether it was committed.
  * @throws OutcomeUnknown when that cannot be asked either
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
- * @param options.cloudEvents true: cloud events are written too, unless nothing is announced
+ * @param options.cloudEvents true: cloud events are written too, unless nothing is announced; a function: those that it chooses,
+ *   asked in the transaction
  * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
  *   what was recorded; undefined when something else was changed too.
  */
@@ -160,10 +161,13 @@ async function once<T>(
       answer = { ...alone.change.nieuw, ...nieuw }
     } else {
       if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
-      isEnding = true
       // The commit follows the records without waiting. When they fail, that commit is a rollback.
       const announced = announces() ? changes : changes.map((change) => ({ ...change, kanaal: null }))
-      const records = writeRecords(transaction, actor, mark, announced, announces() ? [...events.values()] : [])
+      const told = announces() ? [...events.values()] : []
+      const chosen =
+        typeof cloudEvents === 'function' && told.length > 0 ? await cloudEvents(transaction.sql, told) : told
+      isEnding = true
+      const records = writeRecords(transaction, actor, mark, announced, chosen)
       await transaction.commit(records)
     }
     transaction.release()

@@ -8,14 +8,30 @@ import type { Message } from './claims.ts'
 
 export const CLOUD_EVENT = 'application/cloudevents+json'
 
+/** The largest of `sequencetype` Integer, after which its numbers begin again at 1. */
+const LARGEST_SEQUENCE = 2 ** 31 - 1
+
+type Settings = Pick<Config, 'cloudEventsProfile' | 'cloudEventsSource' | 'notificationsSource'> &
+  Parameters<typeof ownAddress>[0]
+
 /**
- * A message as a cloud event. A notification of the standard becomes one too, for who wants nothing else. Its id is that of
- * the message, at every attempt and replay.
+ * A message as a cloud event, by the NL GOV profile or as Open Zaak sends them. A notification of the standard becomes one too, for
+ * who wants nothing else. Its id is that of the message, at every attempt and replay, and so is its place in the sequence: later
+ * messages have higher numbers, with gaps where others got the messages between.
+ * @param number of the message, as the outbox counts them; 0 for one that is in none, as a try-out
  */
-export function eventBody(config: Config, message: Message): Record<string, unknown> {
+export function eventBody(config: Settings, message: Message, number: number): Record<string, unknown> {
   const { uuid, kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, bron, cloudevent } = message
-  const source = bron || config.notificationsSource || ownAddress(config)
-  const head = { specversion: '1.0', id: uuid, source }
+  const byProfile = config.cloudEventsProfile === 'nl-gov'
+  const ours = (byProfile && config.cloudEventsSource) || config.notificationsSource || ownAddress(config)
+  const source = bron || ours
+  const head = {
+    specversion: '1.0',
+    id: uuid,
+    source,
+    ...(byProfile &&
+      number > 0 && { sequence: String(((number - 1) % LARGEST_SEQUENCE) + 1), sequencetype: 'Integer' }),
+  }
   const subject = resourceUrl.split('/').at(-1)
   if (cloudevent === null)
     return {
@@ -31,7 +47,7 @@ export function eventBody(config: Config, message: Message): Record<string, unkn
     type: cloudevent,
     subject,
     time: `${aanmaakdatum.slice(0, 19)}Z`,
-    dataref: new URL(resourceUrl).pathname,
+    dataref: byProfile ? resourceUrl : new URL(resourceUrl).pathname,
     datacontenttype: 'application/json',
     data: kenmerken,
   }

@@ -26,7 +26,7 @@ export type Bericht = {
 }
 
 /** What one attempt takes. */
-export type Deliverable = Pick<Claimed, 'message' | 'attempt' | 'replay' | 'service' | 'abonnement'>
+export type Deliverable = Pick<Claimed, 'message' | 'notificatieId' | 'attempt' | 'replay' | 'service' | 'abonnement'>
 
 export type Deliver = {
   /** Makes one attempt. It never rejects: what went wrong is the outcome. */
@@ -55,7 +55,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         const { service, abonnement } = claimed
         const answer = abonnement
           ? await toSubscriber(claimed, abonnement)
-          : await toService(claimed.message, expected(service))
+          : await toService(claimed, expected(service))
         const delivered = answer.status >= 200 && answer.status < 300
         const retryAfter = delivered ? undefined : retryAfterOf(answer)
         return {
@@ -82,12 +82,12 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     },
   }
 
-  function toService(message: Message, service: RemoteService): Promise<CallAnswer> {
+  function toService({ message, notificatieId }: Deliverable, service: RemoteService): Promise<CallAnswer> {
     const isEvent = message.cloudevent !== null
     return caller.send(service, {
       url: new URL(isEvent ? 'cloudevents' : 'notificaties', service.apiRoot),
       method: 'POST',
-      body: JSON.stringify(isEvent ? eventBody(config, message) : bericht(config, message)),
+      body: JSON.stringify(isEvent ? eventBody(config, message, notificatieId) : bericht(config, message)),
       headers: {
         'x-message-id': message.uuid,
         ...requestHeader(message),
@@ -99,8 +99,8 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
   }
 
   async function toSubscriber(claimed: Deliverable, to: Subscriber): Promise<CallAnswer> {
-    const { message, attempt, replay } = claimed
-    const body = JSON.stringify(to.cloudevents ? eventBody(config, message) : bericht(config, message))
+    const { message, notificatieId, attempt, replay } = claimed
+    const body = JSON.stringify(to.cloudevents ? eventBody(config, message, notificatieId) : bericht(config, message))
     const timestamp = String(Math.floor(Date.now() / 1000))
     const owner = subscriberOwner(to.uuid)
     const signature = to.ondertekening.map((secret) =>

@@ -1,12 +1,21 @@
 // Cloud events of cases, documents and besluiten: what is sent after which change, where to, and in what shape.
 import t from 'tap'
+import { eventBody } from '../../src/notificaties/cloud-events.ts'
 import { givenBesluittype, givenInformatieobjecttype, type TestApp, uuidOf } from '../app.ts'
 import { builtIn, real, subscribe } from '../nrc/given.ts'
 import { subscriber } from '../nrc/subscriber.ts'
 import { CRS, givenDocument, givenType, givenZaak, made, ZAKEN, zaakBody } from '../zaken/given.ts'
 import { givenNotificaties } from './given.ts'
 
-const ON = { ENABLE_CLOUD_EVENTS: 'true', NOTIFICATIONS_SOURCE: 'urn:nld:oin:01823288444:zakensysteem' }
+const ON = {
+  ENABLE_CLOUD_EVENTS: 'true',
+  CLOUD_EVENTS_PROFILE: 'open-zaak',
+  NOTIFICATIONS_SOURCE: 'urn:nld:oin:01823288444:zakensysteem',
+}
+const BY_PROFILE = {
+  ENABLE_CLOUD_EVENTS: 'true',
+  CLOUD_EVENTS_SOURCE: 'urn:nld:oin:00000001823288444000:systeem:zaken',
+}
 const status = (statustype: string, second = 10) => ({ statustype, datumStatusGezet: `2026-03-05T10:00:${second}Z` })
 
 /** The types of the events that these requests made, without their common prefix. */
@@ -218,4 +227,78 @@ t.test('abonnementen get it when they asked for cloud events, and by their filte
     ['nl.overheid.zaken.zaak-geopend'],
   )
   t.equal(real(opened.received).at(-1)!.body.subject, uuidOf(zaak.url))
+})
+
+t.test('by the NL GOV profile an event has the URN of its system, and its place in the sequence', async (t) => {
+  const test = await givenNotificaties(t, {}, { ...BY_PROFILE, NOTIFICATIONS_SOURCE: 'elders' })
+  const { zaaktype, begin } = await givenType(
+    test,
+    { afleidingswijze: 'afgehandeld' },
+    {},
+    { publicatieIndicatie: true },
+  )
+  const zaak = await givenZaak(test, { zaaktype })
+  for (const second of [10, 20])
+    made(await test.call('POST', `${ZAKEN}/statussen`, { zaak: zaak.url, ...status(begin, second) }, CRS))
+  await test.runJobs()
+  const events = test.receiver.received.flatMap(({ path, body }) => (path.endsWith('/cloudevents') ? [body] : []))
+  t.equal(events.length, 2)
+  for (const body of events)
+    t.match(body, {
+      specversion: '1.0',
+      source: BY_PROFILE.CLOUD_EVENTS_SOURCE,
+      type: 'nl.overheid.zaken.zaak-gemuteerd',
+      subject: zaak.uuid,
+      dataref: zaak.url,
+      sequence: /^[1-9]\d*$/,
+      sequencetype: 'Integer',
+    })
+  t.ok(Number(events[0]!.sequence) < Number(events[1]!.sequence))
+})
+
+t.test('the sequence is of the message, at every attempt, and begins again where 32 bits end', async (t) => {
+  const config = { ...(await givenNotificaties(t, {}, BY_PROFILE)).parts.config, publicUrl: 'https://zaken.example' }
+  const message = {
+    uuid: '1',
+    kanaal: 'zaken',
+    bron: '',
+    hoofdObject: 'https://zaken.example/zaken/1',
+    resource: 'zaak',
+    resourceUrl: 'https://zaken.example/zaken/1',
+    actie: 'create',
+    aanmaakdatum: '2026-01-05T10:00:00.000Z',
+    kenmerken: {},
+    cloudevent: null,
+  } as never
+  const sequences = [1, 2, 2 ** 31 - 1, 2 ** 31].map((number) => eventBody(config, message, number).sequence)
+  t.same(sequences, ['1', '2', '2147483647', '1'])
+})
+
+t.test('by the profile only published cases are told of, from their first status on', async (t) => {
+  const test = await givenNotificaties(t, {}, BY_PROFILE)
+  const afgehandeld = { afleidingswijze: 'afgehandeld' }
+  const shown = await givenType(test, afgehandeld, {}, { publicatieIndicatie: true })
+  const hidden = await givenType(test, afgehandeld, {}, { publicatieIndicatie: false })
+  const change = 'zaken.zaak-gemuteerd'
+  for (const [{ zaaktype, begin }, told] of [
+    [shown, (...names: string[]) => names],
+    [hidden, () => []],
+  ] as const) {
+    const zaak = await givenZaak(test, { zaaktype })
+    const patch = (body: object) => eventsOf(test, () => test.call('PATCH', zaak.url, body, CRS))
+    t.same(await patch({ omschrijving: 'Zonder status' }), [], 'not complete yet')
+    const first = () => test.call('POST', `${ZAKEN}/statussen`, { zaak: zaak.url, ...status(begin) }, CRS)
+    t.same(await eventsOf(test, first), told(change))
+    t.same(await patch({ omschrijving: 'Met status' }), told(change))
+    t.same(await patch({ laatstGeopend: '2026-03-05T10:00:00Z' }), told('zaken.zaak-geopend'))
+    t.same(await eventsOf(test, () => test.call('DELETE', zaak.url)), told('zaken.zaak-verwijderd'))
+    const registreren = { zaak: zaakBody(zaaktype), rollen: [], zaakinformatieobjecten: [], zaakobjecten: [] }
+    t.same(
+      await eventsOf(test, () =>
+        test.call('POST', `${ZAKEN}/zaak_registreren`, { ...registreren, status: status(begin) }, CRS),
+      ),
+      [...told(change), 'zaken.zaak-geregistreerd'],
+      'applications are told of every combined operation',
+    )
+  }
 })

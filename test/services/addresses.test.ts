@@ -262,6 +262,7 @@ t.test('every caller of an address that a client gave refuses the same, and asks
     }
     const attempt = await delivery.post({
       message: { ...MESSAGE },
+      notificatieId: 1,
       attempt: 1,
       replay: false,
       service: null,

@@ -9,7 +9,7 @@ import { faultsOf, givenZaak, noteStatements, ZAKEN } from './given.ts'
 const TYPE = 'nl.overheid.zaken.zaak-'
 
 async function given(t: { teardown(work: () => unknown): unknown }) {
-  const test = await testApp(t, { ENABLE_CLOUD_EVENTS: 'true' })
+  const test = await testApp(t, { ENABLE_CLOUD_EVENTS: 'true', CLOUD_EVENTS_PROFILE: 'open-zaak' })
   const as = await givenClient(test, 'bezorger', [{ component: 'nrc', scopes: ['cloudevents.bezorgen'] }])
   const zaak = await givenZaak(test)
   const send = (event: unknown, contentType = 'application/cloudevents+json') =>

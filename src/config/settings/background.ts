@@ -70,6 +70,20 @@ export const BACKGROUND = {
     default: false,
     description: 'true: cloud events of cases are sent beside the notifications, and taken at /events',
   }),
+  cloudEventsProfile: Type.Enum(['nl-gov', 'open-zaak'], {
+    env: 'CLOUD_EVENTS_PROFILE',
+    default: 'nl-gov',
+    description:
+      'nl-gov: cloud events by the NL GOV profile, of published cases; open-zaak: as Open Zaak sends them, of all cases',
+  }),
+  cloudEventsSource: Type.Optional(
+    Type.String({
+      env: 'CLOUD_EVENTS_SOURCE',
+      must: 'be a URN, such as urn:nld:oin:00000001823288444000:systeem:zaakstroom',
+      pattern: '^urn:[A-Za-z0-9][A-Za-z0-9-]{1,31}:[!-~]{1,200}$',
+      description: 'member source of cloud events by the NL GOV profile: your OIN and this system',
+    }),
+  ),
   notificationsSource: Type.Optional(
     Type.String({
       env: 'NOTIFICATIONS_SOURCE',

@@ -42,6 +42,7 @@ export function tryOut(
         aanmaakdatum: new Date().toISOString(),
         cloudevent: null,
       },
+      notificatieId: 0,
       attempt: 1,
       replay: false,
       service: null,

@@ -8,6 +8,7 @@ import { unlinkAllOf } from '../../documenten/object-links.ts'
 import { link } from '../../http/links.ts'
 import { releaseRemote } from '../../services/remote-relations.ts'
 import { holdZaak, holdZaken } from '../lock.ts'
+import { publishedZaken } from '../published.ts'
 import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
 import { toZaak } from './columns.ts'
@@ -33,7 +34,11 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
   const oud = recorded(toZaak(before, base))
-  for (const one of family) m.announce(zaakEvent(one, 'verwijderd', base))
+  const published = await publishedZaken(
+    m.sql,
+    family.map((one) => one.uuid),
+  )
+  for (const one of family) m.announce({ ...zaakEvent(one, 'verwijderd', base), published: published.has(one.uuid) })
   await unlinkAllOf(
     m,
     family.map((one) => one.uuid),
