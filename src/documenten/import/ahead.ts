@@ -208,7 +208,7 @@ export function openAhead(parts: BatchParts): Ahead {
 
   function startHelping(uuid: string): void {
     if (helping || stopped || alone > 0) return
-    helping = withSmallHeap(parts.store.backend, () => help(uuid))
+    helping = withSmallHeap(() => help(uuid))
       .catch((error) => log.debug({ import: uuid, err: error }, 'preparing ahead stopped')) // its own batch tells what is wrong
       .then(settle)
       .then(removeAbandoned)
