@@ -30,7 +30,7 @@ const TABLES = [
 ]
 
 /**
- * `--rows 10000,100000`: sizes, one after the other. `--as start,worker`: one process, or an api and a worker. `--blob 4000`: so many
+ * `--rows 10000,200000,1000000`: sizes, one after the other; a million takes 12 GB of the disk. `--as start,worker`: one process, or an api and a worker. `--blob 4000`: so many
  * rows into a blob store that takes 20 ms for each call, with one worker and with two; 0: not. `--latency 20`: another time.
  * `--no-limit`: without what the machine can do, which takes as long again.
  */
@@ -75,17 +75,25 @@ async function benchRows(
     const csv = join(service.directory, 'import.csv')
     await writeCsv(csv, rows, type)
 
-    const pids = { node: service.workers[0] ?? service.pid, postgres: await service.postgres() }
+    const nodes: Record<string, number> = apart
+      ? { api: service.pid, worker: service.workers[0]! }
+      : { start: service.pid }
+    const pids: Record<string, number> = { ...nodes, postgres: await service.postgres() }
     const before = await cpuTimes({ pids })
+    const flushed = flushesAt(service.directory)
     const { seconds, upload, succeeded } = await runImport(service, csv)
+    const flushes = flushesAt(service.directory) - flushed
     const after = await cpuTimes({ pids })
-    const memory = await peakMemory(pids.node)
-    const perRow = (part: 'node' | 'postgres') => ((after[part] - before[part]) / rows).toFixed(2)
+    const perRow = (part: string) => `${((after[part]! - before[part]!) / rows).toFixed(2)} ms`
+    const peaks = await Promise.all(
+      Object.entries(nodes).map(async ([part, pid]) => ({ part, memory: await peakMemory(pid) })),
+    )
+    const told = peaks.map(({ part, memory }) => `${part} ${memory} MB`).join(', ')
     if (!measured) return
     const rate = rows / seconds
     const what = `import of ${rows} rows (${apart ? 'api and worker' : 'start'})`
     console.log(
-      `${what} with files of ${FILE_BYTES} bytes: ${Math.round(rate)} rows/s (${seconds.toFixed(1)} s, upload ${upload.toFixed(1)} s), ${succeeded} documents; peak memory ${memory} MB`,
+      `${what} with files of ${FILE_BYTES} bytes: ${Math.round(rate)} rows/s (${seconds.toFixed(1)} s, upload ${upload.toFixed(1)} s), ${succeeded} documents; peak memory ${told}`,
     )
     let ratio = ''
     if (measured === 'beside the limit') {
@@ -98,11 +106,22 @@ async function benchRows(
       ratio = `, ${(rate / limit).toFixed(2)} of the limit`
     }
     figure(what, `${Math.round(rate)} rows/s${ratio}`, '4,000 rows/s')
-    figure(`CPU a row, ${what}`, `${perRow('node')} ms, PostgreSQL ${perRow('postgres')} ms`)
-    figure(`memory of ${apart ? 'the worker' : 'the process'}, ${what}`, `${memory} MB`, apart ? '200 MB' : '256 MB')
+    const names = Object.keys(nodes).map((part) => `${part} ${perRow(part)}`)
+    figure(`CPU a row, ${what}`, `${names.join(', ')}, PostgreSQL ${perRow('postgres')}`)
+    figure(`memory, ${what}`, told, apart ? 'worker 200 MB' : '256 MB')
+    if (flushes > 0) figure(`flushes of the disk a row, all programs, ${what}`, (flushes / rows).toFixed(2), '0.5')
   } finally {
     await service.stop()
   }
+}
+
+/** How often the disk of a directory was told to write what it holds, by anybody; 0 where the system does not say. */
+function flushesAt(directory: string): number {
+  const { dev } = fs.statSync(directory)
+  const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)]
+  const disks = fs.existsSync('/proc/diskstats') ? fs.readFileSync('/proc/diskstats', 'utf8').split('\n') : []
+  const fields = disks.map((line) => line.trim().split(/\s+/)).find(([a, b]) => a === `${major}` && b === `${minor}`)
+  return Number(fields?.[18] ?? 0)
 }
 
 /** Rows before those that are measured: at the first the SDK is loaded, and its code compiled, which takes more than a second of CPU. */
