@@ -1,9 +1,10 @@
 // npm run faults [-- --seed 1 --runs 3 --cells storage]: every cell, as often as asked, in an order that the seed chooses. Prints a
-// table; ends with 1 when an invariant did not hold.
+// table; ends with 1 when an invariant did not hold. `--cells import-million` is played alone, and only when it is asked for by that name.
 import { parseArgs } from 'node:util'
-import { whileStanding } from '../stage.ts'
+import { collectViolations, whileStanding } from '../stage.ts'
 import { CELLS } from './cells.ts'
 import { type Outcome, runCell } from './faults.ts'
+import { IMPORT_MILLION, playImportMillion } from './import-million.ts'
 import { type Cell, openScene, whyNot } from './scene.ts'
 
 const { values } = parseArgs({
@@ -11,13 +12,23 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     runs: { type: 'string', default: '1' },
     cells: { type: 'string', default: '' },
+    rows: { type: 'string', default: '1000000' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 if (values.help)
   console.log('npm run faults -- --seed 1 --runs 3 --cells storage (a pattern of the names; --list prints them)')
-else if (values.list) for (const { name } of CELLS) console.log(name)
+else if (values.list) for (const name of [...CELLS.map((cell) => cell.name), IMPORT_MILLION]) console.log(name)
+else if (values.cells === IMPORT_MILLION)
+  await whileStanding(async (stage) => {
+    console.log(`seed ${values.seed}`)
+    const judge = collectViolations(stage.comment)
+    await playImportMillion(stage, judge, { rows: Number(values.rows), seed: Number(values.seed) })
+    console.log(`${IMPORT_MILLION}: ${judge.violations.length} violations`)
+    for (const violation of judge.violations) console.log(`  ${violation}`)
+    if (judge.violations.length > 0) stage.fail()
+  })
 else
   await whileStanding(async (stage) => {
     console.log(`seed ${values.seed}`)
