@@ -62,9 +62,9 @@ comment on column applicatie_secret.last_exchanged_at is 'When it was shown last
 
 create table token_issuer (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint token_issuer_uuid_uniek unique,
+  uuid uuid not null default gen_random_uuid() constraint token_issuer_uuid_unique unique,
   label text not null,
-  issuer text not null constraint token_issuer_issuer_uniek unique,
+  issuer text not null constraint token_issuer_issuer_unique unique,
   discovery_url text not null default '', jwks_url text not null default '',
   fixed_keys jsonb,
   audiences text[] not null constraint token_issuer_audiences_check check (cardinality(audiences) > 0),
@@ -122,7 +122,7 @@ create table applicatie_issuer_client (
   client_id text not null constraint applicatie_issuer_client_client_id_check check (length(client_id) between 1 and 255),
   applicatie_id bigint not null references applicatie on delete cascade,
   created_at timestamptz not null default now(), last_used_at timestamptz,
-  constraint applicatie_issuer_client_uniek unique (issuer_id, client_id)
+  constraint applicatie_issuer_client_unique unique (issuer_id, client_id)
 );
 create index applicatie_issuer_client_applicatie_id_idx on applicatie_issuer_client (applicatie_id);
 comment on table applicatie_issuer_client is 'Clients as an issuer knows them, and the application whose rights they have. Apart from client ids with a secret: neither can act as the other.';
@@ -137,7 +137,7 @@ create table applicatie_client_key (
   kid text not null,
   public_key jsonb not null,
   created_at timestamptz not null default now(), last_used_at timestamptz,
-  constraint applicatie_client_key_uniek unique (client_id, kid)
+  constraint applicatie_client_key_unique unique (client_id, kid)
 );
 comment on table applicatie_client_key is 'Public keys of a client id, with which it shows who it is at our token endpoint (private_key_jwt, RFC 7523).';
 comment on column applicatie_client_key.kid is 'Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).';

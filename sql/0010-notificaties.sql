@@ -99,7 +99,7 @@ comment on column notificatie_overview.status is 'mislukt (for some receiver), g
 comment on column notificatie_overview.next_attempt_at is 'When it is sent next.';
 
 create table notificatie_settings (
-  enig boolean primary key default true constraint notificatie_settings_enig_check check (enig),
+  singleton boolean primary key default true constraint notificatie_settings_singleton_check check (singleton),
   configured_service_id bigint constraint notificatie_service_in_use references service,
   paused_at timestamptz,
   service_id bigint generated always as (case when paused_at is null then configured_service_id end) stored,
@@ -121,7 +121,7 @@ create table notificatie_settings (
     constraint notificatie_settings_block_from_count_check check (block_from_count between 1 and 100000000)
 );
 comment on table notificatie_settings is 'How notifications are delivered: one row, read at every attempt.';
-comment on column notificatie_settings.enig is 'True; keeps it to one row.';
+comment on column notificatie_settings.singleton is 'True; keeps it to one row.';
 comment on column notificatie_settings.configured_service_id is 'The notifications service (soort nrc) of the settings; empty: none.';
 comment on column notificatie_settings.paused_at is 'Since when sending is paused; empty: it is not.';
 comment on column notificatie_settings.service_id is 'The service that messages go to now; empty: messages wait. It follows from the two above.';

@@ -116,7 +116,7 @@ create table applicatie_client_key (
   last_used_at timestamp with time zone, -- When it was used last for a token, some minutes late. Empty: never.
   public_key jsonb not null, -- The key (a JWK).
   constraint applicatie_client_key_pkey PRIMARY KEY (id),
-  constraint applicatie_client_key_uniek UNIQUE (client_id, kid),
+  constraint applicatie_client_key_unique UNIQUE (client_id, kid),
   constraint applicatie_client_key_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 CREATE TRIGGER applicatie_client_key_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, kid, public_key OR TRUNCATE ON applicatie_client_key FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
@@ -142,7 +142,7 @@ create table applicatie_issuer_client (
   issuer_id bigint not null, -- The issuer.
   last_used_at timestamp with time zone, -- When a token of it was taken last, some minutes late. Empty: never.
   constraint applicatie_issuer_client_pkey PRIMARY KEY (id),
-  constraint applicatie_issuer_client_uniek UNIQUE (issuer_id, client_id),
+  constraint applicatie_issuer_client_unique UNIQUE (issuer_id, client_id),
   constraint applicatie_issuer_client_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
   constraint applicatie_issuer_client_issuer_id_fkey FOREIGN KEY (issuer_id) REFERENCES token_issuer(id) ON DELETE CASCADE,
   constraint applicatie_issuer_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 255)))
@@ -926,7 +926,6 @@ create table notificatie_settings (
   block_from_count integer not null default 1000000, -- An abonnement is blocked when so many messages wait for it.
   changed_at timestamp with time zone not null default now(), -- When it was last changed.
   configured_service_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
-  enig boolean not null default true, -- True; keeps it to one row.
   in_order boolean not null default true, -- Messages of one main object wait for each other.
   max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
   modus text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
@@ -936,7 +935,8 @@ CASE
     WHEN (paused_at IS NULL) THEN configured_service_id
     ELSE NULL::bigint
 END) stored, -- The service that messages go to now; empty: messages wait. It follows from the two above.
-  constraint notificatie_settings_pkey PRIMARY KEY (enig),
+  singleton boolean not null default true, -- True; keeps it to one row.
+  constraint notificatie_settings_pkey PRIMARY KEY (singleton),
   constraint notificatie_service_in_use FOREIGN KEY (configured_service_id) REFERENCES service(id),
   constraint notificatie_settings_backoff_check CHECK (
 CASE jsonb_typeof(backoff)
@@ -948,9 +948,9 @@ END),
   constraint notificatie_settings_base_factor_check CHECK (((base_factor >= 1) AND (base_factor <= 1000))),
   constraint notificatie_settings_block_after_hours_check CHECK (((block_after_hours >= 1) AND (block_after_hours <= 87600))),
   constraint notificatie_settings_block_from_count_check CHECK (((block_from_count >= 1) AND (block_from_count <= 100000000))),
-  constraint notificatie_settings_enig_check CHECK (enig),
   constraint notificatie_settings_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
-  constraint notificatie_settings_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text])))
+  constraint notificatie_settings_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text]))),
+  constraint notificatie_settings_singleton_check CHECK (singleton)
 );
 
 -- Assertions that were used at our token endpoint, until they expire: none is taken twice.
@@ -1565,8 +1565,8 @@ create table token_issuer (
   user_name_claims text[] not null default '{}'::text[], -- Claims with the name of the user, in the same way.
   uuid uuid not null default gen_random_uuid(), -- Last part of its address in the pages.
   constraint token_issuer_pkey PRIMARY KEY (id),
-  constraint token_issuer_issuer_uniek UNIQUE (issuer),
-  constraint token_issuer_uuid_uniek UNIQUE (uuid),
+  constraint token_issuer_issuer_unique UNIQUE (issuer),
+  constraint token_issuer_uuid_unique UNIQUE (uuid),
   constraint token_issuer_algorithms_check CHECK (((cardinality(algorithms) > 0) AND (algorithms <@ ARRAY['RS256'::text, 'RS384'::text, 'RS512'::text, 'PS256'::text, 'PS384'::text, 'PS512'::text, 'ES256'::text, 'ES384'::text, 'ES512'::text, 'EdDSA'::text]))),
   constraint token_issuer_audiences_check CHECK ((cardinality(audiences) > 0)),
   constraint token_issuer_client_claims_check CHECK ((cardinality(client_claims) > 0)),

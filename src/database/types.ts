@@ -2177,10 +2177,6 @@ export interface NotificatieSettings {
    */
   configuredServiceId: number | null;
   /**
-   * True; keeps it to one row.
-   */
-  enig: Generated<boolean>;
-  /**
    * Messages of one main object wait for each other.
    */
   inOrder: Generated<boolean>;
@@ -2200,6 +2196,10 @@ export interface NotificatieSettings {
    * The service that messages go to now; empty: messages wait. It follows from the two above.
    */
   serviceId: Generated<number | null>;
+  /**
+   * True; keeps it to one row.
+   */
+  singleton: Generated<boolean>;
 }
 
 export interface OauthAssertion {

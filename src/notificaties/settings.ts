@@ -40,7 +40,7 @@ export async function readSettings(db: ReadDb): Promise<NotificationSettings> {
  */
 export async function saveSettings(m: Mutation, values: Partial<NotificationSettings>): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
-  await m.trx.selectFrom('notificatieSettings').select('enig').forUpdate().execute()
+  await m.trx.selectFrom('notificatieSettings').select('singleton').forUpdate().execute()
   const before = await readSettings(m.read)
   const after = { ...before, ...values }
   if (JSON.stringify(after) === JSON.stringify(before)) return false
@@ -101,7 +101,7 @@ export async function fillSettings(database: Database, box: SecretBox, config: C
   if (!given) return
   await mutator(database)(systemActor('start'), async (m) => {
     m.unrecorded('settings are no resource of the standard')
-    await m.trx.selectFrom('notificatieSettings').select('enig').forUpdate().execute() // processes that start together
+    await m.trx.selectFrom('notificatieSettings').select('singleton').forUpdate().execute() // processes that start together
     const { dienst } = await readSettings(m.read)
     const known = await m.read.selectFrom('service').where('slug', '=', SLUG).select('id').executeTakeFirst()
     if (dienst !== null || known) return

@@ -247,7 +247,7 @@ function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string 
     .where('d.uuid', uuid === undefined ? 'is not' : '=', uuid ?? null)
     .where('d.slug', slug === undefined ? 'is not' : '=', slug ?? null)
     .selectAll('d')
-    .select((is) => is('i.enig', 'is not', null).as('notificaties'))
+    .select((is) => is('i.singleton', 'is not', null).as('notificaties'))
     .executeTakeFirst()
 }
 
