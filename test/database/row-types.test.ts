@@ -33,7 +33,7 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/beheer/frame/lookup.ts keysetByNumber': 'the query comes from the page',
   'src/beheer/lookup/zaken.ts countParts': 'a part for every table of things in a case',
   'src/services/our-side.ts setBack': 'the row is what it was before, of whichever table',
-  'src/zaken/zaak/long-lists.ts sendWithLongLists': 'the tables are those of the lists that are long',
+  'src/zaken/zaak/long-lists.ts etagWithLists': 'the tables are those of the lists that are long',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts checkTakeover': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts readBack': 'the columns are those of the kind that is taken over',
