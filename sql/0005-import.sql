@@ -6,7 +6,7 @@ create table import (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint import_uuid_unique unique,
   soort text not null default 'documenten' constraint import_soort_check check (soort = 'documenten'),
   status text not null default 'pending'
-    constraint import_status_check check (status in ('pending', 'active', 'finished', 'error')),
+    constraint import_status_check check (status in ('queued', 'pending', 'active', 'finished', 'error')),
   reason text,
   kop json,
   dialect jsonb not null default '{}',
@@ -23,12 +23,14 @@ create table import (
 );
 -- The rule "one open import", kept by the database: a second create, however simultaneous, meets this index.
 create unique index import_one_open on import (soort) where status in ('pending', 'active');
+-- An import that waits for its turn is not open. Whoever ends the open one opens the first of these (progress.ts).
+create index import_queue on import (id) where status = 'queued';
 comment on table import is 'Bulk imports of documents.';
 comment on column import.uuid is 'Part of its URLs.';
 comment on column import.soort is 'What is imported.';
-comment on column import.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
+comment on column import.status is 'queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
 comment on column import.reason is 'Why it stopped (status error), or what it waits for (status active).';
-comment on column import.kop is 'Header of the CSV, as an array of names.';
+comment on column import.kop is 'Header of the CSV, as an array of names; empty: no CSV yet.';
 comment on column import.dialect is 'How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.';
 comment on column import.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
 comment on column import.batchgrootte is 'Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).';
@@ -41,7 +43,7 @@ comment on column import.applicatie_uuid is 'Application that made it.';
 comment on column import.client_id is 'Client that made it.';
 comment on column import.started_by is 'Account of the administration pages that started it; empty: a client did.';
 comment on column import.bestandsnaam is 'Name of the file as the browser gave it; empty for uploads of clients.';
-comment on column import.started_at is 'When its CSV was accepted.';
+comment on column import.started_at is 'When its CSV was accepted, or its turn came after that.';
 comment on column import.updated_at is 'When its last batch was committed.';
 comment on column import.ended_at is 'When it became finished or error.';
 comment on column import.deleted_at is 'When it was deleted; a job then removes its rows bit by bit.';

@@ -675,15 +675,15 @@ create table import (
   ended_at timestamp with time zone, -- When it became finished or error.
   geslaagd integer not null default 0, -- Of these, rows that became a document.
   id bigint not null generated always as identity, -- Internal key.
-  kop json, -- Header of the CSV, as an array of names.
+  kop json, -- Header of the CSV, as an array of names; empty: no CSV yet.
   lege_rijen integer not null default 0, -- Rows without anything in them, which were passed over.
   mislukt integer generated always as ((verwerkt - geslaagd)) stored, -- Of these, rows that did not.
   paused_at timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
   reason text, -- Why it stopped (status error), or what it waits for (status active).
   soort text not null default 'documenten'::text, -- What is imported.
-  started_at timestamp with time zone, -- When its CSV was accepted.
+  started_at timestamp with time zone, -- When its CSV was accepted, or its turn came after that.
   started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
-  status text not null default 'pending'::text, -- pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
+  status text not null default 'pending'::text, -- queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
   totaal integer not null default 0, -- Rows in the CSV, without the empty ones.
   updated_at timestamp with time zone not null default now(), -- When its last batch was committed.
   uuid uuid not null default gen_random_uuid(), -- Part of its URLs.
@@ -691,9 +691,10 @@ create table import (
   constraint import_pkey PRIMARY KEY (id),
   constraint import_uuid_unique UNIQUE (uuid),
   constraint import_soort_check CHECK ((soort = 'documenten'::text)),
-  constraint import_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'finished'::text, 'error'::text])))
+  constraint import_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'pending'::text, 'active'::text, 'finished'::text, 'error'::text])))
 );
 CREATE UNIQUE INDEX import_one_open ON import USING btree (soort) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
+CREATE INDEX import_queue ON import USING btree (id) WHERE (status = 'queued'::text);
 
 -- Batches of the active import that a worker prepares, or has prepared, before they are written.
 create unlogged table import_ahead (

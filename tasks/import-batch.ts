@@ -36,9 +36,10 @@ export function importBatch(parts: BatchParts & { ahead?: Ahead }): Task {
     } catch (error) {
       if (job.attempts < job.max_attempts || isUnavailable(error)) throw error
       parts.log.error({ import: batch.import, err: error }, 'import stopped: its batch failed at every attempt')
-      const { db } = parts.database
-      const row = await db.selectFrom('import').where('uuid', '=', batch.import).select('id').executeTakeFirst()
-      if (row) await stopImport(db, row.id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')
+      await parts.database.db.transaction().execute(async (trx) => {
+        const row = await trx.selectFrom('import').where('uuid', '=', batch.import).select('id').executeTakeFirst()
+        if (row) await stopImport(trx, row.id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')
+      })
     }
   }
 }

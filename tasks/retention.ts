@@ -9,7 +9,7 @@ import type { Database } from '../src/database/database.ts'
 import { one } from '../src/database/rows.ts'
 import type { DB } from '../src/database/types.ts'
 import { deleteOldDrafts } from '../src/documenten/import/draft.ts'
-import { deleteImportRow } from '../src/documenten/import/index.ts'
+import { deleteImportRow, holdImport } from '../src/documenten/import/index.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { forgetOthers, neededKeys, ripeBytes, usedBackends } from '../src/documenten/storage/files.ts'
 import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
@@ -90,12 +90,17 @@ export async function deleteOldImports({ config, database }: Pick<Parts, 'config
     const old = await trx
       .selectFrom('import')
       .where(isOldImport(config))
-      .select('id')
+      .select(['id', 'status'])
       .forUpdate()
-      .skipLocked() // one that is being uploaded right now
+      .skipLocked()
       .execute()
-    for (const { id } of old) await deleteImportRow({ trx, enqueue: (...job) => enqueue(trx, ...job) }, id)
-    return old.length
+    let deleted = 0
+    for (const row of old) {
+      if (!(await holdImport(trx, row.id))) continue // it is being uploaded right now
+      await deleteImportRow({ trx, enqueue: (...job) => enqueue(trx, ...job) }, row)
+      deleted++
+    }
+    return deleted
   })
 }
 

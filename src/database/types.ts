@@ -1484,7 +1484,7 @@ export interface Import {
    */
   id: Generated<number>;
   /**
-   * Header of the CSV, as an array of names.
+   * Header of the CSV, as an array of names; empty: no CSV yet.
    */
   kop: unknown | null;
   /**
@@ -1508,7 +1508,7 @@ export interface Import {
    */
   soort: Generated<string>;
   /**
-   * When its CSV was accepted.
+   * When its CSV was accepted, or its turn came after that.
    */
   startedAt: string | null;
   /**
@@ -1516,7 +1516,7 @@ export interface Import {
    */
   startedBy: Generated<string>;
   /**
-   * pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
+   * queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
    */
   status: Generated<string>;
   /**
@@ -1787,11 +1787,11 @@ export interface ImportOverview {
    */
   rowsPerSecond: Numeric | null;
   /**
-   * When its CSV was accepted.
+   * When its CSV was accepted, or its turn came after that.
    */
   startedAt: string | null;
   /**
-   * pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
+   * queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
    */
   status: string | null;
   /**

@@ -14,7 +14,7 @@ type Terms = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
 
 /** Imports that ended, or that were made and never got a file, more than IMPORT_RETENTION_DAYS ago. On table `import`. */
 export function isOldImport({ importRetentionDays }: Terms): RawBuilder<boolean> {
-  return sql`import.status <> 'active' and import.deleted_at is null
+  return sql`import.status not in ('queued', 'active') and import.deleted_at is null
     and coalesce(import.ended_at, import.created_at) < now() - make_interval(days => ${importRetentionDays}::int)`
 }
 

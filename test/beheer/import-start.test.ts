@@ -259,6 +259,36 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     await endAll(test)
   })
 
+  await t.test('while an import is open, a file goes into the queue, and its page begins with its turn', async (t) => {
+    await endAll(test)
+    const pagesClient = await asClient(test, 'operator')
+    const made = await Promise.all(
+      ['een.csv', 'twee.csv', 'drie.csv'].map(async (name) =>
+        conceptOf(await pagesClient.upload(csvText([good(), good({ titel: SCRIPT })]), name)),
+      ),
+    )
+    await test.runJobs()
+    const first = (await pagesClient.post(`${made[0]}/starten`)).headers.get('location')!
+    await allShapes(test, 'operator').then((inAll) =>
+      inAll(t, `${made[1]}`, (text) => t.match(text, /Er staat al een import open.*In de wachtrij zetten/s)),
+    )
+    const { tab, context, klachten } = await asBeheerder(test, 'operator')
+    await tab.goto(made[1]!)
+    await tab.click('button:text-is("In de wachtrij zetten")')
+    await tab.waitForSelector('text=De import begint vanzelf zodra hij aan de beurt is')
+    t.match(await tab.textContent('main'), /als eerste aan de beurt/)
+    const last = (await pagesClient.post(`${made[2]}/starten`, { wachten: 'ja' })).headers.get('location')!
+    const inAll = await allShapes(test, 'operator')
+    await inAll(t, last, (text) => t.match(text, /In de wachtrij \(2\).*op plaats 2 in de wachtrij.*Import annuleren/s))
+    await inAll(t, '/beheer/imports', (text) => t.match(text, /In de wachtrij \(2\).*In de wachtrij \(1\)/s))
+    t.equal((await pagesClient.post(`${last}/verwijderen`)).headers.get('location'), '/beheer/imports')
+    await test.runJobs()
+    await tab.waitForSelector('text=Alle rijen zijn geïmporteerd')
+    t.same(klachten, [])
+    await context.close()
+    t.match(await (await pagesClient.get(first)).text(), /Alle rijen zijn geïmporteerd/)
+  })
+
   await t.test('without an import directory the page says so, and nothing starts', async (t) => {
     const pagesClient = await asClient(test, 'operator')
     const made = conceptOf(await pagesClient.upload(csvText([good()])))

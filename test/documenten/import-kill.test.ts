@@ -1,5 +1,5 @@
 // An import whose workers are killed again and again, frozen once, and whose database goes down twice, ends by itself
-// with the report of an undisturbed run. Real processes, a real server, and a seed to repeat the moments: KILL_SEED=… node test/….
+// with the report of an undisturbed run. So do those that wait for their turn. Real processes, a real server, and a seed to repeat the moments: KILL_SEED=… node test/….
 // It starts and kills workers.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -29,6 +29,7 @@ const ROWS = 3000
 const BATCH = 25
 const DATABASE_AWAY = 69
 const KILLS = 10
+const QUEUED = 4
 const RESUME_MS = 120_000
 const IMPORT_MS = 240_000
 const SECRET = 'a secret that only the tests know, 32+'
@@ -173,6 +174,64 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
   })
 })
 
+t.test(
+  'imports that wait are done once each and in order, however workers and database end at their turns',
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-kill-'))
+    await chmod(directory, 0o711)
+    t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+    const importDir = join(directory, 'import-data')
+    await writeSources(importDir)
+    const server = await ownServer(t)
+    const installed = await installation(t, server, directory, 'queue', importDir)
+    const { sql } = installed
+    const parts = Array.from({ length: QUEUED }, (_, part) =>
+      Array.from({ length: 60 }, (_, n) => rowOf(part * 60 + n)),
+    )
+    const uuids: string[] = []
+    for (const rows of parts) uuids.push(await startImport(installed, csvText(rows), '?wachten=true'))
+    const workers = [await startWorker(t, installed), await startWorker(t, installed)]
+    for (const [index, uuid] of uuids.entries()) {
+      // Its last batch, or the first of the next.
+      await until(
+        `the end of ${index}`,
+        async () => (await progress(installed, uuid)).verwerkt >= (index % 2 ? 50 : 60),
+        IMPORT_MS,
+      )
+      await sleep(random() * 60)
+      if (index % 3 === 2) {
+        await server.crash()
+        await server.start()
+      }
+      for (const which of [0, 1]) {
+        workers[which]!.kill('SIGKILL')
+        if (workers[which]!.exitCode === null) await once(workers[which]!, 'exit')
+        workers[which] = await startWorker(t, installed)
+      }
+    }
+    await until('the end', async () => (await progress(installed, uuids.at(-1)!)).status === 'finished', IMPORT_MS)
+    const rows = await sql<{ uuid: string; status: string; verwerkt: number; geslaagd: number; follows: boolean }[]>`
+    select uuid, status, verwerkt, geslaagd, started_at >= coalesce(lag(ended_at) over (order by id), started_at) as follows
+    from import order by id`
+    t.same(
+      rows.map((row) => ({ ...row })),
+      parts.map((part, index) => ({
+        uuid: uuids[index],
+        status: 'finished',
+        verwerkt: part.length,
+        geslaagd: part.filter((_, n) => expectedComment(index * 60 + n) === '').length,
+        follows: true,
+      })),
+    )
+    const [made] = await sql`select count(*)::int as count from enkelvoudiginformatieobject`
+    t.equal(
+      made!.count,
+      rows.reduce((sum, { geslaagd }) => sum + geslaagd, 0),
+    )
+    await Promise.all(workers.map(endWorker))
+  },
+)
+
 // ---- the rows ----
 
 function contentOf(n: number): Buffer {
@@ -268,8 +327,8 @@ async function installation(t: Test, server: OwnServer, directory: string, name:
   return { env, config, sql, fetch: call }
 }
 
-async function startImport({ fetch }: Installation, csv: string): Promise<string> {
-  const { url } = (await (await fetch(`${API}/create`, { method: 'POST' })).json()) as { url: string }
+async function startImport({ fetch }: Installation, csv: string, query = ''): Promise<string> {
+  const { url } = (await (await fetch(`${API}/create${query}`, { method: 'POST' })).json()) as { url: string }
   const uuid = url.slice(-36)
   const answer = await fetch(`${API}/${uuid}/upload`, {
     method: 'POST',

@@ -18,7 +18,9 @@ export function importStatus({
   reason,
   mislukt,
   pausedAt,
-}: Pick<ImportRow, 'status' | 'reason' | 'mislukt' | 'pausedAt'>): State {
+  place,
+}: Pick<ImportRow, 'status' | 'reason' | 'mislukt' | 'pausedAt' | 'place'>): State {
+  if (status === 'queued') return { text: t`In de wachtrij (${place})`, tone: 'let-op' }
   if (pausedAt) return { text: t('Gepauzeerd'), tone: 'let-op' }
   if (status === 'pending') return { text: t('Wacht op een bestand'), tone: 'let-op' }
   if (status === 'active') return reason ? { text: t('Wacht'), tone: 'let-op' } : { text: t('Loopt'), tone: 'bezig' }
@@ -114,6 +116,15 @@ export function importState(row: Progress): StreamState {
     spoken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
     done: row.status !== 'active' || row.gepauzeerd === true,
   }
+}
+
+/** How an import stands that waits for its turn. Its page is another one when that has come. */
+export function queueState({ status, place }: Pick<ImportRow, 'status' | 'place'>): StreamState {
+  const beurt =
+    place === 1
+      ? t('Deze import is als eerste aan de beurt. Hij begint vanzelf als de import die nu open staat, is gestopt.')
+      : t`Deze import staat op plaats ${formatNumber(place ?? 0)} in de wachtrij. Hij begint vanzelf als de imports ervoor zijn gestopt.`
+  return { values: { beurt }, spoken: beurt, done: status !== 'queued' }
 }
 
 /** How a dry run stands. */

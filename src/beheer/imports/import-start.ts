@@ -195,11 +195,13 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   app.post('/imports/concept/:uuid/starten', { config: operator }, async (request, reply) => {
     const uuid = uuidParam(request)
+    const waits = (request.body as { wachten?: unknown } | undefined)?.wachten === 'ja'
     try {
       const started = await mutateFromPage(request, async (m) => {
         const { import: made, concept } = await startDraft(m, uuid, {
           config,
           startedBy: signedIn(request).gebruikersnaam,
+          waits,
         })
         m.audit({
           handeling: 'import-starten',
@@ -213,7 +215,9 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         request,
         reply,
         `/imports/${started}`,
-        t('De import is gestart. U kunt deze pagina gerust verlaten.'),
+        waits
+          ? t('De import begint vanzelf zodra hij aan de beurt is. U kunt deze pagina gerust verlaten.')
+          : t('De import is gestart. U kunt deze pagina gerust verlaten.'),
       )
     } catch (error) {
       const fault = error instanceof Problem ? error.invalidParams?.[0] : undefined
@@ -320,7 +324,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
 const alreadyOne = () =>
   t(
-    'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.',
+    'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: zet het in de wachtrij, of start het als de andere import klaar is.',
   )
 const CHOOSE_AGAIN =
   'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'

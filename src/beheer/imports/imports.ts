@@ -19,7 +19,7 @@ import { sharedReason } from '../../documenten/import/judge.ts'
 import { ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
 import { failedRows } from '../../documenten/import/report-rows.ts'
-import { cellAt, type ImportRow, requireImport } from '../../documenten/import/rows.ts'
+import { cellAt, type ImportRow, importsWithPlace, requireImport } from '../../documenten/import/rows.ts'
 import { countStream } from '../../http/stream.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { openEventStreams, type StreamState } from '../frame/event-stream.ts'
@@ -36,6 +36,7 @@ import {
   MAX_KINDS,
   type Progress,
   perSecond,
+  queueState,
   speedText,
   stoppedText,
 } from './import-labels.ts'
@@ -60,7 +61,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.get('/imports', { config: viewer }, async (request, reply) => {
     const list = await keysetByNumber<ImportRow>(request, app.read, {
-      select: sql`select i.* from import i`,
+      select: sql`select i.*, case when i.status = 'queued' then
+        (select count(*)::int from import q where q.status = 'queued' and q.id <= i.id) end as place from import i`,
       id: sql`i.id`,
       sorts: SORTS,
       conditions: [sql`i.deleted_at is null`],
@@ -86,6 +88,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       row,
       ...summaryOf(row),
       isActive,
+      queue: row.status === 'queued' ? queueState(row).values : null,
       progress: isActive || row.startedAt ? (await readProgress(row.uuid))?.values : null,
       stopped: stoppedText(row),
       canContinue: canContinue(row),
@@ -100,7 +103,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     '/imports/:uuid/stroom',
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
-      const { uuid } = await importOfRequest(request)
+      const { uuid, status } = await importOfRequest(request)
+      if (status === 'queued') return watch(request, reply, t`import ${uuid}`, () => readPlace(uuid))
       return watch(request, reply, t`import ${uuid}`, () => readProgress(uuid))
     },
   )
@@ -321,6 +325,11 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         paused_at is not null as gepauzeerd
       from import where uuid = ${uuid} and deleted_at is null`
     return row && importState(row)
+  }
+
+  async function readPlace(uuid: string): Promise<StreamState | undefined> {
+    const row = await importsWithPlace(app.read).where('uuid', '=', uuid).executeTakeFirst()
+    return row && queueState(row)
   }
 
   async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {

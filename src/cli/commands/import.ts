@@ -26,7 +26,7 @@ type PrepareOptions = {
   taal?: string
   json?: boolean
 }
-type RunOptions = { id: string; api?: string; charset?: string; watch?: boolean; json?: boolean }
+type RunOptions = { id: string; api?: string; charset?: string; wait?: boolean; watch?: boolean; json?: boolean }
 
 export function addTo(program: Command): void {
   const command = program.command('import').description('import many documents at once')
@@ -53,6 +53,7 @@ export function addTo(program: Command): void {
     .requiredOption('--id <id>', 'client id with all rights')
     .option('--api <url>', 'address of the service (default: PUBLIC_URL, or HOST and PORT)')
     .option('--charset <charset>', 'what the file is written in, when it is not UTF-8')
+    .option('--wait', 'when another import is open, wait for its end instead of being refused')
     .option('--watch', 'show progress, and wait until it has ended')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  zaakstroom import run brieven.csv --id archief --watch')
@@ -96,6 +97,7 @@ type Status = {
   processedSuccessfully: number
   processedInvalid: number
   emptyRows: number
+  queuePosition: number | null
   reason: string | null
 }
 
@@ -117,7 +119,9 @@ async function run(file: string, options: RunOptions): Promise<void> {
       if (!response.ok) throw new UsageError(await refusalOf(response))
       return response
     }
-    const made = (await (await call('POST', '/documenten/api/v1/import/create')).json()) as Status
+    const made = (await (
+      await call('POST', `/documenten/api/v1/import/create?wachten=${options.wait === true}`)
+    ).json()) as Status
     const path = new URL(made.url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '')
     const isLines = /\.(ndjson|jsonl)$/i.test(file)
     const type = `${isLines ? 'application/x-ndjson' : 'text/csv'}${options.charset ? `; charset=${options.charset}` : ''}`
@@ -129,7 +133,15 @@ async function run(file: string, options: RunOptions): Promise<void> {
       throw error
     }
     const look = async () => (await (await call('GET', `${path}/status`)).json()) as Status
-    if (!options.watch) return print(options, await look(), `The import has begun: ${made.statusUrl}`)
+    if (!options.watch) {
+      const status = await look()
+      const place = status.queuePosition
+      return print(
+        options,
+        status,
+        `${place ? `The import waits at place ${place}` : 'The import has begun'}: ${made.statusUrl}`,
+      )
+    }
     const status = await follow(look, options.json ? () => {} : showProgress)
     const reasons = status.processedInvalid > 0 ? await reasonsOf(await call('GET', `${path}/report`), isLines) : []
     print(options, { ...status, reasons }, summaryOf(status, reasons))
@@ -147,9 +159,10 @@ async function refusalOf(response: Response): Promise<string> {
 }
 
 async function follow(look: () => Promise<Status>, show: (status: Status, seconds: number) => void): Promise<Status> {
-  const began = performance.now()
+  let began = performance.now()
   for (;;) {
     const status = await look()
+    if (status.queuePosition !== null) began = performance.now() // its rate counts from its turn
     show(status, (performance.now() - began) / 1000)
     if (status.status === 'finished' || status.status === 'error') return status
     await sleep(LOOK_MS)
@@ -158,8 +171,9 @@ async function follow(look: () => Promise<Status>, show: (status: Status, second
 
 const WIDTH = 30
 
-function showProgress({ processed, total, processedInvalid }: Status, seconds: number): void {
+function showProgress({ processed, total, processedInvalid, queuePosition }: Status, seconds: number): void {
   if (!process.stderr.isTTY) return
+  if (queuePosition !== null) return void process.stderr.write(`\rwaits at place ${queuePosition}`.padEnd(80))
   const share = total > 0 ? processed / total : 1
   const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '.')
   const rate = seconds > 0 ? processed / seconds : 0

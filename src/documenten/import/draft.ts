@@ -10,8 +10,9 @@ import { one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
-import { activateImport, copyInto, createImport, importFault, waitForClient } from './index.ts'
+import { activateImport, copyInto, createImport, importFault, queueImport, waitForClient } from './index.ts'
 import { readImportNdjson } from './ndjson.ts'
+import { openNext } from './progress.ts'
 import type { ImportRow } from './rows.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
@@ -115,17 +116,18 @@ async function lockConcept(m: Mutation, uuid: string): Promise<Concept> {
 
 /**
  * Starts an import of the rows, as an upload of a client does.
+ * @param options `waits`: while others go first it waits for its turn
  * @throws Problem 400 while another import is open, and without an import directory
  */
 export async function startDraft(
   m: Mutation,
   uuid: string,
-  { config, startedBy }: { config: Config; startedBy: string },
+  { config, startedBy, waits }: { config: Config; startedBy: string; waits: boolean },
 ): Promise<{ import: { id: number; uuid: string }; concept: Concept }> {
   const concept = await lockConcept(m, uuid)
   const fault = importBaseDirFault(config)
   if (fault) throw importFault(fault.code, fault.reden)
-  const made = await createImport(m, { startedBy, bestandsnaam: concept.bestandsnaam })
+  const made = await (waits ? queueImport : createImport)(m, { startedBy, bestandsnaam: concept.bestandsnaam })
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   await m.sql`
     insert into import_row (import_id, nummer, cellen)
@@ -138,6 +140,7 @@ export async function startDraft(
     totaal: concept.totaal,
     legeRijen: concept.legeRijen,
   })
+  if (waits) await openNext(m.trx)
   await deleteDraftRow(m.trx, concept.id)
   return { import: made, concept }
 }

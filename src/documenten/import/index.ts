@@ -9,8 +9,9 @@ import Type, { type Static } from 'typebox'
 import type { FieldCode } from '../../core/codes.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { invalid, notFound, Problem } from '../../core/problem.ts'
-import type { Reader } from '../../database/database.ts'
+import type { Db, Reader } from '../../database/database.ts'
 import { isLockTimeout, isUniqueViolation } from '../../database/error-codes.ts'
+import { expected, one } from '../../database/rows.ts'
 import { when } from '../../database/when.ts'
 import { header } from '../../http/header.ts'
 import { Moment, Url, Uuid } from '../../http/input.ts'
@@ -22,10 +23,10 @@ import { charsetNamed } from './charset.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
 import { dialectOf } from './dialect.ts'
 import { readImportNdjson, reportNdjson } from './ndjson.ts'
-import { enqueueBatch, finishWhenDone, stopImport } from './progress.ts'
+import { enqueueBatch, openNext, stopImport } from './progress.ts'
 import { reportCharset, reportCsv } from './report.ts'
 import { reportRows } from './report-rows.ts'
-import { type ImportRow, imported, requireImport } from './rows.ts'
+import { type ImportRow, imported, importsWithPlace, PLACE, requireImport } from './rows.ts'
 
 const IMPORT_STATUS = ['pending', 'active', 'finished', 'error'] as const
 const Urls = { url: Url(), uploadUrl: Url(), statusUrl: Url(), reportUrl: Url() }
@@ -45,7 +46,22 @@ const Status = Type.Object({
     type: ['string', 'null'],
     description: 'Waarom de import is gestopt of wacht.',
   }),
+  queuePosition: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum: 1,
+    description: 'De plaats in de wachtrij, zolang een andere import voorgaat.',
+  }),
 })
+const CreateQuery = Type.Object(
+  {
+    wachten: Type.Optional(
+      Type.Boolean({
+        description: 'Is er al een open import, dan wacht deze tot die en alle eerdere wachtende zijn gestopt.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 const Params = Type.Object({ uuid: Uuid })
 const ReportQuery = Type.Object({
   formules: Type.Optional(
@@ -77,16 +93,25 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
           count: async () =>
             (await imported(app.read).select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
           rows: (limit, offset) =>
-            imported(app.read).selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute(),
+            importsWithPlace(app.read).orderBy('id', 'desc').limit(limit).offset(offset).execute(),
         },
         (rows) => rows.map((row) => toStatus(row, request.base)),
       ),
   )
 
-  app.post('/create', { config, schema: { response: { 201: Created } } }, async (request, reply) => {
-    const { uuid } = await app.mutate(request.actor, (m) => createImport(m))
-    return reply.code(201).send(urls(request.base, uuid))
-  })
+  app.post(
+    '/create',
+    { config, schema: { querystring: CreateQuery, response: { 201: Created } } },
+    async (request, reply) => {
+      const { uuid } = await app.mutate(request.actor, async (m) => {
+        if (!request.query.wachten) return createImport(m)
+        const made = await queueImport(m)
+        await openNext(m.trx)
+        return made
+      })
+      return reply.code(201).send(urls(request.base, uuid))
+    },
+  )
 
   app.post(
     '/:uuid/upload',
@@ -130,12 +155,14 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
   async function upload(m: Mutation, request: FastifyRequest<{ Params: Static<typeof Params> }>): Promise<void> {
     m.unrecorded('an import is no resource of the standard')
     if ((request.body as Readable).readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the body comes once
-    const found = await lockImport(m, request.params.uuid, 'invalid-status')
-    await refuseOtherImport(m, found.id)
+    const { id } = await requireImport(m.read, request.params.uuid)
+    if (!(await holdImport(m.trx, id))) throw importFault('invalid-status', IN_USE)
+    const found = await requireImport(m.read, request.params.uuid)
+    if (found.status !== 'queued') await refuseOtherImport(m, id)
     const fault = importBaseDirFault(parts.config)
     if (fault) throw importFault(fault.code, fault.reden)
-    if (found.status !== 'pending')
-      throw importFault('invalid-status', `Deze import heeft al een bestand (${found.status}).`)
+    if (!hasNoFile(found))
+      throw importFault('invalid-status', `Deze import heeft al een bestand (${statusFor(found)}).`)
     const { kind, charset } = requireKind(request)
     await waitForClient(m)
     const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
@@ -158,7 +185,9 @@ export async function waitForClient(m: Mutation): Promise<void> {
   await m.sql`select set_config(name, '0', true) from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
 }
 
-/** The rows of an import are there: it starts. */
+const hasNoFile = ({ status, kop }: ImportRow) => status === 'pending' || (status === 'queued' && kop === null)
+
+/** The rows of an import are there: it starts, or goes on waiting for its turn. */
 export async function activateImport(
   m: Mutation,
   { id, uuid }: { id: number; uuid: string },
@@ -168,19 +197,30 @@ export async function activateImport(
     ...values
   }: { kop: string[]; dialect: unknown; baseUrl: string; batchgrootte: number; totaal: number; legeRijen: number },
 ): Promise<void> {
+  // Its turn may have come during the upload.
+  const { status } = await m.trx
+    .selectFrom('import')
+    .where('id', '=', id)
+    .select('status')
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+  const isDone = values.totaal === 0
   await m.trx
     .updateTable('import')
     .set({
       ...values,
-      status: 'active',
+      status: isDone ? 'finished' : status === 'pending' ? 'active' : status,
       kop: sql`${JSON.stringify(kop)}::text::json`,
       dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
-      startedAt: sql`now()`,
+      startedAt: status === 'pending' || isDone ? sql`now()` : null,
+      endedAt: isDone ? sql`now()` : null,
       updatedAt: sql`now()`,
     })
     .where('id', '=', id)
     .execute()
-  if (!(await finishWhenDone(m.trx, id))) await enqueueBatch(m.trx, { import: uuid, vanaf: 0 })
+  if (status !== 'pending') return
+  if (isDone) await openNext(m.trx)
+  else await enqueueBatch(m.trx, { import: uuid, vanaf: 0 })
 }
 
 /** Fills a table of rows with the lines of `copyLines`. */
@@ -213,50 +253,84 @@ function readOn({ raw }: Pick<FastifyRequest, 'raw'>): void {
 const LINGER_MS = 30_000
 
 /**
- * The import, locked for a change of its state. One that another request holds is being uploaded right now: that is
- * refused with `busy`, or waited for.
+ * Held for as long as a file is being uploaded to the import, or somebody changes its state by hand. Its row stays free meanwhile: its
+ * turn may come during an upload.
+ * @returns false when somebody else holds it
  */
-async function lockImport(m: Mutation, uuid: string, busy?: FieldCode): Promise<ImportRow> {
-  const query = m.trx
-    .selectFrom('import')
-    .where('uuid', '=', uuid)
-    .where('deletedAt', 'is', null)
-    .selectAll()
-    .forUpdate()
-  const row = await (busy ? query.skipLocked() : query).executeTakeFirst()
+export async function holdImport(trx: Db, id: number): Promise<boolean> {
+  const { rows } = await sql<{ held: boolean }>`
+    select pg_try_advisory_xact_lock(hashtext('import'), ${id}::int) as held`.execute(trx)
+  return one(rows).held
+}
+
+/** The import, locked for a change of its state. One that is being uploaded right now, or changed, is refused with `busy`. */
+async function lockImport(m: Mutation, uuid: string, busy: FieldCode): Promise<ImportRow> {
+  const found = await requireImport(m.read, uuid)
+  const isHeld = await holdImport(m.trx, found.id)
+  const row = isHeld && (await lockedRow(m, found.id).skipLocked().executeTakeFirst())
   if (row) return row
   await requireImport(m.read, uuid)
-  throw importFault(busy ?? 'invalid-status', IN_USE)
+  throw importFault(busy, IN_USE)
 }
 
 /** The same, waiting for a batch that is being written, though not for an upload that goes on and on. */
 async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
   await m.sql`set local lock_timeout = '3s'`
-  return lockImport(m, uuid).catch((error) => {
+  const found = await requireImport(m.read, uuid)
+  try {
+    await m.sql`select pg_advisory_xact_lock(hashtext('import'), ${found.id}::int)`
+    const row = await lockedRow(m, found.id).executeTakeFirst()
+    if (row) return row
+  } catch (error) {
     throw isLockTimeout(error) ? importFault('invalid-status', IN_USE) : error
-  })
+  }
+  throw notFound()
+}
+
+function lockedRow(m: Mutation, id: number) {
+  const alive = m.trx.selectFrom('import').where('deletedAt', 'is', null)
+  return alive.where('id', '=', id).selectAll().select(PLACE).forUpdate()
 }
 
 const IN_USE = 'Aan deze import wordt op dit moment al gewerkt.'
+const MOST_QUEUED = 100
 
 /**
  * Only one import is open at a time: the index `import_one_open` says so, this names the one that is.
  * @throws Problem `existing-import-started` when there is one
  */
-export async function createImport(
-  m: Mutation,
-  values: { startedBy?: string; bestandsnaam?: string } = {},
-): Promise<{ id: number; uuid: string }> {
+export async function createImport(m: Mutation, values: Made = {}): Promise<{ id: number; uuid: string }> {
+  const made = (await countQueued(m)) === 0 ? await insertImport(m, { status: 'pending', ...values }) : undefined
+  if (made) return made
+  await refuseOtherImport(m)
+  throw new Problem(409, { detail: 'De open import is zojuist gestopt: probeer het opnieuw.' })
+}
+
+/**
+ * An import that waits for its turn. The caller calls `openNext` when it is complete.
+ * @throws Problem `existing-import-started` when too many wait
+ */
+export async function queueImport(m: Mutation, values: Made = {}): Promise<{ id: number; uuid: string }> {
+  if ((await countQueued(m)) >= MOST_QUEUED)
+    throw importFault('existing-import-started', `Er wachten al ${MOST_QUEUED} imports.`)
+  return expected(await insertImport(m, { status: 'queued', ...values }))
+}
+
+type Made = { startedBy?: string; bestandsnaam?: string }
+
+async function countQueued(m: Mutation): Promise<number> {
+  const count = sql<number>`count(*)::int`.as('count')
+  return (await m.trx.selectFrom('import').where('status', '=', 'queued').select(count).executeTakeFirstOrThrow()).count
+}
+
+function insertImport(m: Mutation, values: Made & { status: 'pending' | 'queued' }) {
   m.unrecorded('an import is no resource of the standard')
-  const made = await m.trx
+  return m.trx
     .insertInto('import')
     .values({ applicatieUuid: m.actor.applicatieUuid, clientId: m.actor.clientId, ...values })
     .onConflict((conflict) => conflict.doNothing()) // naming the index takes its condition as parameters, which no plan can use
     .returning(['id', 'uuid'])
     .executeTakeFirst()
-  if (made) return made
-  await refuseOtherImport(m)
-  throw new Problem(409, { detail: 'De open import is zojuist gestopt: probeer het opnieuw.' })
 }
 
 async function refuseOtherImport(m: Mutation, id?: number): Promise<void> {
@@ -271,11 +345,11 @@ async function refuseOtherImport(m: Mutation, id?: number): Promise<void> {
   throw importFault('existing-import-started', `Er is al een open import (${other.status}): ${url}/status`)
 }
 
-/** Ends an open import; what was imported stays. */
+/** Ends an open import, or one that waits for its turn; what was imported stays. */
 export async function cancelImport(m: Mutation, uuid: string): Promise<ImportRow> {
   m.unrecorded('an import is no resource of the standard')
   const found = await lockImportSoon(m, uuid)
-  if (found.status !== 'pending' && found.status !== 'active') {
+  if (!['queued', 'pending', 'active'].includes(found.status)) {
     throw importFault('invalid-status', `Deze import is al gestopt (${found.status}).`)
   }
   await stopImport(m.trx, found.id, GEANNULEERD)
@@ -318,6 +392,7 @@ export async function continueImport(m: Mutation, uuid: string): Promise<ImportR
 /** The reason of an import that somebody cancelled. */
 export const GEANNULEERD = 'Geannuleerd.'
 const PAUSED = 'Gepauzeerd.'
+const WAITS_FOR_TURN = 'Wacht op zijn beurt: een andere import gaat voor.'
 
 /** Removes an import that does not run; its documents stay. @returns what it was */
 export async function deleteImport(m: Mutation, uuid: string): Promise<ImportRow> {
@@ -325,7 +400,7 @@ export async function deleteImport(m: Mutation, uuid: string): Promise<ImportRow
   const found = await lockImport(m, uuid, 'import-invalid-status')
   if (found.status === 'active')
     throw importFault('import-invalid-status', 'Een lopende import kan niet worden verwijderd.')
-  await deleteImportRow(m, found.id)
+  await deleteImportRow(m, found)
   return found
 }
 
@@ -358,12 +433,16 @@ export function sendReport(
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */
-export async function deleteImportRow(m: Pick<Mutation, 'trx' | 'enqueue'>, id: number): Promise<void> {
+export async function deleteImportRow(
+  m: Pick<Mutation, 'trx' | 'enqueue'>,
+  { id, status }: Pick<ImportRow, 'id' | 'status'>,
+): Promise<void> {
   await m.trx
     .updateTable('import')
-    .set({ deletedAt: sql`now()`, status: sql`case status when 'pending' then 'error' else status end` })
+    .set({ deletedAt: sql`now()`, status: status === 'pending' || status === 'queued' ? 'error' : status })
     .where('id', '=', id)
     .execute()
+  if (status === 'pending') await openNext(m.trx)
   await m.enqueue('remove-import', { id }, { jobKey: `remove-import:${id}` })
 }
 
@@ -411,7 +490,7 @@ function urls(base: string, uuid: string): Static<typeof Created> {
 function toStatus(row: ImportRow, base: string): Static<typeof Status> {
   return {
     ...urls(base, row.uuid),
-    status: row.status as Static<typeof Status>['status'],
+    status: statusFor(row),
     total: row.totaal,
     processed: row.verwerkt,
     processedSuccessfully: row.geslaagd,
@@ -420,6 +499,13 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     createdOn: row.createdAt,
     startedOn: row.startedAt,
     finishedOn: row.endedAt,
-    reason: row.pausedAt ? PAUSED : row.reason,
+    reason: row.pausedAt ? PAUSED : row.status === 'queued' ? WAITS_FOR_TURN : row.reason,
+    queuePosition: row.place,
   }
+}
+
+/** Clients know four. To them one that waits for its turn is what it would be without the others: without a file, or about to run. */
+function statusFor({ status, kop }: ImportRow): Static<typeof Status>['status'] {
+  if (status === 'queued') return kop === null ? 'pending' : 'active'
+  return status as Static<typeof Status>['status']
 }

@@ -3,6 +3,7 @@
 // nothing else. The counter `verwerkt` is the position: a job whose `vanaf` differs from it is a leftover and does nothing.
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { isUniqueViolation } from '../../database/error-codes.ts'
 import { enqueue } from '../../jobs/queue.ts'
 
 /** `perRijTot`: up to this position the rows are handled one at a time, since a batch of them killed its workers. */
@@ -36,30 +37,49 @@ export async function advance(trx: Db, id: number, batch: { handled: number; mad
     .where('id', '=', id)
     .returning('status')
     .executeTakeFirstOrThrow()
+  if (status === 'finished') await openNext(trx)
   return status === 'finished'
 }
 
-/** Ends an import that has no rows to handle. @returns whether it did */
-export async function finishWhenDone(trx: Db, id: number): Promise<boolean> {
-  const done = await trx
-    .updateTable('import')
-    .set({ status: 'finished', endedAt: sql`now()` })
-    .where('id', '=', id)
-    .where('status', '=', 'active')
-    .whereRef('verwerkt', '>=', 'totaal')
-    .returning('id')
-    .executeTakeFirst()
-  return done !== undefined
+/** Ends an open import, or one that waits, before its end; what was committed stays. The report tells the reason on the rows left. */
+export async function stopImport(trx: Db, id: number, reden: string): Promise<void> {
+  const stop = (was: string[]) =>
+    trx
+      .updateTable('import')
+      .set({ status: 'error', reason: reden, pausedAt: null, endedAt: sql`now()` })
+      .where('id', '=', id)
+      .where('status', 'in', was)
+      .returning('id')
+      .executeTakeFirst()
+  if (await stop(['pending', 'active'])) await openNext(trx)
+  else await stop(['queued'])
 }
 
-/** Ends an open import before its end; what was committed stays. The report tells the reason on the rows left. */
-export async function stopImport(trx: Db, id: number, reden: string): Promise<void> {
-  await trx
-    .updateTable('import')
-    .set({ status: 'error', reason: reden, pausedAt: null, endedAt: sql`now()` })
-    .where('id', '=', id)
-    .where('status', 'in', ['pending', 'active'])
-    .execute()
+/**
+ * Opens the import that waits longest, when none is open. To be called in the transaction that ends the one before, and in that
+ * which lets one wait. One that a create opens at the same moment goes first.
+ */
+export async function openNext(trx: Db): Promise<void> {
+  // Held until the commit: else who ends one and who lets one wait might not see each other, and nobody would open it. It is taken after
+  // the lock of an import that is open, and before that of one that waits.
+  await sql`select pg_advisory_xact_lock(hashtext('import queue'))`.execute(trx)
+  await sql`savepoint open_next`.execute(trx)
+  try {
+    await openFirst(trx)
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    await sql`rollback to savepoint open_next`.execute(trx)
+  }
+}
+
+async function openFirst(trx: Db): Promise<void> {
+  const { rows } = await sql<{ uuid: string; status: string }>`
+    update import set status = case when kop is null then 'pending' else 'active' end, updated_at = now(),
+      started_at = case when kop is not null then now() end
+    where id = (select id from import where status = 'queued' order by id limit 1 for no key update)
+      and not exists (select from import where status in ('pending', 'active'))
+    returning uuid, status`.execute(trx)
+  for (const { uuid, status } of rows) if (status === 'active') await enqueueBatch(trx, { import: uuid, vanaf: 0 })
 }
 
 /** An import that goes on later, because something that it needs is away, says so. */
@@ -75,7 +95,8 @@ export async function noteWaiting(trx: Db, uuid: string, reden: string): Promise
 /**
  * Active imports whose job is gone or has used all its attempts, which a crash at the wrong moment or a hand in the
  * queue can cause: the first get a new job, the others end as `error`. Any worker may run this at any time. A batch that runs
- * may be of this import, since only one is open at a time: then there is nothing to repair yet.
+ * may be of this import, since only one is open at a time: then there is nothing to repair yet. One that waits while none is open
+ * was left by a hand in the table.
  */
 export async function repairImports(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -90,5 +111,10 @@ export async function repairImports(db: Db): Promise<void> {
       if (exhausted) await stopImport(trx, id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')
       else await enqueueBatch(trx, { import: uuid, vanaf: verwerkt })
     }
+    const left = await sql`
+      select from import where status = 'queued' and not exists (select from import where status in ('pending', 'active')) limit 1`.execute(
+      trx,
+    )
+    if (left.rows.length > 0) await openNext(trx)
   })
 }

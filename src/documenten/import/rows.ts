@@ -8,9 +8,18 @@ export function imported(db: ReadDb) {
   return db.selectFrom('import').where('deletedAt', 'is', null)
 }
 
+/** Of an import that waits for its turn, how manieth it is; null when it does not wait. */
+export const PLACE = sql<number | null>`case when import.status = 'queued' then
+  (select count(*)::int from import q where q.status = 'queued' and q.id <= import.id) end`.as('place')
+
+/** The imports that were not deleted, with their place in the queue. */
+export function importsWithPlace(db: ReadDb) {
+  return imported(db).selectAll().select(PLACE)
+}
+
 /** @throws Problem 404 when there is no such import, or it was deleted */
 export async function requireImport(db: ReadDb, uuid: string) {
-  const row = await imported(db).where('uuid', '=', uuid).selectAll().executeTakeFirst()
+  const row = await importsWithPlace(db).where('uuid', '=', uuid).executeTakeFirst()
   if (!row) throw notFound()
   return row
 }

@@ -76,8 +76,19 @@ export const imports: Record<string, string> = {
     '{1} As long as this has not been solved, no import can start. Ask whoever runs the server.',
   'Er staat al een import open:': 'An import is open already:',
   'import van {1}': 'import of {1}',
-  '. Er kan er één tegelijk lopen. U kunt een bestand wel alvast klaarzetten en proefdraaien.':
-    '. Only one can run at a time. You can prepare a file and do a dry run in the meantime.',
+  '. Er kan er één tegelijk lopen. U kunt een bestand wel alvast klaarzetten, proefdraaien en in de wachtrij zetten: dan begint het vanzelf als het aan de beurt is.':
+    '. Only one can run at a time. In the meantime you can prepare a file, do a dry run and put it in the queue: it then begins by itself when it is its turn.',
+  'In de wachtrij zetten': 'Put in the queue',
+  'In de wachtrij zetten zonder de foute rijen': 'Put in the queue without the wrong rows',
+  'In de wachtrij ({1})': 'In the queue ({1})',
+  'Deze import is als eerste aan de beurt. Hij begint vanzelf als de import die nu open staat, is gestopt.':
+    'It is the turn of this import first. It begins by itself when the import that is open now has stopped.',
+  'Deze import staat op plaats {1} in de wachtrij. Hij begint vanzelf als de imports ervoor zijn gestopt.':
+    'This import is at place {1} in the queue. It begins by itself when the imports before it have stopped.',
+  'Het CSV-bestand is er nog niet: de client die hem maakte, mag het al uploaden.':
+    'The CSV file is not there yet: the client that made it may upload it already.',
+  'De import begint vanzelf zodra hij aan de beurt is. U kunt deze pagina gerust verlaten.':
+    'The import begins by itself as soon as it is its turn. You can leave this page.',
   'Rijen kiezen': 'Choose rows',
   Tonen: 'Show',
   'Er zijn geen rijen om te tonen.': 'There are no rows to show.',
@@ -161,8 +172,8 @@ export const imports: Record<string, string> = {
   'Het bestand is weggegooid. Er is niets geïmporteerd.': 'The file has been thrown away. Nothing has been imported.',
   'Er is geen bestand gekozen.': 'No file has been chosen.',
   'Het bestand is groter dan {1}.': 'The file is larger than {1}.',
-  'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.':
-    'An import is running already, so this one has not been started. Your file is still prepared: start it when the other import is done.',
+  'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: zet het in de wachtrij, of start het als de andere import klaar is.':
+    'An import is running already, so this one has not been started. Your file is still prepared: put it in the queue, or start it when the other import is done.',
   'import {1}': 'import {1}',
   'Rijen met dezelfde fout': 'Rows with the same error',
   'Dit bestand is er pas als de import is gestopt.': 'This file is there only when the import has stopped.',
