@@ -437,7 +437,7 @@ for (const way of ['pool', 'streams'] as const) {
         ...(algoritme && { algoritme }),
       })
       if (nummer % 10 === 9) {
-        expected.push({ nummer, fout: { code: 'file-not-found', tekst: 'Het bestand bestaat niet.' } })
+        expected.push({ nummer, fout: { code: 'file-not-found', text: 'Het bestand bestaat niet.' } })
         continue
       }
       put(base, bestandspad, bytes)
