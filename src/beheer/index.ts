@@ -11,6 +11,7 @@ import { registerMyAccount } from './accounts/my-account.ts'
 import { openOwnTables, type WholeParts } from './accounts/own-tables.ts'
 import { registerSignIn } from './accounts/sign-in.ts'
 import { registerApplicaties } from './applicaties/applicaties.ts'
+import { registerIssuers } from './applicaties/issuers.ts'
 import { registerCatalogi } from './catalogi/index.ts'
 import { checkToken, tokenCookie } from './frame/csrf-token.ts'
 import type { FormValues } from './frame/form.ts'
@@ -90,6 +91,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerRetention(app)
   registerOutgoing(app)
   registerServicePages(app)
+  registerIssuers(app)
   registerApplicaties(app)
   registerAccounts(app)
   registerMyAccount(app)

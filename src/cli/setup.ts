@@ -6,13 +6,15 @@ import { Compile } from 'typebox/schema'
 import { parseDocument } from 'yaml'
 import { changeApplicatie, createApplicatie } from '../autorisaties/applicatie/change.ts'
 import { ApplicatieInput } from '../autorisaties/applicatie/read.ts'
+import { IssuerInput, saveIssuer, saveIssuerClients } from '../autorisaties/issuers/issuer.ts'
 import type { Config } from '../config.ts'
 import { systemActor } from '../core/access.ts'
 import { type Mutation, mutator } from '../core/mutate.ts'
 import { toProblem } from '../core/problem.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
-import { ownAddress } from '../http/links.ts'
+import { expected } from '../database/rows.ts'
+import { ownAddress, uuidOf } from '../http/links.ts'
 import { SETS } from '../notificaties/backoff.ts'
 import { NotificationSettings, saveSettings } from '../notificaties/settings.ts'
 import { RemoteServiceInput, saveService } from '../services/register.ts'
@@ -25,6 +27,15 @@ const Applicatie = Type.Object({
       Type.Object({
         clientId: Type.String({ minLength: 1, maxLength: 50 }),
         secret: Type.String({ minLength: 1, maxLength: 255 }),
+      }),
+    ),
+  ),
+  /** The clients of issuers that act as it: these and no others. */
+  issuerClients: Type.Optional(
+    Type.Array(
+      Type.Object({
+        issuer: Type.String({ minLength: 1, maxLength: 1000 }),
+        clientId: Type.String({ minLength: 1, maxLength: 255 }),
       }),
     ),
   ),
@@ -41,6 +52,7 @@ const Setup = Type.Object({
       }),
     ),
   ),
+  tokenIssuers: Type.Optional(Type.Array(IssuerInput)),
   applicaties: Type.Optional(Type.Array(Applicatie)),
 })
 type Setup = Static<typeof Setup>
@@ -55,7 +67,7 @@ export class SetupError extends Error {
 }
 
 /** What was changed, by the names in the file. */
-export type Applied = { services: string[]; notifications: boolean; applicaties: string[] }
+export type Applied = { services: string[]; notifications: boolean; tokenIssuers: string[]; applicaties: string[] }
 
 /**
  * Reads a setup file (YAML or JSON), in which `${NAME}` stands for a variable of the environment.
@@ -115,7 +127,7 @@ export async function applySetup(database: Database, box: SecretBox, config: Con
   const mutate = mutator(database, { announces: () => !config.notificationsDisabled })
   return mutate(systemActor('setup', ownAddress(config)), async (m) => {
     m.unrecorded('nothing may be different')
-    const applied: Applied = { services: [], notifications: false, applicaties: [] }
+    const applied: Applied = { services: [], notifications: false, tokenIssuers: [], applicaties: [] }
     const faults: string[] = []
     const part = async (place: string, work: () => Promise<void>) => {
       try {
@@ -136,6 +148,11 @@ export async function applySetup(database: Database, box: SecretBox, config: Con
       const { set, ...settings } = setup.notifications
       await part('notifications', async () => {
         applied.notifications = await saveSettings(m, { ...(set && SETS[set]), ...settings })
+      })
+    }
+    for (const [i, issuer] of (setup.tokenIssuers ?? []).entries()) {
+      await part(`tokenIssuers.${i}`, async () => {
+        if ((await saveIssuer(m, issuer)).isChanged) applied.tokenIssuers.push(issuer.label)
       })
     }
     for (const [i, applicatie] of (setup.applicaties ?? []).entries()) {
@@ -160,7 +177,7 @@ class Unchanged extends Error {}
 
 // An application is known by its client ids.
 async function saveApplicatie(m: Mutation, box: SecretBox, input: Static<typeof Applicatie>): Promise<boolean> {
-  const { credentials, ...values } = input
+  const { credentials, issuerClients, ...values } = input
   const known = await m.trx
     .selectFrom('applicatieClient as c')
     .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
@@ -168,7 +185,8 @@ async function saveApplicatie(m: Mutation, box: SecretBox, input: Static<typeof 
     .select('a.uuid')
     .executeTakeFirst()
   let changed = !known
-  if (!known) await createApplicatie(m, values)
+  let uuid = known?.uuid
+  if (!known) uuid = uuidOf((await createApplicatie(m, values)).url)
   else {
     const before = m.record
     try {
@@ -187,6 +205,7 @@ async function saveApplicatie(m: Mutation, box: SecretBox, input: Static<typeof 
       if (!(error instanceof Unchanged)) throw error
     }
   }
+  if (issuerClients) changed = (await saveIssuerClients(m, expected(uuid), issuerClients)) || changed
   const secrets = Map.groupBy(credentials ?? [], ({ clientId }) => clientId)
   for (const [clientId, given] of secrets) {
     changed =

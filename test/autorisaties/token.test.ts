@@ -1,7 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
+import { CompactSign, exportJWK, exportSPKI, generateKeyPair } from 'jose'
+import { sql } from 'kysely'
 import t from 'tap'
+import { saveIssuer, saveIssuerClients } from '../../src/autorisaties/issuers/issuer.ts'
+import { systemActor } from '../../src/core/access.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
-import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
+import { BASE, givenClient, SECRET, type TestApp, testApp } from '../app.ts'
 import { until } from '../until.ts'
 
 const URL = '/catalogi/api/v1/catalogussen'
@@ -26,13 +30,24 @@ const claims = (more: object = {}) => ({
   ...more,
 })
 
-async function send({ app }: TestApp, authorization: string | undefined) {
+async function send(
+  { app }: TestApp,
+  authorization: string | undefined,
+  headers: Record<string, string> = {},
+  remoteAddress = '127.0.0.1',
+) {
   const response = await app.inject({
     method: 'GET',
     url: URL,
-    headers: { host: 'localhost', ...(authorization && { authorization }) },
+    remoteAddress,
+    headers: { host: 'localhost', ...(authorization && { authorization }), ...headers },
   })
-  return { status: response.statusCode, body: response.json(), type: response.headers['content-type'] }
+  return {
+    status: response.statusCode,
+    body: response.json(),
+    type: response.headers['content-type'],
+    challenge: response.headers['www-authenticate'],
+  }
 }
 
 t.test('authentication', async (t) => {
@@ -233,4 +248,159 @@ t.test('a token that was taken before is refused as soon as it has expired', asy
     return answer.status !== 200 && answer
   })
   t.equal(refused.body.code, 'jwt-expiredsignatureerror')
+})
+
+t.test('forged tokens of an issuer', async (t) => {
+  const test = await testApp(t)
+  const issuer = 'https://login.example.nl/realms/gemeente'
+  const audience = 'https://zaken.example.nl'
+  const rsa = await generateKeyPair('RS256', { extractable: true })
+  const ec = await generateKeyPair('ES256', { extractable: true })
+  const own = await generateKeyPair('RS256', { extractable: true })
+  const jwks = {
+    keys: [
+      { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256', use: 'sig' },
+      { ...(await exportJWK(ec.publicKey)), kid: 'ec', use: 'sig' },
+    ],
+  }
+  await test.app.mutate(systemActor('test', BASE), async (m) => {
+    await saveIssuer(m, { label: 'Gemeente', issuer, audiences: [audience], jwks })
+    await saveIssuer(m, {
+      label: 'Ander',
+      issuer: `${issuer}/ander`,
+      audiences: [audience],
+      jwks: { keys: [jwks.keys[1]!] },
+    })
+    const { rows } = await sql<{ uuid: string }>`select uuid from applicatie where label = 'Beheer'`.execute(m.trx)
+    await saveIssuerClients(m, rows[0]!.uuid, [{ issuer, clientId: 'portaal' }])
+  })
+  type Given = { claims?: object; header?: object; key?: CryptoKey }
+  const signed = async ({ claims: more = {}, header = {}, key = rsa.privateKey }: Given = {}) => {
+    const said = { iss: issuer, aud: audience, azp: 'portaal', iat: now(), exp: now() + 300, ...more }
+    const protectedHeader = { alg: 'RS256', kid: 'rsa', typ: 'JWT', ...header }
+    return new CompactSign(new TextEncoder().encode(JSON.stringify(said)))
+      .setProtectedHeader(protectedHeader)
+      .sign(key, { crit: { x: true } })
+  }
+  const good = await signed()
+  const [head, body, signature] = good.split('.') as [string, string, string]
+  const withHeader = (header: object) => `${base64({ alg: 'RS256', kid: 'rsa', ...header })}.${body}.${signature}`
+  const publicPem = (await exportSPKI(rsa.publicKey)) as string
+  const hs = (secret: string, header: object) =>
+    token(
+      { iss: issuer, aud: audience, azp: 'portaal', client_id: 'portaal', iat: now(), exp: now() + 300 },
+      { header, secret },
+    )
+  const ownKey = await exportJWK(own.publicKey)
+
+  t.equal((await send(test, `Bearer ${good}`)).status, 200)
+  t.equal(
+    (await send(test, `Bearer ${await signed({ header: { alg: 'ES256', kid: 'ec' }, key: ec.privateKey })}`)).status,
+    200,
+  )
+  t.equal((await send(test, `Bearer ${await signed({ header: { kid: undefined } })}`)).status, 200, 'without kid')
+
+  const forged: [string, string, string][] = [
+    ['alg none', `${base64({ alg: 'none', kid: 'rsa' })}.${body}.`, 'missing-client-identifier'],
+    ['alg NONE', withHeader({ alg: 'NONE' }), 'missing-client-identifier'],
+    ['HS256 with the public key as secret', hs(publicPem, { alg: 'HS256', kid: 'rsa' }), 'invalid-client-identifier'],
+    ['HS256 with the secret of another client', hs(SECRET, { alg: 'HS256' }), 'invalid-client-identifier'],
+    ['alg RS512 in the header', withHeader({ alg: 'RS512' }), 'jwt-invalidalgorithmerror'],
+    ['alg PS256 for a key of RS256', withHeader({ alg: 'PS256' }), 'unknown-key'],
+    ['ES256 named for the RSA key', withHeader({ alg: 'ES256' }), 'unknown-key'],
+    ['a key of its own', await signed({ key: own.privateKey }), 'invalid-jwt-signature'],
+    [
+      'a key of its own, without kid',
+      await signed({ key: own.privateKey, header: { kid: undefined } }),
+      'invalid-jwt-signature',
+    ],
+    [
+      'its key in the header (jwk)',
+      await signed({ key: own.privateKey, header: { jwk: ownKey, kid: 'eigen' } }),
+      'unknown-key',
+    ],
+    [
+      'its key in the header under our kid',
+      await signed({ key: own.privateKey, header: { jwk: ownKey } }),
+      'invalid-jwt-signature',
+    ],
+    [
+      'the address of its keys (jku)',
+      await signed({ key: own.privateKey, header: { jku: 'https://kwaad.example.nl/' } }),
+      'invalid-jwt-signature',
+    ],
+    [
+      'its certificate (x5c)',
+      await signed({ key: own.privateKey, header: { x5c: ['AAAA'] } }),
+      'invalid-jwt-signature',
+    ],
+    ['kid as a path', withHeader({ kid: '../../../../dev/null' }), 'unknown-key'],
+    ['kid as SQL', withHeader({ kid: "' union select 'x' --" }), 'unknown-key'],
+    ['kid as an address', withHeader({ kid: 'https://kwaad.example.nl/keys' }), 'unknown-key'],
+    ['kid as a list', withHeader({ kid: ['rsa'] }), 'unknown-key'],
+    ['kid __proto__', withHeader({ kid: '__proto__' }), 'unknown-key'],
+    [
+      'a changed claim',
+      `${head}.${base64({ iss: issuer, aud: audience, azp: 'beheer', iat: now(), exp: now() + 300 })}.${signature}`,
+      'invalid-jwt-signature',
+    ],
+    ['a stripped signature', `${head}.${body}.`, 'invalid-jwt-signature'],
+    ['two signatures', `${good}.${signature}`, 'jwt-decode-error'],
+    ['two tokens', `${good}.${good}`, 'jwt-decode-error'],
+    [
+      'a signature in JSON',
+      base64({ payload: body, signatures: [{ protected: head, signature }] }),
+      'jwt-decode-error',
+    ],
+    ['crit', await signed({ header: { crit: ['x'], x: 1 } }), 'jwt-decode-error'],
+    ['b64 false', withHeader({ b64: false, crit: ['b64'] }), 'invalid-jwt-signature'],
+    ['the key of another issuer', await signed({ claims: { iss: `${issuer}/ander` } }), 'unknown-key'],
+    [
+      'a client of another issuer',
+      await signed({ claims: { iss: `${issuer}/ander` }, header: { alg: 'ES256', kid: 'ec' }, key: ec.privateKey }),
+      'invalid-client-identifier',
+    ],
+    ['an unknown issuer', await signed({ claims: { iss: 'https://kwaad.example.nl' } }), 'unknown-issuer'],
+    ['an issuer with a slash more', await signed({ claims: { iss: `${issuer}/` } }), 'unknown-issuer'],
+    ['another audience', await signed({ claims: { aud: 'account' } }), 'invalid-audience'],
+    ['no audience', await signed({ claims: { aud: undefined } }), 'invalid-audience'],
+    ['expired', await signed({ claims: { exp: now() - 31 } }), 'expired-token'],
+    ['no exp', await signed({ claims: { exp: undefined } }), 'expired-token'],
+    ['exp as text', await signed({ claims: { exp: 'morgen' } }), 'expired-token'],
+    ['exp in a year', await signed({ claims: { exp: now() + 31_536_000 } }), 'token-lifetime'],
+    ['nbf in the future', await signed({ claims: { nbf: now() + 60 } }), 'jwt-immaturesignatureerror'],
+    ['iat in the future', await signed({ claims: { iat: now() + 60 } }), 'jwt-immaturesignatureerror'],
+    ['an ID token of Keycloak', await signed({ claims: { typ: 'ID' } }), 'invalid-token-type'],
+    ['an ID token by its hash', await signed({ claims: { at_hash: 'x' } }), 'invalid-token-type'],
+    ['a logout token', await signed({ header: { typ: 'logout+jwt' } }), 'invalid-token-type'],
+    ['a client with a secret', await signed({ claims: { azp: 'beheer' } }), 'invalid-client-identifier'],
+    ['a client as a list', await signed({ claims: { azp: ['portaal'] } }), 'missing-client-identifier'],
+    ['a client with a line break', await signed({ claims: { azp: 'portaal\n' } }), 'missing-client-identifier'],
+    ['bound to a certificate', await signed({ claims: { cnf: { 'x5t#S256': 'x' } } }), 'invalid-certificate'],
+    ['bound to a key (DPoP)', await signed({ claims: { cnf: { jkt: 'x' } } }), 'invalid-certificate'],
+  ]
+  for (const [what, text, code] of forged) {
+    t.test(`${what}: 403 ${code}`, async (t) => {
+      const answer = await send(test, `Bearer ${text}`)
+      t.match(answer, { status: 403, body: { code }, challenge: 'Bearer realm="zaakstroom", error="invalid_token"' })
+      t.notMatch(JSON.stringify(answer.body), signature, 'no part of the token comes back')
+    })
+  }
+
+  t.test('a certificate counts when a proxy of ours tells of it, and from nobody else', async (t) => {
+    const der = Buffer.from('the bytes of a certificate')
+    const thumbprint = createHash('sha256').update(der).digest('base64url')
+    const bound = await signed({ claims: { cnf: { 'x5t#S256': thumbprint } } })
+    const shown = { 'client-cert': `:${der.toString('base64')}:` }
+    const proxied = await testApp(t, {
+      DATABASE_URL: test.databaseUrl,
+      SECRET_KEY: test.config.secretKey!,
+      TRUST_PROXY: '10.0.0.0/8',
+    })
+    t.equal((await send(proxied, `Bearer ${bound}`, shown, '10.1.1.1')).status, 200)
+    t.equal((await send(proxied, `Bearer ${bound}`, {}, '10.1.1.1')).body.code, 'invalid-certificate')
+    t.equal((await send(proxied, `Bearer ${bound}`, shown, '192.0.2.1')).body.code, 'invalid-certificate')
+    const other = { 'client-cert': `:${Buffer.from('another').toString('base64')}:` }
+    t.equal((await send(proxied, `Bearer ${bound}`, other, '10.1.1.1')).body.code, 'invalid-certificate')
+  })
 })

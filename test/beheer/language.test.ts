@@ -35,6 +35,8 @@ const PAGES = [
   '/beheer/diensten',
   '/beheer/diensten/nieuw',
   '/beheer/applicaties',
+  '/beheer/token-uitgevers',
+  '/beheer/token-uitgevers/nieuw',
   '/beheer/applicaties/nieuw',
   '/beheer/accounts',
   '/beheer/accounts/nieuw',

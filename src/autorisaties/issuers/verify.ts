@@ -91,7 +91,7 @@ async function checkedByOne(
 function refusalOf(error: unknown): unknown {
   if (error instanceof errors.JWKSNoMatchingKey) return new UnknownKey()
   if (error instanceof errors.JWTExpired) return expired()
-  if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
+  if (error instanceof errors.JOSEAlgNotAllowed)
     return forbidden(
       'jwt-invalidalgorithmerror',
       'Het algoritme van het token wordt voor deze token-uitgever niet aangenomen.',

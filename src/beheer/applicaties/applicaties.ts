@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { changeApplicatie, createApplicatie, deleteApplicatie } from '../../autorisaties/applicatie/change.ts'
 import { createSecret } from '../../autorisaties/client-secrets.ts'
+import { issuerClientsOf } from '../../autorisaties/issuers/issuer.ts'
 import { isShort } from '../../core/secret-box.ts'
 import { OptionalText, Text } from '../../http/input.ts'
 import { uuidOf } from '../../http/links.ts'
@@ -15,6 +16,7 @@ import { queryText } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
 import { t, words } from '../language/language.ts'
 import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
+import { registerApplicatieIssuerClients } from './applicatie-issuer-clients.ts'
 import { COMPONENTEN, scopeInWords } from './applicatie-labels.ts'
 import { registerApplicatieRights } from './applicatie-rights.ts'
 import { type ShownRight, selectCatalogusRights, selectRights } from './applicatie-rights-queries.ts'
@@ -115,6 +117,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       breadcrumbs: [{ path: '/applicaties', name: t('Applicaties') }],
       applicatie,
       clients: await selectClients(app, applicatie.id),
+      issuerClients: await issuerClientsOf(app.read, applicatie.id),
       rechten,
       catalogusRechten: await selectCatalogusRights(app.read, applicatie.id),
       components: COMPONENTEN,
@@ -194,6 +197,7 @@ export function registerApplicaties(app: FastifyInstance): void {
   })
 
   registerApplicatieSecrets(app)
+  registerApplicatieIssuerClients(app)
   registerApplicatieRights(app)
 }
 
@@ -260,6 +264,7 @@ type ListRow = {
   clientIds: string[]
   rechten: number
   geheimen: number
+  clients: number
 }
 
 async function selectList(
@@ -285,7 +290,8 @@ async function selectList(
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as rechten,
       (select count(*) from applicatie_client c join applicatie_secret g on g.client_id = c.client_id
-        where c.applicatie_id = a.id and (g.expires_at is null or g.expires_at > now())) as geheimen
+        where c.applicatie_id = a.id and (g.expires_at is null or g.expires_at > now())) as geheimen,
+      (select count(*) from applicatie_issuer_client i where i.applicatie_id = a.id) as clients
     from applicatie a
     where ${place} and ${RIGHTS[rechten]?.kept ?? sql<boolean>`true`}
       and (${zoek} = '' or a.label ilike ${pattern}
@@ -296,23 +302,44 @@ async function selectList(
 
 type Client = {
   clientId: string
-  secrets: { id: number; createdAt: string; expiresAt: string | null; staat: 'geldig' | 'kort' | 'onleesbaar' }[]
+  secrets: {
+    id: number
+    createdAt: string
+    expiresAt: string | null
+    lastSignedAt: string | null
+    staat: 'geldig' | 'kort' | 'onleesbaar'
+  }[]
 }
 
 /** The client ids with what may be shown of their secrets. */
 async function selectClients(app: FastifyInstance, applicatieId: number): Promise<Client[]> {
   const rows = await app.reader.sql<
-    { client_id: string; id: number | null; geheim: Buffer; created_at: string; expires_at: string | null }[]
+    {
+      client_id: string
+      id: number | null
+      geheim: Buffer
+      created_at: string
+      expires_at: string | null
+      last_signed_at: string | null
+    }[]
   >`
-    select c.client_id, g.id, g.geheim, g.created_at, g.expires_at
+    select c.client_id, g.id, g.geheim, g.created_at, g.expires_at, g.last_signed_at
     from applicatie_client c
     left join applicatie_secret g on g.client_id = c.client_id and (g.expires_at is null or g.expires_at > now())
     where c.applicatie_id = ${applicatieId} order by c.volgorde, c.client_id, g.id`
   const clients = new Map<string, Client>()
-  for (const { client_id: clientId, id, geheim, created_at: createdAt, expires_at: expiresAt } of rows) {
+  for (const {
+    client_id: clientId,
+    id,
+    geheim,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    last_signed_at: lastSignedAt,
+  } of rows) {
     const client = clients.get(clientId) ?? { clientId, secrets: [] }
     clients.set(clientId, client)
-    if (id !== null) client.secrets.push({ id, createdAt, expiresAt, staat: stateOf(app, geheim, clientId) })
+    if (id !== null)
+      client.secrets.push({ id, createdAt, expiresAt, lastSignedAt, staat: stateOf(app, geheim, clientId) })
   }
   return [...clients.values()]
 }

@@ -33,6 +33,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/catalogi', 'catalogus'],
   ['/catalogi/zaaktypen', 'zaaktype'],
   ['/applicaties', 'applicaties'],
+  ['/token-uitgevers', 'applicaties'],
   ['/accounts', 'accounts'],
   ['/mijn-account', 'accounts'],
   ['/overnemen', 'overnemen'],

@@ -72,6 +72,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/kanalen', name: 'Kanalen' },
         { path: '/diensten', name: 'Andere diensten' },
         { path: '/applicaties', name: 'Applicaties' },
+        { path: '/token-uitgevers', name: 'Token-uitgevers' },
         { path: '/accounts', name: 'Accounts', rol: 'administrator' },
         { path: '/configuratie', name: 'Configuratie', rol: 'administrator' },
         { path: '/audit', name: 'Audit' },

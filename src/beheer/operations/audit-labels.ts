@@ -55,7 +55,9 @@ const VERBS: Record<string, string> = words({
 })
 const OBJECTS: Record<string, string> = words({
   'abonnement-ondertekening': 'Ondertekening van een abonnement',
+  applicatieclient: 'Client van een token-uitgever',
   codes: 'Eenmalige codes',
+  'token-uitgever': 'Token-uitgever',
   'import-bestand': 'Bestand van een import',
   informatieobjecttype: 'Documenttype',
   'zaaktype-informatieobjecttype': 'Documenttype bij een zaaktype',

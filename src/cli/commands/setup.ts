@@ -20,6 +20,7 @@ export function addTo(program: Command): void {
       const changed = [
         ...applied.services.map((slug) => `service ${slug}`),
         ...(applied.notifications ? ['notifications'] : []),
+        ...applied.tokenIssuers.map((label) => `issuer ${label}`),
         ...applied.applicaties.map((label) => `applicatie ${label}`),
       ]
       print(options, applied, changed.length > 0 ? `Changed: ${changed.join(', ')}.` : 'Nothing to change.')

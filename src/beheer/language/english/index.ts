@@ -8,6 +8,7 @@ import { catalogiPages } from './catalogi-pages.ts'
 import { catalogiTables } from './catalogi-tables.ts'
 import { common } from './common.ts'
 import { imports } from './imports.ts'
+import { issuers } from './issuers.ts'
 import { notificaties } from './notificaties.ts'
 import { operations } from './operations.ts'
 import { settings } from './settings.ts'
@@ -24,6 +25,7 @@ const AREAS = [
   catalogiTables,
   common,
   imports,
+  issuers,
   notificaties,
   operations,
   settings,
