@@ -22,9 +22,16 @@ notifications:
   dienst: notificaties
   set: kort
   maxRetries: 9
+tokenIssuers:
+  - label: Keycloak
+    issuer: https://login.example.nl/realms/gemeente
+    audiences: [zaakstroom]
+    jwks: { keys: [{ kty: OKP, crv: Ed25519, x: 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo }] }
 applicaties:
   - label: Portaal
     clientIds: [portaal, portaal-test]
+    issuerClients:
+      - { issuer: "https://login.example.nl/realms/gemeente", clientId: portaal-keycloak }
     heeftAlleAutorisaties: true
     credentials:
       - { clientId: portaal, secret: "\${PORTAAL_SECRET}" }
@@ -42,6 +49,7 @@ t.test('a file sets services, notifications and applications, and then changes n
   t.same(await apply(t, test, FILE), {
     services: ['notificaties', 'selectielijst'],
     notifications: true,
+    tokenIssuers: ['Keycloak'],
     applicaties: ['Portaal', 'Lezer'],
   })
   t.match(await readSettings(test.parts.database.db as never), {
@@ -59,7 +67,7 @@ t.test('a file sets services, notifications and applications, and then changes n
   t.equal((await asClient('lezer', 'lezers geheim van tekst')).status, 200)
 
   const before = await everything(test)
-  t.same(await apply(t, test, FILE), { services: [], notifications: false, applicaties: [] })
+  t.same(await apply(t, test, FILE), { services: [], notifications: false, tokenIssuers: [], applicaties: [] })
   t.same(await everything(test), before)
 })
 
@@ -71,6 +79,7 @@ t.test('what the file says differently is changed, and only that', async (t) => 
     {
       services: [],
       notifications: false,
+      tokenIssuers: [],
       applicaties: ['Lezer 2'],
     },
   )
@@ -85,6 +94,7 @@ t.test('what the file says differently is changed, and only that', async (t) => 
     {
       services: [],
       notifications: false,
+      tokenIssuers: [],
       applicaties: ['Lezer 2'],
     },
   )
@@ -162,6 +172,8 @@ async function everything({ database: { sql } }: TestApp) {
     await sql`select * from applicatie order by id`,
     await sql`select * from autorisatie order by id`,
     await sql`select * from applicatie_secret order by id`,
+    await sql`select * from token_issuer order by id`,
+    await sql`select * from applicatie_issuer_client order by id`,
     await sql`select count(*) from audit`,
     await sql`select count(*) from notificatie`,
   ].map((rows) => JSON.stringify(rows))
