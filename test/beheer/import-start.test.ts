@@ -127,7 +127,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       t.match(text, /Deze kolommen worden niet gebruikt: <script>.*\(zonder naam\)/s),
     )
     await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, FILE))
-    await inAlleVormen(t, '/beheer/imports/nieuw', (text) => t.match(text, 'CSV-bestand'))
+    await inAlleVormen(t, '/beheer/imports/nieuw', (text) => t.match(text, 'Excel-werkmap'))
     await inAlleVormen(t, made, (text) => t.match(text, 'Het proefdraaien is bezig'))
     await test.runJobs()
     await inAlleVormen(t, made, (text) => t.match(text, /2 van de 3 rijen hebben een fout/))

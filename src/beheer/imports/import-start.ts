@@ -82,14 +82,15 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     scope.post('/imports/nieuw', options, async (request, reply) => {
       if (!request.isMultipart())
         throw new Problem(400, { detail: t('Dit formulier kwam niet compleet aan. Probeer het opnieuw.') })
+      const charset = { value: '' }
       try {
-        const uuid = await receive(request, reply)
+        const uuid = await receive(request, reply, charset)
         return await redirectWith(request, reply, `/imports/concept/${uuid}`)
       } catch (error) {
         if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
           throw new Problem(400, { detail: t('De verbinding is verbroken. Er is niets bewaard.') })
         if (!(error instanceof CsvError)) throw error
-        return showForm(reply.code(400), { bestand: `${reason(error.message)} ${ADVICE[error.code]}` })
+        return showForm(reply.code(400), { bestand: `${reason(error.message)} ${ADVICE[error.code]}` }, charset.value)
       }
     })
   })
@@ -236,41 +237,46 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     return redirectWith(request, reply, '/imports', t('Het bestand is weggegooid. Er is niets geïmporteerd.'))
   })
 
-  async function showForm(reply: FastifyReply, faults: FormFaults): Promise<FastifyReply> {
+  async function showForm(reply: FastifyReply, faults: FormFaults, charset = ''): Promise<FastifyReply> {
     return reply.page('import-new', {
       title: t('Import starten'),
       breadcrumbs: [LIST_PAGE],
       faults,
+      charset,
+      charsets: CHARSETS.map(({ name, label }) => [name, label]),
       columns: KOLOMMEN.map((name) => ({ name, ...COLUMNS[name] })),
       open: await openImport(),
       directoryFault: importBaseDirFault(config)?.reden,
     })
   }
 
-  /** Takes the file of the form in. The token comes before it. */
-  async function receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  /** Takes the file of the form in. The token and the charset come before it. */
+  async function receive(request: FastifyRequest, reply: FastifyReply, charset: { value: string }): Promise<string> {
     let token = ''
     const limits = { fields: 5, fieldBytes: 1000, fileBytes: config.minUploadSize }
     for await (const part of formParts(request, limits)) {
       if (part.type === 'field') {
         if (part.fieldname === '_csrf') token = String(part.value)
+        if (part.fieldname === 'tekenset' && CHARSETS.some(({ name }) => name === part.value))
+          charset.value = String(part.value)
         continue
       }
       await requireToken(request, reply, token)
       if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
-      return await accept(request, part)
+      return await accept(request, part, charset.value)
     }
     await requireToken(request, reply, token)
     throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
   }
 
-  async function accept(request: FastifyRequest, part: MultipartFile): Promise<string> {
+  async function accept(request: FastifyRequest, part: MultipartFile, charset: string): Promise<string> {
     const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
     return mutateFromPage(request, async (m) => {
       const { uuid, totaal, omvang } = await createDraft(m, part.file, {
         bestandsnaam,
         baseUrl: request.base,
         createdBy: signedIn(request).gebruikersnaam,
+        charset,
       })
       if (part.file.truncated)
         throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
@@ -326,8 +332,19 @@ const alreadyOne = () =>
   t(
     'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: zet het in de wachtrij, of start het als de andere import klaar is.',
   )
+/** By their names in the Encoding Standard. A byte order mark goes before what is chosen. */
+const CHARSETS = words(
+  [
+    { name: '', label: 'UTF-8, of wat het bestand zelf zegt' },
+    { name: 'windows-1252', label: 'windows-1252 (“CSV” van Excel in Windows)' },
+    { name: 'macintosh', label: 'macintosh (“CSV” van Excel op een oudere Mac)' },
+    { name: 'iso-8859-15', label: 'iso-8859-15' },
+    { name: 'utf-16le', label: 'UTF-16 zonder byte order mark' },
+  ],
+  'label',
+)
 const CHOOSE_AGAIN =
-  'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
+  'Kies hieronder in welke tekenset het staat, of sla het op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
 const ADVICE: Record<CsvError['code'], string> = words({
   parse_error: CHOOSE_AGAIN,
   'empty-file': 'Kies een CSV-bestand met een kopregel en ten minste één rij.',

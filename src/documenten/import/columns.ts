@@ -68,7 +68,8 @@ export const KOLOMMEN = Object.keys(COLUMNS) as Kolom[]
 // Sorted out once: this is read for every row.
 const LISTED = KOLOMMEN.map((kolom): { kolom: Kolom; column: Column } => ({ kolom, column: COLUMNS[kolom] }))
 const TEXTS = LISTED.flatMap(({ kolom, column }) => (column.kind === 'text' || column.kind === 'date' ? kolom : []))
-const DATES = LISTED.flatMap(({ kolom, column }) =>
+/** Those that hold a day. */
+export const DATES = LISTED.flatMap(({ kolom, column }) =>
   column.kind === 'date' || (column.kind === 'part' && column.date) ? kolom : [],
 )
 const VALUES = LISTED.flatMap(({ kolom, column }) => (column.kind === 'value' ? { kolom, ...column } : []))

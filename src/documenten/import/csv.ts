@@ -42,6 +42,21 @@ export async function readImportCsv(
   }
 }
 
+/** The same of rows that are no text: the first is the header. */
+export async function readImportRows(
+  rows: AsyncGenerator<string[]>,
+): Promise<{ kop: string[]; regels: AsyncIterable<string[]> }> {
+  try {
+    const header = await rows.next()
+    if (header.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
+    requireHeader(header.value)
+    return { kop: header.value, regels: rows }
+  } catch (error) {
+    await rows.return(undefined)
+    throw error
+  }
+}
+
 function parseRecords(
   records: Iterable<Buffer> | AsyncIterable<Buffer>,
   delimiter: Separator,

@@ -14,6 +14,7 @@ import { activateImport, copyInto, createImport, importFault, queueImport, waitF
 import { readImportNdjson } from './ndjson.ts'
 import { openNext } from './progress.ts'
 import type { ImportRow } from './rows.ts'
+import { looksLikeExcel, readImportXlsx } from './xlsx.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
 const TRIAL_ATTEMPTS = 4
@@ -36,8 +37,7 @@ export async function createDraft(
       yield chunk as Buffer
     }
   }
-  const read = /\.(ndjson|jsonl)$/i.test(values.bestandsnaam) ? readImportNdjson : readImportCsv
-  const { kop, regels, dialect } = await read(counted(), charset ? { charset } : {})
+  const { kop, regels, dialect } = await readUpload(counted(), values.bestandsnaam, charset)
   const { id, uuid } = await m.trx
     .insertInto('importDraft')
     .values({
@@ -56,6 +56,16 @@ export async function createDraft(
     .where('id', '=', id)
     .execute()
   return { uuid, totaal: lines.aantal, omvang }
+}
+
+/** A workbook is known by its first bytes, NDJSON by its name. */
+async function readUpload(upload: AsyncIterable<Uint8Array>, bestandsnaam: string, charset?: string) {
+  const { is, bytes } = await looksLikeExcel(upload)
+  if (is === 'xlsx') return readImportXlsx(bytes)
+  if (is === 'old')
+    throw new CsvError('parse_error', 'Dit is een Excel-bestand van voor 2007 (.xls), of een met een wachtwoord.')
+  const read = /\.(ndjson|jsonl)$/i.test(bestandsnaam) ? readImportNdjson : readImportCsv
+  return read(bytes, charset ? { charset } : {})
 }
 
 /** The rows of an import that did not become a document, ready to be tried again as a file of their own. */

@@ -70,14 +70,33 @@ export const imports: Record<string, string> = {
   'Wat erin staat': 'What it holds',
   Voorbeeld: 'Example',
   verplicht: 'required',
-  'Uit Excel: opslaan als “CSV UTF-8”. Met puntkomma’s of komma’s, en met een kopregel.':
-    'From Excel: save as “CSV UTF-8”. With semicolons or commas, and with a header line.',
   '{1} Zolang dit niet is opgelost, kan er geen import starten. Vraag het aan wie de server beheert.':
     '{1} As long as this has not been solved, no import can start. Ask whoever runs the server.',
   'Er staat al een import open:': 'An import is open already:',
   'import van {1}': 'import of {1}',
   '. Er kan er één tegelijk lopen. U kunt een bestand wel alvast klaarzetten, proefdraaien en in de wachtrij zetten: dan begint het vanzelf als het aan de beurt is.':
     '. Only one can run at a time. In the meantime you can prepare a file, do a dry run and put it in the queue: it then begins by itself when it is its turn.',
+  Tekenset: 'Charset',
+  'Alleen voor een CSV die niet in UTF-8 is opgeslagen. Staan er in de volgende stap vreemde tekens? Kies dan een andere.':
+    'Only for a CSV that was not saved in UTF-8. Are there strange characters in the next step? Then choose another one.',
+  'UTF-8, of wat het bestand zelf zegt': 'UTF-8, or what the file itself says',
+  'windows-1252 (“CSV” van Excel in Windows)': 'windows-1252 (“CSV” of Excel in Windows)',
+  'macintosh (“CSV” van Excel op een oudere Mac)': 'macintosh (“CSV” of Excel on an older Mac)',
+  'iso-8859-15': 'iso-8859-15',
+  'UTF-16 zonder byte order mark': 'UTF-16 without a byte order mark',
+  'CSV met puntkomma’s, komma’s of tabs, een Excel-werkmap (.xlsx, het eerste blad), of NDJSON. Met een kopregel.':
+    'CSV with semicolons, commas or tabs, an Excel workbook (.xlsx, its first sheet), or NDJSON. With a header line.',
+  'Welk bestand': 'Which file',
+  '(.xlsx): het eerste blad, tot 32 MB; datums, getallen en waar of onwaar mogen gewone cellen van Excel zijn. Het rapport is een CSV die Excel opent.':
+    '(.xlsx): its first sheet, up to 32 MB; dates, numbers and true or false may be ordinary cells of Excel. The report is a CSV that Excel opens.',
+  ': uit Excel liefst als “CSV UTF-8”. Datums mogen ook met de dag voorop: 1-5-2024. Lege rijen worden overgeslagen.':
+    ': from Excel preferably as “CSV UTF-8”. Dates may also have the day first: 1-5-2024. Empty rows are passed over.',
+  '(.ndjson of .jsonl): op elke regel een document als JSON, met de velden van de API en':
+    '(.ndjson or .jsonl): on each line a document as JSON, with the fields of the API and',
+  'Eén lege rij is overgeslagen.': 'One empty row was passed over.',
+  '{1} lege rijen zijn overgeslagen.': '{1} empty rows were passed over.',
+  'Lege rijen': 'Empty rows',
+  '{1}, overgeslagen': '{1}, passed over',
   'In de wachtrij zetten': 'Put in the queue',
   'In de wachtrij zetten zonder de foute rijen': 'Put in the queue without the wrong rows',
   'In de wachtrij ({1})': 'In the queue ({1})',
@@ -129,7 +148,7 @@ export const imports: Record<string, string> = {
   'Import annuleren': 'Cancel import',
   'Import verwijderen': 'Delete import',
   Verwerkt: 'Processed',
-  'Een import maakt van elke rij van een CSV-bestand een document. De inhoud komt uit bestanden die al op de server staan, in de importmap.':
+  'Een import maakt van elke rij van een bestand (CSV, Excel of NDJSON) een document. De inhoud komt uit bestanden die al op de server staan, in de importmap.':
     'An import makes a document of each row of a CSV file. The content comes from files that are on the server already, in the import directory.',
   'Klaargezet, nog niet gestart': 'Prepared, not started yet',
   'Klaargezette bestanden': 'Prepared files',
@@ -215,7 +234,8 @@ export const imports: Record<string, string> = {
   'Eigen nummer, uniek binnen de bronorganisatie. Leeg: wij maken er een.':
     'Number of your own, unique within the source organisation. Empty: we make one.',
   'RSIN van de organisatie, negen cijfers.': 'RSIN of the organisation, nine digits.',
-  'Dag waarop het document is gemaakt, jjjj-mm-dd.': 'Day on which the document was made, yyyy-mm-dd.',
+  'Dag waarop het document is gemaakt: jjjj-mm-dd, of d-m-jjjj.':
+    'Day on which the document was made: yyyy-mm-dd, or d-m-yyyy.',
   'Waaronder het document wordt gevonden.': 'What the document is found by.',
   'Zoals openbaar, intern of zaakvertrouwelijk. Leeg: die van het documenttype.':
     'Such as openbaar, intern or zaakvertrouwelijk. Empty: that of the document type.',
@@ -231,22 +251,23 @@ export const imports: Record<string, string> = {
     'Where the file is, counted from the import directory on the server.',
   'URL waar het origineel staat.': 'URL of where the original is.',
   'Waar het over gaat.': 'What it is about.',
-  'Dag van ontvangst, jjjj-mm-dd.': 'Day of receipt, yyyy-mm-dd.',
-  'Dag van verzending, jjjj-mm-dd.': 'Day of dispatch, yyyy-mm-dd.',
-  'true of false. Leeg: onbekend.': 'true or false. Empty: unknown.',
+  'Dag van ontvangst: jjjj-mm-dd, of d-m-jjjj.': 'Day of receipt: yyyy-mm-dd, or d-m-yyyy.',
+  'Dag van verzending: jjjj-mm-dd, of d-m-jjjj.': 'Day of dispatch: yyyy-mm-dd, or d-m-yyyy.',
+  'true of false, waar of onwaar, ja of nee. Leeg: onbekend.':
+    'true or false, waar or onwaar, ja or nee. Empty: unknown.',
   'Vorm van het document, zoals brief.': 'Form of the document, such as brief.',
   'analoog, digitaal of pki; samen met de datum.': 'analoog, digitaal or pki; together with the date.',
-  'Dag van ondertekening, jjjj-mm-dd.': 'Day of signing, yyyy-mm-dd.',
+  'Dag van ondertekening: jjjj-mm-dd, of d-m-jjjj.': 'Day of signing: yyyy-mm-dd, or d-m-yyyy.',
   'Van de controlesom, zoals sha_256; samen met waarde en datum.':
     'Of the checksum, such as sha_256; together with value and date.',
   'De controlesom. Het bestand moet erbij passen.': 'The checksum. The file has to match it.',
-  'Dag waarop zij is berekend, jjjj-mm-dd.': 'Day on which it was calculated, yyyy-mm-dd.',
+  'Dag waarop zij is berekend: jjjj-mm-dd, of d-m-jjjj.': 'Day on which it was calculated: yyyy-mm-dd, or d-m-yyyy.',
   'Omschrijving van het documenttype, zo nodig met het domein van zijn catalogus erachter: Brief (DEMO). Of zijn URL.':
     'Description of the document type, if need be with the domain of its catalogue behind it: Brief (DEMO). Or its URL.',
   'uuid van de zaak waar het document bij hoort.': 'uuid of the case that the document belongs to.',
   'Woorden met komma’s ertussen.': 'Words separated by commas.',
-  'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.':
-    'Save the file as CSV in UTF-8 (in Excel: “CSV UTF-8”), and choose it again. Nothing has been kept.',
+  'Kies hieronder in welke tekenset het staat, of sla het op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.':
+    'Choose below in which charset it is, or save the file as CSV in UTF-8 (in Excel: “CSV UTF-8”), and choose it again. Nothing has been kept.',
   'Kies een CSV-bestand met een kopregel en ten minste één rij.':
     'Choose a CSV file with a header line and at least one row.',
   'Voeg deze kolommen toe, ook als ze leeg blijven, en kies het bestand opnieuw. Er is niets bewaard.':

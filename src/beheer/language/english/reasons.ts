@@ -63,4 +63,12 @@ export const REASONS: Record<string, string> = {
     'in this file is no catalogue: name one to take it into',
   'in dit bestand staan meer catalogussen: noem er een om de typen in op te nemen':
     'in this file are several catalogues: name one to take the types into',
+  'Het bestand is geen Excel-werkmap die wij kunnen lezen.': 'The file is no Excel workbook that we can read.',
+  'Het Excel-bestand is uitgepakt te groot.': 'The Excel file is too large when it is unpacked.',
+  'Een Excel-bestand mag {1} MB groot zijn.': 'An Excel file may have {1} MB.',
+  'Rij {1} is groter dan {2} tekens.': 'Row {1} is larger than {2} characters.',
+  'Dit is een Excel-bestand van voor 2007 (.xls), of een met een wachtwoord.':
+    'This is an Excel file of before 2007 (.xls), or one with a password.',
+  'Wacht op zijn beurt: een andere import gaat voor.': 'Waits for its turn: another import goes first.',
+  'Er wachten al {1} imports.': '{1} imports wait already.',
 }

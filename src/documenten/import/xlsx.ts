@@ -1,0 +1,94 @@
+// Workbooks of Excel, from the pages: they become the rows that a CSV has, and its report is a CSV that Excel opens.
+import type { Readable } from 'node:stream'
+import { Worker } from 'node:worker_threads'
+import { DATES, placeOf } from './columns.ts'
+import { readImportRows } from './csv.ts'
+import { CsvError } from './csv-error.ts'
+import type { Dialect } from './dialect.ts'
+import { peek } from './peek.ts'
+import type { XlsxOrder, XlsxReply } from './xlsx-thread.ts'
+
+const MB = 1024 * 1024
+/** Of the file as it is sent: the whole of it is in memory while it is read. Some 300,000 rows. */
+const MOST_BYTES = 32 * MB
+const HEAP_MB = 384
+/** A thread that gives no rows for so long is busy with a file that was made to keep it busy. */
+const SILENT_MS = 60_000
+const MOST_RECORD = MB
+
+/** As Dutch Excel saves a CSV in UTF-8. */
+const AS_EXCEL: Dialect = { separator: ';', newline: '\r\n', sepLine: false, charset: 'utf-8', mark: true }
+
+const ZIP = 'PK\x03\x04'
+const OLD_OFFICE = '\xd0\xcf\x11\xe0' // also a workbook with a password
+
+/** What a file is by its first bytes, and all of its bytes again. */
+export async function looksLikeExcel(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ is: 'xlsx' | 'old' | 'other'; bytes: AsyncIterable<Buffer> }> {
+  const found = await peek(bytes, (read) => read.length >= ZIP.length)
+  const begin = found.ahead.toString('latin1', 0, ZIP.length)
+  return { is: begin === ZIP ? 'xlsx' : begin === OLD_OFFICE ? 'old' : 'other', bytes: found.bytes }
+}
+
+/**
+ * Reads the first sheet of a workbook. `regels` has to be read to its end or left, for the thread to end.
+ * @throws CsvError for what is no workbook, and for one that is made to be large
+ */
+export async function readImportXlsx(
+  bytes: AsyncIterable<Uint8Array> | Readable,
+): Promise<{ kop: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
+  const { kop, regels } = await readImportRows(rowsOfSheet(await whole(bytes)))
+  const days = DATES.map((kolom) => placeOf(kop, kolom))
+  async function* withDays() {
+    for await (const cells of regels) {
+      // A day that was made with NOW() has a time as well, which Excel does not show.
+      for (const place of days)
+        if (DAY_AND_TIME.test(cells[place] ?? '')) cells[place] = cells[place]?.slice(0, 10) ?? ''
+      yield cells
+    }
+  }
+  return { kop, regels: withDays(), dialect: AS_EXCEL }
+}
+
+const DAY_AND_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/
+
+async function whole(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of bytes) {
+    size += part.length
+    if (size > MOST_BYTES) throw new CsvError('parse_error', `Een Excel-bestand mag ${MOST_BYTES / MB} MB groot zijn.`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+async function* rowsOfSheet(bytes: Uint8Array): AsyncGenerator<string[]> {
+  const thread = new Worker(new URL('./xlsx-thread.ts', import.meta.url), {
+    workerData: { bytes, maxRecordBytes: MOST_RECORD } satisfies XlsxOrder,
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 16 },
+  })
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {}) // whoever waits hears of it
+  thread.on('error', (error: { code?: string }) =>
+    failed.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error),
+  )
+  try {
+    for (let done = false; !done; ) {
+      const said = Promise.withResolvers<XlsxReply>()
+      thread.once('message', said.resolve)
+      thread.postMessage('next')
+      const silent = setTimeout(() => failed.reject(tooLarge()), SILENT_MS)
+      const reply = await Promise.race([said.promise, failed.promise]).finally(() => clearTimeout(silent))
+      if ('fault' in reply) throw new CsvError('parse_error', reply.fault)
+      yield* reply.rows
+      done = reply.done
+    }
+  } finally {
+    await thread.terminate()
+  }
+}
+
+const tooLarge = () => new CsvError('parse_error', 'Het Excel-bestand is uitgepakt te groot.')

@@ -1,0 +1,147 @@
+// Workbooks of Excel in the pages: the rows that a CSV would have, a report as CSV, and bounds on what one costs.
+// In a process of its own, because it measures memory.
+import t from 'tap'
+import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { BASE, givenInformatieobjecttype } from '../app.ts'
+import { DOCUMENTEN, givenFile, goodRow, type Rij, readReport } from '../documenten/importing.ts'
+import { type Cell, repeated, SHEET, SHEET_END, STRINGS, workbook } from '../documenten/workbook.ts'
+import { memoryInUse } from '../memory.ts'
+import { setUpPages } from './browser.ts'
+import { asClient } from './import-pages.ts'
+
+t.setTimeout(580_000)
+const test = await setUpPages(t, { PUBLIC_URL: BASE }, false)
+const type = await givenInformatieobjecttype(test)
+await givenFile(test, 'brief.txt', 'inhoud')
+const pages = await asClient(test, 'operator')
+
+const MAY_1 = 45413 // 2024-05-01, as Excel counts days
+const rowOf = (values: Record<string, Cell> = {}): Cell[] => {
+  const good: Rij = goodRow(type, 'brief.txt')
+  return KOLOMMEN.map((kolom) => (kolom in values ? values[kolom]! : good[kolom] || null))
+}
+
+async function conceptOf(bytes: Buffer, name = 'rijen.xlsx'): Promise<string> {
+  const response = await pages.upload(new Uint8Array(bytes), name)
+  const to = response.headers.get('location')
+  if (!to?.includes('/concept/')) throw new Error(`${response.status}: ${refusalIn(await response.text())}`)
+  return to
+}
+
+const refusalIn = (html: string) => /class="fout"[^>]*>([^<]+)</.exec(html)?.[1] ?? html
+
+t.test(
+  'cells become what somebody would type: days, booleans, whole numbers, and rows in between are passed over',
+  async (t) => {
+    const to = await conceptOf(
+      await workbook([
+        undefined,
+        [...KOLOMMEN, 'eigen'],
+        [
+          ...rowOf({
+            creatiedatum: { day: MAY_1 },
+            verzenddatum: { day: MAY_1 + 0.75 },
+            indicatieGebruiksrecht: false,
+            bestandsomvang: 6,
+            identificatie: 20240001,
+            titel: { inline: 'Brief & één' },
+          }),
+          1.5,
+        ],
+        undefined,
+        [null, '  '],
+        rowOf({ titel: '007', ontvangstdatum: '2-5-2024' }),
+        rowOf({ titel: '', creatiedatum: true }),
+      ]),
+    )
+    await test.runJobs()
+    const concept = await (await pages.get(to)).text()
+    t.match(concept, /2 lege rijen/)
+    t.match(concept, /1 van de 3 rijen/)
+    const started = (await pages.post(`${to}/starten`)).headers.get('location')!
+    await test.runJobs()
+    const { body } = await test.call('GET', `${DOCUMENTEN}?ordering=titel`)
+    t.match(
+      body.results.find(({ titel }: { titel: string }) => titel === 'Brief & één'),
+      {
+        identificatie: '20240001',
+        creatiedatum: '2024-05-01',
+        verzenddatum: '2024-05-01',
+        indicatieGebruiksrecht: false,
+        bestandsomvang: 6,
+      },
+    )
+    t.match(
+      body.results.find(({ titel }: { titel: string }) => titel === '007'),
+      { ontvangstdatum: '2024-05-02' },
+      'a text stays as it is',
+    )
+    const answer = await pages.get(`${started}/rapport`)
+    t.match(answer.headers.get('content-type'), 'text/csv; charset=utf-8')
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    t.equal(bytes.subarray(0, 3).toString('hex'), 'efbbbf')
+    const rows = await readReport(bytes.toString())
+    t.match(rows, [
+      { eigen: '1.5', bestandsomvang: '6', creatiedatum: '2024-05-01', resultaat: 'Geïmporteerd' },
+      { resultaat: 'Geïmporteerd' },
+      { creatiedatum: 'true', opmerking: /titel: Dit veld is verplicht/ },
+    ])
+    const failed = await (await pages.get(`${started}/niet-geimporteerd`)).text()
+    t.equal(failed.split('\r\n').length, 3, 'a header and the one row')
+  },
+)
+
+t.test('what is no workbook says so', async (t) => {
+  for (const [bytes, says] of [
+    [Buffer.from('PK\x03\x04 and nothing that follows'), /geen Excel-werkmap/],
+    [Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1'), /wachtwoord/],
+    [await workbook([['titel', 'auteur']]), /ontbreken: uuid/],
+    [await workbook([]), /leeg/],
+    [await workbook([[...KOLOMMEN]]), /geen rijen/],
+  ] as const)
+    await t.rejects(conceptOf(bytes), { message: says })
+})
+
+t.test('workbooks that are made to be large are refused, in bounded memory and time', async (t) => {
+  const row = '<row><c t="s"><v>0</v></c></row>'
+  const bombs: [what: string, bytes: Buffer][] = [
+    [
+      'shared texts',
+      await workbook([], {
+        strings: repeated(STRINGS, '<si><t>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</t></si>', 300, '</sst>'),
+      }),
+    ],
+    ['one sheet', await workbook([], { sheet: repeated(SHEET, row, 1100, SHEET_END) })],
+    ['rows', await workbook([[...KOLOMMEN]], { sheet: repeated(SHEET, '<row/>', 20, SHEET_END) })],
+    [
+      'one text',
+      await workbook([], {
+        sheet: repeated(
+          `${SHEET}<row r="1"><c r="A1" t="inlineStr"><is><t>`,
+          'aaaaaaaaaaaaaaaa',
+          100,
+          `</t></is></c></row>${SHEET_END}`,
+        ),
+      }),
+    ],
+    ['columns', await workbook([], { sheet: repeated(SHEET, '<row><c r="XFD1"><v>1</v></c></row>', 2, SHEET_END) })],
+  ]
+  for (const [what, bytes] of bombs) {
+    t.ok(bytes.length < 5 * 1024 * 1024, `${what}: ${bytes.length} bytes`)
+    const before = memoryInUse()
+    let peak = before
+    const watch = setInterval(() => {
+      peak = Math.max(peak, memoryInUse())
+    }, 50)
+    const began = performance.now()
+    await t.rejects(conceptOf(bytes), { message: /te groot|is groter dan|ontbreken|meer dan|leeg/ }, what)
+    clearInterval(watch)
+    const [grown, ms] = [Math.round(peak - before), Math.round(performance.now() - began)]
+    t.comment(`${what}: ${grown} MB, ${ms} ms`)
+    t.ok(grown < 600, `${what}: ${grown} MB`)
+    t.ok(ms < 150_000, `${what}: ${ms} ms`)
+  }
+  const [left] = await test.database
+    .sql`select count(*)::int as count from import_draft_row r join import_draft d on d.id = r.concept_id where d.totaal = 0`
+  t.equal(left!.count, 0)
+})
