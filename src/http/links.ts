@@ -119,6 +119,16 @@ export function localUuid(url: string, base: string, resource: Resource): string
   return target.kind === 'ours' && target.resource === resource ? target.uuid : undefined
 }
 
+/** The same in a job, which has no request that says which addresses are ours. */
+export function localUuidAt(url: string, base: string, config: Config, resource: Resource): string | undefined {
+  const own = ownAddresses(base, otherAddresses(config))
+  return localUuid(
+    inOneForm(url, own, OF_THE_APIS, () => {}),
+    base,
+    resource,
+  )
+}
+
 /**
  * Our address as the caller knows it. Without PUBLIC_URL the request's own host counts, but only a local one: a made-up
  * Host header must not end up in links.

@@ -1,7 +1,8 @@
 // What another of our own addresses names is ours; answers have PUBLIC_URL.
 import t from 'tap'
 import { switchOver, type Takeover } from '../../src/overnemen/takeover.ts'
-import { givenCatalogus, givenZaaktype, testApp, zaaktypeBody } from '../app.ts'
+import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, testApp, zaaktypeBody } from '../app.ts'
+import { csvText, givenFile, goodRow, runImport } from '../documenten/importing.ts'
 import { until } from '../until.ts'
 import { CRS, faultsOf, ZAKEN, zaakBody } from '../zaken/given.ts'
 
@@ -30,6 +31,28 @@ t.test('a type by any of our own addresses is the same type, in bodies and filte
   }
   const other = await test.call('POST', `${ZAKEN}/zaken`, zaakBody(`https://ander.example.nl${given}`), CRS)
   t.same(faultsOf(other), ['zaaktype: bad-url'])
+})
+
+t.test('a row of an import names its type by any of our addresses', async (t) => {
+  const PUBLIC = 'https://zaken.example.nl/zgw'
+  const test = await testApp(t, { PUBLIC_URL: PUBLIC, OWN_URLS: 'http://intern:8080/oud, https://tweede.example.nl' })
+  const type = await givenInformatieobjecttype(test)
+  await test.database.sql`update informatieobjecttype set concept = false`
+  const path = new URL(type).pathname.replace(/^\/zgw/, '')
+  await givenFile(test, 'brief.txt')
+  const types = [
+    type,
+    `http://INTERN:8080/oud${path}`,
+    `https://tweede.example.nl:443${path}`,
+    `https://ander.example.nl${path}`,
+  ]
+  const { rows } = await runImport(test, csvText(types.map((url) => goodRow(url, 'brief.txt'))))
+  t.match(rows, [
+    { resultaat: 'Geïmporteerd', informatieobjecttype: types[0] },
+    { resultaat: 'Geïmporteerd', informatieobjecttype: types[1] },
+    { resultaat: 'Geïmporteerd', informatieobjecttype: types[2] },
+    { opmerking: /^informatieobjecttype: / },
+  ])
 })
 
 t.test('an autorisatie may name a type by any of our addresses, and has to name one that is there', async (t) => {

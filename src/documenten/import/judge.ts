@@ -2,13 +2,14 @@
 // and documents before it.
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Config } from '../../config.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
 import type { Db } from '../../database/database.ts'
 import { readInput } from '../../http/input.ts'
-import { localUuid } from '../../http/links.ts'
+import { localUuidAt } from '../../http/links.ts'
 import { Metagegevens } from '../document/columns.ts'
 import { gebruiksrechtFault, statusFault } from '../rules.ts'
-import { publishedFault, type UnpublishedTypes } from '../type.ts'
+import { publishedFault } from '../type.ts'
 import { columnOf, rowToDocument, valuesOf } from './columns.ts'
 import { isNdjson, lineToDocument } from './ndjson.ts'
 
@@ -62,12 +63,16 @@ function readFields(body: Record<string, unknown>, report: (fault: InvalidParam)
 /** The checks of the type: one query, however many rows. */
 export async function judgeTypes(
   db: Db,
-  config: UnpublishedTypes,
+  config: Config,
   base: string,
   rows: ReadRow[],
   faults: Map<number, string>,
 ): Promise<TypedRow[]> {
-  const typeUuid = (url: string) => localUuid(url, base, 'informatieobjecttype')
+  const uuids = new Map<string, string | undefined>() // many rows have one type
+  const typeUuid = (url: string) => {
+    if (!uuids.has(url)) uuids.set(url, localUuidAt(url, base, config, 'informatieobjecttype'))
+    return uuids.get(url)
+  }
   const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
   if (wanted.length === 0) {
     for (const { nummer } of rows) faults.set(nummer, NO_TYPE)

@@ -3,6 +3,48 @@ import type { Mutant } from '../mutant.ts'
 
 export const DOCUMENTEN: Mutant[] = [
   {
+    what: 'a day of an import is read with the day first',
+    file: 'src/documenten/import/columns.ts',
+    search: "const [, day = '', month = '', year = '']",
+    replace: "const [, month = '', day = '', year = '']",
+    tests: ['test/documenten/import-dialects.test.ts'],
+  },
+  {
+    what: 'a year of two digits is refused',
+    file: 'src/documenten/import/columns.ts',
+    search: 'if (year.length === 2)',
+    replace: 'if (Math.random() > 2)',
+    tests: ['test/documenten/import-dialects.test.ts'],
+  },
+  {
+    what: 'ONWAAR is false',
+    file: 'src/documenten/import/columns.ts',
+    search: "['false', 'onwaar', 'nee', '0'].map((word) => [word, false]",
+    replace: "['false', 'onwaar', 'nee', '0'].map((word) => [word, true]",
+    tests: ['test/documenten/import-dialects.test.ts'],
+  },
+  {
+    what: 'empty rows of an import are passed over',
+    file: 'src/documenten/import/csv.ts',
+    search: 'if (isEmptyRow(cells)) {',
+    replace: 'if (Math.random() > 2) {',
+    tests: ['test/documenten/import-dialects.test.ts'],
+  },
+  {
+    what: 'parts of a workbook that are read as a whole are bounded',
+    file: 'src/documenten/import/xlsx-thread.ts',
+    search: 'if (all > MOST_BYTES || (!isSheet && entry.uncompressedSize > MOST_SMALL_BYTES)) throw tooLarge()',
+    replace: '',
+    tests: ['test/beheer/import-xlsx.test.ts'],
+  },
+  {
+    what: 'a row of an import names its type by any of our addresses',
+    file: 'src/documenten/import/judge.ts',
+    search: "localUuidAt(url, base, config, 'informatieobjecttype')",
+    replace: "localUuidAt(url, base, { ...config, ownUrls: [] }, 'informatieobjecttype')",
+    tests: ['test/http/own-addresses.test.ts'],
+  },
+  {
     what: 'versions that were replaced are not counted',
     file: 'src/documenten/document/read.ts',
     search: 'v.enkelvoudiginformatieobject_id = e.id and v.versie < e.versie',
