@@ -77,6 +77,9 @@ export const imports: Record<string, string> = {
   '. Er kan er één tegelijk lopen. U kunt een bestand wel alvast klaarzetten, proefdraaien en in de wachtrij zetten: dan begint het vanzelf als het aan de beurt is.':
     '. Only one can run at a time. In the meantime you can prepare a file, do a dry run and put it in the queue: it then begins by itself when it is its turn.',
   Tekenset: 'Charset',
+  Excel: 'Excel',
+  CSV: 'CSV',
+  NDJSON: 'NDJSON',
   'Alleen voor een CSV die niet in UTF-8 is opgeslagen. Staan er in de volgende stap vreemde tekens? Kies dan een andere.':
     'Only for a CSV that was not saved in UTF-8. Are there strange characters in the next step? Then choose another one.',
   'UTF-8, of wat het bestand zelf zegt': 'UTF-8, or what the file itself says',
