@@ -16,7 +16,7 @@ import { mutator } from '../src/core/mutate.ts'
 import { openDatabase } from '../src/database/database.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { figure } from './figures.ts'
-import { chooseScenario, cpuTimes, delivered, drive, quantile, type Scenario, startStack } from './stack.ts'
+import { chooseScenario, cpuTimes, delivered, drive, quantile, type Scenario, type Stack, startStack } from './stack.ts'
 import { benchSubscribers } from './subscribers.ts'
 
 export async function bench(argv: string[]): Promise<void> {
@@ -26,6 +26,7 @@ export async function bench(argv: string[]): Promise<void> {
       seconds: { type: 'string', default: '60' },
       clients: { type: 'string', default: '10,20,40' },
       pressure: { type: 'boolean', default: false },
+      keys: { type: 'boolean', default: false },
       subscribers: { type: 'string' },
       rate: { type: 'string', default: '20' },
       burst: { type: 'string', default: '10000' },
@@ -35,6 +36,7 @@ export async function bench(argv: string[]): Promise<void> {
   if (values.help) {
     console.log(
       'Options: --seconds 60 (per number of clients), --clients 10,20,40, --pressure (two processes burn CPU)\n' +
+        'What an Idempotency-Key costs: --keys (in turns with creates without)\n' +
         'To abonnementen: --subscribers 20 (3 or more), --seconds 60 at --rate 20 (zaken/s), --burst 10000 (messages)',
     )
     return
@@ -52,6 +54,7 @@ export async function bench(argv: string[]): Promise<void> {
   const stack = await startStack(receiver.root)
   try {
     const scenario = await chooseScenario(stack)
+    if (values.keys) return await pairKeys(stack, scenario, Number(values.seconds))
     console.log(
       `creating: ${scenario.name}; ${values.seconds} s each${values.pressure ? '; two processes burn CPU' : ''}`,
     )
@@ -112,6 +115,30 @@ export async function bench(argv: string[]): Promise<void> {
     await stack.stop()
     await receiver.stop()
   }
+}
+
+/** Creates with a key and without, in turns of two seconds: what else the machine does hits both. */
+async function pairKeys(stack: Stack, scenario: Scenario, seconds: number): Promise<void> {
+  const clients = 20
+  const without = { count: 0, seconds: 0, cpu: 0 }
+  const keyed = { count: 0, seconds: 0, cpu: 0 }
+  await drive(stack, scenario, clients, 2000)
+  for (let round = 0; round < seconds / 4; round++)
+    for (const of of round % 2 === 0 ? [without, keyed] : [keyed, without]) {
+      const before = await cpuTimes(stack)
+      const made = await drive(stack, scenario, clients, 2000, of === keyed)
+      const after = await cpuTimes(stack)
+      of.count += made.count
+      of.seconds += made.seconds
+      of.cpu += after.api + after.postgres - before.api - before.postgres
+    }
+  const rate = (of: typeof keyed) => of.count / of.seconds
+  const cpu = (of: typeof keyed) => of.cpu / of.count
+  console.log(
+    `without a key ${rate(without).toFixed(0)}/s, ${cpu(without).toFixed(3)} ms of CPU in api and database each`,
+  )
+  console.log(`with a key    ${rate(keyed).toFixed(0)}/s, ${cpu(keyed).toFixed(3)} ms`)
+  figure('rate of creates with a key, of those without', (rate(keyed) / rate(without)).toFixed(3), '0.95 or more')
 }
 
 /** Processes that do nothing but use the machine. */

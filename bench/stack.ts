@@ -131,7 +131,8 @@ async function ready(child: ChildProcess, address: string): Promise<void> {
 }
 
 /** Creates without pause from so many clients at once; an answer other than 201 counts as refused. */
-export async function drive(stack: Stack, scenario: Scenario, clients: number, ms: number) {
+/** @param isKeyed each request has an Idempotency-Key of its own */
+export async function drive(stack: Stack, scenario: Scenario, clients: number, ms: number, isKeyed = false) {
   const pool = new Pool(stack.address, { connections: clients, pipelining: 1 })
   const headers = { authorization: `Bearer ${stack.token}`, 'content-type': 'application/json', ...scenario.headers }
   const began = performance.now()
@@ -139,7 +140,8 @@ export async function drive(stack: Stack, scenario: Scenario, clients: number, m
   let refused = 0
   const client = async () => {
     while (performance.now() - began < ms) {
-      const { status, text } = await post(pool, scenario.path, headers, JSON.stringify(scenario.body()))
+      const sent = isKeyed ? { ...headers, 'idempotency-key': randomUUID() } : headers
+      const { status, text } = await post(pool, scenario.path, sent, JSON.stringify(scenario.body()))
       if (status === 201) count++
       else if (refused++ === 0) console.error(`refused: ${status} ${text.slice(0, 500)}`)
     }

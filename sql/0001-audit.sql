@@ -107,3 +107,38 @@ end;
 $$;
 create trigger setting_changed after insert or update or delete or truncate on setting
   for each statement execute function notify_setting_change();
+
+create table idempotency_key (
+  applicatie_uuid uuid not null,
+  key text not null constraint idempotency_key_key_check check (length(key) between 1 and 255),
+  fingerprint bytea not null constraint idempotency_key_fingerprint_check check (length(fingerprint) = 32),
+  status smallint,
+  answer text,
+  made jsonb,
+  created_at timestamptz not null default now(),
+  constraint idempotency_key_pkey primary key (applicatie_uuid, key)
+);
+create index idempotency_key_created_at_idx on idempotency_key (created_at);
+comment on table idempotency_key is 'Requests that came with an Idempotency-Key, each written in the transaction of its change, with what a repetition of it gets. Removed after IDEMPOTENCY_KEY_HOURS.';
+comment on column idempotency_key.applicatie_uuid is 'The application that sent it: keys of others are other keys.';
+comment on column idempotency_key.key is 'What the client called it.';
+comment on column idempotency_key.fingerprint is 'SHA-256 of the method, the address and the body.';
+comment on column idempotency_key.status is 'HTTP status of a refusal, and else 200; empty while other servers are asked.';
+comment on column idempotency_key.answer is 'What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.';
+comment on column idempotency_key.made is 'Members of that which the database made.';
+comment on column idempotency_key.created_at is 'When it was kept.';
+
+create function remove_keys(term interval, most_of_one bigint, portion integer) returns integer language sql as $$
+  with crowded as materialized (
+    select applicatie_uuid, count(*) - most_of_one as beyond from idempotency_key group by 1 having count(*) > most_of_one
+  ), old as materialized (
+    (select applicatie_uuid, key from idempotency_key where created_at < now() - term order by created_at limit portion)
+    union
+    select k.applicatie_uuid, k.key from crowded c cross join lateral (
+      select applicatie_uuid, key from idempotency_key i where i.applicatie_uuid = c.applicatie_uuid
+      order by created_at limit least(c.beyond, portion)) k
+  ), removed as (
+    delete from idempotency_key i using old o where i.applicatie_uuid = o.applicatie_uuid and i.key = o.key returning 1
+  ) select count(*)::integer from removed
+$$;
+comment on function remove_keys is 'Removes a portion of the keys whose term is over, and of those beyond what one application may have, the oldest first. Returns how many.';

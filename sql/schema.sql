@@ -662,6 +662,21 @@ create table gebruiksrecht (
 );
 CREATE INDEX gebruiksrecht_enkelvoudiginformatieobject_id_idx ON gebruiksrecht USING btree (enkelvoudiginformatieobject_id);
 
+-- Requests that came with an Idempotency-Key, each written in the transaction of its change, with what a repetition of it gets. Removed after IDEMPOTENCY_KEY_HOURS.
+create table idempotency_key (
+  answer text, -- What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.
+  applicatie_uuid uuid not null, -- The application that sent it: keys of others are other keys.
+  created_at timestamp with time zone not null default now(), -- When it was kept.
+  fingerprint bytea not null, -- SHA-256 of the method, the address and the body.
+  key text not null, -- What the client called it.
+  made jsonb, -- Members of that which the database made.
+  status smallint, -- HTTP status of a refusal, and else 200; empty while other servers are asked.
+  constraint idempotency_key_pkey PRIMARY KEY (applicatie_uuid, key),
+  constraint idempotency_key_fingerprint_check CHECK ((length(fingerprint) = 32)),
+  constraint idempotency_key_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
+);
+CREATE INDEX idempotency_key_created_at_idx ON idempotency_key USING btree (created_at);
+
 -- Bulk imports of documents.
 create table import (
   applicatie_uuid text not null default ''::text, -- Application that made it.
@@ -3274,6 +3289,24 @@ begin
   from counts_of_parts(old.id);
   return old;
 end $function$;
+
+-- Removes a portion of the keys whose term is over, and of those beyond what one application may have, the oldest first. Returns how many.
+CREATE OR REPLACE FUNCTION remove_keys(term interval, most_of_one bigint, portion integer)
+ RETURNS integer
+ LANGUAGE sql
+AS $function$
+  with crowded as materialized (
+    select applicatie_uuid, count(*) - most_of_one as beyond from idempotency_key group by 1 having count(*) > most_of_one
+  ), old as materialized (
+    (select applicatie_uuid, key from idempotency_key where created_at < now() - term order by created_at limit portion)
+    union
+    select k.applicatie_uuid, k.key from crowded c cross join lateral (
+      select applicatie_uuid, key from idempotency_key i where i.applicatie_uuid = c.applicatie_uuid
+      order by created_at limit least(c.beyond, portion)) k
+  ), removed as (
+    delete from idempotency_key i using old o where i.applicatie_uuid = o.applicatie_uuid and i.key = o.key returning 1
+  ) select count(*)::integer from removed
+$function$;
 
 -- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
 CREATE OR REPLACE FUNCTION skip_besluitnummers(day date)

@@ -33,6 +33,7 @@ import { checkContent } from './http/content.ts'
 import { allowOrigins } from './http/cors.ts'
 import { serveFaultPages } from './http/fault-pages.ts'
 import { header } from './http/header.ts'
+import { registerKeys, sendFailure } from './http/idempotency.ts'
 import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
 import { addressesFor, ownAddress, requestBase } from './http/links.ts'
@@ -196,7 +197,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     if (version) reply.header('api-version', version)
   })
   // Before the first route, which is the one of CORS: a route keeps the handler of the moment that it is made.
-  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.setErrorHandler((error, request, reply) => sendFailure(parts.database, request, reply, error))
   await allowOrigins(app, parts.config)
   const requestLog = plainLog(parts.log)
   app.addHook('onResponse', async (request, reply) => {
@@ -227,7 +228,8 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
   const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
   registerAccess(app, parts)
-  checkContent(app, () => false)
+  registerKeys(app, parts.config)
+  checkContent(app, (request) => request.actor?.key !== undefined)
   sharePlaces(app, parts.config.databasePoolSize)
   validateInTurn(app)
   registerHealth(app, { ...parts, stopping: () => stopping })

@@ -21,6 +21,7 @@ import { removeBytes } from './remove-bytes.ts'
 import { removeDraft } from './remove-draft.ts'
 import { removeFile } from './remove-file.ts'
 import { removeImport } from './remove-import.ts'
+import { removeKeys } from './remove-keys.ts'
 import { removeRelation } from './remove-relation.ts'
 import { replayMessages } from './replay-messages.ts'
 import { retention } from './retention.ts'
@@ -46,6 +47,7 @@ export function taskList(parts: TaskParts): Tasks {
     'remove-file': removeFile(parts),
     'remove-bytes': removeBytes(parts),
     'fold-counts': foldCounts(parts),
+    'remove-keys': removeKeys(parts),
     'replay-messages': replayMessages(mutate),
     'remove-abonnementen': removeAbonnementen(parts.database),
     'block-abonnementen': blockAbonnementen(parts),
@@ -74,6 +76,7 @@ function underOrigins(tasks: Tasks): Tasks {
 /** What runs at set moments. Those that nobody was there for are made up once. */
 export const PERIODIC: Periodic[] = [
   { task: 'retention', every: '1 day', from: `2000-01-01T${DAILY_AT}Z` },
+  { task: 'remove-keys', every: '1 hour', from: '2000-01-01T00:00Z' },
   { task: 'fold-counts', every: '1 minute', from: '2000-01-01T00:00Z' },
   { task: 'block-abonnementen', every: '1 minute', from: '2000-01-01T00:00Z' },
 ]

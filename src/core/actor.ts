@@ -1,4 +1,5 @@
 import type { Precondition } from './precondition.ts'
+import type { RequestKey } from './request-key.ts'
 import type { Vertrouwelijkheidaanduiding } from './vertrouwelijkheidaanduiding.ts'
 
 /** The last three are of other services: rights in them are kept for whoever asks, and mean nothing here. */
@@ -35,4 +36,6 @@ export type Actor = {
   origin: Origin | null
   /** What the request asks of the state of what it changes. */
   precondition?: Precondition
+  /** Under which the request may be repeated. */
+  key?: RequestKey
 }

@@ -402,6 +402,15 @@ export const PROBLEM_CODES = {
     ],
     example: 'Retry-After: 5',
   },
+  'idempotency-key-reused': {
+    status: 422,
+    cause: [
+      'De Idempotency-Key hoort al bij een andere aanvraag van deze applicatie.',
+      'The Idempotency-Key belongs to another request of this applicatie already.',
+    ],
+    remedy: ['Neem voor elke aanvraag een nieuwe sleutel.', 'Take a new key for each request.'],
+    example: 'POST /zaken (Idempotency-Key van een eerdere zaak)',
+  },
   outcome_unknown: {
     status: 503,
     cause: [
@@ -409,8 +418,8 @@ export const PROBLEM_CODES = {
       'The connection to the database broke at the commit: it may have been done.',
     ],
     remedy: [
-      'Ga eerst na of het is gelukt, bijvoorbeeld op je eigen identificatie.',
-      'Ask first whether it was done, for instance by your own identificatie.',
+      'Stuur het opnieuw met dezelfde Idempotency-Key. Zonder die, ga eerst na of het is gelukt.',
+      'Send it again with the same Idempotency-Key. Without one, ask first whether it was done.',
     ],
     example: 'POST /zaken {"identificatie": "ZAAK-2026-0001"}',
   },

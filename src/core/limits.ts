@@ -35,6 +35,8 @@ export const LIMITS = {
   faults: 100,
   /** An answer up to this size is sent whole, a larger one as a stream. Characters of JSON. */
   wholeAnswerBytes: 1024 * 1024,
+  /** The answer that is kept of a request with an Idempotency-Key, and such requests whose answer is not there yet of one client. */
+  keptAnswer: 1024 * 1024,
   /** Rows of an unpaginated list that are read at first: nearly all such lists are shorter. */
   firstPortion: 200,
   /** Rows that are read at first where one may hold 64 kB of somebody's data: as values it takes ten times as much. */

@@ -17,7 +17,9 @@ import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import type { Actor, Component } from './actor.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
+import { claimKey, endKey, findKept, isKnownKey, keyOf } from './idempotency.ts'
 import { requireJudged } from './precondition.ts'
+import { toProblem } from './problem.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
 
 export type { Actie, Change } from './records.ts'
@@ -39,6 +41,10 @@ export type Mutation = {
   announce(event: CloudEvent): void
   /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
   unrecorded(reason: string): void
+  /** The request is answered later, after another `mutate`, with what this one would give: who repeats it has to wait for that. */
+  claimKey(later: unknown): Promise<void>
+  /** What another `mutate` claimed was done, or taken back. */
+  endKey(isDone: boolean): Promise<void>
   enqueue<Name extends keyof GraphileWorker.Tasks & string>(
     name: Name,
     payload: GraphileWorker.Tasks[Name],
@@ -90,11 +96,24 @@ export function mutator(
       try {
         return await once(database, actor, work, attempt, { announces, cloudEvents, committed })
       } catch (error) {
+        const kept = await keptAnswer<T>(database, actor, error)
+        if (kept) return kept.answer
+        if (isKnownKey(error) && attempt < 3) continue // it was kept, and its term was over
         if (!isConflict(error) || attempt >= (isStalePlan(error) ? STALE_PLANS : 3)) throw error
         if (!isStalePlan(error)) await sleep(10 * attempt * (1 + Math.random())) // lets the other change finish first
       }
     }
   }
+}
+
+/**
+ * What the request got the first time, when this failure may come of that it was done before.
+ * @throws what `findKept` throws
+ */
+async function keptAnswer<T>({ sql }: Database, actor: Actor, error: unknown): Promise<{ answer: T } | undefined> {
+  const key = keyOf(actor)
+  if (!key || isConflict(error) || !(isKnownKey(error) || toProblem(error).status < 500)) return undefined
+  return (await findKept(sql, actor, key)) as { answer: T } | undefined
 }
 
 async function once<T>(
@@ -108,6 +127,7 @@ async function once<T>(
   const changes: Change[] = []
   const events = new Map<string, CloudEvent>()
   let accounted = false
+  let key = keyOf(actor) // as long as nothing is kept for it
   const transaction = await openTransaction(database)
   let builder: Db | undefined // made when it is asked for: much is written without
   const trx = () => {
@@ -140,6 +160,14 @@ async function once<T>(
     unrecorded: () => {
       accounted = true
     },
+    claimKey: async (later) => {
+      if (key) await claimKey(transaction.sql, actor, key, later)
+      key = undefined
+    },
+    endKey: async (isDone) => {
+      if (actor.key) await endKey(transaction.sql, actor.applicatieUuid, actor.key.text, isDone)
+      key = undefined
+    },
     enqueue: (name, payload, options) => enqueue(trx(), name, payload, options),
   }
   /** When the change is one statement: the row that it makes. */
@@ -157,7 +185,7 @@ async function once<T>(
     }
     if (alone) {
       isEnding = true
-      const { nieuw } = await madeOf(alone, insertAndRecord(transaction.connection, actor, mark, alone))
+      const { nieuw } = await madeOf(alone, insertAndRecord(transaction.connection, actor, mark, alone, key))
       answer = { ...alone.change.nieuw, ...nieuw }
     } else {
       if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
@@ -167,7 +195,7 @@ async function once<T>(
       const chosen =
         typeof cloudEvents === 'function' && told.length > 0 ? await cloudEvents(transaction.sql, told) : told
       isEnding = true
-      const records = writeRecords(transaction, actor, mark, announced, chosen)
+      const records = writeRecords(transaction, actor, mark, announced, chosen, key && { key, answer })
       await transaction.commit(records)
     }
     transaction.release()
@@ -176,6 +204,7 @@ async function once<T>(
     if (!isEnding || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error
     if (alone) answer = await recordedAnswer(database, mark)
   }
+  if (actor.key) actor.key.isKept = true
   const made = alone ? [alone.change] : changes
   committed(accounted ? undefined : new Set(made.map(({ component }) => component)))
   return answer as T

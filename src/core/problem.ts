@@ -164,6 +164,12 @@ export const KINDS: Record<number, Kind> & Record<400 | 500, Kind> = {
     title: 'Aan de header Expect kan niet worden voldaan.',
     uitleg: 'Alleen 100-continue is bekend.',
   },
+  422: {
+    name: 'UnprocessableContent',
+    code: 'idempotency-key-reused',
+    title: 'Deze aanvraag kan zo niet worden uitgevoerd.',
+    uitleg: 'De Idempotency-Key hoort al bij een andere aanvraag. Neem voor elke aanvraag een nieuwe.',
+  },
   429: { name: 'Throttled', code: 'throttled', title: 'Te veel aanvragen.', uitleg: 'Probeer het later opnieuw.' },
   431: {
     name: 'HeaderFieldsTooLarge',
@@ -291,7 +297,7 @@ export function toProblem(error: unknown): Problem {
     return new Problem(503, {
       code: 'outcome_unknown',
       detail:
-        'De verbinding met de database brak bij het vastleggen. Ga na of het is gelukt voordat u het opnieuw stuurt.',
+        'De verbinding met de database brak bij het vastleggen. Stuur het opnieuw met dezelfde Idempotency-Key; zonder die, ga eerst na of het is gelukt.',
       headers: { 'retry-after': '5' },
     })
   if (error instanceof Refused) return invalid(error.field, error.code, error.message)
@@ -338,6 +344,19 @@ function challenge(request: FastifyRequest, { status }: Problem): Record<string,
 
 /** Answers a request with what went wrong, and logs it: as an error with its cause from 500 on. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const { problem, headers, body } = loggedProblem(request, error)
+  return sendBody(reply.headers(headers), problem.status, body)
+}
+
+/** Answers with the body of a problem. */
+export const sendBody = (reply: FastifyReply, status: number, body: string): FastifyReply =>
+  reply.code(status).type('application/problem+json').send(body)
+
+/** What a request is told of what went wrong, after that was logged. */
+export function loggedProblem(
+  request: FastifyRequest,
+  error: unknown,
+): { problem: Problem; headers: Record<string, string>; body: string } {
   const problem = isGone(request, error) ? new Problem(400, { code: 'parse_error' }) : toProblem(error)
   const instance = `urn:uuid:${randomUUID()}`
   const summary = { status: problem.status, code: problem.code, exception_id: instance.slice(9) }
@@ -347,9 +366,6 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
       { ...summary, invalid: problem.invalidParams?.map(({ name, code }) => `${name}: ${code}`) },
       'request refused',
     )
-  return reply
-    .code(problem.status)
-    .headers({ ...challenge(request, problem), ...problem.headers })
-    .type('application/problem+json')
-    .send(JSON.stringify(problemBody(problem, request.base, instance)))
+  const headers = { ...challenge(request, problem), ...problem.headers }
+  return { problem, headers, body: JSON.stringify(problemBody(problem, request.base, instance)) }
 }

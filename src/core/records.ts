@@ -6,7 +6,9 @@ import { currentRequestId } from '../telemetry/request-id.ts'
 import { currentTraceparent } from '../telemetry/tracing.ts'
 import type { Actor, Component } from './actor.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
+import { keepKey, keyOfRow } from './idempotency.ts'
 import { planDeliveries, wakeSender } from './outbox.ts'
+import type { RequestKey } from './request-key.ts'
 
 export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
 
@@ -55,12 +57,16 @@ const RESULTAAT: Record<Actie, number> = { create: 201, update: 200, partial_upd
 export const insertRow = <T>(sql: Sql, row: NewRow<T>) => sql<Made[]>`
   with ${row.insert(sql)} select id, weergave, nieuw from gemaakt`
 
-/** Inserts a row and writes all that is recorded of it. `mark` becomes the uuid of the record and of the message. */
+/**
+ * Inserts a row and writes all that is recorded of it. `mark` becomes the uuid of the record and of the message.
+ * @param key kept with the answer
+ */
 export function insertAndRecord<T>(
   sql: Sql,
   actor: Actor,
   mark: string,
   { insert, change }: NewRow<T>,
+  key?: RequestKey,
 ): postgres.PendingQuery<Made[]> {
   const { component, actie, resource, url, uuid, hoofdobject, kanaal, oud, nieuw } = change
   return sql<Made[]>`
@@ -73,20 +79,26 @@ export function insertAndRecord<T>(
         true as vastleggen, null::text as cloudevent, 1 as volgnummer,
         taken_over(${hoofdobject?.uuid ?? uuid}::uuid) as stil
       from gemaakt
-    ), ${recorded(sql, actor, sql`${mark}::uuid`)}
+    ), ${key ? sql`${keyOfRow(sql, actor, key, nieuw)},` : sql``}
+    ${recorded(sql, actor, sql`${mark}::uuid`)}
     select id, weergave, nieuw, ${wakeSender(sql)} as gewekt from gemaakt`
 }
 
-/** Writes all that is recorded of changes. `mark` becomes the uuid of the first record and of the first message. */
+/**
+ * Writes all that is recorded of changes. `mark` becomes the uuid of the first record and of the first message.
+ * @param kept the key of the request, with what its repetition gets
+ */
 export async function writeRecords(
   transaction: Transaction,
   actor: Actor,
   mark: string,
   changes: Change[],
   events: CloudEvent[],
+  kept?: { key: RequestKey; answer: unknown },
 ): Promise<void> {
-  if (changes.length === 0) return
   const { sql } = transaction
+  const key = kept && keepKey(sql, actor, kept.key, kept.answer)
+  if (changes.length === 0) return void (await key)
   const rows = changes.map((change) => ({
     bron: change.component,
     actie: change.actie,
@@ -125,6 +137,7 @@ export async function writeRecords(
       )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
         resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, cloudevent, volgnummer)
     ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
+    ${key ? sql`sleutel as (${key}),` : sql``}
     ${recorded(sql, actor, uuid)}
     select ${wakeSender(sql)} as gewekt`.execute()
 }

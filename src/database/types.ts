@@ -1438,6 +1438,37 @@ export interface Gebruiksrecht {
   uuid: Generated<string>;
 }
 
+export interface IdempotencyKey {
+  /**
+   * What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.
+   */
+  answer: string | null;
+  /**
+   * The application that sent it: keys of others are other keys.
+   */
+  applicatieUuid: string;
+  /**
+   * When it was kept.
+   */
+  createdAt: Generated<string>;
+  /**
+   * SHA-256 of the method, the address and the body.
+   */
+  fingerprint: Buffer;
+  /**
+   * What the client called it.
+   */
+  key: string;
+  /**
+   * Members of that which the database made.
+   */
+  made: unknown | null;
+  /**
+   * HTTP status of a refusal, and else 200; empty while other servers are asked.
+   */
+  status: number | null;
+}
+
 export interface Import {
   /**
    * Application that made it.
@@ -4540,6 +4571,7 @@ export interface DB {
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
   file: File;
   gebruiksrecht: Gebruiksrecht;
+  idempotencyKey: IdempotencyKey;
   import: Import;
   importAhead: ImportAhead;
   importDraft: ImportDraft;

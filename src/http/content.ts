@@ -19,24 +19,41 @@ type Stated = { name: string; sha256: Buffer }
 export class Content {
   readonly #hash = createHash('sha256')
   readonly #stated: Stated[]
+  readonly #boundary: Buffer | undefined
+  #rest: Buffer = Buffer.alloc(0)
+  /** Whether all of it is here. */
+  isWhole = false
   #sum: Buffer | undefined
 
-  constructor(stated: Stated[]) {
+  /** @param boundary of a form: each time another one, so that the sum is without it. Its digests then are not */
+  constructor(stated: Stated[], boundary?: string) {
     this.#stated = stated
+    this.#boundary = boundary && stated.length === 0 ? Buffer.from(boundary) : undefined
   }
 
   update(chunk: Buffer): void {
-    this.#hash.update(chunk)
+    const boundary = this.#boundary
+    if (!boundary) return void this.#hash.update(chunk)
+    const bytes = this.#rest.byteLength > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
+    let from = 0
+    for (let at = bytes.indexOf(boundary); at !== -1; at = bytes.indexOf(boundary, from)) {
+      this.#hash.update(bytes.subarray(from, at))
+      from = at + boundary.byteLength
+    }
+    const end = Math.max(from, bytes.byteLength - boundary.byteLength + 1) // a boundary may begin after it
+    this.#hash.update(bytes.subarray(from, end))
+    this.#rest = Buffer.from(bytes.subarray(end))
   }
 
   /** The SHA-256 of what came, which then is all. */
   sum(): Buffer {
-    this.#sum ??= this.#hash.digest()
+    this.#sum ??= this.#hash.update(this.#rest).digest()
     return this.#sum
   }
 
   /** @throws Problem 400 when what came is not what a header says that it is */
   check(): void {
+    this.isWhole = true
     const wrong = this.#stated.find(({ sha256 }) => !sha256.equals(this.sum()))
     if (wrong) throw invalid(wrong.name, 'digest-mismatch', 'De inhoud is niet die van deze digest: er ging iets mis.')
   }
@@ -54,7 +71,8 @@ export function checkContent(app: FastifyInstance, isSummed: (request: FastifyRe
     try {
       const stated = DIGESTS.flatMap((name) => statedIn(name, header(request, name.toLowerCase())))
       if (stated.length === 0 && !isSummed(request)) return done(null, payload)
-      const content = new Content(stated)
+      const boundary = /^multipart\/.*boundary="?([^";]+)/i.exec(header(request, 'content-type'))?.[1]
+      const content = new Content(stated, boundary)
       request.content = content
       if (/^multipart\//i.test(header(request, 'content-type'))) return done(null, payload)
       const passed = new Transform(passing(content)).on('error', () => {}) // whoever reads it hears of it

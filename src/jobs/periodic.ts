@@ -5,7 +5,7 @@ import type { Sql, TransactionSql } from 'postgres'
 
 export type Periodic = {
   task: keyof GraphileWorker.Tasks & string
-  every: '1 minute' | '1 day'
+  every: '1 minute' | '1 hour' | '1 day'
   /** A moment at which it comes, such as 2000-01-01T02:17Z. */
   from: string
 }

@@ -83,6 +83,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     const actor = {
       ...{ clientId: m.actor.clientId, base: m.actor.base, toelichting: m.actor.toelichting },
       ...{ applicatieUuid: m.actor.applicatieUuid, applicatieLabel: m.actor.applicatieLabel },
+      ...(m.actor.key && { key: { text: m.actor.key.text, isKept: true } }),
       ...{ userId: m.actor.userId, userRepresentation: m.actor.userRepresentation, logrecordId: m.actor.logrecordId },
       origin: m.actor.origin,
     }
@@ -121,6 +122,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       const begun = await take(m, id)
       if (!begun) return false
       for (const change of begun.wijzigingen) m.record(change)
+      await m.endKey(true)
       if (begun.soort === 'verwijderen') await m.sql`delete from mirror where pending_mirror_id = ${id}`
       for (const row of begun.rijen as ChangedRow[])
         if ('los' in row)
@@ -140,6 +142,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     return mutate(actor, async (m) => {
       const begun = await take(m, id)
       if (!begun) return false
+      await m.endKey(false)
       if (begun.soort === 'verwijderen') {
         const restored = await restore(m, begun.rijen as { tabel: string; rij: unknown }[])
         if (restored) await m.sql`update mirror set pending_mirror_id = null where pending_mirror_id = ${id}`
@@ -197,6 +200,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
         m.unrecorded('recorded when the other side has it too')
         const { relations, rijen } = remote
         const id = await begin(m, 'maken', { wijzigingen, rijen, relations })
+        await m.claimKey({ value, rows: [], id: 0 })
         return { value, rows: await write(m, id, relations), id }
       })
       if (begun.id === 0) return begun.value

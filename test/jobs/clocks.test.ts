@@ -149,8 +149,13 @@ t.test('periodic jobs come once a moment, whoever looks, and skipped moments are
   t.strictSame(first, { planned: [], aheadSeconds: 0 }, 'those of before the first look are not made up')
   await sql`update periodic_job set last_at = last_at - case when task = 'retention' then interval '3 days' else interval '3 hours' end`
   const looks = await Promise.all([1, 2, 3].map(() => planPeriodic(sql, PERIODIC)))
-  t.strictSame(looks.flatMap(({ planned }) => planned).sort(), ['block-abonnementen', 'fold-counts', 'retention'])
-  t.strictSame(await queued(test), ['block-abonnementen', 'fold-counts', 'retention'])
+  t.strictSame(looks.flatMap(({ planned }) => planned).sort(), [
+    'block-abonnementen',
+    'fold-counts',
+    'remove-keys',
+    'retention',
+  ])
+  t.strictSame(await queued(test), ['block-abonnementen', 'fold-counts', 'remove-keys', 'retention'])
   t.match(await known(test), { 'fold-counts': 0, 'block-abonnementen': 0 })
 })
 

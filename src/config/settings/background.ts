@@ -158,6 +158,20 @@ export const BACKGROUND = {
       help: 'Zo lang blijven notificaties bewaard die bezorgd of mislukt zijn.',
     }),
   }),
+  idempotencyKeyHours: Type.Integer({
+    env: 'IDEMPOTENCY_KEY_HOURS',
+    default: 24,
+    minimum: 1,
+    maximum: 168,
+    description: 'hours for which a request with an Idempotency-Key may be repeated; the answer is kept as long',
+  }),
+  idempotencyKeysMost: Type.Integer({
+    env: 'IDEMPOTENCY_KEYS_MOST',
+    default: 1_000_000,
+    minimum: 1000,
+    maximum: 100_000_000,
+    description: 'keys of one applicatie that are kept; beyond it the oldest go before their term is over',
+  }),
   outgoingLogRetentionDays: Type.Integer({
     env: 'OUTGOING_LOG_RETENTION_DAYS',
     default: 30,

@@ -49,7 +49,9 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
       const { lock, bytes } = await receive(request, deel.omvang)
       try {
         if (lock === undefined) throw invalid('lock', 'required', 'Dit veld is verplicht.')
-        return await app.mutate(request.actor, (m) => storePart(m, store.backend, deel, lock, bytes))
+        const part = await app.mutate(request.actor, (m) => storePart(m, store.backend, deel, lock, bytes))
+        if (request.actor.key?.isReplayed) await discard(store, bytes)
+        return part
       } catch (error) {
         if (!isUnavailable(error)) await discard(store, bytes)
         throw error

@@ -76,7 +76,9 @@ export async function keepingContent<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await work()
+    const done = await work()
+    if (request.actor.key?.isReplayed) await discard(app.parts.store, request.ontvangen?.bytes ?? null)
+    return done
   } catch (error) {
     if (!isUnavailable(error)) await discard(app.parts.store, request.ontvangen?.bytes ?? null)
     throw error

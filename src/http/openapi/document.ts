@@ -176,6 +176,7 @@ function parametersOf(operation: Operation, schemas: Schemas): Json[] {
     ...(hasEtag(operation) && isWrite(operation) ? ['If-Match'] : []),
     ...(geo && method !== 'DELETE' ? ['Accept-Crs'] : []),
     ...(geo && ['POST', 'PUT', 'PATCH'].includes(method) ? ['Content-Crs'] : []),
+    ...(takesKey(operation) ? ['Idempotency-Key'] : []),
     ...(bringsBytes(operation) ? ['Content-Digest'] : []),
     ...(isWrite(operation) && !path.endsWith('/_zoek') ? ['X-Audit-Toelichting', 'X-NLX-Logrecord-ID'] : []),
   ]
@@ -226,6 +227,12 @@ const OTHER_ANSWERS: Record<string, string[]> = {
   'GET /import/:uuid/report': ['text/csv'],
 }
 
+/** Whether it may be repeated under a key, as `mayRepeat` has it. */
+const takesKey = ({ method, path, access }: Operation): boolean =>
+  access !== 'public' &&
+  !path.endsWith('/_zoek') &&
+  (method === 'POST' || method === 'PATCH' || (method === 'PUT' && path === '/bestandsdelen/:uuid'))
+
 /** Whether the bytes of a file come with it, of which a client may state the digest. */
 const bringsBytes = ({ method, path }: Operation): boolean =>
   (path === '/enkelvoudiginformatieobjecten' && method === 'POST') ||
@@ -269,6 +276,7 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
             'Repr-Digest': { $ref: '#/components/headers/Repr-Digest' },
             'Content-Digest': { $ref: '#/components/headers/Content-Digest' },
           }),
+          ...(takesKey(operation) && { 'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' } }),
           ...(status === '201' && { Location: { $ref: '#/components/headers/Location' } }),
           ...(speaksOfGeometry(operation) && { 'Content-Crs': { $ref: '#/components/headers/Content-Crs' } }),
           ...(mayWarn(operation) && { 'X-Warning': { $ref: '#/components/headers/X-Warning' } }),
@@ -285,6 +293,7 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
     406,
     ...(isWrite(operation) ? [409, 413, 415] : []),
     ...(component === 'zaken' || (hasEtag(operation) && isWrite(operation)) ? [412] : []),
+    ...(takesKey(operation) ? [422] : []),
     429,
     500,
     503,

@@ -71,6 +71,10 @@ export const NOT_MODIFIED: Json = {
 export const HEADERS: Record<string, Json> = {
   'API-version': { description: 'Versie van de API.', schema: { type: 'string' } },
   ETag: { description: 'Kenmerk van deze inhoud, voor If-None-Match en If-Match.', schema: { type: 'string' } },
+  'Idempotency-Replayed': {
+    description: '`true` als dit het antwoord is op een eerdere, gelijke aanvraag met dezelfde Idempotency-Key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   Link: {
     description: 'De eerste, vorige, volgende en laatste pagina (RFC 8288), als die er zijn.',
     schema: { type: 'string' },
@@ -116,6 +120,10 @@ export const PARAMETERS: Record<string, Json> = Object.fromEntries(
     headerParameter(
       'Content-Digest',
       'SHA-256 van de inhoud, als `sha-256=:<base64>:` (RFC 9530): klopt hij niet, dan volgt 400.',
+    ),
+    headerParameter(
+      'Idempotency-Key',
+      'Naam van deze aanvraag, van de client: met dezelfde sleutel herhaald wordt ze niet nog eens gedaan, en volgt het eerste antwoord.',
     ),
     headerParameter('X-Audit-Toelichting', 'Toelichting voor het auditspoor.'),
     headerParameter('X-NLX-Logrecord-ID', 'Kenmerk van de aanvraag in het log van de keten.'),

@@ -527,4 +527,25 @@ export const SHARED: Mutant[] = [
     replace: 'sha256.byteLength === this.sum().byteLength + 1',
     tests: ['test/http/content.test.ts'],
   },
+  {
+    what: 'a key belongs to one request',
+    file: 'src/core/idempotency.ts',
+    search: 'if (!kept.fits)',
+    replace: 'if (kept.fits === undefined)',
+    tests: ['test/http/idempotency.test.ts'],
+  },
+  {
+    what: 'a key is kept with the row of a create',
+    file: 'src/core/mutate.ts',
+    search: 'actor, mark, alone, key)',
+    replace: 'actor, mark, alone)',
+    tests: ['test/http/idempotency.test.ts'],
+  },
+  {
+    what: 'a key is kept with the records of a change',
+    file: 'src/core/mutate.ts',
+    search: 'key && { key, answer }',
+    replace: 'undefined',
+    tests: ['test/http/idempotency.test.ts'],
+  },
 ]

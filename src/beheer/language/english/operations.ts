@@ -279,6 +279,7 @@ export const operations: Record<string, string> = {
   'Bestand van een document verwijderen': 'Delete the file of a document',
   'Opgeslagen bytes verwijderen': 'Delete stored bytes',
   'Aantallen van lijsten bijwerken': 'Update the counts of lists',
+  'Verlopen sleutels van aanvragen opruimen': 'Remove the keys of requests whose term is over',
   'Verwijzing bij een andere dienst afmaken': 'Complete a reference at another service',
   'Verwijzing bij een andere dienst verwijderen': 'Delete a reference at another service',
   'Berichten opnieuw klaarzetten voor een abonnement': 'Prepare messages again for a subscription',

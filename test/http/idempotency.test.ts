@@ -1,0 +1,184 @@
+// Idempotency-Key: who repeats a request gets the answer of the first time, and nothing is done twice.
+import t from 'tap'
+import { toProblem } from '../../src/core/problem.ts'
+import { OutcomeUnknown } from '../../src/database/database.ts'
+import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
+import { base64, EIO, form, newDocument } from '../documenten/documenten.ts'
+import { CRS, ZAKEN, zaakBody } from '../zaken/given.ts'
+
+const test = await testApp(t)
+const { sql } = test.database
+const zaaktype = await givenZaaktype(test)
+const post = (key: string, body: unknown, as?: string, path = `${ZAKEN}/zaken`) =>
+  test.call('POST', path, body, { ...(as && { as }), headers: { ...CRS.headers, 'idempotency-key': key } })
+const count = async (table: string) => (await sql.unsafe(`select count(*)::int as n from ${table}`))[0]!.n as number
+const counts = async () => ({
+  zaak: await count('zaak'),
+  audit: await count('audit'),
+  bericht: await count('notificatie'),
+})
+
+t.test('the same request with its key is done once, and gets the same answer', async (t) => {
+  const before = await counts()
+  const first = await post('"een"', zaakBody(zaaktype))
+  t.equal(first.status, 201)
+  t.equal(first.headers['idempotency-replayed'], undefined)
+  const again = await post('"een"', zaakBody(zaaktype))
+  t.equal(again.status, 201)
+  t.equal(again.headers['idempotency-replayed'], 'true')
+  t.equal(again.headers.location, first.headers.location)
+  t.strictSame(again.body, first.body)
+  t.equal((await post('een', zaakBody(zaaktype))).headers['idempotency-replayed'], 'true', 'a bare key is the same one')
+  const { zaak, audit, bericht } = await counts()
+  t.strictSame(
+    { zaak, audit, bericht },
+    { zaak: before.zaak + 1, audit: before.audit + 1, bericht: before.bericht + 1 },
+  )
+  t.equal(
+    (await post('twee', zaakBody(zaaktype))).headers['idempotency-replayed'],
+    undefined,
+    'another key is another case',
+  )
+})
+
+t.test('another request with a known key is refused, and keys belong to an applicatie', async (t) => {
+  t.equal((await post('drie', zaakBody(zaaktype))).status, 201)
+  const other = await post('drie', zaakBody(zaaktype, { omschrijving: 'anders' }))
+  t.same([other.status, other.body.code], [422, 'idempotency-key-reused'])
+  const rights = [{ component: 'zrc', scopes: ['zaken.aanmaken'], typeUuid: uuidOf(zaaktype), max: 'zeer_geheim' }]
+  const client = await givenClient(test, 'een-ander', rights)
+  const made = await post('drie', zaakBody(zaaktype), client)
+  t.same([made.status, made.headers['idempotency-replayed']], [201, undefined])
+})
+
+t.test('requests with one key at the same time are done once', async (t) => {
+  const before = await counts()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post('vier', zaakBody(zaaktype))))
+  for (const answer of answers) {
+    t.ok([201, 409].includes(answer.status), `${answer.status} ${answer.text}`)
+    if (answer.status === 409) t.equal(answer.headers['retry-after'], '1')
+  }
+  t.equal((await counts()).zaak, before.zaak + 1)
+})
+
+t.test('what was refused is refused again, and done neither when it could be now', async (t) => {
+  const wrong = await post('vijf', zaakBody(zaaktype, { startdatum: 'gisteren' }))
+  t.equal(wrong.status, 400)
+  const again = await post('vijf', zaakBody(zaaktype, { startdatum: 'gisteren' }))
+  t.equal(again.text, wrong.text, 'to the instance')
+  t.equal(again.headers['idempotency-replayed'], 'true')
+  const body = zaakBody(zaaktype, { identificatie: 'ZAAK-VIJF' })
+  t.equal((await test.call('POST', `${ZAKEN}/zaken`, body, CRS)).status, 201)
+  const taken = await post('zes', body)
+  t.equal(taken.status, 400)
+  await sql`delete from zaak where identificatie = 'ZAAK-VIJF'`
+  t.equal((await post('zes', body)).text, taken.text)
+})
+
+t.test('a change that cannot be made twice answers as the first time', async (t) => {
+  const body = zaakBody(zaaktype, { identificatie: 'ZAAK-ZEVEN' })
+  const first = await post('zeven', body)
+  t.strictSame((await post('zeven', body)).body, first.body, 'the number is taken, by itself')
+  const patch = (value: string, etag = '') =>
+    test.call(
+      'PATCH',
+      first.body.url,
+      { toelichting: value },
+      {
+        headers: { ...CRS.headers, 'idempotency-key': 'acht', ...(etag && { 'if-match': etag }) },
+      },
+    )
+  const etag = String((await test.call('GET', first.body.url, undefined, CRS)).headers.etag)
+  const changed = await patch('a', etag)
+  t.equal(changed.status, 200)
+  const repeated = await patch('a', etag)
+  t.same([repeated.status, repeated.body], [200, changed.body], 'although it is another state by now')
+  await test.call('DELETE', first.body.url, undefined, CRS)
+  t.same((await patch('a', etag)).body, changed.body, 'and also when it has gone')
+  t.strictSame((await post('zeven', body)).body, first.body)
+})
+
+t.test('bytes that come again are not stored again', async (t) => {
+  const type = await givenInformatieobjecttype(test)
+  const stored = async () => (await Array.fromAsync(test.parts.store.list())).length
+  const before = await stored()
+  const body = newDocument(type, { inhoud: base64('abc'), bestandsomvang: 3 })
+  const first = await post('negen', body, undefined, EIO)
+  t.equal(first.status, 201)
+  t.strictSame((await post('negen', body, undefined, EIO)).body, first.body)
+  t.equal(await stored(), before + 1)
+  t.equal(
+    (await post('negen', { ...body, inhoud: base64('abd') }, undefined, EIO)).status,
+    422,
+    'other bytes are another request',
+  )
+  t.equal(await stored(), before + 1)
+
+  const upload = (await test.call('POST', EIO, newDocument(type, { inhoud: null, bestandsomvang: 5 }))).body
+  const put = (grens: string, bytes: string) => {
+    const { body, headers } = form({ lock: upload.lock }, Buffer.from(bytes))
+    const text = Buffer.from(body.toString('latin1').replaceAll('----grens', grens), 'latin1')
+    const type = headers['content-type']!.replace('----grens', grens)
+    return test.call('PUT', upload.bestandsdelen[0].url, text, {
+      headers: { 'content-type': type, 'idempotency-key': 'tien' },
+    })
+  }
+  t.equal((await put('----grens1', '12345')).status, 200)
+  t.equal(
+    (await put('----grens2', '12345')).headers['idempotency-replayed'],
+    'true',
+    'a form has another boundary each time',
+  )
+  t.equal((await put('----grens3', '54321')).status, 422)
+})
+
+t.test('all that changes something takes a key', async (t) => {
+  const twice = async (key: string, path: string, body: unknown) => {
+    const first = await post(key, body, undefined, path)
+    const again = await post(key, body, undefined, path)
+    t.ok(first.status < 300, `${path}: ${first.status} ${first.text}`)
+    t.equal(again.headers['idempotency-replayed'], 'true', path)
+    t.same([again.status, again.body], [first.status, first.body], path)
+  }
+  await twice('import', '/documenten/api/v1/import/create', undefined)
+  await twice('nummers', `${ZAKEN}/zaaknummer_reserveren`, { bronorganisatie: '517439943', aantal: 2 })
+  await twice('catalogus', '/catalogi/api/v1/catalogussen', {
+    domein: 'KEYS',
+    rsin: '517439943',
+    contactpersoonBeheerNaam: 'Iemand',
+  })
+  await twice('kanaal', '/notificaties/api/v1/kanaal', { naam: 'met-sleutel' })
+})
+
+t.test('keys are 1 to 255 characters', async (t) => {
+  for (const key of ['', '""', 'x'.repeat(256), '"open', 'twee woorden', 'é']) {
+    const answer = await post(key, zaakBody(zaaktype))
+    t.equal(answer.status, 400, JSON.stringify(key))
+    t.match(answer.body.invalidParams, [{ name: 'Idempotency-Key', code: 'invalid' }])
+  }
+  t.equal((await post('x'.repeat(255), zaakBody(zaaktype))).status, 201)
+  t.equal((await post('"twee woorden"', zaakBody(zaaktype))).status, 201)
+})
+
+t.test('a key counts for its term, and a job removes it then', async (t) => {
+  t.equal((await post('oud', zaakBody(zaaktype))).status, 201)
+  await sql`update idempotency_key set created_at = now() - interval '25 hours' where key = 'oud'`
+  const anew = await post('oud', zaakBody(zaaktype))
+  t.same([anew.status, anew.headers['idempotency-replayed']], [201, undefined])
+  await sql`update idempotency_key set created_at = now() - interval '25 hours' where key = 'oud'`
+  const before = await count('idempotency_key')
+  await sql`select graphile_worker.add_job('remove-keys')`
+  await test.runJobs()
+  t.equal(await count('idempotency_key'), before - 1)
+  await sql`select remove_keys(interval '24 hours', 3, 2)`
+  t.ok(
+    (await sql`select from idempotency_key group by applicatie_uuid having count(*) > 3`).length <= 1,
+    'a portion at a time',
+  )
+  while (Number((await sql`select remove_keys(interval '24 hours', 3, 2) as n`)[0]!.n) > 0);
+  t.equal((await sql`select from idempotency_key group by applicatie_uuid having count(*) > 3`).length, 0)
+})
+
+t.test('who does not know whether it was done is told to repeat it with the key', async (t) => {
+  t.match(toProblem(new OutcomeUnknown()).detail, /met dezelfde Idempotency-Key/)
+})
