@@ -267,6 +267,7 @@ function acceptJson(app: FastifyInstance): void {
     throw new Problem(415, { detail, headers: { 'accept-encoding': 'identity' } })
   })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    request.content?.take(body)
     const mayBeEmpty = request.method === 'DELETE' || !request.routeOptions.schema?.body
     return body.byteLength === 0 && mayBeEmpty ? undefined : parse(request, body)
   })

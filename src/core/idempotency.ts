@@ -5,7 +5,7 @@
 // goes through its handler again, and gets from `mutate` what the first one got. Nobody looks beforehand whether the key is known, so
 // that a request that is not repeated has no round trip more. One that is repeated runs into the unique key, or is refused on the
 // way, since what it makes is there already: only then its key is looked up.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type postgres from 'postgres'
 import type { Actor } from './actor.ts'
 import { LIMITS } from './limits.ts'
@@ -24,7 +24,7 @@ export const isKnownKey = (error: unknown): boolean =>
 
 /** The SHA-256 of a request: the same one twice is meant to be done once. */
 export const fingerprintOf = (method: string, url: string, content: Buffer): Buffer =>
-  createHash('sha256').update(`${method} ${url}\n`).update(content).digest()
+  hash('sha256', `${method} ${url} ${content.toString('base64')}`, 'buffer')
 
 /** A request that has a key, and whose body is here. */
 export const keyOf = (actor: Actor): RequestKey | undefined =>

@@ -1,6 +1,6 @@
 // The content of a request as it comes: held against the digests that it brought (RFC 9530), and summed where somebody has to
 // know later whether the same came again.
-import { createHash } from 'node:crypto'
+import { createHash, type Hash, hash } from 'node:crypto'
 import { type Readable, Transform } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseDictionary, serializeDictionary } from 'structured-headers'
@@ -17,7 +17,7 @@ declare module 'fastify' {
 type Stated = { name: string; sha256: Buffer }
 
 export class Content {
-  readonly #hash = createHash('sha256')
+  #hash: Hash | undefined // made for content that comes in pieces
   readonly #stated: Stated[]
   readonly #boundary: Buffer | undefined
   #rest: Buffer = Buffer.alloc(0)
@@ -33,6 +33,7 @@ export class Content {
 
   update(chunk: Buffer): void {
     const boundary = this.#boundary
+    this.#hash ??= createHash('sha256')
     if (!boundary) return void this.#hash.update(chunk)
     const bytes = this.#rest.byteLength > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
     let from = 0
@@ -47,8 +48,14 @@ export class Content {
 
   /** The SHA-256 of what came, which then is all. */
   sum(): Buffer {
-    this.#sum ??= this.#hash.update(this.#rest).digest()
+    this.#sum ??= (this.#hash ?? createHash('sha256')).update(this.#rest).digest()
     return this.#sum
+  }
+
+  /** All of it at once. @throws as `check` */
+  take(bytes: Buffer): void {
+    this.#sum = hash('sha256', bytes, 'buffer')
+    this.check()
   }
 
   /** @throws Problem 400 when what came is not what a header says that it is */
@@ -62,7 +69,8 @@ export class Content {
 const DIGESTS = ['Content-Digest', 'Repr-Digest'] // the same for a body: nothing is compressed
 
 /**
- * Lets bodies pass that are what their digests say. The bytes of forms go by `formParts`, which asks `content` itself.
+ * Lets bodies pass that are what their digests say. The bytes of forms go by `formParts` and those of JSON by its parser, which
+ * ask `content` themselves.
  * @param isSummed whether the sum of a body is wanted in any case
  */
 export function checkContent(app: FastifyInstance, isSummed: (request: FastifyRequest) => boolean): void {
@@ -74,7 +82,7 @@ export function checkContent(app: FastifyInstance, isSummed: (request: FastifyRe
       const boundary = /^multipart\/.*boundary="?([^";]+)/i.exec(header(request, 'content-type'))?.[1]
       const content = new Content(stated, boundary)
       request.content = content
-      if (/^multipart\//i.test(header(request, 'content-type'))) return done(null, payload)
+      if (boundary !== undefined || !isStreamed(request)) return done(null, payload)
       const passed = new Transform(passing(content)).on('error', () => {}) // whoever reads it hears of it
       follow(payload as Readable, passed)
       reply.raw.once('close', () => (payload as Readable).unpipe(passed))
@@ -84,6 +92,11 @@ export function checkContent(app: FastifyInstance, isSummed: (request: FastifyRe
     }
   })
 }
+
+/** Whether nobody has all of the body at once. The parser of JSON gives `content` what it has, which takes less than a stream. */
+const isStreamed = ({ routeOptions, headers }: FastifyRequest): boolean =>
+  (routeOptions.config as { stream?: boolean }).stream === true ||
+  !/^application\/json\b/i.test(headers['content-type'] ?? '')
 
 /** For `Transform`: hands on what comes, and at its end says whether it was that. */
 const passing = (content: Content): ConstructorParameters<typeof Transform>[0] => ({
