@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { migrate } from '../src/database/migrate.ts'
-import { KOLOMMEN } from '../src/documenten/import/columns.ts'
+import { COLUMN_NAMES } from '../src/documenten/import/columns.ts'
 import { figure } from './figures.ts'
 import { givenType, peakMemory, type Service, startService } from './service.ts'
 import { cpuTimes } from './stack.ts'
@@ -193,7 +193,7 @@ function writeFiles(importDir: string, rows: number): void {
 
 async function writeCsv(path: string, rows: number, type: string): Promise<void> {
   function* lines() {
-    yield `${KOLOMMEN.join(',')}\n`
+    yield `${COLUMN_NAMES.join(',')}\n`
     for (let place = 0; place < rows; place++) {
       const row: Record<string, string> = {
         uuid: randomUUID(),
@@ -207,7 +207,7 @@ async function writeCsv(path: string, rows: number, type: string): Promise<void>
         informatieobjecttype: type,
         trefwoorden: '"archief,bench"',
       }
-      yield `${KOLOMMEN.map((name) => row[name] ?? '').join(',')}\n`
+      yield `${COLUMN_NAMES.map((name) => row[name] ?? '').join(',')}\n`
     }
   }
   await pipeline(Readable.from(lines()), fs.createWriteStream(path))

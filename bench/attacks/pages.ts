@@ -1,7 +1,7 @@
 // Attacks on the administration pages by somebody who may sign in: a viewer where that suffices.
 import { createHash } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
-import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
 import type { Attack } from './attack.ts'
 
 const times = (many: number) => Array.from({ length: many }, (_, n) => n)
@@ -77,7 +77,7 @@ export const pageAttacks: Attack[] = [
     answers: [200, 400],
     reaches: 400,
     send: async (bad) => {
-      const header = KOLOMMEN.join(',')
+      const header = COLUMN_NAMES.join(',')
       const cells = ','.repeat(1_000_000 * bad.scale + 30_000)
       const files = [
         `${header}\n${cells}\n`,

@@ -17,7 +17,7 @@ import { generateSecret } from '../core/secret-box.ts'
 import { openDatabase, type ReadDb } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { expected, one } from '../database/rows.ts'
-import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
+import { COLUMN_NAMES, type CsvRow } from '../documenten/import/columns.ts'
 import { uuidOf } from '../http/links.ts'
 import { SETS } from '../notificaties/backoff.ts'
 import { saveSettings } from '../notificaties/settings.ts'
@@ -32,7 +32,7 @@ const ROWS = 2000
 const CLIENT = 'demo'
 
 /** Rows of the CSV that are wrong, each in its own way: what is changed in the row, and what its comment must name. */
-const WRONG: { nummer: number; change: Partial<Rij>; comment: string }[] = [
+const WRONG: { nummer: number; change: Partial<CsvRow>; comment: string }[] = [
   { nummer: 17, change: { bestandspad: '../buiten.txt' }, comment: 'bestandspad' },
   { nummer: 230, change: { bronorganisatie: '123456789' }, comment: 'bronorganisatie' },
   { nummer: 404, change: { bestandspad: 'archief/bestaat-niet.txt' }, comment: 'bestandspad' },
@@ -155,7 +155,7 @@ function caller(address: string, secret: string): Call {
   }
 }
 
-async function prepare(call: Call, importDir: string): Promise<{ rows: Rij[]; type: string; catalogus: string }> {
+async function prepare(call: Call, importDir: string): Promise<{ rows: CsvRow[]; type: string; catalogus: string }> {
   const made = async (url: string, body: unknown) =>
     ((await (await call('POST', url, body)).json()) as { url: string }).url
   const catalogus = await made('/catalogi/api/v1/catalogussen', {
@@ -176,12 +176,12 @@ async function prepare(call: Call, importDir: string): Promise<{ rows: Rij[]; ty
   await Promise.all(
     Array.from({ length: 20 }, (_, folder) => mkdir(join(importDir, 'archief', String(folder)), { recursive: true })),
   )
-  const rows: Rij[] = []
+  const rows: CsvRow[] = []
   for (let place = 0; place < ROWS; place++) {
     const bestandspad = `archief/${place % 20}/brief.${place}.txt`
     await writeFile(join(importDir, bestandspad), `Brief ${place}\n${randomBytes(500).toString('hex')}\n`)
     rows.push({
-      ...(Object.fromEntries(KOLOMMEN.map((name) => [name, ''])) as Rij),
+      ...(Object.fromEntries(COLUMN_NAMES.map((name) => [name, ''])) as CsvRow),
       uuid: randomUUID(),
       bronorganisatie: '517439943',
       creatiedatum: '2024-05-01',
@@ -213,12 +213,12 @@ type Status = {
   processedInvalid: number
 }
 
-async function importDocuments(call: Call, rows: Rij[]): Promise<boolean> {
+async function importDocuments(call: Call, rows: CsvRow[]): Promise<boolean> {
   const urls = (await (await call('POST', '/documenten/api/v1/import/create')).json()) as Record<
     'uploadUrl' | 'statusUrl' | 'reportUrl',
     string
   >
-  await call('POST', urls.uploadUrl, await writeToString(rows, { headers: [...KOLOMMEN] }))
+  await call('POST', urls.uploadUrl, await writeToString(rows, { headers: [...COLUMN_NAMES] }))
   const status = await followProgress(call, urls.statusUrl)
   say(
     `Import ${status.status}: ${status.processedSuccessfully} documents made, ${status.processedInvalid} rows refused.\n`,
@@ -267,7 +267,7 @@ async function readReport(response: Response): Promise<Record<string, string>[]>
   return Array.fromAsync(Readable.fromWeb(response.body as ReadableStream<Uint8Array>).pipe(parse({ headers: true })))
 }
 
-async function compareOne(call: Call, importDir: string, row: Rij): Promise<boolean> {
+async function compareOne(call: Call, importDir: string, row: CsvRow): Promise<boolean> {
   const document = (await (
     await call('GET', `/documenten/api/v1/enkelvoudiginformatieobjecten/${row.uuid}`)
   ).json()) as { inhoud: string }

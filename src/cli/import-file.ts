@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import { open, opendir } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
-import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
+import { COLUMN_NAMES, type CsvRow } from '../documenten/import/columns.ts'
 import { csvStream } from '../documenten/import/report.ts'
 import { dayOf } from '../lib/day.ts'
 
 /** What is the same for every file. */
-type Given = Partial<Pick<Rij, 'informatieobjecttype' | 'bronorganisatie' | 'auteur' | 'taal'>>
+type Given = Partial<Pick<CsvRow, 'informatieobjecttype' | 'bronorganisatie' | 'auteur' | 'taal'>>
 
 /**
  * @param directory where files are looked for, in all directories below it; links are not followed
@@ -21,11 +21,11 @@ export function importFileOf(
   counted: (bytes: number) => void,
 ): ReturnType<typeof csvStream> {
   async function* records(): AsyncGenerator<string[]> {
-    yield [...KOLOMMEN]
+    yield [...COLUMN_NAMES]
     for await (const file of filesIn(Buffer.from(directory))) {
       const row = await rowOf(file, base, given)
       counted(Number(row.bestandsomvang))
-      yield KOLOMMEN.map((column) => row[column] ?? '')
+      yield COLUMN_NAMES.map((column) => row[column] ?? '')
     }
   }
   // As Excel opens and saves it in Dutch.
@@ -52,7 +52,7 @@ async function* filesIn(directory: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-async function rowOf(file: Buffer, base: string, given: Given): Promise<Partial<Rij>> {
+async function rowOf(file: Buffer, base: string, given: Given): Promise<Partial<CsvRow>> {
   const handle = await open(file)
   try {
     const { size, mtime } = await handle.stat()

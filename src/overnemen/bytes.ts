@@ -82,7 +82,7 @@ export async function bringContents(
 ): Promise<
   (
     sql: Sql,
-  ) => Promise<{ gelezen: number; geschreven: number; geweigerd: number; meldingen: Finding[]; next: string | null }>
+  ) => Promise<{ gelezen: number; geschreven: number; geweigerd: number; findings: Finding[]; next: string | null }>
 > {
   const { proef } = takeover
   const table = (name: string) => (proef ? read`${read(shadowSchema(takeover))}.${read(name)}` : read`${read(name)}`)
@@ -111,10 +111,10 @@ export async function bringContents(
       })
   })
   return async (sql) => {
-    const meldingen: Finding[] = []
+    const findings: Finding[] = []
     const remark = async (id: number, rest: Pick<Finding, 'uitkomst' | 'code' | 'tekst'>) => {
       for (const { uuid, versie } of await versionsOf(sql, id))
-        meldingen.push({ soort: 'bestand', sleutel: uuid, veld: `versie ${versie}`, ...rest })
+        findings.push({ soort: 'bestand', sleutel: uuid, veld: `versie ${versie}`, ...rest })
     }
     for (const { id, pad, omvang, stored, present, refused, harmful, unreadable } of outcomes) {
       if (refused) {
@@ -163,7 +163,7 @@ export async function bringContents(
       gelezen: outcomes.length,
       geschreven: brought,
       geweigerd: outcomes.length - brought,
-      meldingen,
+      findings,
       next: waiting.length < PORTION ? null : String(lastOf(waiting).id),
     }
   }

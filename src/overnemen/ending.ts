@@ -14,7 +14,7 @@ import type { Takeover } from './takeover.ts'
 import type { Sql } from './write.ts'
 
 const PORTION = 2000
-type Ended = { meldingen: Finding[]; next: string | null; verwijderd?: number }
+type Ended = { findings: Finding[]; next: string | null; verwijderd?: number }
 
 /** Tables whose rows keep a document, a case or a type from being removed; they are removed before it. */
 const order = () => [...KINDS].sort((a, b) => placeOf(b.name) - placeOf(a.name)).map(({ name }) => name)
@@ -30,11 +30,11 @@ export async function deleteGone(
   position: string | null,
 ): Promise<(sql: Sql) => Promise<Ended>> {
   // In a dry run every round is the first.
-  if (takeover.proef) return async () => ({ meldingen: [], next: null })
+  if (takeover.proef) return async () => ({ findings: [], next: null })
   const names = ['applicatie', ...order().filter((name) => source.swept.includes(name))]
   const [at, after] = (position ?? `0:${NIL}`).split(':') as [string, string]
   const kind = names[Number(at)]
-  if (!kind) return async () => ({ meldingen: [], next: null })
+  if (!kind) return async () => ({ findings: [], next: null })
   const unseen = await read<{ uuid: string }[]>`
     select uuid from takeover_object
     where takeover_id = ${takeover.id} and soort = ${kind} and ronde < ${takeover.ronde} and uuid > ${after}
@@ -44,7 +44,7 @@ export async function deleteGone(
   const last = unseen.at(-1)?.uuid
   return async (sql) => {
     if (gone.length > 0) await deleteObjects(sql, kind, gone)
-    return { meldingen: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, verwijderd: gone.length }
+    return { findings: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, verwijderd: gone.length }
   }
 }
 
@@ -148,7 +148,7 @@ async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
 
 /** The last step of a round. */
 export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
-  const meldingen: Finding[] = []
+  const findings: Finding[] = []
   // Unpublished types that are in use: allowed there by a setting.
   const concepts = await sql<{ uuid: string; soort: string }[]>`
     select t.uuid, 'zaaktype' as soort from zaaktype t where t.concept and exists (select from zaak z where z.zaaktype_id = t.id)
@@ -158,7 +158,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
     union all
     select t.uuid, 'besluittype' from besluittype t where t.concept and exists (select from besluit b where b.besluittype_id = t.id)`
   for (const { uuid, soort } of concepts)
-    meldingen.push({
+    findings.push({
       soort,
       sleutel: uuid,
       uitkomst: 'gemarkeerd',
@@ -176,7 +176,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
     where exists (select from takeover_object o where o.takeover_id = ${takeover.id} and o.soort = 'zaak' and o.uuid = z.uuid)
       and (z.einddatum is not null) <> coalesce(s.is_eindstatus, y.id is not null and ${sql.unsafe(isLastStatustype('y'))}, false)`
   for (const { uuid, dicht } of disagreeing)
-    meldingen.push({
+    findings.push({
       soort: 'zaak',
       sleutel: uuid,
       uitkomst: 'gemarkeerd',
@@ -192,7 +192,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
     where takeover_id = ${takeover.id} and soort = 'bestand' and code = 'omvang-anders'
       and exists (select from enkelvoudiginformatieobject e where e.uuid::text = sleutel)`
   await sql`delete from takeover_remark where takeover_id = ${takeover.id} and ronde < ${takeover.ronde}`
-  if (takeover.proef) return { meldingen, next: null }
+  if (takeover.proef) return { findings, next: null }
   // Reservations whose number a case or document has by now.
   await sql`
     delete from reserved_zaaknummer r using zaak z
@@ -202,7 +202,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
     where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
   await raiseSequences(sql)
   await sql`select fold_counts()`
-  return { meldingen, next: null }
+  return { findings, next: null }
 }
 
 /** Our sequences count for all years together, so each goes past the highest number of any year, reserved ones included. */

@@ -30,7 +30,7 @@ export type StepRow = {
   done_at: string | null
 }
 type Open = { source: Source; addresses: Addresses; key: string }
-type Done = Partial<Written> & { verwijderd?: number; meldingen: Finding[]; next: string | null }
+type Done = Partial<Written> & { verwijderd?: number; findings: Finding[]; next: string | null }
 
 /** How long a job goes on with its step before it makes place for another. */
 const STRETCH_MS = 10_000
@@ -141,7 +141,7 @@ async function commitPortion(
     if (!current || current.done_at || current.positie !== step.positie) return false // another did it: look again
     const done = await work(sql)
     const { gelezen, geschreven, ongewijzigd, geweigerd } = { ...NOTHING, ...done }
-    await report(sql, takeover, done.meldingen)
+    await report(sql, takeover, done.findings)
     await sql`
       update takeover_step set positie = ${done.next ?? step.positie}, done_at = ${done.next === null ? sql`clock_timestamp()` : null},
         begun_at = coalesce(begun_at, now()), updated_at = clock_timestamp(), fout = null,
@@ -189,22 +189,22 @@ async function writePortion(
   addresses: Addresses,
   last = false,
 ): Promise<Done> {
-  const meldingen: Finding[] = [...(portion.faults ?? [])]
+  const findings: Finding[] = [...(portion.faults ?? [])]
   const options = { ...optionsOf(takeover), last }
   const adopted = portion.objects.map(({ soort, object }) => ({
     soort,
-    object: judgeGeometry(soort, adopt(kindOf(soort), object, addresses), meldingen),
+    object: judgeGeometry(soort, adopt(kindOf(soort), object, addresses), findings),
   }))
-  const counts: Written = await writeObjects(sql, adopted, options, meldingen)
+  const counts: Written = await writeObjects(sql, adopted, options, findings)
   const add = (more: Written) => {
     for (const name of Object.keys(counts) as (keyof Written)[]) counts[name] += more[name]
   }
   if (portion.complete) await deleteBelow(sql, portion.complete, adopted)
   if (portion.applicaties)
-    add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, meldingen))
+    add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, findings))
   if (portion.reserveringen) add(await writeReservations(sql, portion.reserveringen))
-  if (portion.audit) add(await writeAudit(sql, portion.audit, addresses, meldingen))
-  return { ...counts, meldingen, next: portion.next }
+  if (portion.audit) add(await writeAudit(sql, portion.audit, addresses, findings))
+  return { ...counts, findings, next: portion.next }
 }
 
 // ---- steps of our own ----
@@ -237,20 +237,20 @@ const OWN: Record<string, OwnStep> = {
         select id, soort, object from takeover_postponed
         where takeover_id = ${takeover.id} and id > ${after} and id <= ${until} order by id limit ${PUT_OFF}`
       if (rows.length === 0) {
-        if (pass === 1) return { meldingen: [], next: null }
-        return { meldingen: [], next: `${progress > 0 ? 0 : 1}:0:0:0` }
+        if (pass === 1) return { findings: [], next: null }
+        return { findings: [], next: `${progress > 0 ? 0 : 1}:0:0:0` }
       }
-      const meldingen: Finding[] = []
+      const findings: Finding[] = []
       await sql`delete from takeover_postponed where id = any(${rows.map(({ id }) => id)})`
       const counts = await writeObjects(
         sql,
         rows.map(({ soort, object }) => ({ soort, object })),
         { ...optionsOf(takeover), last: pass === 1 },
-        meldingen,
+        findings,
       )
       return {
         ...counts,
-        meldingen,
+        findings,
         next: `${pass}:${lastOf(rows).id}:${progress + counts.geschreven + counts.ongewijzigd}:${until}`,
       }
     }

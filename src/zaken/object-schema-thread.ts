@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { loadJq } from 'jq-wasm'
-import type { Opdracht, SchemaVerdict, Step } from './object-schema.ts'
+import type { Assignment, SchemaVerdict, Step } from './object-schema.ts'
 
 const PAGE = 65_536
 const MAX_MEMORY = 128 * 1024 * 1024
@@ -20,7 +20,7 @@ memory.grow = function (pages) {
 }
 
 const jq = await loadJq()
-const { objecttype, schema, object, objectData } = workerData as Opdracht
+const { objecttype, schema, object, objectData } = workerData as Assignment
 const begin = (stap: Step) => parentPort?.postMessage({ stap } satisfies SchemaVerdict)
 const end = (fout: Step | null) => parentPort?.postMessage({ fout } satisfies SchemaVerdict)
 

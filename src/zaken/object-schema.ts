@@ -16,7 +16,7 @@ export const Definition = Type.Object({
 export type Definition = Static<typeof Definition>
 
 /** What the thread is given: two answers of other servers, as text, and the jq for each. */
-export type Opdracht = { objecttype: string; schema: string; object: string; objectData: string }
+export type Assignment = { objecttype: string; schema: string; object: string; objectData: string }
 export type Step = 'schema' | 'objectData' | 'object'
 /** What it says: which step it begins, and at the end where it went wrong. */
 export type SchemaVerdict = { stap: Step } | { fout: Step | null }
@@ -51,7 +51,7 @@ const DEADLINE_MS = 3000
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 
 /** @returns the step at which it failed, or took too long; null when all is well */
-function runThread(workerData: Opdracht): Promise<Step | null> {
+function runThread(workerData: Assignment): Promise<Step | null> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./object-schema-thread.ts', import.meta.url), {
       workerData,

@@ -5,10 +5,10 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
 import { deleteOldDrafts } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
-import { API, csvText, DOCUMENTEN, givenFile, goodRow, type Rij } from '../documenten/importing.ts'
+import { API, type CsvRow, csvText, DOCUMENTEN, givenFile, goodRow } from '../documenten/importing.ts'
 import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, needsBrowser, setUpPages } from './browser.ts'
 import { allShapes, asClient, endAll, type Inhoud, SCRIPT } from './import-pages.ts'
@@ -21,7 +21,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
   const { call, database } = test
   const type = await givenInformatieobjecttype(test)
   await givenFile(test, 'brief.txt')
-  const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
+  const good = (values: CsvRow = {}) => goodRow(type, 'brief.txt', values)
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-csv-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
 
@@ -89,15 +89,15 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
   await t.test('what is no import file is refused in words, and nothing of it is kept', async (t) => {
     const before = await counts()
     const pagesClient = await asClient(test, 'operator')
-    const header = KOLOMMEN.join(',')
+    const header = COLUMN_NAMES.join(',')
     const rubbish: [string, Inhoud, RegExp][] = [
       ['nothing', '', /Het bestand is leeg/],
       ['a header alone', `${header}\n`, /een kopregel, maar geen rijen/],
       ['another encoding', Buffer.from(`${header}\n${'é,'.repeat(26)}é\n`, 'latin1'), /geen geldige UTF-8.*CSV UTF-8/s],
       ['two bytes a character', Buffer.from(`\ufeff${header}\n`, 'utf16le'), /een kopregel, maar geen rijen/],
-      ['a missing header', csvText([good()], KOLOMMEN.slice(1)), /ontbreken: uuid\..*Voeg deze kolommen toe/s],
+      ['a missing header', csvText([good()], COLUMN_NAMES.slice(1)), /ontbreken: uuid\..*Voeg deze kolommen toe/s],
       ['tabs', header.replaceAll(',', '\t'), /een kopregel, maar geen rijen/],
-      ['a header twice', csvText([good()], [...KOLOMMEN, 'titel']), /meer dan eens: titel/],
+      ['a header twice', csvText([good()], [...COLUMN_NAMES, 'titel']), /meer dan eens: titel/],
       ['an unclosed quote', `${header}\n"${'a,'.repeat(26)}\n`, /aanhalingsteken dat niet wordt gesloten/],
       ['text after a quote', `${header}\n"a"b\n`, /tekst na een sluitend aanhalingsteken/],
       ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /geen geldige UTF-8/],
@@ -120,7 +120,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   await t.test('a header with further columns, and rows that do not fit, are shown as they are', async (t) => {
     const pagesClient = await asClient(test, 'operator')
-    const header = [...KOLOMMEN, SCRIPT, '']
+    const header = [...COLUMN_NAMES, SCRIPT, '']
     const made = conceptOf(await pagesClient.upload(csvText([good(), ['een'], Array(60).fill('x'), []], header), FILE))
     const inAlleVormen = await allShapes(test, 'operator')
     await inAlleVormen(t, made, (text) =>
@@ -159,12 +159,12 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     })
     const [uuid, tweemaal] = [randomUUID(), randomUUID()]
     const sha256 = createHash('sha256').update('brief.txt').digest('hex')
-    const integriteit = (waarde: string): Rij => ({
+    const integriteit = (waarde: string): CsvRow => ({
       'integriteit.algoritme': 'sha_256',
       'integriteit.waarde': waarde,
       'integriteit.datum': '2024-01-01',
     })
-    const kinds: (Rij | string[])[] = [
+    const kinds: (CsvRow | string[])[] = [
       good(),
       good({ uuid }),
       good({ uuid: uuid.toUpperCase() }),
@@ -175,7 +175,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       good({ identificatie: 'BESTAAT' }),
       good({ uuid: bestaand.url?.split('/').at(-1) ?? '' }),
       good({ uuid: 'geen' }),
-      ...KOLOMMEN.map((column) => good({ [column]: '' })),
+      ...COLUMN_NAMES.map((column) => good({ [column]: '' })),
       good({ creatiedatum: '2024-02-30' }),
       good({ taal: 'nl' }),
       good({ status: 'weg' }),
@@ -380,8 +380,8 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       .trim()
       .split('\r\n')
       .map((line) => line.split(';'))
-    t.equal(header!.length, KOLOMMEN.length)
-    t.equal(values!.length, KOLOMMEN.length)
+    t.equal(header!.length, COLUMN_NAMES.length)
+    t.equal(values!.length, COLUMN_NAMES.length)
     const empty = await (await pagesClient.get('/beheer/imports/leeg.csv')).text()
     t.equal(empty, csvText([]))
   })

@@ -1,9 +1,9 @@
 // Workbooks of Excel in the pages: the rows that a CSV would have, a report as CSV, and bounds on what one costs.
 // In a process of its own, because it measures memory.
 import t from 'tap'
-import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
 import { BASE, givenInformatieobjecttype } from '../app.ts'
-import { DOCUMENTEN, givenFile, goodRow, type Rij, readReport } from '../documenten/importing.ts'
+import { type CsvRow, DOCUMENTEN, givenFile, goodRow, readReport } from '../documenten/importing.ts'
 import { type Cell, repeated, SHEET, SHEET_END, STRINGS, workbook } from '../documenten/workbook.ts'
 import { memoryInUse } from '../memory.ts'
 import { setUpPages } from './browser.ts'
@@ -17,8 +17,8 @@ const pages = await asClient(test, 'operator')
 
 const MAY_1 = 45413 // 2024-05-01, as Excel counts days
 const rowOf = (values: Record<string, Cell> = {}): Cell[] => {
-  const good: Rij = goodRow(type, 'brief.txt')
-  return KOLOMMEN.map((kolom) => (kolom in values ? values[kolom]! : good[kolom] || null))
+  const good: CsvRow = goodRow(type, 'brief.txt')
+  return COLUMN_NAMES.map((kolom) => (kolom in values ? values[kolom]! : good[kolom] || null))
 }
 
 async function conceptOf(bytes: Buffer, name = 'rijen.xlsx'): Promise<string> {
@@ -36,7 +36,7 @@ t.test(
     const to = await conceptOf(
       await workbook([
         undefined,
-        [...KOLOMMEN, 'eigen'],
+        [...COLUMN_NAMES, 'eigen'],
         [
           ...rowOf({
             creatiedatum: { day: MAY_1 },
@@ -97,7 +97,7 @@ t.test('what is no workbook says so', async (t) => {
     [Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1'), /wachtwoord/],
     [await workbook([['titel', 'auteur']]), /ontbreken: uuid/],
     [await workbook([]), /leeg/],
-    [await workbook([[...KOLOMMEN]]), /geen rijen/],
+    [await workbook([[...COLUMN_NAMES]]), /geen rijen/],
   ] as const)
     await t.rejects(conceptOf(bytes), { message: says })
 })
@@ -112,7 +112,7 @@ t.test('workbooks that are made to be large are refused, in bounded memory and t
       }),
     ],
     ['one sheet', await workbook([], { sheet: repeated(SHEET, row, 1100, SHEET_END) })],
-    ['rows', await workbook([[...KOLOMMEN]], { sheet: repeated(SHEET, '<row/>', 20, SHEET_END) })],
+    ['rows', await workbook([[...COLUMN_NAMES]], { sheet: repeated(SHEET, '<row/>', 20, SHEET_END) })],
     [
       'one text',
       await workbook([], {

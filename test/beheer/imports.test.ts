@@ -2,7 +2,7 @@
 import t from 'tap'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { givenInformatieobjecttype } from '../app.ts'
-import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importing.ts'
+import { API, type CsvRow, csvText, givenFile, givenImport, goodRow, runImport } from '../documenten/importing.ts'
 import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 import { allShapes, asClient, endAll, SCRIPT } from './import-pages.ts'
@@ -12,7 +12,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
   const { call, database } = test
   const type = await givenInformatieobjecttype(test)
   await givenFile(test, 'brief.txt')
-  const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
+  const good = (values: CsvRow = {}) => goodRow(type, 'brief.txt', values)
 
   const inAlleVormen = await allShapes(test, 'operator')
 

@@ -5,7 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
-import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
 import { type Answer, BASE, givenClient, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
 import { memoryInUse } from '../memory.ts'
 import { until } from '../until.ts'
@@ -213,7 +213,7 @@ t.test('only an application with all rights', async (t) => {
 })
 
 t.test('what an upload is refused for leaves it pending and nothing behind', async (t) => {
-  const without = (...columns: string[]) => KOLOMMEN.filter((column) => !columns.includes(column))
+  const without = (...columns: string[]) => COLUMN_NAMES.filter((column) => !columns.includes(column))
   const row = goodRow(type, 'brief.txt')
   const files: [what: string, body: string | Buffer, code: string, reason: RegExp][] = [
     ['an empty file', '', 'empty-file', /leeg/],
@@ -229,10 +229,10 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
       'no header',
       csvText([{ ...row, auteur: 'A. de Vries' }]).split('\r\n')[1]!,
       'missing-import-headers',
-      new RegExp(KOLOMMEN.join(', ')),
+      new RegExp(COLUMN_NAMES.join(', ')),
     ],
-    ['a column twice', csvText([row], [...KOLOMMEN, 'titel']), 'duplicate-import-headers', /titel/],
-    ['a further column twice', csvText([row], [...KOLOMMEN, 'x', 'x']), 'duplicate-import-headers', /x/],
+    ['a column twice', csvText([row], [...COLUMN_NAMES, 'titel']), 'duplicate-import-headers', /titel/],
+    ['a further column twice', csvText([row], [...COLUMN_NAMES, 'x', 'x']), 'duplicate-import-headers', /x/],
     ['another separator', csvText([row]).replaceAll(',', '~'), 'missing-import-headers', /één kolom: .* puntkomma/],
   ]
   const uuid = await givenImport(app)
@@ -282,7 +282,7 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
 })
 
 t.test('columns in any order, behind a byte order mark, with further ones', async (t) => {
-  const header = ['extra', ...KOLOMMEN.toReversed(), '']
+  const header = ['extra', ...COLUMN_NAMES.toReversed(), '']
   const { rows } = await runImport(app, `\ufeff${csvText([goodRow(type, 'brief.txt', { extra: 'E' })], header)}`)
   t.match(rows, [{ extra: 'E', opmerking: '', resultaat: 'Geïmporteerd' }])
 })
@@ -374,7 +374,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
     const uuid = await givenImport(app)
     const cases: [what: string, headers: Record<string, string>, head: string, status: number, code: string][] = [
       ['a bad header', {}, 'titel\r\n', 400, 'missing-import-headers'],
-      ['a bad byte', {}, `${KOLOMMEN.join(',')}\r\n\xff`, 400, 'parse_error'],
+      ['a bad byte', {}, `${COLUMN_NAMES.join(',')}\r\n\xff`, 400, 'parse_error'],
       ['another type', { 'content-type': 'text/plain' }, '', 415, 'unsupported_media_type'],
       ['no rights', { authorization: '' }, '', 403, 'permission_denied'],
     ]
@@ -395,7 +395,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
 
   t.test('a connection that breaks off leaves the import pending and nothing behind', async (t) => {
     const uuid = await givenImport(app)
-    for (const head of ['', `${KOLOMMEN.join(',')}\r\n`, GOOD]) {
+    for (const head of ['', `${COLUMN_NAMES.join(',')}\r\n`, GOOD]) {
       const gate = Promise.withResolvers<void>()
       const body = async function* () {
         if (head) yield Buffer.from(head)
@@ -457,7 +457,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
       peak = Math.max(peak, memoryInUse())
     }, 1000)
     const wide = csvText([goodRow(type, 'brief.txt', { beschrijving: 'x'.repeat(4000) })]).split('\r\n')[1]
-    const { answer } = send(uuid, large(60, `${KOLOMMEN.join(',')}\r\n`, `${wide}\r\n`.repeat(20)))
+    const { answer } = send(uuid, large(60, `${COLUMN_NAMES.join(',')}\r\n`, `${wide}\r\n`.repeat(20)))
     t.equal((await answer).status, 200)
     clearInterval(watch)
     t.ok((await call('GET', `${API}/${uuid}`)).body.total > 14_000)

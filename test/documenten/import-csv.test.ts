@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { columnOf, type Rij, rowToDocument, valuesOf } from '../../src/documenten/import/columns.ts'
-import { CsvError, copyLine, copyLines, KOLOMMEN, readImportCsv } from '../../src/documenten/import/csv.ts'
+import { type CsvRow, columnOf, rowToDocument, valuesOf } from '../../src/documenten/import/columns.ts'
+import { COLUMN_NAMES, CsvError, copyLine, copyLines, readImportCsv } from '../../src/documenten/import/csv.ts'
 import { strictUtf8 } from '../../src/documenten/import/utf8.ts'
 
-const HEADER = KOLOMMEN.join(',')
+const HEADER = COLUMN_NAMES.join(',')
 const MARK = '\ufeff'
 
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
@@ -154,8 +154,8 @@ t.test('UTF-8', async (t) => {
 })
 
 t.test('a charset', async (t) => {
-  const cells = KOLOMMEN.map((_, place) => ['€ 5', 'Café “één”', '', 'x'][place % 4]!)
-  const csv = `${KOLOMMEN.join('\t')}\r\n${cells.join('\t')}\r\n`
+  const cells = COLUMN_NAMES.map((_, place) => ['€ 5', 'Café “één”', '', 'x'][place % 4]!)
+  const csv = `${COLUMN_NAMES.join('\t')}\r\n${cells.join('\t')}\r\n`
   // As the code pages themselves say, not the decoder.
   const CP1252: Record<string, number> = { '€': 0x80, '“': 0x93, '”': 0x94, é: 0xe9 }
   const cp1252 = Buffer.from([...csv].map((char) => CP1252[char] ?? char.charCodeAt(0)))
@@ -171,7 +171,7 @@ t.test('a charset', async (t) => {
     ] as const) {
       for (const size of [1, 3, 1000]) {
         const read = await readImportCsv(inPieces(bytes, size), declared ? { charset: declared } : {})
-        t.same(read.kop, KOLOMMEN, name)
+        t.same(read.kop, COLUMN_NAMES, name)
         t.same(await Array.fromAsync(read.regels), [cells], name)
         t.match(read.dialect, { charset, mark, separator: '\t', newline: '\r\n', sepLine: false }, name)
       }
@@ -205,24 +205,24 @@ t.test('a line that names the separator is passed over, wherever the chunks are 
     for (const newline of ['\n', '\r\n', '\r']) {
       for (const line of [`sep=${separator}`, `SEP=${separator}`, `"sep=${separator}"`]) {
         const bytes = Buffer.from(
-          [`${MARK}${line}`, KOLOMMEN.join(separator), KOLOMMEN.join(separator), ''].join(newline),
+          [`${MARK}${line}`, COLUMN_NAMES.join(separator), COLUMN_NAMES.join(separator), ''].join(newline),
         )
         for (const size of [1, 2, 7, 11, 1000]) {
           const { kop, regels, dialect } = await readImportCsv(inPieces(bytes, size))
-          t.same(kop, KOLOMMEN)
-          t.same(await Array.fromAsync(regels), [[...KOLOMMEN]])
+          t.same(kop, COLUMN_NAMES)
+          t.same(await Array.fromAsync(regels), [[...COLUMN_NAMES]])
           t.same(dialect, { charset: 'utf-8', mark: true, separator, newline, sepLine: true })
         }
       }
     }
   }
-  const fault = await faultOf(readText(`sep=;\r\n${KOLOMMEN.join(';')}\r\n"a"b`))
+  const fault = await faultOf(readText(`sep=;\r\n${COLUMN_NAMES.join(';')}\r\n"a"b`))
   t.match(fault.message, 'Rij 2, die begint op regel 3 van')
 })
 
 t.test('tabs separate where they make the columns, whatever commas a further column has', async (t) => {
-  const { kop, regels } = await readText(`Notitie, intern; kort\t${KOLOMMEN.join('\t')}\n\t\ta, b;c\t" x"\n`)
-  t.same(kop, ['Notitie, intern; kort', ...KOLOMMEN])
+  const { kop, regels } = await readText(`Notitie, intern; kort\t${COLUMN_NAMES.join('\t')}\n\t\ta, b;c\t" x"\n`)
+  t.same(kop, ['Notitie, intern; kort', ...COLUMN_NAMES])
   t.same(regels, [['', '', 'a, b;c', ' x']])
 })
 
@@ -501,7 +501,7 @@ function plainReading(csv: string): string[][] | 'parse_error' {
 
 t.test('the header', async (t) => {
   t.test('may have its columns in any order, and further columns', async (t) => {
-    const header = ['eigen kolom', ...KOLOMMEN.toReversed(), 'UUID', ' uuid', 'é']
+    const header = ['eigen kolom', ...COLUMN_NAMES.toReversed(), 'UUID', ' uuid', 'é']
     const { kop: found, regels } = await readText(`${header.map((naam) => `"${naam}"`).join(',')}\n1,2\n`)
     t.same(found, header)
     t.same(regels, [['1', '2']])
@@ -509,13 +509,13 @@ t.test('the header', async (t) => {
 
   t.test('may stand alone, with or without newline and mark', async (t) => {
     for (const csv of [HEADER, `${HEADER}\n`, `${MARK}${HEADER}\r\n`, `${MARK}${HEADER}\r`]) {
-      t.same(await readText(csv), { kop: [...KOLOMMEN], regels: [] })
+      t.same(await readText(csv), { kop: [...COLUMN_NAMES], regels: [] })
     }
   })
 
   t.test('is refused when a name is missing, and all missing ones are named', async (t) => {
-    for (const naam of KOLOMMEN) {
-      const rest = KOLOMMEN.filter((other) => other !== naam)
+    for (const naam of COLUMN_NAMES) {
+      const rest = COLUMN_NAMES.filter((other) => other !== naam)
       for (const instead of [[], [`${naam}s`], [`x ${naam}`], ['']]) {
         const fault = await faultOf(readText(`${[...rest, ...instead].join(',')}\n`))
         t.match(fault, { code: 'missing-import-headers', message: `In de kopregel ontbreken: ${naam}.` })
@@ -524,7 +524,7 @@ t.test('the header', async (t) => {
     for (const csv of ['\n', `\n${HEADER}\n`, '   ', 'x', ',,,']) {
       const fault = await faultOf(readText(csv))
       t.equal(fault.code, 'missing-import-headers')
-      t.match(fault.message, KOLOMMEN.join(', '))
+      t.match(fault.message, COLUMN_NAMES.join(', '))
     }
   })
 
@@ -550,12 +550,12 @@ t.test('the header', async (t) => {
       (naam: string) => `  ${naam} `,
       (naam: string) => `\u00a0${naam.toUpperCase()}\t`,
     ]) {
-      const changed = KOLOMMEN.map(change)
+      const changed = COLUMN_NAMES.map(change)
       const { kop, regels } = await readText(
-        `${changed.map((naam) => `"${naam}"`).join(';')}\r\n${KOLOMMEN.join(';')}\r\n`,
+        `${changed.map((naam) => `"${naam}"`).join(';')}\r\n${COLUMN_NAMES.join(';')}\r\n`,
       )
       t.same(kop, changed, 'kept for the report')
-      t.same(valuesOf(kop, regels[0]!, 2), { rij: Object.fromEntries(KOLOMMEN.map((column) => [column, column])) })
+      t.same(valuesOf(kop, regels[0]!, 2), { rij: Object.fromEntries(COLUMN_NAMES.map((column) => [column, column])) })
     }
     const fault = await faultOf(readText(`${HEADER.toUpperCase()},Titel\n`))
     t.match(fault, { code: 'duplicate-import-headers', message: ': titel.' })
@@ -568,20 +568,20 @@ t.test('the header', async (t) => {
   })
 
   t.test('is refused when a name stands there twice, and all such names are named', async (t) => {
-    for (const naam of KOLOMMEN) {
+    for (const naam of COLUMN_NAMES) {
       const fault = await faultOf(readText(`${HEADER},${naam}\n`))
       t.match(fault, { code: 'duplicate-import-headers', message: `: ${naam}.` })
     }
     const fault = await faultOf(readText(`${HEADER},eigen,titel,eigen,taal,eigen\n`))
     t.match(fault, { code: 'duplicate-import-headers', message: ': titel, eigen, taal.' })
     const many = Array.from({ length: 300 }, (_, i) => `${i}${'x'.repeat(80)}`)
-    const long = await faultOf(readText(`${[...KOLOMMEN, ...many, ...many].join(',')}\n`))
+    const long = await faultOf(readText(`${[...COLUMN_NAMES, ...many, ...many].join(',')}\n`))
     t.match(long, { code: 'duplicate-import-headers', message: 'en nog 280' })
     t.ok(long.message.length < 3000)
   })
 
   t.test('may have columns without a name', async (t) => {
-    t.same((await readText(`${HEADER},,,\n`)).kop, [...KOLOMMEN, '', '', ''])
+    t.same((await readText(`${HEADER},,,\n`)).kop, [...COLUMN_NAMES, '', '', ''])
   })
 
   t.test('is judged before anything after it, wherever the chunks are cut', async (t) => {
@@ -590,7 +590,7 @@ t.test('the header', async (t) => {
       t.equal((await faultOf(readLines(splitAt(bytes, at)))).code, 'missing-import-headers')
     }
     const { kop, regels } = await readImportCsv(each([Buffer.from(`${HEADER}\n"a"b\n`)]))
-    t.same(kop, KOLOMMEN)
+    t.same(kop, COLUMN_NAMES)
     t.equal((await faultOf(Array.fromAsync(regels))).code, 'parse_error')
   })
 
@@ -698,11 +698,11 @@ t.test('an upload over HTTP', async (t) => {
 })
 
 t.test('a row', async (t) => {
-  const header = ['eigen kolom', ...KOLOMMEN.toReversed()]
+  const header = ['eigen kolom', ...COLUMN_NAMES.toReversed()]
 
   t.test('is taken by the names of the header', async (t) => {
-    const result = valuesOf(header, ['iets', ...KOLOMMEN.toReversed().map((column) => `van ${column}`)], 2)
-    t.same(result, { rij: Object.fromEntries(KOLOMMEN.map((column) => [column, `van ${column}`])) })
+    const result = valuesOf(header, ['iets', ...COLUMN_NAMES.toReversed().map((column) => `van ${column}`)], 2)
+    t.same(result, { rij: Object.fromEntries(COLUMN_NAMES.map((column) => [column, `van ${column}`])) })
   })
 
   t.test('with another number of values than the header is refused with its number', async (t) => {
@@ -715,20 +715,20 @@ t.test('a row', async (t) => {
 })
 
 t.test('a row whose empty cells at the end are missing is whole, up to the last required one', async (t) => {
-  const header = [...KOLOMMEN, 'eigen']
-  const whole = KOLOMMEN.indexOf('informatieobjecttype') + 1
+  const header = [...COLUMN_NAMES, 'eigen']
+  const whole = COLUMN_NAMES.indexOf('informatieobjecttype') + 1
   for (let count = 0; count <= header.length; count++) {
     const values = valuesOf(header, Array(count).fill('x'), 2)
     if (count < whole) t.match(values, { fout: `Rij 2: te weinig waarden (${count}, de kopregel heeft er 28).` })
     else {
-      const expected = KOLOMMEN.map((column, place) => [column, place < count ? 'x' : ''])
+      const expected = COLUMN_NAMES.map((column, place) => [column, place < count ? 'x' : ''])
       t.same(values, { rij: Object.fromEntries(expected) }, `${count} cells`)
     }
   }
 })
 
-const empty = Object.fromEntries(KOLOMMEN.map((column) => [column, ''])) as Rij
-const rowOf = (cells: Partial<Rij>): Rij => ({ ...empty, bestandspad: 'a.pdf', ...cells })
+const empty = Object.fromEntries(COLUMN_NAMES.map((column) => [column, ''])) as CsvRow
+const rowOf = (cells: Partial<CsvRow>): CsvRow => ({ ...empty, bestandspad: 'a.pdf', ...cells })
 const LEGE_BODY = { indicatieGebruiksrecht: null, ondertekening: null, integriteit: null, trefwoorden: [] }
 
 t.test('a row as a document', async (t) => {
@@ -783,7 +783,7 @@ t.test('a row as a document', async (t) => {
     })
     t.equal(
       Object.keys(result.body).length + 3,
-      KOLOMMEN.length - 3,
+      COLUMN_NAMES.length - 3,
       'every column, two groups of two and three as one',
     )
   })
@@ -863,7 +863,7 @@ t.test('a row as a document', async (t) => {
       [{ 'ondertekening.datum': '2024-01-01' }, { ondertekening: { soort: '', datum: '2024-01-01' } }],
       [{ 'integriteit.waarde': 'x' }, { integriteit: { algoritme: '', waarde: 'x', datum: null } }],
       [{ 'integriteit.datum': '2024-01-01' }, { integriteit: { algoritme: '', waarde: '', datum: '2024-01-01' } }],
-    ] as [Partial<Rij>, object][]) {
+    ] as [Partial<CsvRow>, object][]) {
       t.same(rowToDocument(rowOf(cells)).body, { ...LEGE_BODY, ...groups })
     }
   })
@@ -904,7 +904,7 @@ t.test('a row as a document', async (t) => {
 
   t.test('reports every cell that is no value, naming the column, and all at once', async (t) => {
     const good = '4ed3c9ac-8c6e-4b0b-9d2c-1d2f3a4b5c6d'
-    const bad: [keyof Rij, string[]][] = [
+    const bad: [keyof CsvRow, string[]][] = [
       [
         'uuid',
         [
@@ -986,7 +986,7 @@ t.test('a row as a document', async (t) => {
   })
 
   t.test('has its columns named after the fields', async (t) => {
-    for (const column of KOLOMMEN) t.equal(columnOf(column), column)
+    for (const column of COLUMN_NAMES) t.equal(columnOf(column), column)
     t.equal(columnOf('trefwoorden.0'), 'trefwoorden')
     t.equal(columnOf('trefwoorden.12'), 'trefwoorden')
     t.equal(columnOf('nonFieldErrors'), 'nonFieldErrors')
@@ -1083,20 +1083,22 @@ t.test('a row on its way into the database', async (t) => {
 })
 
 t.test('semicolons separate where the header has no comma, as Excel saves CSV in Dutch', async (t) => {
-  const header = KOLOMMEN.map((column) => `"${column}"`).join(';')
-  const cells = KOLOMMEN.map((_column, place) => ['a, b', 'x;y', 'say "hi"', '', ' spatie', 'twee\nregels'][place % 6]!)
+  const header = COLUMN_NAMES.map((column) => `"${column}"`).join(';')
+  const cells = COLUMN_NAMES.map(
+    (_column, place) => ['a, b', 'x;y', 'say "hi"', '', ' spatie', 'twee\nregels'][place % 6]!,
+  )
   const row = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';')
-  const plain = KOLOMMEN.map((_column, place) => (place === 2 ? 'een,twee' : `${place}`))
+  const plain = COLUMN_NAMES.map((_column, place) => (place === 2 ? 'een,twee' : `${place}`))
   const csv = `${MARK}${header}\r\n${row}\r\n${plain.join(';')}\r\n`
   for (const size of [1, 7, 64 * 1024]) {
     const { kop, regels } = await readText(csv, size)
-    t.same(kop, KOLOMMEN)
+    t.same(kop, COLUMN_NAMES)
     t.same(regels, [cells, plain], `in pieces of ${size}`)
   }
 })
 
 t.test('a header with a comma is one of commas, whatever semicolons there are', async (t) => {
-  const { kop, regels } = await readText(`${HEADER},a;b\n${KOLOMMEN.map(() => '1;2').join(',')},x\n`)
+  const { kop, regels } = await readText(`${HEADER},a;b\n${COLUMN_NAMES.map(() => '1;2').join(',')},x\n`)
   t.equal(kop.at(-1), 'a;b')
   t.same(regels[0]!.slice(0, 2), ['1;2', '1;2'])
   const quoted = await readText(`"a;b",${HEADER}\n`)

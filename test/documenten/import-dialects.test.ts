@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { systemActor } from '../../src/core/access.ts'
-import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
 import { createDraft, requestDryRun } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
-import { API, DOCUMENTEN, givenFile, givenImport, goodRow, type Rij } from './importing.ts'
+import { API, type CsvRow, DOCUMENTEN, givenFile, givenImport, goodRow } from './importing.ts'
 
 t.setTimeout(580_000)
 const app = await testApp(t)
@@ -16,11 +16,11 @@ const type = await givenInformatieobjecttype(app)
 await givenFile(app, 'brief.txt')
 
 /** Rows between a separator, without quotes. */
-const textOf = (rows: Rij[], separator: string, newline = '\r\n', header: readonly string[] = KOLOMMEN) =>
-  [header, ...rows.map((row) => KOLOMMEN.map((column) => row[column] ?? ''))]
+const textOf = (rows: CsvRow[], separator: string, newline = '\r\n', header: readonly string[] = COLUMN_NAMES) =>
+  [header, ...rows.map((row) => COLUMN_NAMES.map((column) => row[column] ?? ''))]
     .map((cells) => cells.join(separator) + newline)
     .join('')
-const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
+const good = (values: CsvRow = {}) => goodRow(type, 'brief.txt', values)
 
 /** What an import and a dry run make of the same file, and the report of the import. */
 async function bothOf(file: Buffer, contentType = 'text/csv', bestandsnaam = 'rijen.csv') {
@@ -65,9 +65,9 @@ t.test('cells and rows as spreadsheets save them become documents', async (t) =>
     ],
     ';',
     '\r\n',
-    KOLOMMEN.map((naam, place) => (place % 2 ? naam.toUpperCase() : ` ${naam}`)),
+    COLUMN_NAMES.map((naam, place) => (place % 2 ? naam.toUpperCase() : ` ${naam}`)),
   )
-  const short = KOLOMMEN.map((column) => good({ titel: 'kort' })[column] ?? '')
+  const short = COLUMN_NAMES.map((column) => good({ titel: 'kort' })[column] ?? '')
     .join(';')
     .replace(/;+$/, '')
   const { status } = await bothOf(Buffer.from(`${file}${';'.repeat(26)}\r\n\r\n${short}\r\n;;;\r\n`))

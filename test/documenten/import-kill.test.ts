@@ -23,7 +23,7 @@ import { sweep } from '../../src/documenten/storage/index.ts'
 import { type OwnServer, ownServer } from '../database/own-server.ts'
 import { programEnv } from '../program-env.ts'
 import { until } from '../until.ts'
-import { API, csvText, DOCUMENTEN, type Rij } from './importing.ts'
+import { API, type CsvRow, csvText, DOCUMENTEN } from './importing.ts'
 
 const ROWS = 3000
 const BATCH = 25
@@ -246,8 +246,8 @@ function contentOf(n: number): Buffer {
 const uuidOf = (n: number) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`
 
 /** Mostly good, and every 50 rows one of each kind of bad. */
-function rowOf(n: number): Rij {
-  const row: Rij = {
+function rowOf(n: number): CsvRow {
+  const row: CsvRow = {
     uuid: uuidOf(n),
     identificatie: `K-${n}`,
     bronorganisatie: '000000000',

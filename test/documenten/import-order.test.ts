@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
-import { API, csvText, givenFile, givenImport, goodRow, outcome, type Rij, runImport } from './importing.ts'
+import { API, type CsvRow, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
 const UUID_BESTAAT = 'uuid: Er bestaat al een document met deze uuid; dat blijft ongewijzigd.'
 const NUMMER_BESTAAT = 'identificatie: Deze identificatie bestaat al binnen de bronorganisatie.'
@@ -74,7 +74,10 @@ t.test('the outcome is that of the rows one by one, whatever the size of the bat
       })
       const got = await Promise.all(
         apps.map(async ({ app, type }) => {
-          const result = await runImport(app, csvText(rijen.map((rowOf) => goodRow(type, 'brief.txt', rowOf as Rij))))
+          const result = await runImport(
+            app,
+            csvText(rijen.map((rowOf) => goodRow(type, 'brief.txt', rowOf as CsvRow))),
+          )
           return result.rows.map(({ opmerking, resultaat }) => {
             if ((opmerking === '') !== (resultaat === 'Geïmporteerd')) throw new Error('a comment without a failure')
             return opmerking
@@ -99,7 +102,7 @@ t.test('of rows that the database refuses only these fail', async (t) => {
       begin if new.identificatie = 'STIL' then return null; end if; return new; end $$;
     create trigger zwijg before insert on enkelvoudiginformatieobject for each row execute function zwijg();
     alter table enkelvoudiginformatieobject_versie add constraint geen_spaans check (taal <> 'spa')`)
-  const bad = new Map<number, [Rij, string]>([
+  const bad = new Map<number, [CsvRow, string]>([
     [3, [{ titel: 'weiger' }, REFUSED]],
     [4, [{ titel: 'weiger' }, REFUSED]],
     [40, [{ titel: 'later' }, REFUSED]],

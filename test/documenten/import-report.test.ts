@@ -1,16 +1,16 @@
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { KOLOMMEN, readImportCsv } from '../../src/documenten/import/csv.ts'
-import { neutralizeCell, type Rapportrij, reportCsv } from '../../src/documenten/import/report.ts'
+import { COLUMN_NAMES, readImportCsv } from '../../src/documenten/import/csv.ts'
+import { neutralizeCell, type ReportLine, reportCsv } from '../../src/documenten/import/report.ts'
 
 async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
   yield* items
 }
 
-const reportOf = (header: string[], rows: Rapportrij[], neutraliseer = false) =>
+const reportOf = (header: string[], rows: ReportLine[], neutraliseer = false) =>
   text(reportCsv(header, each(rows), { neutraliseer }))
 
-const rowOf = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): Rapportrij => ({
+const rowOf = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): ReportLine => ({
   cellen,
   opmerking,
   resultaat,
@@ -46,7 +46,7 @@ t.test('opmerking and resultaat stay in their columns when a row has too few or 
 })
 
 t.test('cells come out exactly as they went in', async (t) => {
-  const header = ['eerste', ...KOLOMMEN]
+  const header = ['eerste', ...COLUMN_NAMES]
   const parts = [
     '"',
     '""',
@@ -71,7 +71,7 @@ t.test('cells come out exactly as they went in', async (t) => {
     'b',
   ]
   const cells = [...parts, ...parts.flatMap((one) => [`${one}x`, `x${one}`, ...parts.map((two) => one + two)])]
-  const rows: Rapportrij[] = []
+  const rows: ReportLine[] = []
   for (let at = 0; at < cells.length; at += header.length) {
     const own = cells.slice(at, at + header.length)
     rows.push(rowOf([...own, ...Array<string>(header.length - own.length).fill('')], own[0], own.at(-1)))
@@ -83,7 +83,7 @@ t.test('cells come out exactly as they went in', async (t) => {
 })
 
 t.test('a header that begins with a byte order mark does not lose it', async (t) => {
-  const header = ['\ufeffx', ...KOLOMMEN]
+  const header = ['\ufeffx', ...COLUMN_NAMES]
   t.same((await readBack(await reportOf(header, [])))[0], [...header, 'opmerking', 'resultaat'])
 })
 
@@ -185,11 +185,11 @@ t.test('every cell that a spreadsheet may run is neutralised, and can be restore
 })
 
 t.test('cells are neutralised everywhere in the report when asked, and only then', async (t) => {
-  const header = [...KOLOMMEN, '=kop']
+  const header = [...COLUMN_NAMES, '=kop']
   const cells = header.map((_, i) => FORMULAS[i % FORMULAS.length]!)
   const rows = [rowOf([...cells, '+surplus'], '=opmerking', '@resultaat')]
   t.same(await readBack(await reportOf(header, rows, true)), [
-    [...KOLOMMEN, "'=kop", 'opmerking', 'resultaat'],
+    [...COLUMN_NAMES, "'=kop", 'opmerking', 'resultaat'],
     [...cells.map((cell) => `'${cell}`), "'=opmerking", "'@resultaat", "'+surplus"],
   ])
   t.same((await readBack(await reportOf(header, rows)))[1], [...cells, '=opmerking', '@resultaat', '+surplus'])

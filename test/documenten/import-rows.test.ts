@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { givenCatalogus, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
-import { csvText, DOCUMENTEN, givenFile, goodRow, type Rij, runImport } from './importing.ts'
+import { type CsvRow, csvText, DOCUMENTEN, givenFile, goodRow, runImport } from './importing.ts'
 
 t.setTimeout(580_000)
 const app = await testApp(t)
@@ -96,7 +96,7 @@ t.test('an import announces nothing', async (t) => {
 })
 
 /** Every way in which a row can be wrong, and what its comment has to tell. */
-const BAD: [what: string, change: Rij | ((row: Rij) => string[]), comment: RegExp][] = [
+const BAD: [what: string, change: CsvRow | ((row: CsvRow) => string[]), comment: RegExp][] = [
   ['too few values', (row) => Object.values(row), /^Rij 3: te weinig waarden/],
   ['too many values', (row) => [...Array(27).fill(row.titel), 'x'], /^Rij 3: te veel waarden/],
   ['uuid that is none', { uuid: 'geen-uuid' }, /^uuid: /],
@@ -281,8 +281,8 @@ t.test('the report has the original cells, and what was given out when asked', a
 })
 
 async function columnsBut(naam: string): Promise<string[]> {
-  const { KOLOMMEN } = await import('../../src/documenten/import/columns.ts')
-  return KOLOMMEN.filter((column) => column !== naam).toReversed()
+  const { COLUMN_NAMES } = await import('../../src/documenten/import/columns.ts')
+  return COLUMN_NAMES.filter((column) => column !== naam).toReversed()
 }
 
 /** Every stored file belongs to a document: what was copied for a failed row is gone. */

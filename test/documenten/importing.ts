@@ -2,16 +2,16 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseString } from 'fast-csv'
-import { KOLOMMEN, type Kolom } from '../../src/documenten/import/columns.ts'
+import { COLUMN_NAMES, type ColumnName } from '../../src/documenten/import/columns.ts'
 import { type Answer, type TestApp, uuidOf } from '../app.ts'
 
 export const API = '/documenten/api/v1/import'
 export const DOCUMENTEN = '/documenten/api/v1/enkelvoudiginformatieobjecten'
 
 /** Cells by column. What is not in it is empty; names that are no column need to be in the header. */
-export type Rij = Partial<Record<Kolom, string>> & Record<string, string>
+export type CsvRow = Partial<Record<ColumnName, string>> & Record<string, string>
 
-export function csvText(rows: (Rij | string[])[], header: readonly string[] = KOLOMMEN): string {
+export function csvText(rows: (CsvRow | string[])[], header: readonly string[] = COLUMN_NAMES): string {
   const lines = rows.map((rowOf) => (Array.isArray(rowOf) ? rowOf : header.map((naam) => rowOf[naam] ?? '')))
   return [header, ...lines].map((cells) => `${cells.map(cell).join(',')}\r\n`).join('')
 }
@@ -19,7 +19,7 @@ export function csvText(rows: (Rij | string[])[], header: readonly string[] = KO
 const cell = (text: string) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** A row that becomes a document, given its type and file. */
-export function goodRow(type: string, bestandspad: string, values: Rij = {}): Rij {
+export function goodRow(type: string, bestandspad: string, values: CsvRow = {}): CsvRow {
   return {
     bronorganisatie: '000000000',
     creatiedatum: '2024-02-29',

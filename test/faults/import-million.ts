@@ -16,7 +16,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { filesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { sweep } from '../../src/documenten/storage/index.ts'
 import { uuidOf } from '../app.ts'
-import { API, csvText, type Rij } from '../documenten/importing.ts'
+import { API, type CsvRow, csvText } from '../documenten/importing.ts'
 import { freePort } from '../free-port.ts'
 import type { JudgeLike, StageLike } from '../stage.ts'
 import { isReady, type Proces, randomFrom, START_MS, supervise, until } from '../zaken/processes.ts'
@@ -189,8 +189,8 @@ function contentOf(n: number): Buffer {
 }
 
 /** Mostly good, and every 50 rows one of each kind of bad. */
-function rowOf(n: number, type: string): Rij {
-  const row: Rij = {
+function rowOf(n: number, type: string): CsvRow {
+  const row: CsvRow = {
     uuid: documentUuid(n),
     identificatie: `K-${n}`,
     bronorganisatie: '000000000',

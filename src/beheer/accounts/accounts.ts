@@ -11,14 +11,14 @@ import { t } from '../language/language.ts'
 import { hashPassword, isPassword, MIN_PASSWORD } from './password.ts'
 import { endWait } from './sign-in-attempts.ts'
 
-export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
+export type SignedIn = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
 
 /** The account that somebody wants to sign in to, whether or not it may. */
 export async function findByName(
   { sql }: Pick<Database, 'sql'>,
   username: string,
-): Promise<(Ingelogde & { wachtwoord: string | null }) | undefined> {
-  const [account] = await sql<[Ingelogde & { wachtwoord: string | null }]>`
+): Promise<(SignedIn & { wachtwoord: string | null }) | undefined> {
+  const [account] = await sql<[SignedIn & { wachtwoord: string | null }]>`
     select id, uuid, gebruikersnaam, wachtwoord, totp_since is not null as totp
     from beheer_account where lower(gebruikersnaam) = lower(${username})`
   return account

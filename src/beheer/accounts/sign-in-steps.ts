@@ -6,7 +6,7 @@ import { moment } from '../frame/format.ts'
 import { basePath } from '../frame/keyset-list.ts'
 import { type Notice, startSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
-import type { Failures, Ingelogde } from './accounts.ts'
+import type { Failures, SignedIn } from './accounts.ts'
 import { rememberBrowser } from './sign-in-attempts.ts'
 
 export const everyone = { access: 'beheer', rol: 'iedereen' } as const
@@ -15,7 +15,7 @@ export const everyone = { access: 'beheer', rol: 'iedereen' } as const
 export async function afterFirstStep(
   request: FastifyRequest,
   reply: FastifyReply,
-  account: Ingelogde,
+  account: SignedIn,
   verder: string | undefined,
 ): Promise<FastifyReply> {
   if (!account.totp) return logIn(request, reply, account, verder)
@@ -31,7 +31,7 @@ export async function afterFirstStep(
 export async function logIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  account: Omit<Ingelogde, 'totp'>,
+  account: Omit<SignedIn, 'totp'>,
   verder: string | undefined,
 ): Promise<FastifyReply> {
   const { own } = request.server

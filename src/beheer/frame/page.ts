@@ -13,7 +13,7 @@ import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, forma
 import { basePath, type KeysetPage, withQuery } from './keyset-list.ts'
 import { languageLink, languageOf } from './language-switch.ts'
 import { manualPageFor } from './manual.ts'
-import { addNotice, findSession, forgetNotice, hasRole, type Toegang } from './session.ts'
+import { addNotice, findSession, forgetNotice, hasRole, type RequiredRole } from './session.ts'
 import type { Style } from './stylesheets.ts'
 
 /** A page above the one that is shown; the path counts from `/beheer`. */
@@ -43,7 +43,7 @@ declare module 'fastify' {
 }
 
 type Render = (reply: FastifyReply, template: string, shown: object) => Promise<string>
-type MenuItem = { path: string; name: string; rol?: Toegang }
+type MenuItem = { path: string; name: string; rol?: RequiredRole }
 
 const MENU: { name: string; items: MenuItem[] }[] = words(
   [
@@ -284,7 +284,7 @@ function frame(request: FastifyRequest, style: Style) {
           }))
         : [],
     /** Whether the one who looks may do this. */
-    may: (rol: Toegang) => hasRole(beheerder, rol),
+    may: (rol: RequiredRole) => hasRole(beheerder, rol),
     /** By which column a list is sorted, `-name` from high to low. */
     sortedBy: String((request.query as { sorteer?: unknown } | undefined)?.sorteer ?? ''),
     /** The address of this page with other parameters. */

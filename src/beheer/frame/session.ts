@@ -11,11 +11,11 @@ export const ROLLEN = ['viewer', 'operator', 'administrator'] as const
 export type Rol = (typeof ROLLEN)[number]
 
 /** What a page asks: a role, or nothing. A higher role may do all that a lower one may. */
-export type Toegang = Rol | 'iedereen'
+export type RequiredRole = Rol | 'iedereen'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    rol?: Toegang
+    rol?: RequiredRole
   }
   interface FastifyRequest {
     /** Who is signed in; undefined on the few pages for everybody. */
@@ -279,7 +279,7 @@ export function sessionOf({ session }: FastifyRequest): Session {
 }
 
 /** Whether the one who is signed in has this role, or a higher one. */
-export function hasRole(administrator: Administrator | undefined, rol: Toegang): boolean {
+export function hasRole(administrator: Administrator | undefined, rol: RequiredRole): boolean {
   if (rol === 'iedereen') return true
   return administrator !== undefined && ROLLEN.indexOf(administrator.rol) >= ROLLEN.indexOf(rol)
 }

@@ -1,11 +1,11 @@
 // import-columns: what stands in each column of an import, in the words of who fills a spreadsheet.
-import type { KOLOMMEN } from '../../documenten/import/csv.ts'
+import type { COLUMN_NAMES } from '../../documenten/import/csv.ts'
 import { words } from '../language/language.ts'
 
 type Column = { help: string; example: string; required?: true }
 
 /** Without an example the cell of the example file stays empty. */
-export const COLUMNS: Record<(typeof KOLOMMEN)[number], Column> = words(
+export const COLUMNS: Record<(typeof COLUMN_NAMES)[number], Column> = words(
   {
     uuid: { help: 'Eigen uuid voor het document. Leeg: wij maken er een.', example: '' },
     identificatie: {

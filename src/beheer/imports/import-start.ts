@@ -8,7 +8,7 @@ import { Problem } from '../../core/problem.ts'
 import { isLockTimeout } from '../../database/error-codes.ts'
 import { importBaseDirFault } from '../../documenten/import/base-dir.ts'
 import { columnNamed, placeOf } from '../../documenten/import/columns.ts'
-import { CsvError, KOLOMMEN } from '../../documenten/import/csv.ts'
+import { COLUMN_NAMES, CsvError } from '../../documenten/import/csv.ts'
 import {
   type Concept,
   createDraft,
@@ -51,7 +51,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
   // Only the header: what a spreadsheet can be filled below.
   app.get('/imports/leeg.csv', { config: viewer }, async (_request, reply) => {
     async function* records() {
-      yield [...KOLOMMEN]
+      yield [...COLUMN_NAMES]
     }
     return reply
       .headers({ 'content-disposition': 'attachment; filename="import-leeg.csv"' })
@@ -64,10 +64,10 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const [type] = await reader.sql<{ naam: string }[]>`
       select t.omschrijving || ' (' || c.domein || ')' as naam from informatieobjecttype t join catalogus c on c.id = t.catalogus_id
       where not t.concept and t.einde_geldigheid is null order by t.id limit 1`
-    const example = KOLOMMEN.map((column) =>
+    const example = COLUMN_NAMES.map((column) =>
       column === 'informatieobjecttype' && type ? String(type.naam) : COLUMNS[column].example,
     )
-    const lines = [[...KOLOMMEN], example].map((cells) =>
+    const lines = [[...COLUMN_NAMES], example].map((cells) =>
       cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';'),
     )
     return reply
@@ -244,7 +244,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       faults,
       charset,
       charsets: CHARSETS.map(({ name, label }) => [name, label]),
-      columns: KOLOMMEN.map((name) => ({ name, ...COLUMNS[name] })),
+      columns: COLUMN_NAMES.map((name) => ({ name, ...COLUMNS[name] })),
       open: await openImport(),
       directoryFault: importBaseDirFault(config)?.reden,
     })

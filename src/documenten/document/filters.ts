@@ -14,7 +14,7 @@ import { localUuid, resolveLink } from '../../http/links.ts'
 import { containsPart, PageQuery } from '../../http/page.ts'
 import { resolveObject } from '../object-relations.ts'
 import { LEZEN, reached, readsAll } from '../rights.ts'
-import type { Selectie } from './read.ts'
+import type { Selection } from './read.ts'
 
 const OBJECT_TYPE = Type.Enum(['besluit', 'zaak', 'verzoek'])
 const Words = Type.Optional(Type.Array(Type.String()))
@@ -72,9 +72,9 @@ export function expandPaths(paths: unknown): string[] {
 }
 
 /** What a filter leaves of the documents that the caller may read. */
-export function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
+export function filtered(filter: Partial<Filter>, request: FastifyRequest): Selection {
   const leestAlles = readsAll(request.actor, LEZEN)
-  const selection: Selectie = {
+  const selection: Selection = {
     leestAlles,
     geteld: leestAlles ? [] : [reached(request.actor, LEZEN)],
     document: [],

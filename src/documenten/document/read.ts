@@ -105,7 +105,7 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
 }
 
 /** What a list holds: conditions on the document `e` and its latest version `v`, apart from those that are counted beforehand. */
-export type Selectie = {
+export type Selection = {
   geteld: Condition[]
   document: Condition[]
   versie: Condition[]
@@ -116,7 +116,7 @@ export type Selectie = {
 }
 
 /** How many documents a selection has. Without conditions on a document or its version, kept counts are added up. */
-export async function countDocuments(reader: Reader, selection: Selectie): Promise<number> {
+export async function countDocuments(reader: Reader, selection: Selection): Promise<number> {
   const { geteld, document, versie, leestAlles } = selection
   if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_count e`, geteld)
   // Where nothing is asked of documents: all versions, less those that were replaced. Most documents are not looked at then.
@@ -134,7 +134,7 @@ export async function countDocuments(reader: Reader, selection: Selectie): Promi
  */
 export async function pageOfDocuments(
   reader: Reader,
-  { geteld, document, versie, volgorde }: Selectie,
+  { geteld, document, versie, volgorde }: Selection,
   limit: number,
   offset: number,
   known?: Known,

@@ -29,7 +29,7 @@ import {
   Params,
   pageOfDocuments,
   requireDocument,
-  type Selectie,
+  type Selection,
   VersionQuery,
 } from './read.ts'
 
@@ -82,7 +82,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     return wanted[0] === 'application/octet-stream' && !wanted.some((type) => type.includes('json'))
   }
 
-  async function sendPage(request: FastifyRequest, reply: FastifyReply, selection: Selectie, paths: string[]) {
+  async function sendPage(request: FastifyRequest, reply: FastifyReply, selection: Selection, paths: string[]) {
     return sendPageOf(
       request,
       reply,

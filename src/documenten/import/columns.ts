@@ -62,11 +62,11 @@ const COLUMNS = {
   trefwoorden: { kind: 'value', read: toTrefwoorden, reason: '' }, // any text is a list
 } satisfies Record<Field | 'uuid' | 'bestandspad' | 'zaakUuid', Column>
 
-export type Kolom = keyof typeof COLUMNS
-export const KOLOMMEN = Object.keys(COLUMNS) as Kolom[]
+export type ColumnName = keyof typeof COLUMNS
+export const COLUMN_NAMES = Object.keys(COLUMNS) as ColumnName[]
 
 // Sorted out once: this is read for every row.
-const LISTED = KOLOMMEN.map((kolom): { kolom: Kolom; column: Column } => ({ kolom, column: COLUMNS[kolom] }))
+const LISTED = COLUMN_NAMES.map((kolom): { kolom: ColumnName; column: Column } => ({ kolom, column: COLUMNS[kolom] }))
 const TEXTS = LISTED.flatMap(({ kolom, column }) => (column.kind === 'text' || column.kind === 'date' ? kolom : []))
 /** Those that hold a day. */
 export const DATES = LISTED.flatMap(({ kolom, column }) =>
@@ -82,12 +82,12 @@ const GROUPS = Map.groupBy(
 )
 
 /** The cells of one row by the name of their column, as supplied. */
-export type Rij = Record<Kolom, string>
+export type CsvRow = Record<ColumnName, string>
 
-export type ColumnFault = { kolom: Kolom; code: FieldCode; reden: string }
+export type ColumnFault = { kolom: ColumnName; code: FieldCode; reden: string }
 
 /** A file without one of these for a row has no document there: a row that ends before one of them was cut off. */
-const REQUIRED = new Set<Kolom>([
+const REQUIRED = new Set<ColumnName>([
   'bronorganisatie',
   'creatiedatum',
   'titel',
@@ -97,15 +97,15 @@ const REQUIRED = new Set<Kolom>([
   'informatieobjecttype',
 ])
 
-const BY_LOWER_CASE = new Map(KOLOMMEN.map((column) => [column.toLowerCase(), column]))
+const BY_LOWER_CASE = new Map(COLUMN_NAMES.map((column) => [column.toLowerCase(), column]))
 
 /** The column that a name of a header stands for: in any case, with blanks around it. */
-export function columnNamed(naam: string): Kolom | undefined {
+export function columnNamed(naam: string): ColumnName | undefined {
   return BY_LOWER_CASE.get(naam.trim().toLowerCase())
 }
 
 /** Where the columns of a header are. `twice` are the names that are there more than once. */
-type Places = { places: Map<Kolom, number>; twice: string[] }
+type Places = { places: Map<ColumnName, number>; twice: string[] }
 const placesByHeader = new WeakMap<string[], Places>()
 
 /**
@@ -116,7 +116,7 @@ export function placesOf(header: string[]): Places {
   const known = placesByHeader.get(header)
   if (known) return known
   const exact = new Set(header)
-  const places = new Map<Kolom, number>()
+  const places = new Map<ColumnName, number>()
   const others = new Set<string>()
   const twice = new Set<string>()
   header.forEach((naam, place) => {
@@ -135,7 +135,7 @@ export function placesOf(header: string[]): Places {
 }
 
 /** The place of a column in a header; -1 when it is not there. */
-export function placeOf(header: string[], column: Kolom): number {
+export function placeOf(header: string[], column: ColumnName): number {
   return placesOf(header).places.get(column) ?? -1
 }
 
@@ -152,16 +152,16 @@ export function isEmptyRow(cells: string[]): boolean {
  *
  * @param nummer counts records that are not empty and includes the header: the first row is 2
  */
-export function valuesOf(header: string[], cells: string[], nummer: number): { rij: Rij } | { fout: string } {
+export function valuesOf(header: string[], cells: string[], nummer: number): { rij: CsvRow } | { fout: string } {
   const { places } = placesOf(header)
   if (cells.length > header.length) return wrongCount('te veel', header, cells, nummer)
-  const row: Partial<Rij> = {}
+  const row: Partial<CsvRow> = {}
   for (const [column, place] of places) {
     const cell = cells[place]
     if (cell === undefined && REQUIRED.has(column)) return wrongCount('te weinig', header, cells, nummer)
     row[column] = column === 'bestandspad' ? cell : (cell ?? '').trim()
   }
-  return { rij: row as Rij }
+  return { rij: row as CsvRow }
 }
 
 function wrongCount(which: string, header: string[], cells: string[], nummer: number): { fout: string } {
@@ -182,7 +182,7 @@ export type RowAsDocument = {
  * The row as the body of a regular create plus what only an import has. An empty cell is an absent field, so that the
  * create decides whether that is allowed and what the default is.
  */
-export function rowToDocument(row: Rij): RowAsDocument {
+export function rowToDocument(row: CsvRow): RowAsDocument {
   const cellFaults: ColumnFault[] = []
   const body: Record<string, unknown> = {}
   for (const column of TEXTS) if (row[column] !== '') body[column] = row[column]
@@ -193,7 +193,7 @@ export function rowToDocument(row: Rij): RowAsDocument {
     cellFaults.push(invalidCell('informatieobjecttype', NO_NAME))
   }
 
-  const days: Partial<Rij> = {}
+  const days: Partial<CsvRow> = {}
   for (const column of DATES) {
     if (row[column] === '') continue
     const day = toDate(row[column])
@@ -223,7 +223,7 @@ export function rowToDocument(row: Rij): RowAsDocument {
   return { body, uuid: uuid ?? null, bestandspad: row.bestandspad, zaakUuid: zaakUuid ?? null, cellFaults }
 }
 
-const invalidCell = (kolom: Kolom, reden: string): ColumnFault => ({ kolom, code: 'invalid', reden })
+const invalidCell = (kolom: ColumnName, reden: string): ColumnFault => ({ kolom, code: 'invalid', reden })
 
 const NO_NAME =
   'Zo heet geen geldig informatieobjecttype, of meer dan een. Zet het domein van de catalogus erachter, zoals Brief (DEMO), of geef de URL.'
@@ -259,7 +259,7 @@ function toInteger(text: string): number | undefined {
 }
 
 /** One filled column makes a group that has to be complete; what is empty in it is left for the create to refuse. */
-function toGroup(parts: { kolom: Kolom; name: string; empty: '' | null }[], row: Rij): object | null {
+function toGroup(parts: { kolom: ColumnName; name: string; empty: '' | null }[], row: CsvRow): object | null {
   if (parts.every(({ kolom }) => row[kolom] === '')) return null
   return Object.fromEntries(parts.map(({ kolom, name, empty }) => [name, row[kolom] || empty]))
 }

@@ -1,12 +1,12 @@
 import { pipeline, Readable } from 'node:stream'
 import { parse } from 'fast-csv'
 import { decode } from './charset.ts'
-import { isEmptyRow, KOLOMMEN, placesOf } from './columns.ts'
+import { COLUMN_NAMES, isEmptyRow, placesOf } from './columns.ts'
 import { CsvError } from './csv-error.ts'
 import { type Dialect, findDialect, type Separator } from './dialect.ts'
 import { wholeRecords } from './records.ts'
 
-export { CsvError, KOLOMMEN }
+export { COLUMN_NAMES, CsvError }
 
 /** The header is row 1, as in the report and in its comments. */
 const FIRST_ROW_NUMBER = 2
@@ -69,7 +69,7 @@ function parseRecords(
 /** Names may differ in case and have blanks around them. Columns without a name hide nothing, spreadsheets leave them behind: any number may be there. */
 function requireHeader(header: string[]): void {
   const { places, twice } = placesOf(header)
-  const missing = KOLOMMEN.filter((column) => !places.has(column))
+  const missing = COLUMN_NAMES.filter((column) => !places.has(column))
   if (missing.length > 0) {
     const seen = places.size < FEW ? whatItSaw(header) : ''
     throw new CsvError('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${seen}`)

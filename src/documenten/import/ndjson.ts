@@ -3,13 +3,13 @@
 import { Readable } from 'node:stream'
 import { Metagegevens } from '../document/columns.ts'
 import { decode } from './charset.ts'
-import { KOLOMMEN, type Rij, type RowAsDocument, rowToDocument } from './columns.ts'
+import { COLUMN_NAMES, type CsvRow, type RowAsDocument, rowToDocument } from './columns.ts'
 import { CsvError } from './csv-error.ts'
 import type { Dialect } from './dialect.ts'
-import type { Rapportrij } from './report.ts'
+import type { ReportLine } from './report.ts'
 
 const LINE = 'application/x-ndjson'
-const HEADER = [...KOLOMMEN, LINE]
+const HEADER = [...COLUMN_NAMES, LINE]
 const FIELDS = Object.keys(Metagegevens.properties)
 const CHUNK = 64 * 1024
 const LF = 0x0a
@@ -83,10 +83,10 @@ function parsed(line: string): Fields | undefined {
 
 function cellsOf(line: string): string[] {
   const fields = parsed(line)
-  if (!fields) return [...KOLOMMEN.map(() => ''), line]
+  if (!fields) return [...COLUMN_NAMES.map(() => ''), line]
   // What a change feed delivers has its uuid in its address alone.
   const uuid = fields.uuid ?? /[0-9a-f-]{36}$/i.exec(textOf(fields.url))?.[0]
-  const cells = KOLOMMEN.map((column) => {
+  const cells = COLUMN_NAMES.map((column) => {
     if (column === 'uuid') return textOf(uuid)
     const [name = '', part] = column.split('.')
     return textOf(part === undefined ? fields[name] : (fields[name] as Fields | null | undefined)?.[part])
@@ -101,7 +101,7 @@ function textOf(value: unknown): string {
 }
 
 /** The counterpart of `rowToDocument`: the fields as they stand in the line. Undefined when it is no JSON object. */
-export function lineToDocument(row: Rij, line: string): RowAsDocument | undefined {
+export function lineToDocument(row: CsvRow, line: string): RowAsDocument | undefined {
   const fields = parsed(line)
   if (!fields) return undefined
   const fromCells = rowToDocument(row)
@@ -113,7 +113,7 @@ export function lineToDocument(row: Rij, line: string): RowAsDocument | undefine
 }
 
 /** The report: each line with `opmerking` and `resultaat` behind its fields, and what the document was given. */
-export function reportNdjson(header: string[], rows: AsyncIterable<Rapportrij>): Readable {
+export function reportNdjson(header: string[], rows: AsyncIterable<ReportLine>): Readable {
   const [uuid, identificatie] = [header.indexOf('uuid'), header.indexOf('identificatie')]
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = ''

@@ -1,7 +1,7 @@
 import type { Reader } from '../../database/database.ts'
 import { lastOf } from '../../database/rows.ts'
 import { placeOf } from './columns.ts'
-import type { Rapportrij } from './report.ts'
+import type { ReportLine } from './report.ts'
 import type { ImportRow } from './rows.ts'
 
 // As many rows are read at once, but one when it is larger than that by itself.
@@ -16,7 +16,7 @@ export async function* reportRows(
   { sql }: Reader,
   row: ImportRow,
   options: { toegekend: boolean },
-): AsyncGenerator<Rapportrij> {
+): AsyncGenerator<ReportLine> {
   const header = row.kop as string[]
   const columns = { uuid: placeOf(header, 'uuid'), identificatie: placeOf(header, 'identificatie') }
   const reden = row.reason ?? 'De import is gestopt.'

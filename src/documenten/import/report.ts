@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Dialect, dialectOf } from './dialect.ts'
 
-export type Rapportrij = { cellen: string[]; opmerking: string; resultaat: string }
+export type ReportLine = { cellen: string[]; opmerking: string; resultaat: string }
 
 const CHUNK = 64 * 1024
 
@@ -16,7 +16,7 @@ const CHUNK = 64 * 1024
  */
 export function reportCsv(
   header: string[],
-  rows: AsyncIterable<Rapportrij>,
+  rows: AsyncIterable<ReportLine>,
   { neutraliseer, dialect }: { neutraliseer: boolean; dialect?: Dialect },
 ): Readable {
   async function* records(): AsyncGenerator<string[]> {
