@@ -85,7 +85,7 @@ export async function bench(argv: string[]): Promise<void> {
           soort: 'open-zaak',
           url: url(names.oud),
           secret: url(names.oud),
-          proef: false,
+          trial: false,
           readOnly: true,
           settings: { oudeUrls: [], bytes: 'kopieren', naast },
         })
@@ -99,7 +99,7 @@ export async function bench(argv: string[]): Promise<void> {
         const [seconds, used] = [(performance.now() - begun) / 1000, process.cpuUsage(cpu)]
         const postgresSeconds = (await backendSeconds(admin, names)) - backends
         await round.release()
-        const rows = steps.reduce((sum, { gelezen: readBack }) => sum + readBack, 0)
+        const rows = steps.reduce((sum, { seen: readBack }) => sum + readBack, 0)
         const micros = (seconds: number) => `${Math.round((seconds * 1e6) / rows)} µs`
         console.log(
           `${title}: ${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second), at most ${Math.round(highest / 2 ** 20)} MB; CPU per row ${micros((used.user + used.system) / 1e6)} here and ${micros(postgresSeconds)} in PostgreSQL`,
@@ -134,11 +134,11 @@ export async function bench(argv: string[]): Promise<void> {
 }
 
 /** The phases with many rows: their kinds, and from the first row to the last. */
-async function phasesOf({ sql }: Database, { id, ronde }: Takeover) {
+async function phasesOf({ sql }: Database, { id, round }: Takeover) {
   return sql<{ names: string; rows: number; seconds: number }[]>`
-    select string_agg(distinct naam, ', ') as names, sum(gelezen)::bigint as rows,
+    select string_agg(distinct naam, ', ') as names, sum(seen)::bigint as rows,
       extract(epoch from max(done_at) - min(begun_at))::float8 as seconds
-    from takeover_step where takeover_id = ${id} and ronde = ${ronde} and gelezen > 1000 group by fase order by fase`
+    from takeover_step where takeover_id = ${id} and round = ${round} and seen > 1000 group by phase order by phase`
 }
 
 /** CPU seconds of the backends of both databases, when the server runs on this machine; connections that ended count no more. */

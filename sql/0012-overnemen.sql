@@ -10,30 +10,30 @@ create table takeover (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint takeover_uuid_unique unique,
   soort text not null constraint takeover_soort_check check (soort in ('api', 'open-zaak')),
   bron text not null,
-  instellingen jsonb not null default '{}',
-  geheim bytea not null,
-  proef boolean not null default false,
+  settings jsonb not null default '{}',
+  secret bytea not null,
+  trial boolean not null default false,
   status text not null default 'loopt' constraint takeover_status_check check (status in ('loopt', 'klaar', 'gestopt', 'omgeschakeld')),
-  ronde integer not null default 1,
-  fase integer not null default 0,
+  round integer not null default 1,
+  phase integer not null default 0,
   read_only boolean not null default true,
-  momentopname text,
+  snapshot text,
   created_at timestamptz not null default now(), round_begun_at timestamptz not null default now(), round_done_at timestamptz,
   switched_at timestamptz
 );
-create unique index takeover_one_source on takeover (bron, proef) where status <> 'omgeschakeld';
+create unique index takeover_one_source on takeover (bron, trial) where status <> 'omgeschakeld';
 comment on table takeover is 'Takeovers of other installations. One row as long as it lasts, however often it is run.';
 comment on column takeover.uuid is 'Part of its URL in the beheer.';
 comment on column takeover.soort is 'api (through the APIs of the standard) or open-zaak (from its database).';
 comment on column takeover.bron is 'Where it comes from, without user or password.';
-comment on column takeover.instellingen is 'How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.';
-comment on column takeover.geheim is 'Secret of the client or address of the database, encrypted with SECRET_KEY.';
-comment on column takeover.proef is 'Dry run: all is written to shadow tables that are thrown away, for the report.';
+comment on column takeover.settings is 'How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.';
+comment on column takeover.secret is 'Secret of the client or address of the database, encrypted with SECRET_KEY.';
+comment on column takeover.trial is 'Dry run: all is written to shadow tables that are thrown away, for the report.';
 comment on column takeover.status is 'loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).';
-comment on column takeover.ronde is 'Number of the round: each brings what changed since the one before.';
-comment on column takeover.fase is 'Steps of one phase run side by side; the next begins when all are complete.';
+comment on column takeover.round is 'Number of the round: each brings what changed since the one before.';
+comment on column takeover.phase is 'Steps of one phase run side by side; the next begins when all are complete.';
 comment on column takeover.read_only is 'Whether the APIs refuse changes of what was taken over, until the switch.';
-comment on column takeover.momentopname is 'Exported snapshot of the database that this round reads.';
+comment on column takeover.snapshot is 'Exported snapshot of the database that this round reads.';
 comment on column takeover.round_begun_at is 'When this round began.';
 comment on column takeover.round_done_at is 'When this round was complete.';
 comment on column takeover.switched_at is 'When this side came in charge.';
@@ -41,40 +41,40 @@ comment on column takeover.switched_at is 'When this side came in charge.';
 create table takeover_step (
   id bigint generated always as identity primary key,
   takeover_id bigint not null references takeover on delete cascade,
-  ronde integer not null, fase integer not null, volgorde integer not null,
+  round integer not null, phase integer not null, place integer not null,
   naam text not null,
-  van text, tot text, positie text,
-  verwacht bigint not null default 0, gelezen bigint not null default 0, geschreven bigint not null default 0,
-  ongewijzigd bigint not null default 0, geweigerd bigint not null default 0, verwijderd bigint not null default 0,
+  above text, until text, position text,
+  expected bigint not null default 0, seen bigint not null default 0, written bigint not null default 0,
+  unchanged bigint not null default 0, refused bigint not null default 0, removed bigint not null default 0,
   begun_at timestamptz, updated_at timestamptz, done_at timestamptz,
-  fout text
+  fault text
 );
-create index takeover_step_fase on takeover_step (takeover_id, ronde, fase);
+create index takeover_step_phase on takeover_step (takeover_id, round, phase);
 comment on table takeover_step is 'Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.';
-comment on column takeover_step.ronde is 'The round.';
-comment on column takeover_step.fase is 'Which steps it runs beside.';
-comment on column takeover_step.volgorde is 'Its place in the list of steps; steps side by side are divided by it.';
+comment on column takeover_step.round is 'The round.';
+comment on column takeover_step.phase is 'Which steps it runs beside.';
+comment on column takeover_step.place is 'Its place in the list of steps; steps side by side are divided by it.';
 comment on column takeover_step.naam is 'What is read.';
-comment on column takeover_step.van is 'Keys above this one; empty: from the first.';
-comment on column takeover_step.tot is 'Keys up to this one; empty: to the last.';
-comment on column takeover_step.positie is 'How far it came: the last key, or page, that was committed.';
-comment on column takeover_step.verwacht is 'How many there are about.';
-comment on column takeover_step.gelezen is 'How many were read.';
-comment on column takeover_step.geschreven is 'Of these, how many were new or changed.';
-comment on column takeover_step.ongewijzigd is 'Of these, how many were as before.';
-comment on column takeover_step.geweigerd is 'Of these, how many could not be written.';
-comment on column takeover_step.verwijderd is 'How many are gone at the source, and were removed.';
+comment on column takeover_step.above is 'Keys above this one; empty: from the first.';
+comment on column takeover_step.until is 'Keys up to this one; empty: to the last.';
+comment on column takeover_step.position is 'How far it came: the last key, or page, that was committed.';
+comment on column takeover_step.expected is 'How many there are about.';
+comment on column takeover_step.seen is 'How many were read.';
+comment on column takeover_step.written is 'Of these, how many were new or changed.';
+comment on column takeover_step.unchanged is 'Of these, how many were as before.';
+comment on column takeover_step.refused is 'Of these, how many could not be written.';
+comment on column takeover_step.removed is 'How many are gone at the source, and were removed.';
 comment on column takeover_step.begun_at is 'When its first portion began.';
 comment on column takeover_step.updated_at is 'When its last portion was committed.';
 comment on column takeover_step.done_at is 'When it was complete.';
-comment on column takeover_step.fout is 'Why its last portion failed; empty again when it went on.';
+comment on column takeover_step.fault is 'Why its last portion failed; empty again when it went on.';
 
 create table takeover_object (
   soort text not null,
   uuid uuid not null,
   takeover_id bigint not null,
   hash bytea not null,
-  ronde integer not null, gewijzigd integer not null,
+  round integer not null, changed_in integer not null,
   primary key (uuid, soort)
 ) with (fillfactor = 80);
 comment on table takeover_object is 'What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.';
@@ -82,8 +82,8 @@ comment on column takeover_object.soort is 'Kind of object.';
 comment on column takeover_object.uuid is 'The object.';
 comment on column takeover_object.takeover_id is 'Where it came from.';
 comment on column takeover_object.hash is 'Checksum of the object at the source.';
-comment on column takeover_object.ronde is 'The last round that saw it.';
-comment on column takeover_object.gewijzigd is 'The last round in which it was new or changed.';
+comment on column takeover_object.round is 'The last round that saw it.';
+comment on column takeover_object.changed_in is 'The last round in which it was new or changed.';
 
 create table takeover_remark (
   id bigint generated always as identity primary key,
@@ -91,20 +91,20 @@ create table takeover_remark (
   soort text not null, sleutel text not null,
   uitkomst text not null constraint takeover_remark_uitkomst_check check (uitkomst in ('geweigerd', 'gemarkeerd', 'verschil')),
   code text not null,
-  veld text not null default '',
-  tekst text not null,
-  ronde integer not null,
+  field text not null default '',
+  text text not null,
+  round integer not null,
   created_at timestamptz not null default now(),
-  constraint takeover_remark_unique unique (takeover_id, soort, sleutel, code, veld)
+  constraint takeover_remark_unique unique (takeover_id, soort, sleutel, code, field)
 );
 comment on table takeover_remark is 'The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.';
 comment on column takeover_remark.soort is 'Kind of object.';
 comment on column takeover_remark.sleutel is 'uuid of the object, or what it is known by at the source.';
 comment on column takeover_remark.uitkomst is 'geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).';
 comment on column takeover_remark.code is 'What is the matter, for filters.';
-comment on column takeover_remark.veld is 'The field, when it is about one.';
-comment on column takeover_remark.tekst is 'What is the matter, for people.';
-comment on column takeover_remark.ronde is 'The last round that found it.';
+comment on column takeover_remark.field is 'The field, when it is about one.';
+comment on column takeover_remark.text is 'What is the matter, for people.';
+comment on column takeover_remark.round is 'The last round that found it.';
 comment on column takeover_remark.created_at is 'When it was first found.';
 
 create table takeover_postponed (
@@ -113,7 +113,7 @@ create table takeover_postponed (
   soort text not null,
   uuid uuid not null,
   object jsonb not null,
-  ontbreekt text not null,
+  missing text not null,
   constraint takeover_postponed_unique unique (takeover_id, soort, uuid)
 );
 comment on table takeover_postponed is 'Objects that refer to one that was not there yet; they are tried again at the end of the round.';
@@ -121,7 +121,7 @@ comment on column takeover_postponed.id is 'Internal key; order in which they ar
 comment on column takeover_postponed.soort is 'Kind of object.';
 comment on column takeover_postponed.uuid is 'The object.';
 comment on column takeover_postponed.object is 'The object as it was read.';
-comment on column takeover_postponed.ontbreekt is 'What it refers to.';
+comment on column takeover_postponed.missing is 'What it refers to.';
 
 create table takeover_file (
   id bigint generated always as identity primary key,
@@ -129,16 +129,16 @@ create table takeover_file (
   pad text not null,
   omvang bigint,
   file_id bigint references file on delete set null,
-  staat text not null default 'wacht' constraint takeover_file_staat_check check (staat in ('wacht', 'klaar', 'ontbreekt')),
+  state text not null default 'wacht' constraint takeover_file_state_check check (state in ('wacht', 'klaar', 'ontbreekt')),
   constraint takeover_file_unique unique (takeover_id, pad)
 );
-create index takeover_file_open on takeover_file (takeover_id, id) where staat <> 'klaar';
+create index takeover_file_open on takeover_file (takeover_id, id) where state <> 'klaar';
 create index takeover_file_file on takeover_file (file_id) where file_id is not null;
 comment on table takeover_file is 'Bytes at the source, by their path there: two versions of a document may share one.';
 comment on column takeover_file.pad is 'Path below the root of the old store, or below the APIs.';
 comment on column takeover_file.omvang is 'Size that the source states.';
 comment on column takeover_file.file_id is 'The bytes here.';
-comment on column takeover_file.staat is 'wacht (not here yet), klaar or ontbreekt (the source has no such bytes).';
+comment on column takeover_file.state is 'wacht (not here yet), klaar or ontbreekt (the source has no such bytes).';
 
 create table takeover_content (
   takeover_file_id bigint not null,
@@ -156,7 +156,7 @@ create function taken_over(object uuid) returns boolean language plpgsql stable 
 declare
   is_closed boolean;
 begin
-  if not exists (select from takeover where status <> 'omgeschakeld' and not proef) then return false; end if;
+  if not exists (select from takeover where status <> 'omgeschakeld' and not trial) then return false; end if;
   select bool_or(o.read_only) into is_closed
   from takeover_object w join takeover o on o.id = w.takeover_id
   where w.uuid = object and o.status <> 'omgeschakeld';

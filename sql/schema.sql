@@ -1445,26 +1445,26 @@ CREATE TRIGGER count_removed AFTER DELETE ON substatus REFERENCING OLD TABLE AS 
 create table takeover (
   bron text not null, -- Where it comes from, without user or password.
   created_at timestamp with time zone not null default now(), -- When it was made.
-  fase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
-  geheim bytea not null, -- Secret of the client or address of the database, encrypted with SECRET_KEY.
   id bigint not null generated always as identity, -- Internal key.
-  instellingen jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
-  momentopname text, -- Exported snapshot of the database that this round reads.
-  proef boolean not null default false, -- Dry run: all is written to shadow tables that are thrown away, for the report.
+  phase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
   read_only boolean not null default true, -- Whether the APIs refuse changes of what was taken over, until the switch.
-  ronde integer not null default 1, -- Number of the round: each brings what changed since the one before.
+  round integer not null default 1, -- Number of the round: each brings what changed since the one before.
   round_begun_at timestamp with time zone not null default now(), -- When this round began.
   round_done_at timestamp with time zone, -- When this round was complete.
+  secret bytea not null, -- Secret of the client or address of the database, encrypted with SECRET_KEY.
+  settings jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+  snapshot text, -- Exported snapshot of the database that this round reads.
   soort text not null, -- api (through the APIs of the standard) or open-zaak (from its database).
   status text not null default 'loopt'::text, -- loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
   switched_at timestamp with time zone, -- When this side came in charge.
+  trial boolean not null default false, -- Dry run: all is written to shadow tables that are thrown away, for the report.
   uuid uuid not null default gen_random_uuid(), -- Part of its URL in the beheer.
   constraint takeover_pkey PRIMARY KEY (id),
   constraint takeover_uuid_unique UNIQUE (uuid),
   constraint takeover_soort_check CHECK ((soort = ANY (ARRAY['api'::text, 'open-zaak'::text]))),
   constraint takeover_status_check CHECK ((status = ANY (ARRAY['loopt'::text, 'klaar'::text, 'gestopt'::text, 'omgeschakeld'::text])))
 );
-CREATE UNIQUE INDEX takeover_one_source ON takeover USING btree (bron, proef) WHERE (status <> 'omgeschakeld'::text);
+CREATE UNIQUE INDEX takeover_one_source ON takeover USING btree (bron, trial) WHERE (status <> 'omgeschakeld'::text);
 
 -- Which version of a document has which bytes at the source.
 create table takeover_content (
@@ -1482,21 +1482,21 @@ create table takeover_file (
   id bigint not null generated always as identity, -- Internal key.
   omvang bigint, -- Size that the source states.
   pad text not null, -- Path below the root of the old store, or below the APIs.
-  staat text not null default 'wacht'::text, -- wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
+  state text not null default 'wacht'::text, -- wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
   takeover_id bigint not null, -- The takeover.
   constraint takeover_file_pkey PRIMARY KEY (id),
   constraint takeover_file_unique UNIQUE (takeover_id, pad),
   constraint takeover_file_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id) ON DELETE SET NULL,
-  constraint takeover_file_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
+  constraint takeover_file_state_check CHECK ((state = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
 );
 CREATE INDEX takeover_file_file ON takeover_file USING btree (file_id) WHERE (file_id IS NOT NULL);
-CREATE INDEX takeover_file_open ON takeover_file USING btree (takeover_id, id) WHERE (staat <> 'klaar'::text);
+CREATE INDEX takeover_file_open ON takeover_file USING btree (takeover_id, id) WHERE (state <> 'klaar'::text);
 
 -- What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.
 create table takeover_object (
-  gewijzigd integer not null, -- The last round in which it was new or changed.
+  changed_in integer not null, -- The last round in which it was new or changed.
   hash bytea not null, -- Checksum of the object at the source.
-  ronde integer not null, -- The last round that saw it.
+  round integer not null, -- The last round that saw it.
   soort text not null, -- Kind of object.
   takeover_id bigint not null, -- Where it came from.
   uuid uuid not null, -- The object.
@@ -1506,8 +1506,8 @@ create table takeover_object (
 -- Objects that refer to one that was not there yet; they are tried again at the end of the round.
 create table takeover_postponed (
   id bigint not null generated always as identity, -- Internal key; order in which they are tried.
+  missing text not null, -- What it refers to.
   object jsonb not null, -- The object as it was read.
-  ontbreekt text not null, -- What it refers to.
   soort text not null, -- Kind of object.
   takeover_id bigint not null, -- The takeover.
   uuid uuid not null, -- The object.
@@ -1520,45 +1520,45 @@ create table takeover_postponed (
 create table takeover_remark (
   code text not null, -- What is the matter, for filters.
   created_at timestamp with time zone not null default now(), -- When it was first found.
+  field text not null default ''::text, -- The field, when it is about one.
   id bigint not null generated always as identity, -- Internal key.
-  ronde integer not null, -- The last round that found it.
+  round integer not null, -- The last round that found it.
   sleutel text not null, -- uuid of the object, or what it is known by at the source.
   soort text not null, -- Kind of object.
   takeover_id bigint not null, -- The takeover.
-  tekst text not null, -- What is the matter, for people.
+  text text not null, -- What is the matter, for people.
   uitkomst text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
-  veld text not null default ''::text, -- The field, when it is about one.
   constraint takeover_remark_pkey PRIMARY KEY (id),
-  constraint takeover_remark_unique UNIQUE (takeover_id, soort, sleutel, code, veld),
+  constraint takeover_remark_unique UNIQUE (takeover_id, soort, sleutel, code, field),
   constraint takeover_remark_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE,
   constraint takeover_remark_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['geweigerd'::text, 'gemarkeerd'::text, 'verschil'::text])))
 );
 
 -- Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.
 create table takeover_step (
+  above text, -- Keys above this one; empty: from the first.
   begun_at timestamp with time zone, -- When its first portion began.
   done_at timestamp with time zone, -- When it was complete.
-  fase integer not null, -- Which steps it runs beside.
-  fout text, -- Why its last portion failed; empty again when it went on.
-  gelezen bigint not null default 0, -- How many were read.
-  geschreven bigint not null default 0, -- Of these, how many were new or changed.
-  geweigerd bigint not null default 0, -- Of these, how many could not be written.
+  expected bigint not null default 0, -- How many there are about.
+  fault text, -- Why its last portion failed; empty again when it went on.
   id bigint not null generated always as identity, -- Internal key.
   naam text not null, -- What is read.
-  ongewijzigd bigint not null default 0, -- Of these, how many were as before.
-  positie text, -- How far it came: the last key, or page, that was committed.
-  ronde integer not null, -- The round.
+  phase integer not null, -- Which steps it runs beside.
+  place integer not null, -- Its place in the list of steps; steps side by side are divided by it.
+  position text, -- How far it came: the last key, or page, that was committed.
+  refused bigint not null default 0, -- Of these, how many could not be written.
+  removed bigint not null default 0, -- How many are gone at the source, and were removed.
+  round integer not null, -- The round.
+  seen bigint not null default 0, -- How many were read.
   takeover_id bigint not null, -- The takeover.
-  tot text, -- Keys up to this one; empty: to the last.
+  unchanged bigint not null default 0, -- Of these, how many were as before.
+  until text, -- Keys up to this one; empty: to the last.
   updated_at timestamp with time zone, -- When its last portion was committed.
-  van text, -- Keys above this one; empty: from the first.
-  verwacht bigint not null default 0, -- How many there are about.
-  verwijderd bigint not null default 0, -- How many are gone at the source, and were removed.
-  volgorde integer not null, -- Its place in the list of steps; steps side by side are divided by it.
+  written bigint not null default 0, -- Of these, how many were new or changed.
   constraint takeover_step_pkey PRIMARY KEY (id),
   constraint takeover_step_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE
 );
-CREATE INDEX takeover_step_fase ON takeover_step USING btree (takeover_id, ronde, fase);
+CREATE INDEX takeover_step_phase ON takeover_step USING btree (takeover_id, round, phase);
 
 -- Identity providers whose tokens are taken. Without discovery_url, jwks_url and fixed_keys the keys are found below the issuer.
 create table token_issuer (
@@ -3379,7 +3379,7 @@ AS $function$
 declare
   is_closed boolean;
 begin
-  if not exists (select from takeover where status <> 'omgeschakeld' and not proef) then return false; end if;
+  if not exists (select from takeover where status <> 'omgeschakeld' and not trial) then return false; end if;
   select bool_or(o.read_only) into is_closed
   from takeover_object w join takeover o on o.id = w.takeover_id
   where w.uuid = object and o.status <> 'omgeschakeld';

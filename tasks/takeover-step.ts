@@ -35,7 +35,7 @@ export function takeoverStep({ database, runner }: Parts): Task {
       // Without values: a message of the driver may quote them, and messages of jobs are kept and logged.
       const { name, code } = error as { name?: string; code?: string }
       const fault = [name, code].filter(Boolean).join(' ')
-      await database.sql`update takeover_step set fout = ${fault} where id = ${stap} and done_at is null`
+      await database.sql`update takeover_step set fault = ${fault} where id = ${stap} and done_at is null`
       if (error instanceof SourceUnavailable || error instanceof StoreUnavailable || isUnavailable(error))
         return queueStep(trx, stap, rij, AGAIN_SECONDS)
       if (job.attempts >= job.max_attempts) await stopRound(database, stap)

@@ -4,40 +4,40 @@ import type { faultsOf, Progress } from '../overnemen/round.ts'
 import type { Takeover } from '../overnemen/takeover.ts'
 
 /** What `--json` shows of a takeover: nothing that is secret. */
-export const publicOf = ({ uuid, soort, bron, proef, status, ronde }: Takeover) => ({
+export const publicOf = ({ uuid, soort, bron, trial, status, round }: Takeover) => ({
   uuid,
   soort,
   bron,
-  proef,
+  trial,
   status,
-  ronde,
+  round,
 })
 /** The first line of a takeover: where it stands as a whole. */
-export const headline = ({ bron, status, ronde, proef }: Takeover) =>
-  `${bron}: round ${ronde}${proef ? ' (dry run)' : ''} ${status}`
+export const headline = ({ bron, status, round, trial }: Takeover) =>
+  `${bron}: round ${round}${trial ? ' (dry run)' : ''} ${status}`
 
 /** How far one kind of object is. */
 export function progressLine({
   naam,
-  gelezen,
-  geschreven,
-  ongewijzigd,
-  geweigerd,
-  verwijderd,
+  seen,
+  written,
+  unchanged,
+  refused,
+  removed,
   seconden,
   klaar,
-  fout,
+  fault,
 }: Progress): string {
-  const rate = seconden ? `${Math.round(gelezen / seconden)}/s` : ''
+  const rate = seconden ? `${Math.round(seen / seconden)}/s` : ''
   const parts = [
-    `${gelezen} read`,
-    `${geschreven} written`,
-    ongewijzigd > 0 ? `${ongewijzigd} as before` : '',
-    geweigerd > 0 ? `${geweigerd} REFUSED` : '',
-    verwijderd > 0 ? `${verwijderd} removed` : '',
+    `${seen} read`,
+    `${written} written`,
+    unchanged > 0 ? `${unchanged} as before` : '',
+    refused > 0 ? `${refused} REFUSED` : '',
+    removed > 0 ? `${removed} removed` : '',
     rate,
     klaar ? '' : 'not complete',
-    fout ? `last fault: ${fout}` : '',
+    fault ? `last fault: ${fault}` : '',
   ]
   return `  ${naam.padEnd(30)}${parts.filter(Boolean).join(', ')}`
 }
@@ -66,10 +66,10 @@ export function tellCheck(soort: string, read: number): void {
 export function tell(steps: Progress[]): void {
   if (performance.now() - told < 2000) return
   told = performance.now()
-  const read = steps.reduce((sum, { gelezen }) => sum + gelezen, 0)
-  const expected = steps.reduce((sum, { verwacht, gelezen }) => sum + Math.max(verwacht, gelezen), 0)
+  const read = steps.reduce((sum, { seen }) => sum + seen, 0)
+  const expected = steps.reduce((sum, step) => sum + Math.max(step.expected, step.seen), 0)
   const busy = steps.find(({ klaar, seconden }) => !klaar && seconden !== null)
   console.error(
-    `${read} of about ${expected} rows${busy ? `, at ${busy.naam}` : ''}${busy?.fout ? ` (${busy.fout})` : ''}`,
+    `${read} of about ${expected} rows${busy ? `, at ${busy.naam}` : ''}${busy?.fault ? ` (${busy.fault})` : ''}`,
   )
 }

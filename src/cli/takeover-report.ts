@@ -11,16 +11,16 @@ export async function writeReport(database: Database, takeover: Takeover, file: 
   async function* records() {
     yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
     const pages = database.sql<FindingRow[]>`
-      select soort, sleutel, uitkomst, code, veld, tekst, ronde from takeover_remark
+      select soort, sleutel, uitkomst, code, field, text, round from takeover_remark
       where takeover_id = ${takeover.id} order by soort, code, id`.cursor(1000)
     for await (const page of pages)
-      for (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of page) {
+      for (const { soort, sleutel, uitkomst, code, field, text, round } of page) {
         rows++
-        yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
+        yield [soort, sleutel, uitkomst, code, field, text, String(round)]
       }
   }
   await pipeline(csvStream(records(), neutralizeCell), createWriteStream(file, { mode: 0o600 }))
   return rows
 }
 
-type FindingRow = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'veld' | 'tekst', string> & { ronde: number }
+type FindingRow = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'field' | 'text', string> & { round: number }

@@ -53,13 +53,13 @@ async function takenOverUrls(db: Database['db']): Promise<string[]> {
   const takeovers = await db
     .selectFrom('takeover')
     .where('status', '=', 'omgeschakeld')
-    .where('proef', '=', false)
+    .where('trial', '=', false)
     .orderBy('id')
-    .select(['soort', 'bron', 'instellingen'])
+    .select(['soort', 'bron', 'settings'])
     .execute()
   return takeovers
-    .flatMap(({ soort, bron, instellingen }) => {
-      const { oudeUrls = [] } = instellingen as { oudeUrls?: string[] }
+    .flatMap(({ soort, bron, settings }) => {
+      const { oudeUrls = [] } = settings as { oudeUrls?: string[] }
       return soort === 'api' ? [bron, ...oudeUrls] : oudeUrls
     })
     .map((url) => url.replace(/\/+$/, ''))

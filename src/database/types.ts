@@ -3144,29 +3144,13 @@ export interface Takeover {
    */
   createdAt: Generated<string>;
   /**
-   * Steps of one phase run side by side; the next begins when all are complete.
-   */
-  fase: Generated<number>;
-  /**
-   * Secret of the client or address of the database, encrypted with SECRET_KEY.
-   */
-  geheim: Buffer;
-  /**
    * Internal key.
    */
   id: Generated<number>;
   /**
-   * How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+   * Steps of one phase run side by side; the next begins when all are complete.
    */
-  instellingen: Generated<unknown>;
-  /**
-   * Exported snapshot of the database that this round reads.
-   */
-  momentopname: string | null;
-  /**
-   * Dry run: all is written to shadow tables that are thrown away, for the report.
-   */
-  proef: Generated<boolean>;
+  phase: Generated<number>;
   /**
    * Whether the APIs refuse changes of what was taken over, until the switch.
    */
@@ -3174,7 +3158,7 @@ export interface Takeover {
   /**
    * Number of the round: each brings what changed since the one before.
    */
-  ronde: Generated<number>;
+  round: Generated<number>;
   /**
    * When this round began.
    */
@@ -3183,6 +3167,18 @@ export interface Takeover {
    * When this round was complete.
    */
   roundDoneAt: string | null;
+  /**
+   * Secret of the client or address of the database, encrypted with SECRET_KEY.
+   */
+  secret: Buffer;
+  /**
+   * How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+   */
+  settings: Generated<unknown>;
+  /**
+   * Exported snapshot of the database that this round reads.
+   */
+  snapshot: string | null;
   /**
    * api (through the APIs of the standard) or open-zaak (from its database).
    */
@@ -3195,6 +3191,10 @@ export interface Takeover {
    * When this side came in charge.
    */
   switchedAt: string | null;
+  /**
+   * Dry run: all is written to shadow tables that are thrown away, for the report.
+   */
+  trial: Generated<boolean>;
   /**
    * Part of its URL in the beheer.
    */
@@ -3236,7 +3236,7 @@ export interface TakeoverFile {
   /**
    * wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
    */
-  staat: Generated<string>;
+  state: Generated<string>;
   /**
    * The takeover.
    */
@@ -3247,7 +3247,7 @@ export interface TakeoverObject {
   /**
    * The last round in which it was new or changed.
    */
-  gewijzigd: number;
+  changedIn: number;
   /**
    * Checksum of the object at the source.
    */
@@ -3255,7 +3255,7 @@ export interface TakeoverObject {
   /**
    * The last round that saw it.
    */
-  ronde: number;
+  round: number;
   /**
    * Kind of object.
    */
@@ -3276,13 +3276,13 @@ export interface TakeoverPostponed {
    */
   id: Generated<number>;
   /**
+   * What it refers to.
+   */
+  missing: string;
+  /**
    * The object as it was read.
    */
   object: unknown;
-  /**
-   * What it refers to.
-   */
-  ontbreekt: string;
   /**
    * Kind of object.
    */
@@ -3307,13 +3307,17 @@ export interface TakeoverRemark {
    */
   createdAt: Generated<string>;
   /**
+   * The field, when it is about one.
+   */
+  field: Generated<string>;
+  /**
    * Internal key.
    */
   id: Generated<number>;
   /**
    * The last round that found it.
    */
-  ronde: number;
+  round: number;
   /**
    * uuid of the object, or what it is known by at the source.
    */
@@ -3329,18 +3333,18 @@ export interface TakeoverRemark {
   /**
    * What is the matter, for people.
    */
-  tekst: string;
+  text: string;
   /**
    * geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
    */
   uitkomst: string;
-  /**
-   * The field, when it is about one.
-   */
-  veld: Generated<string>;
 }
 
 export interface TakeoverStep {
+  /**
+   * Keys above this one; empty: from the first.
+   */
+  above: string | null;
   /**
    * When its first portion began.
    */
@@ -3350,25 +3354,13 @@ export interface TakeoverStep {
    */
   doneAt: string | null;
   /**
-   * Which steps it runs beside.
+   * How many there are about.
    */
-  fase: number;
+  expected: Generated<number>;
   /**
    * Why its last portion failed; empty again when it went on.
    */
-  fout: string | null;
-  /**
-   * How many were read.
-   */
-  gelezen: Generated<number>;
-  /**
-   * Of these, how many were new or changed.
-   */
-  geschreven: Generated<number>;
-  /**
-   * Of these, how many could not be written.
-   */
-  geweigerd: Generated<number>;
+  fault: string | null;
   /**
    * Internal key.
    */
@@ -3378,45 +3370,53 @@ export interface TakeoverStep {
    */
   naam: string;
   /**
-   * Of these, how many were as before.
+   * Which steps it runs beside.
    */
-  ongewijzigd: Generated<number>;
+  phase: number;
+  /**
+   * Its place in the list of steps; steps side by side are divided by it.
+   */
+  place: number;
   /**
    * How far it came: the last key, or page, that was committed.
    */
-  positie: string | null;
+  position: string | null;
+  /**
+   * Of these, how many could not be written.
+   */
+  refused: Generated<number>;
+  /**
+   * How many are gone at the source, and were removed.
+   */
+  removed: Generated<number>;
   /**
    * The round.
    */
-  ronde: number;
+  round: number;
+  /**
+   * How many were read.
+   */
+  seen: Generated<number>;
   /**
    * The takeover.
    */
   takeoverId: number;
   /**
+   * Of these, how many were as before.
+   */
+  unchanged: Generated<number>;
+  /**
    * Keys up to this one; empty: to the last.
    */
-  tot: string | null;
+  until: string | null;
   /**
    * When its last portion was committed.
    */
   updatedAt: string | null;
   /**
-   * Keys above this one; empty: from the first.
+   * Of these, how many were new or changed.
    */
-  van: string | null;
-  /**
-   * How many there are about.
-   */
-  verwacht: Generated<number>;
-  /**
-   * How many are gone at the source, and were removed.
-   */
-  verwijderd: Generated<number>;
-  /**
-   * Its place in the list of steps; steps side by side are divided by it.
-   */
-  volgorde: number;
+  written: Generated<number>;
 }
 
 export interface TokenIssuer {

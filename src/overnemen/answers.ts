@@ -12,7 +12,7 @@ import { moment } from './normalise.ts'
 
 /** Answers a GET of a path: what it says as JSON. */
 export type Answers = (path: string) => Promise<{ status: number; body: unknown }>
-export type AnswerDifference = { soort: string; sleutel: string; veld: string; tekst: string }
+export type AnswerDifference = { soort: string; sleutel: string; field: string; text: string }
 
 const AT_ONCE = 4
 
@@ -66,8 +66,8 @@ export async function compareAnswers(
         return
       }
       if (there.status !== 200 || here.status !== 200) {
-        const tekst = `De API van de bron antwoordt met status ${there.status}, die van hier met ${here.status}.`
-        differences.push({ soort, sleutel: uuid, veld: remark, tekst })
+        const text = `De API van de bron antwoordt met status ${there.status}, die van hier met ${here.status}.`
+        differences.push({ soort, sleutel: uuid, field: remark, text })
         return
       }
       const fields = fieldsThatDiffer(
@@ -80,8 +80,8 @@ export async function compareAnswers(
         differences.push({
           soort,
           sleutel: uuid,
-          veld: [remark, field].filter(Boolean).join(' '),
-          tekst: 'De API van de bron antwoordt iets anders dan die van hier.',
+          field: [remark, field].filter(Boolean).join(' '),
+          text: 'De API van de bron antwoordt iets anders dan die van hier.',
         })
     })
     for (const difference of differences) await differ(difference)

@@ -7,7 +7,7 @@ import type { Addresses } from './addresses.ts'
 import type { ApplicatieRow, Finding } from './source.ts'
 import type { Sql, Written } from './write.ts'
 
-type Options = { overneming: number; ronde: number; addresses: Addresses }
+type Options = { overneming: number; round: number; addresses: Addresses }
 
 /**
  * Writes each that changed since it was last taken over, by a checksum, and its secrets.
@@ -18,14 +18,14 @@ export async function writeApplicaties(
   sql: Sql,
   box: SecretBox,
   given: ApplicatieRow[],
-  { overneming, ronde, addresses }: Options,
+  { overneming, round, addresses }: Options,
   findings: Finding[],
 ): Promise<Written> {
-  const counts: Written = { gelezen: given.length, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
+  const counts: Written = { seen: given.length, written: 0, unchanged: 0, refused: 0 }
   for (const applicatie of given) {
     const { uuid } = applicatie
-    const remark = (code: string, tekst: string, veld = '') =>
-      findings.push({ soort: 'applicatie', sleutel: uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
+    const remark = (code: string, text: string, field = '') =>
+      findings.push({ soort: 'applicatie', sleutel: uuid, uitkomst: 'gemarkeerd', code, field, text })
     const rights = applicatie.autorisaties.map(({ type, ...right }) => {
       const place = addresses.toUuid(type)
       return {
@@ -52,18 +52,18 @@ export async function writeApplicaties(
       const { id } = one(rows)
       await writeClients(sql, id, applicatie, remark)
       await writeRights(sql, id, rights, applicatie)
-      counts.geschreven++
+      counts.written++
     } else {
-      counts.ongewijzigd++
+      counts.unchanged++
       await sql`
-        update takeover_remark set ronde = ${ronde}
+        update takeover_remark set round = ${round}
         where takeover_id = ${overneming} and soort = 'applicatie' and sleutel = ${uuid} and code in ('client-id', 'client-id-dubbel')`
     }
     await sql`
-      insert into takeover_object (soort, uuid, takeover_id, hash, ronde, gewijzigd)
-      values ('applicatie', ${uuid}, ${overneming}, ${hash}, ${ronde}, ${ronde})
-      on conflict (uuid, soort) do update set hash = excluded.hash, ronde = excluded.ronde,
-        gewijzigd = case when takeover_object.hash = excluded.hash then takeover_object.gewijzigd else excluded.gewijzigd end`
+      insert into takeover_object (soort, uuid, takeover_id, hash, round, changed_in)
+      values ('applicatie', ${uuid}, ${overneming}, ${hash}, ${round}, ${round})
+      on conflict (uuid, soort) do update set hash = excluded.hash, round = excluded.round,
+        changed_in = case when takeover_object.hash = excluded.hash then takeover_object.changed_in else excluded.changed_in end`
     if (geheimen) await writeSecrets(sql, box, applicatie.client_ids, geheimen, remark)
     else remark('geheim-onbekend', 'De bron toont geen geheimen: geef de clients nieuwe, of neem over uit de database.')
   }

@@ -77,25 +77,23 @@ export async function bringContents(
   read: Sql | import('postgres').Sql,
   store: Store,
   takeover: Takeover,
-  step: { positie: string | null; van: string | null; tot: string | null },
+  step: { position: string | null; above: string | null; until: string | null },
   contents: Contents | undefined,
 ): Promise<
-  (
-    sql: Sql,
-  ) => Promise<{ gelezen: number; geschreven: number; geweigerd: number; findings: Finding[]; next: string | null }>
+  (sql: Sql) => Promise<{ seen: number; written: number; refused: number; findings: Finding[]; next: string | null }>
 > {
-  const { proef } = takeover
-  const table = (name: string) => (proef ? read`${read(shadowSchema(takeover))}.${read(name)}` : read`${read(name)}`)
+  const { trial } = takeover
+  const table = (name: string) => (trial ? read`${read(shadowSchema(takeover))}.${read(name)}` : read`${read(name)}`)
   const outcomes: Outcome[] = []
-  const stay = takeover.instellingen.bytes === 'laten'
+  const stay = takeover.settings.bytes === 'laten'
   // With a limit in it the planner looks for each row, and never reads the whole table for a portion.
   const waiting =
     stay || contents
       ? await read<Waiting[]>`
           select b.id, b.pad, b.omvang from ${table('takeover_file')} b
           cross join lateral (select from ${table('takeover_content')} i where i.takeover_file_id = b.id limit 1) i
-          where b.takeover_id = ${takeover.id} and b.staat <> 'klaar' and b.id > ${Number(step.positie ?? 0)}
-            and b.id % ${Number(step.tot ?? 1)} = ${Number(step.van ?? 0)}
+          where b.takeover_id = ${takeover.id} and b.state <> 'klaar' and b.id > ${Number(step.position ?? 0)}
+            and b.id % ${Number(step.until ?? 1)} = ${Number(step.above ?? 0)}
           order by b.id limit ${PORTION}`
       : []
   await inParallel([...waiting], AT_ONCE, async (one) => {
@@ -104,7 +102,7 @@ export async function bringContents(
       outcomes.push({
         ...one,
         ...(await whenReadable(async () => {
-          if (proef) return measure(stay ? store.read : expected(contents), one)
+          if (trial) return measure(stay ? store.read : expected(contents), one)
           const stored = stay ? await asItLies(store, one) : await copy(store, expected(contents), one)
           return stored && { stored, present: stored }
         })),
@@ -112,26 +110,26 @@ export async function bringContents(
   })
   return async (sql) => {
     const findings: Finding[] = []
-    const remark = async (id: number, rest: Pick<Finding, 'uitkomst' | 'code' | 'tekst'>) => {
+    const remark = async (id: number, rest: Pick<Finding, 'uitkomst' | 'code' | 'text'>) => {
       for (const { uuid, versie } of await versionsOf(sql, id))
-        findings.push({ soort: 'bestand', sleutel: uuid, veld: `versie ${versie}`, ...rest })
+        findings.push({ soort: 'bestand', sleutel: uuid, field: `versie ${versie}`, ...rest })
     }
     for (const { id, pad, omvang, stored, present, refused, harmful, unreadable } of outcomes) {
       if (refused) {
-        const tekst = `Een bestand kan hier niet zo heten: ${pad}. Geef het in de bron een andere naam.`
-        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-naam', tekst })
+        const text = `Een bestand kan hier niet zo heten: ${pad}. Geef het in de bron een andere naam.`
+        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-naam', text })
         continue
       }
       if (harmful) {
-        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-malware', tekst: `${harmful} Het gaat om ${pad}.` })
+        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-malware', text: `${harmful} Het gaat om ${pad}.` })
         continue
       }
       if (!present) {
-        await sql`update takeover_file set staat = 'ontbreekt' where id = ${id}`
+        await sql`update takeover_file set state = 'ontbreekt' where id = ${id}`
         await remark(id, {
           uitkomst: 'geweigerd',
           code: unreadable ? 'bestand-onleesbaar' : 'bestand-ontbreekt',
-          tekst: unreadable
+          text: unreadable
             ? `De bron kan de inhoud niet geven (${unreadable}): ${pad}.`
             : `De bron heeft de inhoud niet: ${pad}.`,
         })
@@ -144,7 +142,7 @@ export async function bringContents(
           on conflict (sleutel, backend) do update set omvang = excluded.omvang
           returning id`
         const file = one(rows)
-        await sql`update takeover_file set staat = 'klaar', file_id = ${file.id} where id = ${id}`
+        await sql`update takeover_file set state = 'klaar', file_id = ${file.id} where id = ${id}`
         await sql`
           update enkelvoudiginformatieobject_versie v set file_id = ${file.id}
           from takeover_content i
@@ -155,14 +153,14 @@ export async function bringContents(
         await remark(id, {
           uitkomst: 'gemarkeerd',
           code: 'omvang-anders',
-          tekst: `De bron noemt ${omvang} bytes, en heeft er ${present.omvang}.`,
+          text: `De bron noemt ${omvang} bytes, en heeft er ${present.omvang}.`,
         })
     }
     const brought = outcomes.filter(({ present }) => present).length
     return {
-      gelezen: outcomes.length,
-      geschreven: brought,
-      geweigerd: outcomes.length - brought,
+      seen: outcomes.length,
+      written: brought,
+      refused: outcomes.length - brought,
       findings,
       next: waiting.length < PORTION ? null : String(lastOf(waiting).id),
     }
@@ -183,7 +181,7 @@ async function measure(read: (pad: string) => ReturnType<Contents>, { pad }: Wai
 export async function belongsToSource(sql: Sql | import('postgres').Sql, key: string): Promise<boolean> {
   if (isOwnKey(key)) return false
   const [row] = await sql`
-    select from takeover where status <> 'omgeschakeld' and not proef and instellingen ->> 'bytes' = 'laten' limit 1`
+    select from takeover where status <> 'omgeschakeld' and not trial and settings ->> 'bytes' = 'laten' limit 1`
   return row !== undefined
 }
 

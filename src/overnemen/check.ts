@@ -19,8 +19,8 @@ export type Difference = {
   soort: string
   sleutel: string
   code: 'ontbreekt' | 'te-veel' | 'verschilt' | 'antwoord'
-  veld: string
-  tekst: string
+  field: string
+  text: string
 }
 export type Compared = {
   soort: string
@@ -140,28 +140,28 @@ export async function checkTakeover(
   }
   const keep = async () => {
     await connection`
-      insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
-      select ${takeover.id}, soort, sleutel, 'verschil', code, veld, tekst, ${takeover.ronde}
+      insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, round)
+      select ${takeover.id}, soort, sleutel, 'verschil', code, field, text, ${takeover.round}
       from jsonb_to_recordset(${JSON.stringify(found)}::text::jsonb)
-        as r(soort text, sleutel text, code text, veld text, tekst text)
-      on conflict (takeover_id, soort, sleutel, code, veld) do nothing`
+        as r(soort text, sleutel text, code text, field text, text text)
+      on conflict (takeover_id, soort, sleutel, code, field) do nothing`
     found.length = 0
   }
   try {
     await connection`set statement_timeout = 0`
     await connection`delete from takeover_remark where takeover_id = ${takeover.id} and uitkomst = 'verschil'`
     await connection`create temporary table gezien (soort text, uuid uuid)`
-    const old = addresses([...source.ownUrls, ...takeover.instellingen.oudeUrls], takeover.instellingen.eigenUrl)
+    const old = addresses([...source.ownUrls, ...takeover.settings.oudeUrls], takeover.settings.eigenUrl)
     // Kinds that were read completely. They belong here as well when the source has none of them.
     const looked = new Set(source.swept)
     for (const step of await source.plan(EVERY_ROUND)) {
-      for (let positie: string | null = null; ; ) {
+      for (let position: string | null = null; ; ) {
         const portion = await source.read({
           naam: step.naam,
-          van: step.van ?? null,
-          tot: step.tot ?? null,
-          positie,
-          ronde: EVERY_ROUND,
+          above: step.above ?? null,
+          until: step.until ?? null,
+          position,
+          round: EVERY_ROUND,
         })
         for (const [soort, objects] of Map.groupBy(portion.objects, (one) => one.soort)) {
           const kind = kindOf(soort)
@@ -185,18 +185,18 @@ export async function checkTakeover(
                 soort,
                 sleutel: object.uuid,
                 code: 'ontbreekt',
-                veld: '',
-                tekst: 'Staat in de bron en niet hier.',
+                field: '',
+                text: 'Staat in de bron en niet hier.',
               })
             else if (fingerprint(kind, object).equals(fingerprint(kind, mine))) of(soort).gelijk++
             else
-              for (const veld of fieldsThatDiffer(kind, object, mine))
+              for (const field of fieldsThatDiffer(kind, object, mine))
                 await differ({
                   soort,
                   sleutel: object.uuid,
                   code: 'verschilt',
-                  veld,
-                  tekst: 'De waarde is in de bron anders dan hier.',
+                  field,
+                  text: 'De waarde is in de bron anders dan hier.',
                 })
           }
           options.progress?.(soort, of(soort).daar)
@@ -205,7 +205,7 @@ export async function checkTakeover(
         if (portion.audit) await compareAudit(portion.audit)
         if (portion.applicaties) await compareApplicaties(portion.applicaties)
         if (portion.next === null) break
-        positie = portion.next
+        position = portion.next
       }
     }
     // Objects that are here and that the source did not show.
@@ -222,8 +222,8 @@ export async function checkTakeover(
             soort: name,
             sleutel: uuid,
             code: 'te-veel',
-            veld: '',
-            tekst: 'Staat hier en niet meer in de bron.',
+            field: '',
+            text: 'Staat hier en niet meer in de bron.',
           })
         if (extra.length < PAGE) break
         after = lastOf(extra).uuid
@@ -234,8 +234,8 @@ export async function checkTakeover(
       const { there, thereUrl, here, perKind } = options.answers
       // The source names itself as it is asked; requests within this process name it localhost.
       const both = addresses(
-        [...source.ownUrls, ...takeover.instellingen.oudeUrls, thereUrl, 'http://localhost'],
-        takeover.instellingen.eigenUrl,
+        [...source.ownUrls, ...takeover.settings.oudeUrls, thereUrl, 'http://localhost'],
+        takeover.settings.eigenUrl,
       )
       const found = await compareAnswers(
         connection,
@@ -273,8 +273,8 @@ export async function checkTakeover(
         soort: 'audit',
         sleutel: uuid,
         code: hier ? 'verschilt' : 'ontbreekt',
-        veld: '',
-        tekst: hier ? 'De regel is in de bron anders dan hier.' : 'Staat in de bron en niet hier.',
+        field: '',
+        text: hier ? 'De regel is in de bron anders dan hier.' : 'Staat in de bron en niet hier.',
       })
   }
 
@@ -297,8 +297,8 @@ export async function checkTakeover(
           soort: 'applicatie',
           sleutel: uuid,
           code: mine ? 'verschilt' : 'ontbreekt',
-          veld: '',
-          tekst: mine ? 'Naam, client-ids of rechten zijn anders.' : 'Staat in de bron en niet hier.',
+          field: '',
+          text: mine ? 'Naam, client-ids of rechten zijn anders.' : 'Staat in de bron en niet hier.',
         })
     }
   }
@@ -310,15 +310,15 @@ export async function checkTakeover(
       select e.uuid, i.versie from takeover_file b
       join takeover_content i on i.takeover_file_id = b.id
       join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
-      where b.takeover_id = ${takeover.id} and b.staat <> 'klaar'`.cursor(PAGE)
+      where b.takeover_id = ${takeover.id} and b.state <> 'klaar'`.cursor(PAGE)
     for await (const rows of waiting)
       for (const { uuid, versie } of rows)
         await differ({
           soort: 'bestand',
           sleutel: uuid,
           code: 'ontbreekt',
-          veld: `versie ${versie}`,
-          tekst: 'De inhoud is niet hier.',
+          field: `versie ${versie}`,
+          text: 'De inhoud is niet hier.',
         })
     const [counted] = await connection<{ daar: number; hier: number }[]>`
       select count(*)::bigint as daar, count(file_id)::bigint as hier from takeover_file b
@@ -330,7 +330,7 @@ export async function checkTakeover(
       const sample = await connection<{ plaats: string; pad: string; sleutel: string; uuid: string; versie: number }[]>`
         select md5(b.id::text) as plaats, b.pad, f.sleutel, e.uuid, i.versie from (
           select * from takeover_file
-          where takeover_id = ${takeover.id} and staat = 'klaar' and md5(id::text) > ${after}
+          where takeover_id = ${takeover.id} and state = 'klaar' and md5(id::text) > ${after}
           order by md5(id::text) limit ${Math.min(left, PAGE)}) b
         join file f on f.id = b.file_id
         join lateral (select * from takeover_content i where i.takeover_file_id = b.id limit 1) i on true
@@ -349,8 +349,8 @@ export async function checkTakeover(
             soort: 'bestand',
             sleutel: uuid,
             code: 'verschilt',
-            veld: `versie ${versie}`,
-            tekst: 'De inhoud is in de bron anders dan hier.',
+            field: `versie ${versie}`,
+            text: 'De inhoud is in de bron anders dan hier.',
           })
       }
       options.progress?.('bestand', of('bestand').gelijk)

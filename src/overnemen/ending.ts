@@ -14,7 +14,7 @@ import type { Takeover } from './takeover.ts'
 import type { Sql } from './write.ts'
 
 const PORTION = 2000
-type Ended = { findings: Finding[]; next: string | null; verwijderd?: number }
+type Ended = { findings: Finding[]; next: string | null; removed?: number }
 
 /** Tables whose rows keep a document, a case or a type from being removed; they are removed before it. */
 const order = () => [...KINDS].sort((a, b) => placeOf(b.name) - placeOf(a.name)).map(({ name }) => name)
@@ -30,21 +30,21 @@ export async function deleteGone(
   position: string | null,
 ): Promise<(sql: Sql) => Promise<Ended>> {
   // In a dry run every round is the first.
-  if (takeover.proef) return async () => ({ findings: [], next: null })
+  if (takeover.trial) return async () => ({ findings: [], next: null })
   const names = ['applicatie', ...order().filter((name) => source.swept.includes(name))]
   const [at, after] = (position ?? `0:${NIL}`).split(':') as [string, string]
   const kind = names[Number(at)]
   if (!kind) return async () => ({ findings: [], next: null })
   const unseen = await read<{ uuid: string }[]>`
     select uuid from takeover_object
-    where takeover_id = ${takeover.id} and soort = ${kind} and ronde < ${takeover.ronde} and uuid > ${after}
+    where takeover_id = ${takeover.id} and soort = ${kind} and round < ${takeover.round} and uuid > ${after}
     order by uuid limit ${PORTION}`
   const gone: string[] = []
   for (const { uuid } of unseen) if (!source.isGone || (await source.isGone(kind, uuid))) gone.push(uuid)
   const last = unseen.at(-1)?.uuid
   return async (sql) => {
     if (gone.length > 0) await deleteObjects(sql, kind, gone)
-    return { findings: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, verwijderd: gone.length }
+    return { findings: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, removed: gone.length }
   }
 }
 
@@ -163,8 +163,8 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
       sleutel: uuid,
       uitkomst: 'gemarkeerd',
       code: 'concept-in-gebruik',
-      veld: 'concept',
-      tekst: 'Dit type is niet gepubliceerd en wel in gebruik.',
+      field: 'concept',
+      text: 'Dit type is niet gepubliceerd en wel in gebruik.',
     })
   // We keep what the source says. Its dates are evidence, and we cannot tell which of the two is wrong.
   const disagreeing = await sql<{ uuid: string; dicht: boolean }[]>`
@@ -181,18 +181,18 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
       sleutel: uuid,
       uitkomst: 'gemarkeerd',
       code: 'einddatum-status',
-      veld: 'einddatum',
-      tekst: dicht
+      field: 'einddatum',
+      text: dicht
         ? 'De zaak heeft een einddatum, maar haar laatste status is niet de eindstatus. Zet de eindstatus of heropen haar.'
         : 'De laatste status is de eindstatus, maar de zaak heeft geen einddatum. Zet de eindstatus opnieuw.',
     })
   // Bytes that are here are not read again.
   await sql`
-    update takeover_remark set ronde = ${takeover.ronde}
+    update takeover_remark set round = ${takeover.round}
     where takeover_id = ${takeover.id} and soort = 'bestand' and code = 'omvang-anders'
       and exists (select from enkelvoudiginformatieobject e where e.uuid::text = sleutel)`
-  await sql`delete from takeover_remark where takeover_id = ${takeover.id} and ronde < ${takeover.ronde}`
-  if (takeover.proef) return { findings, next: null }
+  await sql`delete from takeover_remark where takeover_id = ${takeover.id} and round < ${takeover.round}`
+  if (takeover.trial) return { findings, next: null }
   // Reservations whose number a case or document has by now.
   await sql`
     delete from reserved_zaaknummer r using zaak z

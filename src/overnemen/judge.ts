@@ -18,8 +18,8 @@ const RSIN: Record<string, string[]> = {
 /** Remarks on one object, none when our rules would have let it be made. They do not keep it from being taken over. */
 export function judge(kind: Kind, object: Taken): Finding[] {
   const found: Finding[] = []
-  const remark = (code: string, veld: string, tekst: string) =>
-    found.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
+  const remark = (code: string, field: string, text: string) =>
+    found.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'gemarkeerd', code, field, text })
   const rsin = (field: string, value: unknown) => {
     if (typeof value === 'string' && value !== '' && !isNumber(value))
       remark('elfproef', field, `${value} voldoet niet aan de elfproef.`)
@@ -59,8 +59,8 @@ export function judgeGeometry(soort: string, object: Taken, findings: Finding[])
       sleutel: object.uuid,
       uitkomst: 'gemarkeerd',
       code: 'geometrie',
-      veld: 'zaakgeometrie',
-      tekst: 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.',
+      field: 'zaakgeometrie',
+      text: 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.',
     })
   return { ...object, zaakgeometrie: geometrie }
 }

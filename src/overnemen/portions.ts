@@ -20,21 +20,21 @@ export type PortionParts = TakeoverParts & { store: Store; log: Logger }
 export type StepRow = {
   id: number
   takeover_id: number
-  ronde: number
-  fase: number
+  round: number
+  phase: number
   naam: string
-  van: string | null
-  tot: string | null
-  positie: string | null
-  gelezen: number
+  above: string | null
+  until: string | null
+  position: string | null
+  seen: number
   done_at: string | null
 }
 type Open = { source: Source; addresses: Addresses; key: string }
-type Done = Partial<Written> & { verwijderd?: number; findings: Finding[]; next: string | null }
+type Done = Partial<Written> & { removed?: number; findings: Finding[]; next: string | null }
 
 /** How long a job goes on with its step before it makes place for another. */
 const STRETCH_MS = 10_000
-const NOTHING: Written = { gelezen: 0, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
+const NOTHING: Written = { seen: 0, written: 0, unchanged: 0, refused: 0 }
 
 /** The sources that this process reads, opened when a step asks for them. */
 export function portionRunner(parts: PortionParts) {
@@ -43,14 +43,14 @@ export function portionRunner(parts: PortionParts) {
   async function open(takeover: Takeover): Promise<Open> {
     // Nearly all that a portion makes is garbage when it is written. V8 would let that grow to four times what is in use.
     setFlagsFromString('--heap-growing-percent=100')
-    const key = JSON.stringify([takeover.ronde, takeover.momentopname, takeover.instellingen, takeover.bron])
+    const key = JSON.stringify([takeover.round, takeover.snapshot, takeover.settings, takeover.bron])
     const existing = await opened.get(takeover.id)?.catch(() => undefined)
     if (existing?.key === key) return existing
     const opening = (async () => {
       await existing?.source.close()
       const source = await openSource(parts, takeover)
-      const old = [...source.ownUrls, ...takeover.instellingen.oudeUrls]
-      return { source, key, addresses: addresses(old, takeover.instellingen.eigenUrl) }
+      const old = [...source.ownUrls, ...takeover.settings.oudeUrls]
+      return { source, key, addresses: addresses(old, takeover.settings.eigenUrl) }
     })()
     opened.set(takeover.id, opening)
     return opening
@@ -63,7 +63,7 @@ export function portionRunner(parts: PortionParts) {
     for (let ahead: { at: string | null; portion: Promise<Portion> } | undefined; ; ) {
       const [step] = await parts.database.sql<StepRow[]>`select * from takeover_step where id = ${id}`
       const takeover = step && (await findTakeover(parts.database, step.takeover_id))
-      if (!step || !takeover || step.done_at || step.ronde !== takeover.ronde || takeover.status !== 'loopt') {
+      if (!step || !takeover || step.done_at || step.round !== takeover.round || takeover.status !== 'loopt') {
         ahead?.portion.catch(() => {})
         return false
       }
@@ -74,11 +74,11 @@ export function portionRunner(parts: PortionParts) {
       if (own) work = await own(parts, takeover, step, open)
       else {
         const { source, addresses } = await open(takeover)
-        const portion = await (ahead && ahead.at === step.positie ? ahead.portion : source.read(step))
+        const portion = await (ahead && ahead.at === step.position ? ahead.portion : source.read(step))
         ahead = undefined
         // The next portion is read while this one is written.
         if (portion.next !== null) {
-          ahead = { at: portion.next, portion: source.read({ ...step, positie: portion.next }) }
+          ahead = { at: portion.next, portion: source.read({ ...step, position: portion.next }) }
           ahead.portion.catch(() => {})
         }
         work = (sql) => writePortion(sql, parts, takeover, portion, addresses)
@@ -103,8 +103,7 @@ export function portionRunner(parts: PortionParts) {
 }
 
 /** 0 for the first rows, and one more each time that there are four times as many. */
-const sizeOf = ({ gelezen }: StepRow): number =>
-  Math.max(0, Math.floor(Math.log(Math.max(1, gelezen) / 500) / Math.log(4)))
+const sizeOf = ({ seen }: StepRow): number => Math.max(0, Math.floor(Math.log(Math.max(1, seen) / 500) / Math.log(4)))
 
 /**
  * Lets the planner know that tables are no longer empty. It has plans for them from when they were, which read all of a table for
@@ -120,7 +119,7 @@ async function analyze(sql: postgres.Sql, takeover: Takeover, naam: string): Pro
     'takeover_file',
     'takeover_content',
   ]
-  const schema = takeover.proef ? shadowSchema(takeover) : 'public'
+  const schema = takeover.trial ? shadowSchema(takeover) : 'public'
   for (const table of tables) await sql`analyze (skip_locked) ${sql(schema)}.${sql(table)}`
 }
 
@@ -136,23 +135,23 @@ async function commitPortion(
     await sql`
       select set_config('statement_timeout', '10min', true), set_config('idle_in_transaction_session_timeout', '10min', true),
         set_config('synchronous_commit', 'off', true),
-        set_config('search_path', ${takeover.proef ? `${shadowSchema(takeover)}, public` : 'public'}, true)`
+        set_config('search_path', ${takeover.trial ? `${shadowSchema(takeover)}, public` : 'public'}, true)`
     const [current] = await sql<StepRow[]>`select * from takeover_step where id = ${step.id} for update`
-    if (!current || current.done_at || current.positie !== step.positie) return false // another did it: look again
+    if (!current || current.done_at || current.position !== step.position) return false // another did it: look again
     const done = await work(sql)
-    const { gelezen, geschreven, ongewijzigd, geweigerd } = { ...NOTHING, ...done }
+    const { seen, written, unchanged, refused } = { ...NOTHING, ...done }
     await report(sql, takeover, done.findings)
     await sql`
-      update takeover_step set positie = ${done.next ?? step.positie}, done_at = ${done.next === null ? sql`clock_timestamp()` : null},
-        begun_at = coalesce(begun_at, now()), updated_at = clock_timestamp(), fout = null,
-        gelezen = gelezen + ${gelezen}, geschreven = geschreven + ${geschreven}, ongewijzigd = ongewijzigd + ${ongewijzigd},
-        geweigerd = geweigerd + ${geweigerd}, verwijderd = verwijderd + ${done.verwijderd ?? 0}
+      update takeover_step set position = ${done.next ?? step.position}, done_at = ${done.next === null ? sql`clock_timestamp()` : null},
+        begun_at = coalesce(begun_at, now()), updated_at = clock_timestamp(), fault = null,
+        seen = seen + ${seen}, written = written + ${written}, unchanged = unchanged + ${unchanged},
+        refused = refused + ${refused}, removed = removed + ${done.removed ?? 0}
       where id = ${step.id}`
     if (done.next !== null) return false
     const locked = await sql<Takeover[]>`select * from takeover where id = ${takeover.id} for update`
     const [open] = await sql`
       select from takeover_step
-      where takeover_id = ${takeover.id} and ronde = ${step.ronde} and fase = ${step.fase} and done_at is null limit 1`
+      where takeover_id = ${takeover.id} and round = ${step.round} and phase = ${step.phase} and done_at is null limit 1`
     if (!open) await queueSteps(sql, one(locked))
     return true
   }) as Promise<boolean>
@@ -161,23 +160,23 @@ async function commitPortion(
 async function report(sql: Sql, takeover: Takeover, findings: Finding[]): Promise<void> {
   if (findings.length === 0) return
   const rows = new Map<string, object>()
-  for (const { veld = '', ...rest } of findings) {
-    const row = { ...rest, veld }
-    rows.set(JSON.stringify([row.soort, row.sleutel, row.code, row.veld]), row)
+  for (const { field = '', ...rest } of findings) {
+    const row = { ...rest, field }
+    rows.set(JSON.stringify([row.soort, row.sleutel, row.code, row.field]), row)
   }
   await sql`
-    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
-    select ${takeover.id}, soort, sleutel, uitkomst, code, veld, left(tekst, 1000), ${takeover.ronde}
+    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, round)
+    select ${takeover.id}, soort, sleutel, uitkomst, code, field, left(text, 1000), ${takeover.round}
     from jsonb_to_recordset(${JSON.stringify([...rows.values()])}::text::jsonb)
-      as r(soort text, sleutel text, uitkomst text, code text, veld text, tekst text)
-    on conflict (takeover_id, soort, sleutel, code, veld) do update set uitkomst = excluded.uitkomst,
-      tekst = excluded.tekst, ronde = excluded.ronde`
+      as r(soort text, sleutel text, uitkomst text, code text, field text, text text)
+    on conflict (takeover_id, soort, sleutel, code, field) do update set uitkomst = excluded.uitkomst,
+      text = excluded.text, round = excluded.round`
 }
 
-const optionsOf = ({ id, ronde, instellingen }: Takeover): WriteOptions => ({
+const optionsOf = ({ id, round, settings }: Takeover): WriteOptions => ({
   overneming: id,
-  ronde,
-  base: instellingen.eigenUrl,
+  round,
+  base: settings.eigenUrl,
   judge,
 })
 
@@ -222,7 +221,7 @@ const PUT_OFF = 1000
 const OWN: Record<string, OwnStep> = {
   /** Objects that referred to one that came later. They are tried again as long as some of them can be written. */
   async uitstel(_parts, takeover, step) {
-    const [pass, after, progress, end] = (step.positie ?? '0:0:0:0').split(':').map(Number) as [
+    const [pass, after, progress, end] = (step.position ?? '0:0:0:0').split(':').map(Number) as [
       number,
       number,
       number,
@@ -251,13 +250,13 @@ const OWN: Record<string, OwnStep> = {
       return {
         ...counts,
         findings,
-        next: `${pass}:${lastOf(rows).id}:${progress + counts.geschreven + counts.ongewijzigd}:${until}`,
+        next: `${pass}:${lastOf(rows).id}:${progress + counts.written + counts.unchanged}:${until}`,
       }
     }
   },
   async verdwenen(parts, takeover, step, open) {
     const { source } = await open(takeover)
-    return deleteGone(parts.database.sql, takeover, source, step.positie)
+    return deleteGone(parts.database.sql, takeover, source, step.position)
   },
   async bestanden(parts, takeover, step, open) {
     const { source } = await open(takeover)

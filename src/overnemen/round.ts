@@ -29,7 +29,7 @@ export async function beginRound(parts: TakeoverParts, given: Parameters<typeof 
   try {
     const source = await openSource(parts, takeover)
     try {
-      await startRound(parts, takeover, await source.plan(takeover.ronde))
+      await startRound(parts, takeover, await source.plan(takeover.round))
     } finally {
       await source.close()
     }
@@ -46,33 +46,33 @@ export async function beginRound(parts: TakeoverParts, given: Parameters<typeof 
     async release() {
       await snapshot.release()
       const last = await findTakeover(parts.database, takeover.id)
-      if (last?.proef && last.status === 'klaar') await dropShadow(parts.database.sql, last)
+      if (last?.trial && last.status === 'klaar') await dropShadow(parts.database.sql, last)
     },
   }
 }
 
 export type Progress = {
   naam: string
-  verwacht: number
-  gelezen: number
-  geschreven: number
-  ongewijzigd: number
-  geweigerd: number
-  verwijderd: number
+  expected: number
+  seen: number
+  written: number
+  unchanged: number
+  refused: number
+  removed: number
   klaar: boolean
-  fout: string | null
+  fault: string | null
   seconden: number | null
 }
 
 /** The steps of the present round, parts of one kind together, in their order. */
 export async function progressOf({ sql }: Pick<Reader, 'sql'>, takeover: Takeover): Promise<Progress[]> {
   return sql<Progress[]>`
-    select naam, sum(verwacht)::bigint as verwacht, sum(gelezen)::bigint as gelezen, sum(geschreven)::bigint as geschreven,
-      sum(ongewijzigd)::bigint as ongewijzigd, sum(geweigerd)::bigint as geweigerd, sum(verwijderd)::bigint as verwijderd,
-      bool_and(done_at is not null) as klaar, max(fout) as fout,
+    select naam, sum(expected)::bigint as expected, sum(seen)::bigint as seen, sum(written)::bigint as written,
+      sum(unchanged)::bigint as unchanged, sum(refused)::bigint as refused, sum(removed)::bigint as removed,
+      bool_and(done_at is not null) as klaar, max(fault) as fault,
       extract(epoch from max(coalesce(done_at, updated_at)) - min(begun_at))::float8 as seconden
-    from takeover_step where takeover_id = ${takeover.id} and ronde = ${takeover.ronde}
-    group by naam order by min(volgorde)`
+    from takeover_step where takeover_id = ${takeover.id} and round = ${takeover.round}
+    group by naam order by min(place)`
 }
 
 /** How many objects have each remark, by kind and code. */
@@ -81,7 +81,7 @@ export async function faultsOf(
   takeover: Pick<Takeover, 'id'>,
 ): Promise<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]> {
   return sql<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]>`
-    select uitkomst, soort, code, count(*)::bigint as aantal, min(tekst) as voorbeeld
+    select uitkomst, soort, code, count(*)::bigint as aantal, min(text) as voorbeeld
     from takeover_remark where takeover_id = ${takeover.id}
     group by 1, 2, 3 order by uitkomst desc, aantal desc, soort, code`
 }

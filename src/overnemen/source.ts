@@ -7,8 +7,8 @@ export type Finding = {
   sleutel: string
   uitkomst: 'geweigerd' | 'gemarkeerd'
   code: string
-  veld?: string
-  tekst: string
+  field?: string
+  text: string
 }
 
 /** A line of the audit trail as it was. Its urls still name the old host. */
@@ -63,14 +63,14 @@ export type Portion = {
   /** Position of the next portion; null: this was the last. */
   next: string | null
 }
-export type StepPlan = { fase: number; naam: string; van?: string; tot?: string; verwacht: number }
+export type StepPlan = { phase: number; naam: string; above?: string; until?: string; expected: number }
 export type Step = {
   naam: string
-  van: string | null
-  tot: string | null
-  positie: string | null
+  above: string | null
+  until: string | null
+  position: string | null
   /** 0: what hangs below objects is read of all, and not only of those that this round changed. */
-  ronde: number
+  round: number
 }
 
 /** The source cannot give the bytes of this one document. The report names it, and the takeover goes on. */

@@ -34,14 +34,14 @@ export type Takeover = {
   uuid: string
   soort: 'api' | 'open-zaak'
   bron: string
-  instellingen: Settings
-  geheim: Buffer
-  proef: boolean
+  settings: Settings
+  secret: Buffer
+  trial: boolean
   status: 'loopt' | 'klaar' | 'gestopt' | 'omgeschakeld'
-  ronde: number
-  fase: number
+  round: number
+  phase: number
   read_only: boolean
-  momentopname: string | null
+  snapshot: string | null
 }
 export type TakeoverParts = { config: Config; database: Database; box: SecretBox }
 
@@ -77,7 +77,7 @@ export async function beginTakeover(
     soort: Takeover['soort']
     url: string
     secret: string
-    proef: boolean
+    trial: boolean
     readOnly: boolean
     settings: Omit<Settings, 'eigenUrl'>
   },
@@ -87,28 +87,28 @@ export async function beginTakeover(
   return database.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(hashtext('overneming'))`
     const [found] = await sql<Takeover[]>`
-      select * from takeover where bron = ${bron} and proef = ${given.proef} and status <> 'omgeschakeld' for update`
+      select * from takeover where bron = ${bron} and trial = ${given.trial} and status <> 'omgeschakeld' for update`
     const [switched] = await sql`
-      select from takeover where bron = ${bron} and not proef and status = 'omgeschakeld' limit 1`
-    if (switched && !given.proef) throw new SwitchedAlready()
-    const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.proef
-    if (found?.proef) await dropShadow(sql, found)
+      select from takeover where bron = ${bron} and not trial and status = 'omgeschakeld' limit 1`
+    if (switched && !given.trial) throw new SwitchedAlready()
+    const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.trial
+    if (found?.trial) await dropShadow(sql, found)
     const uuid = found?.uuid ?? crypto.randomUUID()
     const secret = box.seal(given.secret, ownerOf(uuid))
     const rows = found
       ? await sql<Takeover[]>`
-          update takeover set instellingen = ${jsonOf(sql, settings)}, geheim = ${secret},
-            read_only = ${given.readOnly}, status = 'loopt', ronde = ronde + ${resumed ? 0 : 1},
-            fase = ${resumed ? sql`fase` : 0}, round_begun_at = ${resumed ? sql`round_begun_at` : sql`now()`},
-            round_done_at = null, momentopname = null
+          update takeover set settings = ${jsonOf(sql, settings)}, secret = ${secret},
+            read_only = ${given.readOnly}, status = 'loopt', round = round + ${resumed ? 0 : 1},
+            phase = ${resumed ? sql`phase` : 0}, round_begun_at = ${resumed ? sql`round_begun_at` : sql`now()`},
+            round_done_at = null, snapshot = null
           where id = ${found.id} returning *`
       : await sql<Takeover[]>`
-          insert into takeover (uuid, soort, bron, instellingen, geheim, proef, read_only)
-          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${secret}, ${given.proef}, ${given.readOnly})
+          insert into takeover (uuid, soort, bron, settings, secret, trial, read_only)
+          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${secret}, ${given.trial}, ${given.readOnly})
           returning *`
     const takeover = one(rows)
-    if (found?.proef) await sql`delete from takeover_remark where takeover_id = ${takeover.id}`
-    if (given.proef) await makeShadow(sql, takeover)
+    if (found?.trial) await sql`delete from takeover_remark where takeover_id = ${takeover.id}`
+    if (given.trial) await makeShadow(sql, takeover)
     return { takeover, resumed }
   }) as Promise<{ takeover: Takeover; resumed: boolean }>
 }
@@ -119,51 +119,51 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, plans
   await database.sql.begin(async (sql) => {
     const locked = one(await sql<Takeover[]>`select * from takeover where id = ${takeover.id} for update`)
     const [planned] =
-      await sql`select from takeover_step where takeover_id = ${takeover.id} and ronde = ${locked.ronde} limit 1`
+      await sql`select from takeover_step where takeover_id = ${takeover.id} and round = ${locked.round} limit 1`
     if (!planned) {
-      const last = Math.max(...plans.map(({ fase }) => fase), 0)
-      const all = [...plans, ...ownSteps(locked).map((step) => ({ ...step, fase: step.fase + last + 1 }))]
-      for (const [order, { fase, naam, van, tot, verwacht }] of all.entries())
+      const last = Math.max(...plans.map(({ phase }) => phase), 0)
+      const all = [...plans, ...ownSteps(locked).map((step) => ({ ...step, phase: step.phase + last + 1 }))]
+      for (const [order, { phase, naam, above, until, expected }] of all.entries())
         await sql`
-          insert into takeover_step (takeover_id, ronde, fase, volgorde, naam, van, tot, verwacht)
-          values (${takeover.id}, ${locked.ronde}, ${fase}, ${order}, ${naam}, ${van ?? null}, ${tot ?? null}, ${verwacht})`
+          insert into takeover_step (takeover_id, round, phase, place, naam, above, until, expected)
+          values (${takeover.id}, ${locked.round}, ${phase}, ${order}, ${naam}, ${above ?? null}, ${until ?? null}, ${expected})`
     }
     await queueSteps(sql, locked)
   })
 }
 
 /** The steps at the end of every round, after everything was read. */
-function ownSteps({ instellingen: { naast, bestanden, bytes }, proef, soort }: Takeover): StepPlan[] {
+function ownSteps({ settings: { naast, bestanden, bytes }, trial, soort }: Takeover): StepPlan[] {
   const steps: StepPlan[] = [
-    { fase: 0, naam: 'uitstel', verwacht: 0 },
-    { fase: 1, naam: 'verdwenen', verwacht: 0 },
+    { phase: 0, naam: 'uitstel', expected: 0 },
+    { phase: 1, naam: 'verdwenen', expected: 0 },
   ]
   // A dry run looks whether the files are there and how large they are, but does not download them from an API for it.
-  if (!proef || (soort === 'open-zaak' && (bestanden !== undefined || bytes === 'laten')))
+  if (!trial || (soort === 'open-zaak' && (bestanden !== undefined || bytes === 'laten')))
     for (let part = 0; part < naast; part++)
-      steps.push({ fase: 2, naam: 'bestanden', van: String(part), tot: String(naast), verwacht: 0 })
-  return [...steps, { fase: 3, naam: 'afronden', verwacht: 0 }]
+      steps.push({ phase: 2, naam: 'bestanden', above: String(part), until: String(naast), expected: 0 })
+  return [...steps, { phase: 3, naam: 'afronden', expected: 0 }]
 }
 
 /** Queues the open steps of the phase, so many side by side as was asked; goes to the next phase when there are none. */
 export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeover): Promise<void> {
-  const { id, uuid, ronde, instellingen } = takeover
-  const [next] = await sql<{ fase: number }[]>`
-    select min(fase) as fase from takeover_step where takeover_id = ${id} and ronde = ${ronde} and done_at is null`
-  if (next?.fase === null || next?.fase === undefined) {
-    await sql`update takeover set status = 'klaar', round_done_at = now(), momentopname = null where id = ${id}`
+  const { id, uuid, round, settings } = takeover
+  const [next] = await sql<{ phase: number }[]>`
+    select min(phase) as phase from takeover_step where takeover_id = ${id} and round = ${round} and done_at is null`
+  if (next?.phase === null || next?.phase === undefined) {
+    await sql`update takeover set status = 'klaar', round_done_at = now(), snapshot = null where id = ${id}`
     return
   }
-  await sql`update takeover set fase = ${next.fase} where id = ${id}`
+  await sql`update takeover set phase = ${next.phase} where id = ${id}`
   await sql`
-    update takeover_step set verwacht = ceil(w.aantal / tot::numeric)
-    from (select count(*) as aantal from takeover_file where takeover_id = ${id} and staat <> 'klaar') w
-    where takeover_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and naam = 'bestanden' and begun_at is null`
-  const steps = await sql<{ id: number; volgorde: number }[]>`
-    select id, volgorde from takeover_step
-    where takeover_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and done_at is null order by volgorde`
+    update takeover_step set expected = ceil(w.aantal / until::numeric)
+    from (select count(*) as aantal from takeover_file where takeover_id = ${id} and state <> 'klaar') w
+    where takeover_id = ${id} and round = ${round} and phase = ${next.phase} and naam = 'bestanden' and begun_at is null`
+  const steps = await sql<{ id: number; place: number }[]>`
+    select id, place from takeover_step
+    where takeover_id = ${id} and round = ${round} and phase = ${next.phase} and done_at is null order by place`
   for (const [place, step] of steps.entries())
-    await queueStep(kyselyOn(sql), step.id, `overnemen ${uuid} ${place % instellingen.naast}`)
+    await queueStep(kyselyOn(sql), step.id, `overnemen ${uuid} ${place % settings.naast}`)
 }
 
 /** A step that fails for another reason than a source that is away: the last time after some ten minutes. */
@@ -184,7 +184,7 @@ export function queueStep(trx: Db, stap: number, queue: string, delaySeconds = 0
 export async function stopRound({ sql }: Pick<Database, 'sql'>, step: number): Promise<void> {
   await sql`
     update takeover o set status = 'gestopt' from takeover_step s
-    where s.id = ${step} and o.id = s.takeover_id and o.ronde = s.ronde and o.status = 'loopt'`
+    where s.id = ${step} and o.id = s.takeover_id and o.round = s.round and o.status = 'loopt'`
 }
 
 /** Reads a takeover as it is now, without a lock. */
@@ -195,8 +195,8 @@ export async function findTakeover(database: Database, id: number): Promise<Take
 
 /** Opens the source of a takeover for reading. */
 export async function openSource(parts: TakeoverParts, takeover: Takeover): Promise<Source> {
-  const secret = parts.box.open(takeover.geheim, ownerOf(takeover.uuid))
-  const { naast, tempo, bestanden, bytes, clientId = '' } = takeover.instellingen
+  const secret = parts.box.open(takeover.secret, ownerOf(takeover.uuid))
+  const { naast, tempo, bestanden, bytes, clientId = '' } = takeover.settings
   if (takeover.soort === 'api')
     return apiSource({
       url: takeover.bron,
@@ -205,12 +205,12 @@ export async function openSource(parts: TakeoverParts, takeover: Takeover): Prom
       naast,
       tempo,
       sql: parts.database.sql,
-      takeover: { id: takeover.id, proefSchema: takeover.proef ? shadowSchema(takeover) : undefined },
+      takeover: { id: takeover.id, proefSchema: takeover.trial ? shadowSchema(takeover) : undefined },
     })
   return openZaakSource(secret, {
     naast,
     tempo,
-    momentopname: takeover.momentopname ?? undefined,
+    snapshot: takeover.snapshot ?? undefined,
     contents: bytes === 'kopieren' && bestanden ? openContents(bestanden, parts.config) : undefined,
   })
 }
@@ -221,21 +221,20 @@ export async function openSource(parts: TakeoverParts, takeover: Takeover): Prom
  */
 export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Promise<{ release(): Promise<void> }> {
   if (takeover.soort === 'api') return { release: async () => {} }
-  const { name, release } = await holdSnapshot(parts.box.open(takeover.geheim, ownerOf(takeover.uuid)))
-  await parts.database.sql`update takeover set momentopname = ${name} where id = ${takeover.id}`
-  takeover.momentopname = name
+  const { name, release } = await holdSnapshot(parts.box.open(takeover.secret, ownerOf(takeover.uuid)))
+  await parts.database.sql`update takeover set snapshot = ${name} where id = ${takeover.id}`
+  takeover.snapshot = name
   return {
     async release() {
-      await parts.database
-        .sql`update takeover set momentopname = null where id = ${takeover.id} and momentopname = ${name}`
+      await parts.database.sql`update takeover set snapshot = null where id = ${takeover.id} and snapshot = ${name}`
       await release()
     },
   }
 }
 
 /** Whether the switch may be made: everything was read, and it was not made yet. */
-export const isSwitchable = ({ status, proef }: Pick<Takeover, 'status' | 'proef'>): boolean =>
-  status === 'klaar' && !proef
+export const isSwitchable = ({ status, trial }: Pick<Takeover, 'status' | 'trial'>): boolean =>
+  status === 'klaar' && !trial
 
 /**
  * This side takes charge: what was taken over may be changed, changes are announced, nothing waits in the outbox, and the old

@@ -40,7 +40,7 @@ export async function writeAudit(
         sleutel: row.uuid,
         uitkomst: 'geweigerd',
         code: 'hoofdobject',
-        tekst: 'De regel noemt geen hoofdobject dat een uuid heeft.',
+        text: 'De regel noemt geen hoofdobject dat een uuid heeft.',
       })
       continue
     }
@@ -63,16 +63,16 @@ export async function writeAudit(
     { prepare: true },
   )
   return {
-    gelezen: rows.length,
-    geschreven: added.count,
-    ongewijzigd: kept.length - added.count,
-    geweigerd: rows.length - kept.length,
+    seen: rows.length,
+    written: added.count,
+    unchanged: kept.length - added.count,
+    refused: rows.length - kept.length,
   }
 }
 
 /** Numbers that were handed out and not used: whoever holds one may still use it. */
 export async function writeReservations(sql: Sql, rows: Reservering[]): Promise<Written> {
-  let geschreven = 0
+  let written = 0
   for (const [kind, table] of [
     ['zaak', 'reserved_zaaknummer'],
     ['document', 'reserved_documentnummer'],
@@ -83,7 +83,7 @@ export async function writeReservations(sql: Sql, rows: Reservering[]): Promise<
       from jsonb_to_recordset(${JSON.stringify(rows.filter((row) => row.soort === kind))}::text::jsonb)
         as r(identificatie text, bronorganisatie text, moment timestamptz)
       on conflict do nothing`
-    geschreven += added.count
+    written += added.count
   }
-  return { gelezen: rows.length, geschreven, ongewijzigd: rows.length - geschreven, geweigerd: 0 }
+  return { seen: rows.length, written, unchanged: rows.length - written, refused: 0 }
 }

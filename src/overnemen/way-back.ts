@@ -3,54 +3,53 @@
 import type { Database } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 
-export type Loss = { wat: string; aantal: number; tekst: string }
+export type Loss = { wat: string; aantal: number; text: string }
 
-const LOSSES: { wat: string; tekst: string; count: string }[] = [
+const LOSSES: { wat: string; text: string; count: string }[] = [
   {
     wat: 'Geheimen van clients',
-    tekst: 'Geen API toont ze: geef elke client in het andere product een nieuw geheim.',
+    text: 'Geen API toont ze: geef elke client in het andere product een nieuw geheim.',
     count: 'select count(*) from applicatie_secret',
   },
   {
     wat: 'Rechten op een hele catalogus',
-    tekst: 'Een ander product ziet een recht per type van nu. Typen van later vallen erbuiten.',
+    text: 'Een ander product ziet een recht per type van nu. Typen van later vallen erbuiten.',
     count: 'select count(*) from catalogus_autorisatie',
   },
   {
     wat: 'Applicaties die alleen lezen wat gereed is voor publicatie',
-    tekst: 'Deze beperking kent de standaard niet: zo’n applicatie ziet daar alles waar zij rechten op heeft.',
+    text: 'Deze beperking kent de standaard niet: zo’n applicatie ziet daar alles waar zij rechten op heeft.',
     count: 'select count(*) from applicatie where alleen_is_gereed_voor_publicatie',
   },
   {
     wat: 'Client-ids bij meer dan een applicatie',
-    tekst: 'Een ander product kan dit weigeren: voeg de applicaties samen.',
+    text: 'Een ander product kan dit weigeren: voeg de applicaties samen.',
     count: 'select count(*) from applicatie_client_more',
   },
   {
     wat: 'Sloten op documenten',
-    tekst:
-      'De API toont dat een document op slot is, en niet het slot zelf: laat ze ontgrendelen voor de omschakeling.',
+    text: 'De API toont dat een document op slot is, en niet het slot zelf: laat ze ontgrendelen voor de omschakeling.',
     count: 'select count(*) from enkelvoudiginformatieobject where lock is not null',
   },
   {
     wat: 'Uploads die niet af zijn',
-    tekst: 'Delen die al zijn ontvangen gaan niet mee: laat ze afmaken, of begin ze opnieuw.',
+    text: 'Delen die al zijn ontvangen gaan niet mee: laat ze afmaken, of begin ze opnieuw.',
     count: 'select count(distinct enkelvoudiginformatieobject_id) from bestandsdeel',
   },
   {
     wat: 'Gereserveerde nummers',
-    tekst: 'Geen API toont ze: wie er een heeft, vraagt een nieuw aan.',
+    text: 'Geen API toont ze: wie er een heeft, vraagt een nieuw aan.',
     count: 'select (select count(*) from reserved_zaaknummer) + (select count(*) from reserved_documentnummer)',
   },
   {
     wat: 'Dubbele identificaties',
-    tekst: 'Objecten die zo zijn overgenomen. Een ander product kan ze weigeren.',
+    text: 'Objecten die zo zijn overgenomen. Een ander product kan ze weigeren.',
     count: `select (select count(*) from zaak where dubbel > 0) + (select count(*) from enkelvoudiginformatieobject where dubbel > 0)
       + (select count(*) from besluit where dubbel > 0)`,
   },
   {
     wat: 'Audittrails van wat is verwijderd',
-    tekst: 'De API toont een audittrail alleen bij een object dat er nog is.',
+    text: 'De API toont een audittrail alleen bij een object dat er nog is.',
     count: `select count(distinct a.hoofd_object_uuid) from audit a where a.bron in ('zrc', 'drc', 'brc')
       and not exists (select from zaak z where z.uuid = a.hoofd_object_uuid)
       and not exists (select from enkelvoudiginformatieobject e where e.uuid = a.hoofd_object_uuid)
@@ -58,22 +57,22 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
   },
   {
     wat: 'Spiegels van relaties bij andere diensten',
-    tekst: 'De relaties zelf gaan mee. Dat het andere product ze bij de andere dienst opruimt als ze vervallen, niet.',
+    text: 'De relaties zelf gaan mee. Dat het andere product ze bij de andere dienst opruimt als ze vervallen, niet.',
     count: 'select count(*) from mirror',
   },
   {
     wat: 'Registraties van andere diensten',
-    tekst: 'Hun adressen en sleutels staan alleen hier: stel ze daar opnieuw in.',
+    text: 'Hun adressen en sleutels staan alleen hier: stel ze daar opnieuw in.',
     count: 'select count(*) from service',
   },
   {
     wat: 'Abonnementen op notificaties',
-    tekst: 'Afnemers abonneren zich opnieuw.',
+    text: 'Afnemers abonneren zich opnieuw.',
     count: 'select count(*) from abonnement',
   },
   {
     wat: 'Beheerders',
-    tekst: 'Accounts van deze pagina’s gaan niet mee.',
+    text: 'Accounts van deze pagina’s gaan niet mee.',
     count: 'select count(*) from beheer_account',
   },
 ]
@@ -81,9 +80,9 @@ const LOSSES: { wat: string; tekst: string; count: string }[] = [
 /** What another product cannot take over from our APIs; kinds of which there is nothing are left out. */
 export async function lossesOnWayBack({ sql }: Pick<Database, 'sql'>): Promise<Loss[]> {
   const losses: Loss[] = []
-  for (const { wat, tekst, count } of LOSSES) {
+  for (const { wat, text, count } of LOSSES) {
     const aantal = Number(one(await sql.unsafe<{ count: number }[]>(count)).count)
-    if (aantal > 0) losses.push({ wat, aantal, tekst })
+    if (aantal > 0) losses.push({ wat, aantal, text })
   }
   return losses
 }

@@ -14,11 +14,11 @@ import { type RowColumn, unnested } from './rows.ts'
 import type { Finding } from './source.ts'
 
 export type Sql = postgres.TransactionSql
-export type Written = { gelezen: number; geschreven: number; ongewijzigd: number; geweigerd: number }
+export type Written = { seen: number; written: number; unchanged: number; refused: number }
 type Row = Record<string, unknown>
 export type WriteOptions = {
   overneming: number
-  ronde: number
+  round: number
   /** Our address, in what is said to other installations. */
   base: string
   /** Objects whose references are not there are refused; otherwise they are put off to the end of the round. */
@@ -37,7 +37,7 @@ export async function writeObjects(
   options: WriteOptions,
   findings: Finding[],
 ): Promise<Written> {
-  const counts: Written = { gelezen: 0, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
+  const counts: Written = { seen: 0, written: 0, unchanged: 0, refused: 0 }
   const groups = new Map<string, Taken[]>()
   for (const { soort, object } of portion) {
     const group = groups.get(soort)
@@ -58,10 +58,10 @@ async function writeKind(
   options: WriteOptions,
   findings: Finding[],
 ): Promise<Written> {
-  const refused = (object: Taken, code: string, tekst: string, veld = '') =>
-    findings.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'geweigerd', code, veld, tekst })
+  const refused = (object: Taken, code: string, text: string, field = '') =>
+    findings.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'geweigerd', code, field, text })
   const objects = new Map<string, { object: Taken; hash: Buffer }>()
-  let geweigerd = 0
+  let refusals = 0
   for (const taken of given) {
     const object = normalise(kind, taken)
     const other = objects.get(object.uuid)
@@ -69,7 +69,7 @@ async function writeKind(
       // The same object in two pages of a list that moved; two objects with one uuid differ.
       if (other.hash.equals(fingerprint(kind, object))) continue
       refused(object, 'uuid-dubbel', 'Een ander object heeft dezelfde uuid.')
-      geweigerd++
+      refusals++
       continue
     }
     objects.set(object.uuid, { object, hash: fingerprint(kind, object) })
@@ -80,36 +80,36 @@ async function writeKind(
   for (const { uuid, hash } of known) if (objects.get(uuid)?.hash.equals(hash)) same.push(uuid)
   if (same.length > 0) {
     await sql`
-      update takeover_object set ronde = ${options.ronde}
-      where soort = ${kind.name} and uuid = any(${same}::uuid[]) and ronde <> ${options.ronde}`
+      update takeover_object set round = ${options.round}
+      where soort = ${kind.name} and uuid = any(${same}::uuid[]) and round <> ${options.round}`
     // But for what the source could not show below it: that is asked again.
     await sql`
-      update takeover_remark set ronde = ${options.ronde}
+      update takeover_remark set round = ${options.round}
       where takeover_id = ${options.overneming} and soort = ${kind.name} and sleutel = any(${same}::text[])
-        and ronde <> ${options.ronde} and code <> 'bron-fout'`
+        and round <> ${options.round} and code <> 'bron-fout'`
     for (const uuid of same) objects.delete(uuid)
   }
-  let geschreven = 0
+  let count = 0
   if (objects.size > 0) {
     const before = findings.length
     const ready = await resolve(sql, kind, [...objects.values()], options, refused)
-    geweigerd += findings.length - before
+    refusals += findings.length - before
     const written = await insert(sql, kind, ready, options, (one, error) => {
       refused(one.object, codeOf(error), wordsOf(error), (error as { column_name?: string }).column_name ?? '')
-      geweigerd++
+      refusals++
     })
     for (const { object } of written) findings.push(...(options.judge?.(kind, object) ?? []))
     findings.push(...written.flatMap(({ object, remarks }) => remarks.map((one) => ({ ...one, sleutel: object.uuid }))))
     await sql`
-      insert into takeover_object (soort, uuid, takeover_id, hash, ronde, gewijzigd)
-      select ${kind.name}, uuid, ${options.overneming}, decode(hash, 'hex'), ${options.ronde}, ${options.ronde}
+      insert into takeover_object (soort, uuid, takeover_id, hash, round, changed_in)
+      select ${kind.name}, uuid, ${options.overneming}, decode(hash, 'hex'), ${options.round}, ${options.round}
       from unnest(${written.map(({ object }) => object.uuid)}::uuid[], ${written.map(({ hash }) => hash.toString('hex'))}::text[])
         as r(uuid, hash)
       on conflict (uuid, soort) do update set takeover_id = excluded.takeover_id, hash = excluded.hash,
-        ronde = excluded.ronde, gewijzigd = excluded.gewijzigd`
-    geschreven = written.length
+        round = excluded.round, changed_in = excluded.changed_in`
+    count = written.length
   }
-  return { gelezen: given.length, geschreven, ongewijzigd: same.length, geweigerd }
+  return { seen: given.length, written: count, unchanged: same.length, refused: refusals }
 }
 
 // ---- references ----
@@ -176,8 +176,8 @@ async function resolve(
             soort: kind.name,
             uitkomst: 'gemarkeerd',
             code: 'type-elders',
-            veld: one.name,
-            tekst: `Het ${one.name} staat in een andere installatie: ${context}${url}. Wat Zaakstroom daarvan bewaart is nog leeg.`,
+            field: one.name,
+            text: `Het ${one.name} staat in een andere installatie: ${context}${url}. Wat Zaakstroom daarvan bewaart is nog leeg.`,
           })
       }
     }
@@ -203,11 +203,11 @@ async function resolve(
   }
   if (putOff.length > 0)
     await sql`
-      insert into takeover_postponed (takeover_id, soort, uuid, object, ontbreekt)
-      select ${options.overneming}, ${kind.name}, uuid, object, ontbreekt
-      from jsonb_to_recordset(${JSON.stringify(putOff.map(({ object, missing }) => ({ uuid: object.uuid, object, ontbreekt: missing })))}::text::jsonb)
-        as r(uuid uuid, object jsonb, ontbreekt text)
-      on conflict (takeover_id, soort, uuid) do update set object = excluded.object, ontbreekt = excluded.ontbreekt`
+      insert into takeover_postponed (takeover_id, soort, uuid, object, missing)
+      select ${options.overneming}, ${kind.name}, uuid, object, missing
+      from jsonb_to_recordset(${JSON.stringify(putOff.map(({ object, missing }) => ({ uuid: object.uuid, object, missing })))}::text::jsonb)
+        as r(uuid uuid, object jsonb, missing text)
+      on conflict (takeover_id, soort, uuid) do update set object = excluded.object, missing = excluded.missing`
   return ready
 }
 
@@ -356,8 +356,8 @@ async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
         soort: kind.name,
         uitkomst: 'gemarkeerd',
         code: 'identificatie-dubbel',
-        veld: number,
-        tekst: `Nummer ${place + 1} met identificatie ${String(row[number])} van organisatie ${String(row[organisation])}.`,
+        field: number,
+        text: `Nummer ${place + 1} met identificatie ${String(row[number])} van organisatie ${String(row[organisation])}.`,
       })
   }
 }

@@ -5,23 +5,23 @@ import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages }
 
 const step = (given: Partial<Progress>): Progress => ({
   naam: 'zaak',
-  verwacht: 0,
-  gelezen: 0,
-  geschreven: 0,
-  ongewijzigd: 0,
-  geweigerd: 0,
-  verwijderd: 0,
+  expected: 0,
+  seen: 0,
+  written: 0,
+  unchanged: 0,
+  refused: 0,
+  removed: 0,
   klaar: false,
-  fout: null,
+  fault: null,
   seconden: null,
   ...given,
 })
 
 t.test('progress is what was read of what is expected, and its end follows from the speed', async (t) => {
-  const row = { status: 'loopt', proef: false, seconden: 100, stil: 1 } as never
+  const row = { status: 'loopt', trial: false, seconden: 100, stil: 1 } as never
   const steps = [
-    step({ naam: 'document', verwacht: 900, gelezen: 1000, klaar: true, seconden: 60 }), // more than were expected
-    step({ naam: 'zaak', verwacht: 3000, gelezen: 1000, geweigerd: 2, seconden: 40 }),
+    step({ naam: 'document', expected: 900, seen: 1000, klaar: true, seconden: 60 }), // more than were expected
+    step({ naam: 'zaak', expected: 3000, seen: 1000, refused: 2, seconden: 40 }),
     step({ naam: 'bestanden' }),
   ]
   const { values, done } = takeoverState(row, steps, Date.parse('2026-01-01T00:00:00Z'))
@@ -32,13 +32,13 @@ t.test('progress is what was read of what is expected, and its end follows from 
     bezig: 'Zaken',
     snelheid: '20 rijen per seconde',
     einde: /^over ongeveer .*\(/,
-    geweigerd: '2',
+    refused: '2',
     wacht: '',
   })
   t.equal(done, false)
   const silent = takeoverState({ ...(row as object), stil: 300 } as never, steps)
   t.match(silent.values.wacht, 'geen voortgang')
-  const failing = takeoverState(row, [step({ fout: 'SourceUnavailable 503' })])
+  const failing = takeoverState(row, [step({ fault: 'SourceUnavailable 503' })])
   t.match(failing.values.wacht, 'Zaken” mislukte (SourceUnavailable 503)')
 })
 
@@ -55,17 +55,17 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
   t.same(await accessibilityFaults(tab), [])
 
   const [takeover] = await sql<{ id: number }[]>`
-    insert into takeover (uuid, soort, bron, instellingen, geheim, status) values (${uuid}, 'open-zaak',
+    insert into takeover (uuid, soort, bron, settings, secret, status) values (${uuid}, 'open-zaak',
       'postgres://oud.example/openzaak', ${sql.json({ oudeUrls: ['https://oud.example'], eigenUrl: 'https://nieuw.example', bytes: 'kopieren', naast: 2, tempo: 500 })},
       ${Buffer.from('nooit te zien')}, 'loopt') returning id`
   const { id } = takeover!
   await sql`
-    insert into takeover_step (takeover_id, ronde, fase, volgorde, naam, verwacht, gelezen, geschreven, geweigerd, begun_at, updated_at, done_at) values
+    insert into takeover_step (takeover_id, round, phase, place, naam, expected, seen, written, refused, begun_at, updated_at, done_at) values
       (${id}, 1, 0, 0, 'document', 100000, 100000, 99999, 1, now() - interval '1 minute', now(), now()),
       (${id}, 1, 1, 1, 'zaak', 200000, 50000, 49990, 10, now() - interval '20 seconds', now(), null),
       (${id}, 1, 2, 2, 'bestanden', 100000, 0, 0, 0, null, null, null)`
   await sql`
-    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
+    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, round)
     select ${id}::bigint, 'zaak', gen_random_uuid()::text, 'geweigerd', 'waarde', 'einddatum', 'Een datum of moment bestaat niet.', 1 from generate_series(1, 60)
     union all select ${id}::bigint, 'rol', '99999999-2222-4333-8444-555555555555', 'gemarkeerd', 'elfproef', 'inpBsn', '=Het nummer voldoet niet aan de elfproef.', 1`
 
@@ -82,7 +82,7 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     t.equal(await tab.$('text="Omschakelen"'), null, 'not while a round runs')
     t.same(await accessibilityFaults(tab), [])
     t.equal(await isTooWide(tab), false)
-    await sql`update takeover_step set gelezen = 130000, updated_at = now() where takeover_id = ${id} and naam = 'zaak'`
+    await sql`update takeover_step set seen = 130000, updated_at = now() where takeover_id = ${id} and naam = 'zaak'`
     await tab.waitForSelector('[data-waarde=verwerkt]:has-text("230.000")')
   })
 
@@ -107,7 +107,7 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
 
   await t.test('an administrator allows changes and makes the switch, once; others only look', async (t) => {
     await sql`update takeover set status = 'gestopt' where id = ${id}`
-    await sql`update takeover_step set fout = 'PostgresError 42P01' where takeover_id = ${id} and naam = 'zaak'`
+    await sql`update takeover_step set fault = 'PostgresError 42P01' where takeover_id = ${id} and naam = 'zaak'`
     await tab.goto(path)
     t.match(await main(), /De ronde is gestopt.*Mislukt PostgresError 42P01/s)
     t.notMatch(await main(), 'probeert opnieuw')

@@ -26,7 +26,7 @@ const fromApi = (url: string) => ({
   soort: 'api' as const,
   url,
   secret: SECRET,
-  proef: false,
+  trial: false,
   readOnly: false,
   settings: { clientId: 'beheer', oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
 })
@@ -64,7 +64,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
     soort: 'open-zaak',
     url,
     secret: url,
-    proef: false,
+    trial: false,
     readOnly: false,
     settings: { oudeUrls: [], bestanden: files, bytes: 'kopieren', naast: 2 },
   })
@@ -100,7 +100,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
       },
     })
     t.equal(differences, found.length)
-    const lines = (of: Difference[]) => of.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim())
+    const lines = (of: Difference[]) => of.map(({ soort, code, field }) => `${soort} ${code} ${field}`.trim())
     const [said, stored] = [
       found.filter(({ code }) => code === 'antwoord'),
       found.filter(({ code }) => code !== 'antwoord'),

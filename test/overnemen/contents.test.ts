@@ -20,11 +20,11 @@ const old = postgres(url, { max: 1, onnotice: () => {} })
 await old`update documenten_enkelvoudiginformatieobject set inhoud = 'uploads//../weg.bin' where id = 4`
 await old.end()
 
-async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestanden?: string; proef?: boolean }) {
-  const { proef = false, ...settings } = given
+async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestanden?: string; trial?: boolean }) {
+  const { trial: dry = false, ...settings } = given
   const secret = url
   const begun = await beginRound(test.parts, {
-    ...{ soort: 'open-zaak', url, secret, proef, readOnly: false },
+    ...{ soort: 'open-zaak', url, secret, trial: dry, readOnly: false },
     settings: { oudeUrls: [], naast: 2, ...settings },
   })
   for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
@@ -36,7 +36,7 @@ const remarks = async ({ database }: TestApp, trial = false) =>
   (
     await database.sql<{ line: string }[]>`
       select m.code || ' ' || right(m.sleutel, 1) as line from takeover_remark m join takeover o on o.id = m.takeover_id
-      where m.soort = 'bestand' and o.proef = ${trial} order by 1`
+      where m.soort = 'bestand' and o.trial = ${trial} order by 1`
   ).map(({ line }) => line)
 const REMARKS = ['bestand-naam 4', 'bestand-ontbreekt 3', 'omvang-anders 2']
 
@@ -64,7 +64,7 @@ for (const [name, settings] of Object.entries(STORES))
     const stored = async () => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
     const before = await stored()
 
-    await round(test, { bytes: 'laten', proef: true })
+    await round(test, { bytes: 'laten', trial: true })
     t.same(await remarks(test, true), REMARKS, 'a dry run tells which files lack or have another size')
     t.equal((await test.database.sql`select from file`).length, 0)
 
@@ -98,7 +98,7 @@ t.test('bytes are copied out of a directory, and a dry run looks at them only', 
   t.teardown(() => rm(bestanden, { recursive: true }))
   await mkdir(join(bestanden, 'uploads/2024/01'), { recursive: true })
   for (const [n, text] of Object.entries(CONTENT)) await writeFile(join(bestanden, `uploads/2024/01/${n}.bin`), text)
-  await round(test, { bytes: 'kopieren', bestanden, proef: true })
+  await round(test, { bytes: 'kopieren', bestanden, trial: true })
   t.same(await remarks(test, true), REMARKS)
   t.same(await Array.fromAsync(test.parts.store.list()), [])
   await round(test, { bytes: 'kopieren', bestanden })

@@ -29,18 +29,18 @@ async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]) 
 }
 
 const fromDatabase = (url: string) => ({
-  ...{ soort: 'open-zaak' as const, url, secret: url, proef: false, readOnly: false },
+  ...{ soort: 'open-zaak' as const, url, secret: url, trial: false, readOnly: false },
   settings: { oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
 })
 const fromApi = (url: string) => ({
-  ...{ soort: 'api' as const, url, secret: SECRET, proef: false, readOnly: false },
+  ...{ soort: 'api' as const, url, secret: SECRET, trial: false, readOnly: false },
   settings: { clientId: 'beheer', oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
 })
 
 async function differences(test: TestApp, takeover: Parameters<typeof checkTakeover>[1]): Promise<string[]> {
   const found: Difference[] = []
   await checkTakeover(test.parts, takeover, { files: 0, report: (one) => found.push(one) })
-  return found.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim())
+  return found.map(({ soort, code, field }) => `${soort} ${code} ${field}`.trim())
 }
 
 type Meddle = (

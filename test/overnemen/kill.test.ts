@@ -63,7 +63,7 @@ async function awaited<T>(what: string, { said }: Program, test: TestApp, look: 
     return await until(what, look, PATIENCE_MS)
   } catch (error) {
     const steps = await test.database.sql`
-      select naam, positie, fout from takeover_step where done_at is null order by volgorde limit 8`
+      select naam, position, fault from takeover_step where done_at is null order by place limit 8`
     const jobs = await test.database.sql`
       select id, attempts, locked_at, run_at, last_error from graphile_worker._private_jobs limit 8`
     throw new Error(
@@ -97,14 +97,14 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
     create table poort (naam text primary key);
     create function wacht_bij_poort() returns trigger language plpgsql as $$ begin
       if exists (select from poort p where p.naam = new.naam) and (new.done_at is not null
-        or case new.naam when 'verdwenen' then new.verwijderd > old.verwijderd else old.positie is not null end)
+        or case new.naam when 'verdwenen' then new.removed > old.removed else old.position is not null end)
       then
         perform set_config('lock_timeout', '0', true);
         perform pg_advisory_xact_lock_shared(${GATE}, hashtext(new.naam));
       end if;
       return new;
     end $$;
-    create trigger poort before update of positie on takeover_step for each row execute function wacht_bij_poort()`)
+    create trigger poort before update of position on takeover_step for each row execute function wacht_bij_poort()`)
   async function close(closed: string[]) {
     for (const naam of closed) {
       await holder`select pg_advisory_lock(${GATE}, hashtext(${naam}))`
@@ -122,7 +122,7 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
           and l.database = (select oid from pg_database where datname = current_database())`
       const [open] = await sql<{ n: number }[]>`
         select count(*)::int as n from takeover_step s join takeover o on o.id = s.takeover_id
-        where s.ronde = o.ronde and s.fase = o.fase and s.done_at is null and s.naam in (select naam from poort)`
+        where s.round = o.round and s.phase = o.phase and s.done_at is null and s.naam in (select naam from poort)`
       const expected = Math.min(SIDE_BY_SIDE, open!.n)
       return expected > 0 && waiting.length >= expected ? waiting.map(({ naam }) => naam) : undefined
     },
@@ -159,7 +159,7 @@ async function givenSource(t: Test) {
 
 async function undisturbed(test: TestApp, { url, files }: { url: string; files: string }): Promise<void> {
   const round = await beginRound(test.parts, {
-    ...{ soort: 'open-zaak', url, secret: url, proef: false, readOnly: true },
+    ...{ soort: 'open-zaak', url, secret: url, trial: false, readOnly: true },
     settings: { oudeUrls: [OLD], bestanden: files, bytes: 'kopieren', naast: SIDE_BY_SIDE },
   })
   while ((await round.state()).status === 'loopt') await test.runJobs()
@@ -176,21 +176,21 @@ async function contentsOf({ database: { sql } }: TestApp) {
     const [row] = await sql<{ n: number }[]>`select count(*) as n from ${sql(name)}`
     counts[name] = row!.n
   }
-  const report = await sql`select soort, sleutel, uitkomst, code, veld from takeover_remark order by 1, 2, 3, 4, 5`
+  const report = await sql`select soort, sleutel, uitkomst, code, field from takeover_remark order by 1, 2, 3, 4, 5`
   const steps = await sql`
-    select ronde, naam, sum(gelezen) as gelezen, sum(geschreven) as geschreven, sum(geweigerd) as geweigerd,
-      sum(verwijderd) as verwijderd
-    from takeover_step group by ronde, naam order by ronde, min(volgorde)`
+    select round, naam, sum(seen) as seen, sum(written) as written, sum(refused) as refused,
+      sum(removed) as removed
+    from takeover_step group by round, naam order by round, min(place)`
   const [sequences] =
     await sql`select (select last_value from zaak_nummer) as zaak, (select last_value from document_nummer) as document`
   return { counts, report: [...report], steps: [...steps], sequences }
 }
 
 async function differences(test: TestApp): Promise<string[]> {
-  const [takeover] = await test.database.sql<Takeover[]>`select * from takeover where not proef`
+  const [takeover] = await test.database.sql<Takeover[]>`select * from takeover where not trial`
   const found: Difference[] = []
   await checkTakeover(test.parts, takeover!, { files: 10_000, report: (one) => found.push(one) })
-  return found.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim())
+  return found.map(({ soort, code, field }) => `${soort} ${code} ${field}`.trim())
 }
 
 t.test('killed in every kind of portion, several side by side, it goes on to the same result', async (t) => {
@@ -336,14 +336,14 @@ t.test('killed while it compares, it compares again, with its exit code and its 
   t.match(third.said(), new RegExp(`verschilt +zaak ${uuidOf(KIND.zaak, 3)} omschrijving`))
   t.match(third.said(), /4 differences/)
   t.same(
-    (await sql`select soort, code, veld from takeover_remark where uitkomst = 'verschil' order by 1`).map((row) => ({
+    (await sql`select soort, code, field from takeover_remark where uitkomst = 'verschil' order by 1`).map((row) => ({
       ...row,
     })),
     [
-      { soort: 'bestand', code: 'verschilt', veld: 'versie 1' },
-      { soort: 'klantcontact', code: 'ontbreekt', veld: '' },
-      { soort: 'zaak', code: 'verschilt', veld: 'omschrijving' },
-      { soort: 'zaakverzoek', code: 'te-veel', veld: '' },
+      { soort: 'bestand', code: 'verschilt', field: 'versie 1' },
+      { soort: 'klantcontact', code: 'ontbreekt', field: '' },
+      { soort: 'zaak', code: 'verschilt', field: 'omschrijving' },
+      { soort: 'zaakverzoek', code: 'te-veel', field: '' },
     ],
   )
 })

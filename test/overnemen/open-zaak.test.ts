@@ -40,14 +40,14 @@ type OpenZaak = Awaited<ReturnType<typeof givenOpenZaak>>
 async function round(
   test: TestApp,
   { url, files }: OpenZaak,
-  given: { proef?: boolean; readOnly?: boolean; bytes?: 'kopieren' | 'laten' } = {},
+  given: { trial?: boolean; readOnly?: boolean; bytes?: 'kopieren' | 'laten' } = {},
 ): Promise<Round> {
-  const { proef = false, readOnly = true, bytes = 'kopieren' } = given
+  const { trial = false, readOnly = true, bytes = 'kopieren' } = given
   const begun = await beginRound(test.parts, {
     soort: 'open-zaak',
     url,
     secret: url,
-    proef,
+    trial,
     readOnly,
     settings: { oudeUrls: ['https://oud.example'], bestanden: files, bytes, naast: 2 },
   })
@@ -249,7 +249,7 @@ t.test('a later round writes what changed, removes what is gone, and leaves the 
     select count(*) as n from audit where hoofd_object_uuid = ${uuidOf(KIND.zaak, 4)}`
   t.equal(trail!.n, 0)
   const zaken = (await progressOf(test.database, await second.state())).find(({ naam }) => naam === 'zaak')
-  t.match(zaken, { gelezen: ZAKEN - 1, geschreven: 1, ongewijzigd: ZAKEN - 2 })
+  t.match(zaken, { seen: ZAKEN - 1, written: 1, unchanged: ZAKEN - 2 })
 })
 
 t.test('a round that was cut short goes on where it was', async (t) => {
@@ -259,7 +259,7 @@ t.test('a round that was cut short goes on where it was', async (t) => {
     soort: 'open-zaak' as const,
     url: source.url,
     secret: source.url,
-    proef: false,
+    trial: false,
     readOnly: true,
     settings: { oudeUrls: [], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
   }
@@ -269,7 +269,7 @@ t.test('a round that was cut short goes on where it was', async (t) => {
   await first.release()
   const second = await beginRound(test.parts, given)
   t.ok(second.resumed)
-  t.equal(second.takeover.ronde, 1)
+  t.equal(second.takeover.round, 1)
   await test.database.sql`update graphile_worker._private_jobs set run_at = now()`
   for (let i = 0; i < 50 && (await second.state()).status === 'loopt'; i++) await test.runJobs()
   await second.release()
@@ -285,7 +285,7 @@ t.test('a step that two workers come to at once is done once', async (t) => {
     soort: 'open-zaak',
     url: source.url,
     secret: source.url,
-    proef: false,
+    trial: false,
     readOnly: true,
     settings: { oudeUrls: [], bestanden: source.files, bytes: 'laten', naast: 1 },
   })
@@ -294,10 +294,10 @@ t.test('a step that two workers come to at once is done once', async (t) => {
   for (const { id } of steps) await Promise.all(runners.map((runner) => runner.runStep(id)))
   for (const runner of runners) await runner.close()
   await begun.release()
-  for (const { naam, gelezen: readBack, verwacht } of await progressOf(test.database, await begun.state()))
-    if (naam === 'zaak') t.same({ gelezen: readBack, verwacht }, { gelezen: ZAKEN, verwacht: ZAKEN })
-  const [rows] = await test.database.sql`select gelezen from takeover_step where naam = 'zaak'`
-  t.same(rows, { gelezen: ZAKEN })
+  for (const { naam, seen: readBack, expected } of await progressOf(test.database, await begun.state()))
+    if (naam === 'zaak') t.same({ seen: readBack, expected }, { seen: ZAKEN, expected: ZAKEN })
+  const [rows] = await test.database.sql`select seen from takeover_step where naam = 'zaak'`
+  t.same(rows, { seen: ZAKEN })
 })
 
 t.test(
@@ -307,7 +307,7 @@ t.test(
     const source = await givenOpenZaak(t)
     const { sql } = test.database
     const given = {
-      ...{ soort: 'open-zaak' as const, url: source.url, secret: source.url, proef: false, readOnly: true },
+      ...{ soort: 'open-zaak' as const, url: source.url, secret: source.url, trial: false, readOnly: true },
       settings: { oudeUrls: [], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
     }
     const first = await beginRound(test.parts, given)
@@ -319,7 +319,7 @@ t.test(
     await first.release()
     t.equal((await first.state()).status, 'gestopt')
     const rol = (await progressOf(test.database, await first.state())).find(({ naam }) => naam === 'rol')
-    t.match(rol, { klaar: false, fout: 'PostgresError 42P01' })
+    t.match(rol, { klaar: false, fault: 'PostgresError 42P01' })
     const errors = await sql<{ last_error: string }[]>`
     select last_error from graphile_worker._private_jobs where last_error is not null`
     t.match(errors, [{ last_error: 'PostgresError 42P01' }])
@@ -338,7 +338,7 @@ t.test('a dry run gives the report and keeps nothing', async (t) => {
   const test = await testApp(t)
   const source = await givenOpenZaak(t)
   await source.old`update zaken_zaak set archiefstatus = 'onzin' where identificatie_ptr_id = 11`
-  const dry = await round(test, source, { proef: true })
+  const dry = await round(test, source, { trial: true })
   t.equal((await dry.state()).status, 'klaar')
   t.equal(await test.database.sql.begin((sql) => switchOver(sql, dry.takeover)), undefined, 'it is not switched to')
   t.equal((await dry.state()).status, 'klaar')
@@ -434,7 +434,7 @@ t.test('an older Open Zaak lacks tables and columns, and comes over with what it
   const done = await round(test, source)
   t.equal((await done.state()).status, 'klaar')
   t.same(
-    (await progressOf(test.database, done.takeover)).filter(({ geweigerd }) => geweigerd > 0),
+    (await progressOf(test.database, done.takeover)).filter(({ refused }) => refused > 0),
     [],
   )
   const zaak = await test.call('GET', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`, undefined, {

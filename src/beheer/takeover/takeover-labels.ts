@@ -20,11 +20,11 @@ export const OUTCOMES = words(
 export type Outcome = keyof typeof OUTCOMES
 
 /** The state of a takeover in words; a dry run is told as such. */
-export function takeoverStatus({ status, proef }: Pick<Takeover, 'status' | 'proef'>): Words {
-  if (status === 'loopt') return { tone: 'bezig', text: proef ? t('Proef loopt') : t('Ronde loopt') }
+export function takeoverStatus({ status, trial }: Pick<Takeover, 'status' | 'trial'>): Words {
+  if (status === 'loopt') return { tone: 'bezig', text: trial ? t('Proef loopt') : t('Ronde loopt') }
   if (status === 'omgeschakeld') return { tone: 'goed', text: t('Omgeschakeld') }
   if (status === 'gestopt') return { tone: 'fout', text: t('Gestopt') }
-  return { tone: 'goed', text: proef ? t('Proef klaar') : t('Ronde klaar') }
+  return { tone: 'goed', text: trial ? t('Proef klaar') : t('Ronde klaar') }
 }
 
 const KINDS: Record<string, string> = words({
@@ -128,16 +128,16 @@ const SILENT_SECONDS = 120
  * do in a round, or not yet.
  */
 export function stepsToShow(steps: Progress[]) {
-  const hasBegun = ({ seconden, fout }: Progress) => seconden !== null || fout !== null
+  const hasBegun = ({ seconden, fault }: Progress) => seconden !== null || fault !== null
   const told = steps.filter(
-    (step) => hasBegun(step) && (step.gelezen > 0 || step.verwijderd > 0 || step.fout !== null || !step.klaar),
+    (step) => hasBegun(step) && (step.seen > 0 || step.removed > 0 || step.fault !== null || !step.klaar),
   )
   const waiting = steps.filter((step) => !hasBegun(step) && !step.klaar)
-  const any = (name: 'ongewijzigd' | 'geweigerd' | 'verwijderd') => told.some((step) => step[name] > 0)
+  const any = (name: 'unchanged' | 'refused' | 'removed') => told.some((step) => step[name] > 0)
   return {
     steps: told.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
-    columns: { ongewijzigd: any('ongewijzigd'), geweigerd: any('geweigerd'), verwijderd: any('verwijderd') },
-    waiting: waiting.map(({ naam, verwacht }) => ({ naam: stepLabel(naam), verwacht })),
+    columns: { unchanged: any('unchanged'), refused: any('refused'), removed: any('removed') },
+    waiting: waiting.map(({ naam, expected }) => ({ naam: stepLabel(naam), expected })),
   }
 }
 
@@ -147,18 +147,15 @@ export function takeoverState(
   steps: Progress[],
   now = Date.now(),
 ): StreamState {
-  const read = steps.reduce((sum, { gelezen }) => sum + gelezen, 0)
+  const read = steps.reduce((sum, { seen }) => sum + seen, 0)
   // What cannot be counted before it is read counts as it comes.
-  const expected = steps.reduce(
-    (sum, { verwacht, gelezen, klaar }) => sum + (klaar ? gelezen : Math.max(verwacht, gelezen)),
-    0,
-  )
-  const refused = steps.reduce((sum, { geweigerd }) => sum + geweigerd, 0)
+  const expected = steps.reduce((sum, step) => sum + (step.klaar ? step.seen : Math.max(step.expected, step.seen)), 0)
+  const refused = steps.reduce((sum, step) => sum + step.refused, 0)
   const percent = expected === 0 ? 0 : Math.min(99, Math.floor((100 * read) / expected))
   const rate = row.seconden > 0 ? read / row.seconden : 0
   const left = rate > 0 ? Math.max(1, (expected - read) / rate) : undefined
   const busy = steps.filter(({ klaar, seconden }) => !klaar && seconden !== null).map(({ naam }) => stepLabel(naam))
-  const fault = steps.find(({ fout }) => fout)
+  const fault = steps.find((step) => step.fault)
   return {
     values: {
       percent,
@@ -171,9 +168,9 @@ export function takeoverState(
         left === undefined
           ? t('nog niet bekend')
           : t`over ongeveer ${formatDuration(left)} (${moment(new Date(now + left * 1000).toISOString())})`,
-      geweigerd: formatNumber(refused),
+      refused: formatNumber(refused),
       wacht: fault
-        ? t`De laatste poging bij “${stepLabel(fault.naam)}” mislukte (${fault.fout}). Er volgt vanzelf een nieuwe poging.`
+        ? t`De laatste poging bij “${stepLabel(fault.naam)}” mislukte (${fault.fault}). Er volgt vanzelf een nieuwe poging.`
         : row.stil > SILENT_SECONDS
           ? t(
               'Er is al meer dan twee minuten geen voortgang. Draait het commando “zaakstroom overnemen” nog, of een worker?',

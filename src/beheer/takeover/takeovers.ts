@@ -39,9 +39,9 @@ type ReportRow = {
   sleutel: string
   uitkomst: Outcome
   code: string
-  veld: string
-  tekst: string
-  ronde: number
+  field: string
+  text: string
+  round: number
 }
 
 export function registerTakeovers(app: FastifyInstance): void {
@@ -69,18 +69,18 @@ export function registerTakeovers(app: FastifyInstance): void {
       faultsOf(reader, row),
       sql<
         {
-          ronde: number
+          round: number
           begun_at: string
           done_at: string | null
-          gelezen: number
-          geschreven: number
-          verwijderd: number
-          geweigerd: number
+          seen: number
+          written: number
+          removed: number
+          refused: number
         }[]
       >`
-        select ronde, min(begun_at) as begun_at, max(done_at) as done_at, sum(gelezen)::bigint as gelezen,
-          sum(geschreven)::bigint as geschreven, sum(verwijderd)::bigint as verwijderd, sum(geweigerd)::bigint as geweigerd
-        from takeover_step where takeover_id = ${row.id} group by ronde order by ronde desc limit 20`,
+        select round, min(begun_at) as begun_at, max(done_at) as done_at, sum(seen)::bigint as seen,
+          sum(written)::bigint as written, sum(removed)::bigint as removed, sum(refused)::bigint as refused
+        from takeover_step where takeover_id = ${row.id} group by round order by round desc limit 20`,
       readState(row.uuid),
     ])
     const runs = row.status === 'loopt'
@@ -123,7 +123,7 @@ export function registerTakeovers(app: FastifyInstance): void {
           const back = voor !== undefined
           const edge = isNumber(na) ? sql`and id > ${na}` : isNumber(voor) ? sql`and id < ${voor}` : sql``
           return sql<ReportRow[]>`
-            select id, soort, sleutel, uitkomst, code, veld, tekst, ronde from takeover_remark
+            select id, soort, sleutel, uitkomst, code, field, text, round from takeover_remark
             where takeover_id = ${row.id} ${matching(filter)} ${edge}
             order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
         },
@@ -166,11 +166,11 @@ export function registerTakeovers(app: FastifyInstance): void {
       const rows = portions(
         1000,
         (after) => sql<(Omit<ReportRow, 'id'> & { nummer: number })[]>`
-          select id as nummer, soort, sleutel, uitkomst, code, veld, tekst, ronde from takeover_remark
+          select id as nummer, soort, sleutel, uitkomst, code, field, text, round from takeover_remark
           where takeover_id = ${row.id} ${matching(filter)} and id > ${after} order by id limit 1000`,
       )
-      for await (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of rows)
-        yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
+      for await (const { soort, sleutel, uitkomst, code, field, text, round } of rows)
+        yield [soort, sleutel, uitkomst, code, field, text, String(round)]
     }
     return reply
       .headers({ 'content-disposition': `attachment; filename="overnemen-${row.uuid}.csv"` })
@@ -278,7 +278,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     const [row] = await sql<(TakeoverRow & { seconden: number; stil: number })[]>`
       select o.*, extract(epoch from now() - o.round_begun_at)::float8 as seconden,
         extract(epoch from now() - coalesce(max(s.updated_at), o.round_begun_at))::float8 as stil
-      from takeover o left join takeover_step s on s.takeover_id = o.id and s.ronde = o.ronde
+      from takeover o left join takeover_step s on s.takeover_id = o.id and s.round = o.round
       where o.uuid = ${uuid} group by o.id`
     return row && takeoverState(row, await progressOf(reader, row))
   }
@@ -308,7 +308,7 @@ function pageOf({ soort, sleutel }: ReportRow): string | null {
 }
 
 /** Without its secret. */
-function shown({ geheim: _, ...row }: TakeoverRow): Omit<TakeoverRow, 'geheim'> {
+function shown({ secret: _, ...row }: TakeoverRow): Omit<TakeoverRow, 'secret'> {
   return row
 }
 

@@ -162,7 +162,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         const losses = await lossesOnWayBack(database)
         if (options.json) console.log(JSON.stringify(losses))
         else if (losses.length === 0) console.log('Nothing: all of it is in the APIs of the standard.')
-        else for (const { wat, aantal, tekst } of losses) console.log(`${String(aantal).padStart(8)}  ${wat}. ${tekst}`)
+        else for (const { wat, aantal, text } of losses) console.log(`${String(aantal).padStart(8)}  ${wat}. ${text}`)
       })
     })
 
@@ -252,7 +252,7 @@ async function compareBoth(
       if (json) console.log(JSON.stringify(difference))
       else
         console.log(
-          `${difference.code.padEnd(10)} ${difference.soort} ${difference.sleutel} ${difference.veld}: ${difference.tekst}`,
+          `${difference.code.padEnd(10)} ${difference.soort} ${difference.sleutel} ${difference.field}: ${difference.text}`,
         )
     },
     ...(!json && { progress: tellCheck }),
@@ -289,7 +289,7 @@ async function runRound(
   const { database } = parts
   const round = await beginRound(parts, {
     ...from,
-    proef,
+    trial: proef,
     readOnly: !schrijfbaar,
     settings: { clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
   }).catch((error) => {
@@ -299,7 +299,7 @@ async function runRound(
   })
   if (!json)
     console.error(
-      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.ronde}${proef ? ' (dry run)' : ''} from ${round.takeover.bron}`,
+      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.round}${proef ? ' (dry run)' : ''} from ${round.takeover.bron}`,
     )
   const runner = portionRunner({ ...parts, store, log })
   const worker = await startWorker({
@@ -361,7 +361,7 @@ function readNumber(value: string, option: string, least: number, most: number):
 async function requireTakeover(database: Database, bron: string, trial: boolean): Promise<Takeover> {
   const name = URL.canParse(bron) ? nameOf(bron) : bron
   const [takeover] = await database.sql<Takeover[]>`
-    select * from takeover where (bron = ${name} or uuid::text = ${bron}) and proef = ${trial}
+    select * from takeover where (bron = ${name} or uuid::text = ${bron}) and trial = ${trial}
     order by (status <> 'omgeschakeld') desc, id desc limit 1`
   if (!takeover) throw new UsageError(`there is no takeover from ${bron}`)
   return takeover

@@ -124,7 +124,7 @@ export function apiSource(options: Options): Source {
           sleutel: `rij ${place}`,
           uitkomst: 'geweigerd',
           code: 'bron-fout',
-          tekst: `De bron kan deze rij van de lijst niet tonen (${status}).`,
+          text: `De bron kan deze rij van de lijst niet tonen (${status}).`,
         })
       }
     }
@@ -132,7 +132,7 @@ export function apiSource(options: Options): Source {
   }
 
   async function readList(one: ListOf, step: Step): Promise<Portion> {
-    if (step.van === null)
+    if (step.above === null)
       return {
         objects: [],
         faults: [
@@ -141,13 +141,13 @@ export function apiSource(options: Options): Source {
             sleutel: one.path,
             uitkomst: 'gemarkeerd',
             code: 'lijst-ontbreekt',
-            tekst: 'De bron heeft deze lijst niet: er is niets van overgenomen.',
+            text: 'De bron heeft deze lijst niet: er is niets van overgenomen.',
           },
         ],
         next: null,
       }
-    const [query, size, last] = JSON.parse(step.van) as [string, number, number]
-    const number = Number(step.positie ?? (one.oldestFirst ? 1 : last))
+    const [query, size, last] = JSON.parse(step.above) as [string, number, number]
+    const number = Number(step.position ?? (one.oldestFirst ? 1 : last))
     const faults: Finding[] = []
     const rows = await pageOrRows(one, query, number, size, faults)
     // Newest first there: read from the end, so that our keys rise as theirs.
@@ -177,8 +177,8 @@ export function apiSource(options: Options): Source {
           sleutel: uuid,
           uitkomst: 'gemarkeerd',
           code: 'slot-onbekend',
-          veld: 'lock',
-          tekst: 'Het document is op slot; de bron toont het slot niet. Het is zonder slot overgenomen.',
+          field: 'lock',
+          text: 'Het document is op slot; de bron toont het slot niet. Het is zonder slot overgenomen.',
         })
       made.set(latest, documentFromApi([...versions, latest]))
     })
@@ -189,7 +189,7 @@ export function apiSource(options: Options): Source {
     const { of, audit: trail, lists } = expected(BELOW[naam])
     const { id, proefSchema } = options.takeover
     const table = proefSchema ? options.sql`${options.sql(proefSchema)}.takeover_object` : options.sql`takeover_object`
-    const after = step.positie ?? '00000000-0000-0000-0000-000000000000'
+    const after = step.position ?? '00000000-0000-0000-0000-000000000000'
     // A relation of a document shows in no field of the document.
     const related =
       of === 'document' && !proefSchema
@@ -197,19 +197,19 @@ export function apiSource(options: Options): Source {
             select e.uuid from takeover_object o
             join zaakinformatieobject x on x.uuid = o.uuid
             join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
-            where o.takeover_id = ${id} and o.soort = 'zaakinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}
+            where o.takeover_id = ${id} and o.soort = 'zaakinformatieobject' and o.changed_in = ${step.round} and e.uuid > ${after}
             union
             select e.uuid from takeover_object o
             join besluitinformatieobject x on x.uuid = o.uuid
             join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
-            where o.takeover_id = ${id} and o.soort = 'besluitinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}`
+            where o.takeover_id = ${id} and o.soort = 'besluitinformatieobject' and o.changed_in = ${step.round} and e.uuid > ${after}`
         : options.sql``
     const parents = await options.sql<{ uuid: string }[]>`
       select uuid from ${table}
       where takeover_id = ${id} and soort = ${of} and uuid > ${after}
-        and (${step.ronde} in (0, gewijzigd) or uuid::text in (
+        and (${step.round} in (0, changed_in) or uuid::text in (
           select sleutel from takeover_remark
-          where takeover_id = ${id} and soort = ${of} and code = 'bron-fout' and ronde < ${step.ronde}))
+          where takeover_id = ${id} and soort = ${of} and code = 'bron-fout' and round < ${step.round}))
       ${related}
       order by uuid limit ${PARENTS}`
     const [audit, complete, faults]: [AuditRow[], NonNullable<Portion['complete']>, Finding[]] = [[], [], []]
@@ -230,8 +230,8 @@ export function apiSource(options: Options): Source {
             sleutel: uuid,
             uitkomst: 'geweigerd',
             code: 'bron-fout',
-            veld: soort,
-            tekst: `De bron kan de lijst onder dit object niet tonen (${status}).`,
+            field: soort,
+            text: `De bron kan de lijst onder dit object niet tonen (${status}).`,
           })
       }
       const { status, body } = await client.get(`${trail}/${uuid}/audittrail`)
@@ -242,8 +242,8 @@ export function apiSource(options: Options): Source {
           sleutel: uuid,
           uitkomst: 'geweigerd',
           code: 'bron-fout',
-          veld: 'audittrail',
-          tekst: `De bron kan de audittrail van dit object niet tonen (${status}).`,
+          field: 'audittrail',
+          text: `De bron kan de audittrail van dit object niet tonen (${status}).`,
         })
     })
     return portion
@@ -277,18 +277,18 @@ export function apiSource(options: Options): Source {
       )
         throw new TooFewRights('the client needs heeftAlleAutorisaties: with less, lists lack rows without saying so')
       const steps: StepPlan[] = []
-      for (const [fase, lists] of LISTS.entries())
+      for (const [phase, lists] of LISTS.entries())
         for (const one of lists) {
           const measured = await measure(one)
           if (!measured) {
-            steps.push({ fase, naam: one.naam, verwacht: 0 })
+            steps.push({ phase, naam: one.naam, expected: 0 })
             continue
           }
           const { query, size, last, count } = measured
-          steps.push({ fase, naam: one.naam, van: JSON.stringify([query, size, last]), verwacht: count })
+          steps.push({ phase, naam: one.naam, above: JSON.stringify([query, size, last]), expected: count })
         }
-      for (const naam of ['zaakdelen', 'besluitdelen']) steps.push({ fase: LISTS.length, naam, verwacht: 0 })
-      steps.push({ fase: LISTS.length + 1, naam: 'documentdelen', verwacht: 0 })
+      for (const naam of ['zaakdelen', 'besluitdelen']) steps.push({ phase: LISTS.length, naam, expected: 0 })
+      steps.push({ phase: LISTS.length + 1, naam: 'documentdelen', expected: 0 })
       return steps
     },
 

@@ -63,7 +63,7 @@ export const PHASES: string[][] = [
 type Options = {
   naast: number
   tempo?: number | undefined
-  momentopname?: string | undefined
+  snapshot?: string | undefined
   contents?: Contents | undefined
 }
 
@@ -80,7 +80,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     },
   })
   const wait = paced(options.tempo)
-  let { momentopname } = options
+  let { snapshot } = options
   let schema: Schema | undefined
   let ownUrls: string[] = []
   try {
@@ -109,27 +109,27 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
         return work(sql)
       }) as Promise<T>
     try {
-      return await begin(momentopname)
+      return await begin(snapshot)
     } catch (error) {
       if (!(error instanceof LostSnapshot)) throw error
-      momentopname = undefined
+      snapshot = undefined
       return begin(undefined)
     }
   }
 
   async function readKind(query: Query, step: Step): Promise<Portion> {
-    const after = Number(step.positie ?? step.van ?? -1)
+    const after = Number(step.position ?? step.above ?? -1)
     return inSnapshot(async (sql) => {
       const rows = await sql.unsafe<(Taken & { sleutel: number })[]>(
         `select x.${query.key} as sleutel, ${query.select(known)} from ${query.table} x ${query.joins ?? ''}
          where x.${query.key} > $1 and x.${query.key} <= $2 ${query.where ? `and ${query.where}` : ''}
          order by x.${query.key} limit ${PORTION}`,
-        [after, Number(step.tot ?? Number.MAX_SAFE_INTEGER)],
+        [after, Number(step.until ?? Number.MAX_SAFE_INTEGER)],
         { prepare: true },
       )
       const faults: Finding[] = []
       await complete(sql, query.kind, rows, faults)
-      const last = rows.length < PORTION ? (step.tot ?? Number.MAX_SAFE_INTEGER) : lastOf(rows).sleutel
+      const last = rows.length < PORTION ? (step.until ?? Number.MAX_SAFE_INTEGER) : lastOf(rows).sleutel
       if (query.kind === 'document') faults.push(...(await withoutVersion(sql, after, Number(last))))
       return {
         objects: rows.map((object) => ({ soort: query.kind, object })),
@@ -149,7 +149,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       sleutel: `canonical ${id}`,
       uitkomst: 'geweigerd',
       code: 'zonder-versie',
-      tekst: 'De bron heeft van dit document geen enkele versie: er is niets om over te nemen.',
+      text: 'De bron heeft van dit document geen enkele versie: er is niets om over te nemen.',
     }))
   }
 
@@ -173,8 +173,8 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
             sleutel: row.uuid,
             uitkomst: 'gemarkeerd',
             code: 'geometrie',
-            veld: 'zaakgeometrie',
-            tekst: 'De geometrie kan niet worden gelezen; de zaak is zonder overgenomen.',
+            field: 'zaakgeometrie',
+            text: 'De geometrie kan niet worden gelezen; de zaak is zonder overgenomen.',
           })
         }
       }
@@ -229,7 +229,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
             sleutel: client_id,
             uitkomst: 'geweigerd',
             code: 'geheim-zonder-applicatie',
-            tekst: 'Geen applicatie heeft dit client-id: het geheim is niet overgenomen.',
+            text: 'Geen applicatie heeft dit client-id: het geheim is niet overgenomen.',
           })
       const applicaties = rows.map((row) => ({
         ...row,
@@ -240,11 +240,11 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
 
   async function readAudit(step: Step): Promise<Portion> {
-    const after = Number(step.positie ?? step.van ?? -1)
+    const after = Number(step.position ?? step.above ?? -1)
     return inSnapshot(async (sql) => {
       const rows = await sql.unsafe<(AuditRow & { sleutel: number })[]>(
         `${AUDIT} where x.id > $1 and x.id <= $2 order by x.id limit ${PORTION}`,
-        [after, Number(step.tot ?? Number.MAX_SAFE_INTEGER)],
+        [after, Number(step.until ?? Number.MAX_SAFE_INTEGER)],
         { prepare: true },
       )
       // Stored with underscores, and shown as all other JSON of that API.
@@ -256,7 +256,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
 
   /** Reads the reservations of cases first, then those of documents. */
   async function readReservations(step: Step): Promise<Portion> {
-    const [kind, after] = (step.positie ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
+    const [kind, after] = (step.position ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
     return inSnapshot(async (sql) => {
       const rows =
         kind === 'zaak'
@@ -284,12 +284,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     async plan() {
       return inSnapshot(async (sql) => {
         const steps: StepPlan[] = []
-        for (const [fase, names] of PHASES.entries()) {
+        for (const [phase, names] of PHASES.entries()) {
           for (const naam of names) {
             const query = QUERIES.find(({ kind }) => kind === naam)
             const table = naam === 'audit' ? 'audittrails_audittrail' : query?.table
             if (!table) {
-              steps.push({ fase, naam, verwacht: 0 })
+              steps.push({ phase, naam, expected: 0 })
               continue
             }
             const key = query?.key ?? 'id'
@@ -304,11 +304,11 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
               const edge = (at: number) => Math.floor(first - 1 + ((last - first + 1) * at) / parts)
               const from = edge(part)
               steps.push({
-                fase,
+                phase,
                 naam,
-                van: String(from),
-                tot: String(part === parts - 1 ? last : edge(part + 1)),
-                verwacht: Math.round(total / parts),
+                above: String(from),
+                until: String(part === parts - 1 ? last : edge(part + 1)),
+                expected: Math.round(total / parts),
               })
             }
           }

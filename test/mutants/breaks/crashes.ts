@@ -253,7 +253,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a portion of a takeover that another worker has written is not written again',
     file: 'src/overnemen/portions.ts',
-    search: 'if (!current || current.done_at || current.positie !== step.positie) return false',
+    search: 'if (!current || current.done_at || current.position !== step.position) return false',
     replace: '',
     tests: ['test/overnemen/open-zaak.test.ts'],
   },
@@ -274,7 +274,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a dry run is not switched to',
     file: 'src/overnemen/takeover.ts',
-    search: "status === 'klaar' && !proef",
+    search: "status === 'klaar' && !trial",
     replace: "status === 'klaar'",
     tests: ['test/overnemen/open-zaak.test.ts', 'test/overnemen/api.test.ts'],
   },
