@@ -47,8 +47,7 @@ create table applicatie_secret (
   id bigint generated always as identity primary key,
   client_id text not null references applicatie_client on delete cascade on update cascade,
   geheim bytea not null,
-  created_at timestamptz not null default now(), expires_at timestamptz, last_signed_at timestamptz,
-  last_exchanged_at timestamptz
+  created_at timestamptz not null default now(), expires_at timestamptz, last_signed_at timestamptz
 );
 create index applicatie_secret_client_id_idx on applicatie_secret (client_id);
 comment on table applicatie_secret is 'Signing secrets of a client id. Two may be valid at once, for rotation.';
@@ -56,7 +55,6 @@ comment on column applicatie_secret.client_id is 'The client id that signs with 
 comment on column applicatie_secret.geheim is 'The secret, encrypted with SECRET_KEY (AES-256-GCM).';
 comment on column applicatie_secret.expires_at is 'From this moment on it is not accepted; empty: no end.';
 comment on column applicatie_secret.last_signed_at is 'When a token that the client signed with it was taken last, some minutes late. Empty: never.';
-comment on column applicatie_secret.last_exchanged_at is 'When it was shown last at our token endpoint, some minutes late. Empty: never.';
 
 -- Tokens of an identity provider (RFC 7519), beside those that clients make themselves.
 
@@ -129,51 +127,6 @@ comment on table applicatie_issuer_client is 'Clients as an issuer knows them, a
 comment on column applicatie_issuer_client.client_id is 'The client id in its tokens.';
 comment on column applicatie_issuer_client.last_used_at is 'When a token of it was taken last, some minutes late. Empty: never.';
 
--- Our own token endpoint (RFC 6749, 4.4): what clients show there beside secrets, and what we sign with.
-
-create table applicatie_client_key (
-  id bigint generated always as identity primary key,
-  client_id text not null references applicatie_client on delete cascade on update cascade,
-  kid text not null,
-  public_key jsonb not null,
-  created_at timestamptz not null default now(), last_used_at timestamptz,
-  constraint applicatie_client_key_unique unique (client_id, kid)
-);
-comment on table applicatie_client_key is 'Public keys of a client id, with which it shows who it is at our token endpoint (private_key_jwt, RFC 7523).';
-comment on column applicatie_client_key.kid is 'Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).';
-comment on column applicatie_client_key.public_key is 'The key (a JWK).';
-comment on column applicatie_client_key.created_at is 'When it was entered.';
-comment on column applicatie_client_key.last_used_at is 'When it was used last for a token, some minutes late. Empty: never.';
-
-create table oauth_assertion (
-  client_id text not null references applicatie_client on delete cascade on update cascade,
-  jti text not null,
-  expires_at timestamptz not null,
-  constraint oauth_assertion_pkey primary key (client_id, jti)
-);
-create index oauth_assertion_expires_at_idx on oauth_assertion (expires_at);
-comment on table oauth_assertion is 'Assertions that were used at our token endpoint, until they expire: none is taken twice.';
-comment on column oauth_assertion.client_id is 'The client id that signed it.';
-comment on column oauth_assertion.jti is 'Its claim jti.';
-comment on column oauth_assertion.expires_at is 'When it expires, and this row goes.';
-
-create table oauth_signing_key (
-  kid text constraint oauth_signing_key_pkey primary key,
-  algorithm text not null constraint oauth_signing_key_algorithm_check check (algorithm in ('EdDSA', 'ES256')),
-  public_key jsonb not null,
-  private_key bytea not null,
-  created_at timestamptz not null default now(),
-  signs_from timestamptz not null,
-  remove_at timestamptz
-);
-comment on table oauth_signing_key is 'Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.';
-comment on column oauth_signing_key.kid is 'Its name: the thumbprint of the public key (RFC 7638).';
-comment on column oauth_signing_key.algorithm is 'EdDSA or ES256.';
-comment on column oauth_signing_key.public_key is 'The public key (a JWK).';
-comment on column oauth_signing_key.private_key is 'The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).';
-comment on column oauth_signing_key.signs_from is 'From when on it signs: others that verify our tokens have seen it by then.';
-comment on column oauth_signing_key.remove_at is 'When it goes, some time after a newer key began to sign. Empty: not yet known.';
-
 create table autorisatie (
   id bigint generated always as identity primary key,
   applicatie_id bigint not null references applicatie on delete cascade,
@@ -236,9 +189,6 @@ create trigger applicatie_secret_changed after insert or delete or truncate or u
 create trigger applicatie_issuer_client_changed after insert or delete or truncate or update of issuer_id, client_id, applicatie_id
   on applicatie_issuer_client
   for each statement execute function notify_autorisatie_change();
-create trigger applicatie_client_key_changed after insert or delete or truncate or update of client_id, kid, public_key
-  on applicatie_client_key
-  for each statement execute function notify_autorisatie_change();
 create trigger autorisatie_changed after insert or update or delete or truncate on autorisatie
   for each statement execute function notify_autorisatie_change();
 create trigger catalogus_autorisatie_changed after insert or update or delete or truncate on catalogus_autorisatie
@@ -253,7 +203,7 @@ create trigger informatieobjecttype_counts_for_autorisaties after insert or dele
 create trigger besluittype_counts_for_autorisaties after insert or delete or truncate or update of catalogus_id, omschrijving on besluittype
   for each statement execute function notify_autorisatie_change();
 
--- Every process keeps issuers and keys in memory too, ours for signing included.
+-- Every process keeps issuers and keys in memory too.
 create function notify_token_issuer_change() returns trigger language plpgsql as $$
 begin
   perform pg_notify('zaakstroom_token_issuers', '');
@@ -262,6 +212,4 @@ end $$;
 create trigger token_issuer_changed after insert or update or delete or truncate on token_issuer
   for each statement execute function notify_token_issuer_change();
 create trigger token_issuer_keys_changed after insert or delete or truncate or update of answered_at on token_issuer_keys
-  for each statement execute function notify_token_issuer_change();
-create trigger oauth_signing_key_changed after insert or update or delete or truncate on oauth_signing_key
   for each statement execute function notify_token_issuer_change();

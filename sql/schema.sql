@@ -107,20 +107,6 @@ create table applicatie_client (
 CREATE INDEX applicatie_client_applicatie_id_idx ON applicatie_client USING btree (applicatie_id);
 CREATE TRIGGER applicatie_client_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
--- Public keys of a client id, with which it shows who it is at our token endpoint (private_key_jwt, RFC 7523).
-create table applicatie_client_key (
-  client_id text not null, -- The client id.
-  created_at timestamp with time zone not null default now(), -- When it was entered.
-  id bigint not null generated always as identity, -- Internal key.
-  kid text not null, -- Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).
-  last_used_at timestamp with time zone, -- When it was used last for a token, some minutes late. Empty: never.
-  public_key jsonb not null, -- The key (a JWK).
-  constraint applicatie_client_key_pkey PRIMARY KEY (id),
-  constraint applicatie_client_key_unique UNIQUE (client_id, kid),
-  constraint applicatie_client_key_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
-);
-CREATE TRIGGER applicatie_client_key_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, kid, public_key OR TRUNCATE ON applicatie_client_key FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
-
 -- Further applications of a client id, as they were taken over: the client has their rights too.
 create table applicatie_client_more (
   applicatie_id bigint not null, -- A further application.
@@ -157,7 +143,6 @@ create table applicatie_secret (
   expires_at timestamp with time zone, -- From this moment on it is not accepted; empty: no end.
   geheim bytea not null, -- The secret, encrypted with SECRET_KEY (AES-256-GCM).
   id bigint not null generated always as identity, -- Internal key.
-  last_exchanged_at timestamp with time zone, -- When it was shown last at our token endpoint, some minutes late. Empty: never.
   last_signed_at timestamp with time zone, -- When a token that the client signed with it was taken last, some minutes late. Empty: never.
   constraint applicatie_secret_pkey PRIMARY KEY (id),
   constraint applicatie_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
@@ -968,30 +953,6 @@ END),
   constraint notificatie_settings_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text]))),
   constraint notificatie_settings_singleton_check CHECK (singleton)
 );
-
--- Assertions that were used at our token endpoint, until they expire: none is taken twice.
-create table oauth_assertion (
-  client_id text not null, -- The client id that signed it.
-  expires_at timestamp with time zone not null, -- When it expires, and this row goes.
-  jti text not null, -- Its claim jti.
-  constraint oauth_assertion_pkey PRIMARY KEY (client_id, jti),
-  constraint oauth_assertion_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
-);
-CREATE INDEX oauth_assertion_expires_at_idx ON oauth_assertion USING btree (expires_at);
-
--- Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.
-create table oauth_signing_key (
-  algorithm text not null, -- EdDSA or ES256.
-  created_at timestamp with time zone not null default now(), -- When it was made.
-  kid text not null, -- Its name: the thumbprint of the public key (RFC 7638).
-  private_key bytea not null, -- The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
-  public_key jsonb not null, -- The public key (a JWK).
-  remove_at timestamp with time zone, -- When it goes, some time after a newer key began to sign. Empty: not yet known.
-  signs_from timestamp with time zone not null, -- From when on it signs: others that verify our tokens have seen it by then.
-  constraint oauth_signing_key_pkey PRIMARY KEY (kid),
-  constraint oauth_signing_key_algorithm_check CHECK ((algorithm = ANY (ARRAY['EdDSA'::text, 'ES256'::text])))
-);
-CREATE TRIGGER oauth_signing_key_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON oauth_signing_key FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
 
 -- That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.
 create table objectinformatieobject (

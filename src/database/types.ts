@@ -235,33 +235,6 @@ export interface ApplicatieClientAll {
   volgorde: number | null;
 }
 
-export interface ApplicatieClientKey {
-  /**
-   * The client id.
-   */
-  clientId: string;
-  /**
-   * When it was entered.
-   */
-  createdAt: Generated<string>;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
-   * Its name in the header of an assertion; without one of its own, its thumbprint (RFC 7638).
-   */
-  kid: string;
-  /**
-   * When it was used last for a token, some minutes late. Empty: never.
-   */
-  lastUsedAt: string | null;
-  /**
-   * The key (a JWK).
-   */
-  publicKey: unknown;
-}
-
 export interface ApplicatieClientMore {
   /**
    * A further application.
@@ -325,10 +298,6 @@ export interface ApplicatieSecret {
    * Internal key.
    */
   id: Generated<number>;
-  /**
-   * When it was shown last at our token endpoint, some minutes late. Empty: never.
-   */
-  lastExchangedAt: string | null;
   /**
    * When a token that the client signed with it was taken last, some minutes late. Empty: never.
    */
@@ -2231,52 +2200,6 @@ export interface NotificatieSettings {
    * True; keeps it to one row.
    */
   singleton: Generated<boolean>;
-}
-
-export interface OauthAssertion {
-  /**
-   * The client id that signed it.
-   */
-  clientId: string;
-  /**
-   * When it expires, and this row goes.
-   */
-  expiresAt: string;
-  /**
-   * Its claim jti.
-   */
-  jti: string;
-}
-
-export interface OauthSigningKey {
-  /**
-   * EdDSA or ES256.
-   */
-  algorithm: string;
-  /**
-   * When it was made.
-   */
-  createdAt: Generated<string>;
-  /**
-   * Its name: the thumbprint of the public key (RFC 7638).
-   */
-  kid: string;
-  /**
-   * The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
-   */
-  privateKey: Buffer;
-  /**
-   * The public key (a JWK).
-   */
-  publicKey: unknown;
-  /**
-   * When it goes, some time after a newer key began to sign. Empty: not yet known.
-   */
-  removeAt: string | null;
-  /**
-   * From when on it signs: others that verify our tokens have seen it by then.
-   */
-  signsFrom: string;
 }
 
 export interface Objectinformatieobject {
@@ -4542,7 +4465,6 @@ export interface DB {
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
   applicatieClientAll: ApplicatieClientAll;
-  applicatieClientKey: ApplicatieClientKey;
   applicatieClientMore: ApplicatieClientMore;
   applicatieIssuerClient: ApplicatieIssuerClient;
   applicatieSecret: ApplicatieSecret;
@@ -4592,8 +4514,6 @@ export interface DB {
   notificatie: Notificatie;
   notificatieOverview: NotificatieOverview;
   notificatieSettings: NotificatieSettings;
-  oauthAssertion: OauthAssertion;
-  oauthSigningKey: OauthSigningKey;
   objectinformatieobject: Objectinformatieobject;
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;

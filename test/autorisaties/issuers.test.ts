@@ -76,7 +76,7 @@ t.test('a token of an issuer opens what the rights of its applicatie open', asyn
     t.equal((await send(test, token)).status, 200)
     await until('both uses', async () => {
       const [row] = await test.database.sql`
-        select s.last_signed_at is not null and s.last_exchanged_at is null and i.last_used_at is not null as noted
+        select s.last_signed_at is not null and i.last_used_at is not null as noted
         from applicatie_secret s join applicatie_client c using (client_id) join applicatie_issuer_client i using (applicatie_id)
         where s.client_id = 'portaal-eigen'`
       return row!.noted
@@ -126,7 +126,7 @@ t.test('of a token its user, organisation and issuer are in the audit record and
     },
   )
   const line = await until('the log line', () =>
-    lines.map((each) => JSON.parse(each)).find(({ msg, method }) => msg === 'request' && method === 'POST'),
+    lines.map((each) => JSON.parse(each)).find(({ event, method }) => event === 'request' && method === 'POST'),
   )
   t.match(line, { client_id: 'portaal', issuer: provider.issuer, organisation: '000000000' })
   t.notOk(
