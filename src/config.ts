@@ -1,4 +1,6 @@
 // The settings: read from the environment, checked once, and passed on as one object. src/config/settings/ has each of them.
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type AllowedHosts, readAllowedHosts } from './config/allowed-hosts.ts'
@@ -30,6 +32,7 @@ type Composed = {
   bootstrapClient: { id: string; secret: string } | undefined
   bootstrapAdmin: { gebruikersnaam: string; wachtwoord: string } | undefined
   oidc: OidcSettings | undefined
+  fsc: FscSettings | undefined
   documentenDir: string
   /** Undefined when there is not one setting of S3, and nothing is to be stored there. */
   s3: S3Settings | undefined
@@ -46,6 +49,9 @@ type Composed = {
   listed: readonly ListedSetting[]
 }
 export type Config = Readonly<Omit<SettingValues, 'databaseDirectUrl' | 'databaseTls' | keyof Composed> & Composed>
+
+/** Whose tokens an Inway passes on. `certificates`: each as PEM. */
+export type FscSettings = { peerId: string; groupId: string; certificates: string[] }
 
 export type OidcSettings = {
   issuer: string
@@ -110,6 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
       ? { gebruikersnaam: bootstrapAdmin.gebruikersnaam, wachtwoord: expected(bootstrapAdmin.wachtwoord) }
       : undefined,
     oidc: oidcSettings(values),
+    fsc: fscSettings(values, faults),
     documentenDir: resolve(values.documentenDir ?? `${dataDir}/documenten`),
     s3: s3Settings(values, given),
     azure: azureSettings(values),
@@ -213,6 +220,7 @@ const TOGETHER = [
   ['NOTIFICATIONS_API_ROOT', 'NOTIFICATIONS_CLIENT_ID', 'NOTIFICATIONS_SECRET'],
   ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
   ['DATABASE_SSLCERT', 'DATABASE_SSLKEY'],
+  ['FSC_PEER_ID', 'FSC_GROUP_ID', 'FSC_CERTIFICATES'],
 ]
 
 /** Faults that are no setting's own: one that lacks beside another. */
@@ -251,6 +259,21 @@ function isAddressRange(text: string): boolean {
   const version = isIP(address)
   if (version === 0 || rest.length > 0) return false
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+/** Certificates of the file, each as PEM. */
+function fscSettings({ fsc }: SettingValues, faults: string[]): FscSettings | undefined {
+  if (!fsc.peerId || !fsc.groupId || !fsc.certificates) return undefined
+  try {
+    const text = readFileSync(fsc.certificates, 'utf8')
+    const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
+    if (certificates.length > 0 && certificates.every((pem) => new X509Certificate(pem)))
+      return { peerId: fsc.peerId, groupId: fsc.groupId, certificates }
+  } catch {
+    // told below
+  }
+  faults.push('FSC_CERTIFICATES must be a file with certificates (PEM)')
+  return undefined
 }
 
 function oidcSettings({ oidc }: SettingValues): OidcSettings | undefined {

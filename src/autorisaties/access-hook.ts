@@ -6,9 +6,10 @@ import { passes } from '../core/access.ts'
 import { LIMITS } from '../core/limits.ts'
 import { forbidden } from '../core/problem.ts'
 import { preconditionOf } from '../http/etag.ts'
-import { blockList, networkOf } from '../http/network.ts'
+import { blockList, isListed, networkOf } from '../http/network.ts'
 import { countAttempts } from './attempts.ts'
 import type { CredentialStore } from './credentials.ts'
+import { openFsc } from './fsc.ts'
 import type { IssuerStore } from './issuers/store.ts'
 import { authenticate, rememberTokens } from './token.ts'
 
@@ -31,6 +32,7 @@ export function registerAccess(
   })
   const refused = countAttempts()
   const proxies = blockList(config.trustProxy)
+  const fsc = config.fsc && openFsc(config.fsc)
   const judging = { config, credentials, issuers, attempts: countAttempts(), verified: rememberTokens(), proxies }
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
@@ -44,6 +46,8 @@ export function registerAccess(
       if (refused.refusal(address)) await sleep(LIMITS.refusalMs)
       throw error
     }
+    const through = fsc && isListed(proxies, request.raw.socket.remoteAddress) ? await fsc.originOf(request) : undefined
+    if (through) request.actor.origin = { ...request.actor.origin, fsc: through }
     if (!passes(request.actor, access)) throw forbidden()
     const precondition = preconditionOf(request)
     if (precondition) request.actor.precondition = precondition

@@ -15,8 +15,11 @@ export type Autorisatie = {
   max: Vertrouwelijkheidaanduiding | null
 }
 
-/** What a token of an issuer says beside client and user. */
-export type Origin = { issuer: string; organisation?: string }
+/** Where a request came from through FSC: which organisation asks, by which grant, and who did so for whom. */
+export type FscOrigin = { peer: string; grantHash: string; actor?: string; publisher?: string; transaction?: string }
+
+/** What a token of an issuer says beside client and user, and that of an Inway. */
+export type Origin = { issuer?: string; organisation?: string; fsc?: FscOrigin }
 
 /** Who acts, as audit records name him, and with which rights. */
 export type Actor = {

@@ -189,6 +189,32 @@ export const ACCESS = {
       help: 'Zoveel mag het moment waarop een token is gemaakt (iat) in de toekomst liggen.',
     }),
   }),
+  /** The Inway that requests may come through (FSC), by what its Manager signs with. */
+  fsc: Type.Object({
+    peerId: Type.Optional(
+      Type.String({
+        env: 'FSC_PEER_ID',
+        minLength: 1,
+        maxLength: 255,
+        description: 'our own peer id (OIN) in FSC: the issuer of the tokens that an Inway of ours passes on',
+      }),
+    ),
+    groupId: Type.Optional(
+      Type.String({
+        env: 'FSC_GROUP_ID',
+        must: 'be 1 to 100 letters, digits, ., /, _ or -',
+        pattern: '^[a-zA-Z0-9./_-]{1,100}$',
+        description: 'the FSC group',
+      }),
+    ),
+    certificates: Type.Optional(
+      Type.String({
+        env: 'FSC_CERTIFICATES',
+        minLength: 1,
+        description: 'file (PEM) with the certificates that our FSC Manager signs tokens with; read at the start',
+      }),
+    ),
+  }),
   tokenKeysKeptHours: Type.Integer({
     env: 'TOKEN_KEYS_KEPT_HOURS',
     default: 24,
