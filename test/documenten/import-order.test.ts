@@ -127,7 +127,8 @@ t.test('the number of queries for a batch does not depend on its rows', async (t
     await app.call('POST', `${API}/${uuid}/upload`, csvText(rijen))
     const queries: string[] = []
     app.database.sql.options.debug = (_connection, query) => {
-      if (!query.includes('set seen_at')) queries.push(query) // a sign of life, once a second
+      // not the signs of life and of use, which come by the clock
+      if (!/set (seen_at|last_signed_at)/.test(query)) queries.push(query)
     }
     await app.runJobs()
     app.database.sql.options.debug = false
@@ -137,7 +138,7 @@ t.test('the number of queries for a batch does not depend on its rows', async (t
   await count(5) // the driver asks once for the types of arrays
   const [ten, many] = [await count(10), await count(200)]
   t.strictSame(many, ten)
-  t.ok(ten.length < 20, `${ten.length} queries`)
+  t.ok(ten.length < 24, `${ten.length} queries`)
 })
 
 t.test('a number that we make up avoids those that exist, also later in the file', async (t) => {
