@@ -4,7 +4,8 @@ import { toProblem } from '../../src/core/problem.ts'
 import { OutcomeUnknown } from '../../src/database/database.ts'
 import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
 import { base64, EIO, form, newDocument } from '../documenten/documenten.ts'
-import { CRS, ZAKEN, zaakBody } from '../zaken/given.ts'
+import { givenOtherServer } from '../other-server.ts'
+import { CRS, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 
 const test = await testApp(t)
 const { sql } = test.database
@@ -148,6 +149,25 @@ t.test('all that changes something takes a key', async (t) => {
     contactpersoonBeheerNaam: 'Iemand',
   })
   await twice('kanaal', '/notificaties/api/v1/kanaal', { naam: 'met-sleutel' })
+})
+
+t.test('what another server has to agree with is asked once', async (t) => {
+  const informatieobjecttype = await givenInformatieobjecttype(test)
+  const { catalogus } = (await test.call('GET', informatieobjecttype)).body
+  const type = await givenZaaktype(test, { catalogus, informatieobjecttypen: [informatieobjecttype] })
+  const { url: zaak } = await givenZaak(test, { zaaktype: type })
+  const document = { bronorganisatie: '517439943', informatieobjecttype, locked: false, status: 'definitief' }
+  const elders = await givenOtherServer(t, test, { '/drc/documenten/1': document })
+  const body = { zaak, informatieobject: `${elders.root}/drc/documenten/1` }
+  const path = `${ZAKEN}/zaakinformatieobjecten`
+  const first = await post('elders', body, undefined, path)
+  t.equal(first.status, 201, first.text)
+  const again = await post('elders', body, undefined, path)
+  t.strictSame([again.status, again.headers['idempotency-replayed'], again.body], [201, 'true', first.body])
+  const [kept] = await sql`select status from idempotency_key where key = 'elders'`
+  t.equal(kept!.status, 200)
+  await sql`update idempotency_key set status = null where key = 'elders'`
+  t.equal((await post('elders', body, undefined, path)).status, 409, 'while that server has not answered')
 })
 
 t.test('keys are 1 to 255 characters', async (t) => {
