@@ -1,37 +1,62 @@
-// The program in docs/clients.md, taken out of the document and run against the service as a client would.
+// It starts programs: those of docs/examples, run against the service as a client would.
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, SECRET, testApp } from './app.ts'
+import { givenResultaattype } from './zaken/given.ts'
 
-t.test('the program in docs/clients.md makes a case with a status and a document', async (t) => {
-  const text = await readFile(new URL('../docs/clients.md', import.meta.url), 'utf8')
-  const [token, program] = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!)
-  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-clients-'))
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
-  await writeFile(join(directory, 'token.mjs'), token!)
-  await writeFile(join(directory, 'case.mjs'), program!)
+const run = promisify(execFile)
+const DOCS = join(import.meta.dirname, '../docs')
+const hasPython = await run('python3', ['-c', 'import sys; assert sys.version_info >= (3, 9)']).then(
+  () => true,
+  () => false,
+)
 
-  const test = await testApp(t)
-  const catalogus = await givenCatalogus(test)
-  const informatieobjecttype = await givenInformatieobjecttype(test, { catalogus })
-  await givenZaaktype(test, {
-    catalogus,
-    statustypen: ['Ontvangen', 'Klaar'],
-    informatieobjecttypen: [informatieobjecttype],
+const test = await testApp(t)
+const catalogus = await givenCatalogus(test)
+const informatieobjecttype = await givenInformatieobjecttype(test, { catalogus })
+const zaaktype = await givenZaaktype(test, {
+  catalogus,
+  concept: true,
+  statustypen: ['Ontvangen', 'Klaar'],
+  informatieobjecttypen: [informatieobjecttype],
+})
+await givenResultaattype(test, zaaktype, { afleidingswijze: 'afgehandeld' })
+await test.call('POST', `${zaaktype}/publish`)
+await test.app.listen({ port: 0, host: '127.0.0.1' })
+const { port } = test.app.server.address() as AddressInfo
+
+for (const [language, command, file, skip] of [
+  ['JavaScript', process.execPath, 'case.mjs', false],
+  ['Python', 'python3', 'case.py', hasPython ? false : 'there is no python3 of 3.9 or later'],
+] as const) {
+  t.test(`the program in ${language} makes a case with a document, and closes it`, { skip }, async (t) => {
+    const { stdout } = await run(command, [join(DOCS, 'examples', file)], {
+      env: { ...process.env, API: `http://127.0.0.1:${port}`, CLIENT_ID: 'beheer', CLIENT_SECRET: SECRET },
+    })
+    const [, url = '', einddatum, archiefactiedatum] = stdout.trim().split(' ')
+    const { body } = await test.call('GET', new URL(url).pathname, undefined, {
+      headers: { 'accept-crs': 'EPSG:4326' },
+    })
+    t.match(body, { omschrijving: 'Kapvergunning eik', toelichting: 'Boom is gekeurd.', einddatum, archiefactiedatum })
+    t.match(einddatum, /^\d{4}-\d\d-\d\d$/)
+    t.match(archiefactiedatum, /^\d{4}-\d\d-\d\d$/)
+    t.equal(body.zaakinformatieobjecten.length, 1)
+    t.ok(body.resultaat)
   })
-  await test.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = test.app.server.address() as AddressInfo
-  const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'case.mjs')], {
-    env: { ...process.env, API: `http://127.0.0.1:${port}`, CLIENT_ID: 'beheer', CLIENT_SECRET: SECRET },
-  })
-  const url = stdout.trim().split(' ')[1]!
-  const { body } = await test.call('GET', new URL(url).pathname, undefined, { headers: { 'accept-crs': 'EPSG:4326' } })
-  t.equal(body.omschrijving, 'Kapvergunning eik')
-  t.ok(body.status)
-  t.equal(body.zaakinformatieobjecten.length, 1)
+}
+
+t.test('what docs/clients.md shows of a token is what the programs have', async (t) => {
+  const text = await readFile(join(DOCS, 'clients.md'), 'utf8')
+  for (const [language, file] of [
+    ['js', 'case.mjs'],
+    ['python', 'case.py'],
+  ]) {
+    const [, block = ''] = new RegExp(`\`\`\`${language}\n(?:import [^\n]*\n+)*([\\s\\S]*?)\`\`\``).exec(text) ?? []
+    t.match(block, /token/)
+    t.ok((await readFile(join(DOCS, 'examples', file!), 'utf8')).includes(block.trim()), file!)
+  }
 })
