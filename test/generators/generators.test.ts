@@ -103,6 +103,19 @@ t.test('no schema of a document has a default, which generated clients would sen
     )
 })
 
+t.test('choices that no generator can name have names', async (t) => {
+  for (const [name, document] of documents)
+    for (const { at, schema } of schemasOf(document)) {
+      const choices = schema.enum?.filter((one: unknown) => one !== null)
+      if (!choices) continue
+      const names: string[] = schema['x-enum-varnames'] ?? choices
+      t.equal(names.length, choices.length, `${name} ${at}`)
+      const bare = (one: string) => String(one).replaceAll(/[^a-z0-9_]/gi, '').toLowerCase()
+      t.ok(names.every((one) => bare(one) !== ''), `${name} ${at}: each has one`)
+      if (schema['x-enum-varnames']) t.equal(new Set(names.map(bare)).size, names.length, `${name} ${at}: its own`)
+    }
+})
+
 t.test('an integer that may not fit into 32 bits says so', async (t) => {
   for (const [name, document] of documents)
     t.strictSame(

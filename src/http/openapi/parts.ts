@@ -2,6 +2,7 @@
 import { FIELD_CODES, PROBLEM_CODES } from '../../core/codes.ts'
 import { KINDS } from '../../core/problem.ts'
 import type { Json } from './operation.ts'
+import { namesOfChoices } from './schemas.ts'
 
 export const VERSION_HEADER = { 'API-version': { $ref: '#/components/headers/API-version' } }
 
@@ -9,6 +10,7 @@ export const VERSION_HEADER = { 'API-version': { $ref: '#/components/headers/API
 const codesOf = (table: object): Json => ({
   type: 'string',
   enum: Object.keys(table),
+  ...namesOfChoices(Object.keys(table)),
   description:
     "Wat er mis is, voor programma's. Elke code heeft een pagina: `/ref/fouten/{code}/`. Er kunnen codes bij komen.",
 })

@@ -103,8 +103,27 @@ function plain(schema: Json, show: (schema: unknown) => unknown): Json {
     const standard = `Bij aanmaken standaard ${String(schema.default)}.`
     result.description = [schema.description, standard].filter(Boolean).join(' ')
   }
+  if (Array.isArray(schema.enum)) Object.assign(result, namesOfChoices(schema.enum))
   if (schema.enum && !schema.type) return { type: typeof (schema.enum as unknown[])[0], ...result }
   return result
+}
+
+/**
+ * Names of the choices, for generators that make a constant of each: of an empty text they make none (Kotlin), and two of one where
+ * choices differ in `-` and `_`. Empty for others, whose names are those that the generator makes.
+ */
+export function namesOfChoices(choices: unknown[]): Json {
+  const texts = choices.filter((one) => one !== null).map(String)
+  const bare = new Set(texts.map((one) => one.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()))
+  if (!texts.includes('') && bare.size === texts.length) return {}
+  const names: string[] = []
+  for (const one of texts) {
+    const name = one.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase() || 'EMPTY'
+    let own = name
+    for (let number = 2; names.includes(own); number++) own = `${name}_${number}`
+    names.push(own)
+  }
+  return { 'x-enum-varnames': names }
 }
 
 /** A default other than nothing: an absent text is empty, an absent list too, and an absent date is none. */
