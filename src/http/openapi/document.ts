@@ -5,6 +5,7 @@ import type { Access } from '../../core/access.ts'
 import { DOCUMENTED } from '../documented.ts'
 import { ExpandQuery } from '../expand.ts'
 import { PageQuery } from '../page.ts'
+import examples from './examples.json' with { type: 'json' }
 import {
   answers,
   documentedPath,
@@ -239,7 +240,7 @@ const bringsBytes = ({ method, path }: Operation): boolean =>
   (path === '/enkelvoudiginformatieobjecten/:uuid' && (method === 'PUT' || method === 'PATCH')) ||
   Object.hasOwn(OTHER_BODIES, `${method} ${path}`)
 
-function bodyOf({ method, path, schema }: Operation, schemas: Schemas): Json | undefined {
+function bodyOf({ component, method, path, schema }: Operation, schemas: Schemas): Json | undefined {
   const other = OTHER_BODIES[`${method} ${path}`]
   if (other) return { required: true, content: other }
   if (schema.consumes) {
@@ -247,7 +248,9 @@ function bodyOf({ method, path, schema }: Operation, schemas: Schemas): Json | u
     return { required: true, content: Object.fromEntries(schema.consumes.map((type) => [type, { schema: content }])) }
   }
   if (!schema.body) return undefined
-  return { required: true, content: { 'application/json': { schema: schemas.of(schema.body) } } }
+  const example = (examples as Record<string, Json>)[`${method} /${component}/api/v1${path.replace(/:\w+/g, '{}')}`]
+  const json = { schema: schemas.of(schema.body), ...(example && { example }) }
+  return { required: true, content: { 'application/json': json } }
 }
 
 const isPage = (answer: unknown): boolean =>

@@ -74,6 +74,7 @@ a{color:var(--link)}:focus-visible{outline:3px solid #d97706;outline-offset:2px}
 h1,h2{line-height:1.25}h2{margin-top:2rem}
 .tabel{overflow-x:auto;margin:.75rem 0}table{border-collapse:collapse;width:100%}caption{text-align:left;font-weight:700;padding:.3rem 0}
 th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--lijn)}tbody th{font-weight:400}
+pre{overflow-x:auto;border:1px solid var(--lijn);border-radius:4px;padding:.5rem .75rem;margin:.4rem 0}
 details{border:1px solid var(--lijn);border-radius:4px;margin:.4rem 0;padding:0 .75rem}
 summary{padding:.6rem 0;cursor:pointer;overflow-wrap:anywhere}code{overflow-wrap:anywhere}
 .methode{display:inline-block;min-width:4.5rem;font-weight:700}.zacht{color:var(--zacht)}

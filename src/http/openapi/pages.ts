@@ -68,7 +68,7 @@ function referenceOf(component: string, document: Json): string {
       const operation = item[method] as Json | undefined
       if (!operation) continue
       const tag = String((operation.tags as string[] | undefined)?.[0] ?? 'overig')
-      groups.set(tag, [...(groups.get(tag) ?? []), operationOf(document, method, path, operation)])
+      groups.set(tag, [...(groups.get(tag) ?? []), operationOf(component, document, method, path, operation)])
     }
   const names = [...groups.keys()]
   const api = `../../${component}/api/v1`
@@ -79,7 +79,7 @@ function referenceOf(component: string, document: Json): string {
 ${[...groups].map(([name, operations]) => `<section aria-labelledby="${text(name)}"><h2 id="${text(name)}">${text(name)}</h2>\n${operations.join('\n')}</section>`).join('\n')}`
 }
 
-function operationOf(document: Json, method: string, path: string, operation: Json): string {
+function operationOf(component: string, document: Json, method: string, path: string, operation: Json): string {
   const parameters = ((operation.parameters ?? []) as Json[]).map((one) => resolve(document, one))
   const content = (resolve(document, (operation.requestBody ?? {}) as Json).content ?? {}) as Record<string, Json>
   const [mediaType, body] = Object.entries(content)[0] ?? []
@@ -100,12 +100,35 @@ ${table(
   ['Naam', 'Waar', 'Soort', 'Verplicht', 'Uitleg'],
 )}
 ${body ? table(`Inhoud van het verzoek (${mediaType})`, name, membersOf(document, body.schema as Json), ['Naam', 'Soort', 'Verplicht', 'Uitleg']) : ''}
+<p>Voorbeeld:</p>
+<pre tabindex="0" role="region" aria-label="${text(`Voorbeeld van ${name}`)}"><code>${text(exampleOf(component, method, path, parameters, body))}</code></pre>
 ${table(
   'Antwoorden',
   name,
   responses.map(([code, one]) => [`<code>${text(code)}</code>`, prose(resolve(document, one).description)]),
   ['Code', 'Betekenis'],
 )}</details>`
+}
+
+/** The operation by curl, with what a request has to have. `$API` is the address of the service, `$TOKEN` a token. */
+function exampleOf(
+  component: string,
+  method: string,
+  path: string,
+  parameters: Json[],
+  body: Json | undefined,
+): string {
+  const uuid = '7c3f8a2e-5b1d-4e6f-9a0b-1c2d3e4f5a6b'
+  const crs = parameters.flatMap(({ name }) => (/-Crs$/.test(String(name)) ? [`-H '${name}: EPSG:4326'`] : []))
+  const how = method === 'head' ? '--head' : method === 'get' ? '' : `-X ${method.toUpperCase()}`
+  const address = `"$API/${component}/api/v1${path.replace(/\{\w+\}/g, uuid)}"`
+  const lines = [['curl', how, address].filter(Boolean).join(' '), `-H "Authorization: Bearer $TOKEN"`, ...crs]
+  if (body?.example)
+    lines.push(
+      `-H 'Content-Type: application/json'`,
+      `-d '${JSON.stringify(body.example, null, 2).replaceAll("'", "'\\''")}'`,
+    )
+  return lines.join(' \\\n  ')
 }
 
 const PLACES: Record<string, string> = { query: 'query', path: 'pad', header: 'header' }
