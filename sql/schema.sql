@@ -866,12 +866,12 @@ CREATE TRIGGER count_changed AFTER UPDATE ON klantcontact FOR EACH ROW WHEN ((((
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON klantcontact FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON klantcontact REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_klantcontact();
 
--- Schema files that were applied, with their checksums and whether programs of before them stop.
+-- Schema files that were applied, with their checksums and which programs still work with them.
 create table migration (
   applied_at timestamp with time zone not null default now(), -- When it was applied.
-  breaks_older boolean not null, -- Whether programs of before it stop.
   checksum text not null, -- SHA-256 of the file.
   naam text not null, -- Name of the file.
+  works_from text not null, -- The first version that works with it; empty: any.
   constraint migration_pkey PRIMARY KEY (naam)
 );
 

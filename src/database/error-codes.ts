@@ -2,5 +2,6 @@
 const codeOf = (error: unknown) => (error as { code?: unknown } | null | undefined)?.code
 
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505'
+export const isUndefinedColumn = (error: unknown): boolean => codeOf(error) === '42703'
 /** A lock was not there in time (`lock_timeout`, `nowait`). */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'

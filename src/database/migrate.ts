@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
+import packageJson from '../../package.json' with { type: 'json' }
 import { hostUrls } from './address.ts'
-import { isLockTimeout } from './error-codes.ts'
+import { isLockTimeout, isUndefinedColumn } from './error-codes.ts'
 import { clientClass, hostOptions } from './hosts.ts'
 import { one } from './rows.ts'
 import { MEANING } from './session.ts'
@@ -13,7 +14,8 @@ import { MEANING } from './session.ts'
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
 const LOCK = 8_305_211 // any constant: it only has to be the same in all our processes
 
-type Migration = { name: string; checksum: string; text: string; transaction: boolean; breaksOlder: boolean }
+/** Of `worksFrom`, an empty one: every program before it works with the result. */
+type Migration = { name: string; checksum: string; text: string; transaction: boolean; worksFrom: string }
 type Options = {
   /** Where the files are; `sql/` of this program unless a test says otherwise. */
   directory?: string
@@ -23,6 +25,8 @@ type Options = {
   attempts?: number
   /** How long the others get their turn before it is tried again. */
   pauseMs?: number
+  /** What this program is, for files of newer ones. */
+  version?: string
 }
 
 /** The database has another schema than this program was made for. */
@@ -39,10 +43,10 @@ class SchemaMissing extends SchemaError {}
  * once and each in a transaction of its own. Any number of processes may call this at once: they wait for each other on
  * an advisory lock.
  *
- * The first line of a file may say how it is to be treated, as `-- no-transaction`, `-- breaks-older: yes` or both with a
+ * The first line of a file may say how it is to be treated, as `-- no-transaction`, `-- works-from: 1.1.0` or both with a
  * comma between them. `no-transaction` is for `create index concurrently`: each statement is sent by itself, and the file
- * has to be one that can be run again when it was cut off halfway. `breaks-older` stops programs of before it; without it
- * they go on with the newer schema and warn.
+ * has to be one that can be run again when it was cut off halfway. `works-from` names the first version that still works with
+ * the result, and stops those before it; without it all of them go on with the newer schema and warn.
  *
  * A file that needs a lock which others hold makes all that come after it wait as well. So it waits shortly, gives way,
  * and tries again.
@@ -51,7 +55,7 @@ class SchemaMissing extends SchemaError {}
  * @throws SchemaError when the database has a file that breaks this program, or when a file found its tables in use at every attempt
  */
 export async function migrate(databaseUrl: string, options: Options = {}): Promise<string[]> {
-  const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000 } = options
+  const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000, version } = options
   const sql = postgres({
     ...hostOptions(databaseUrl),
     max: 1,
@@ -66,16 +70,16 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
       await delay(100)
     }
     await sql`create table if not exists migration (
-      naam text primary key, checksum text not null, breaks_older boolean not null, applied_at timestamptz not null default now())`
-    await sql.unsafe(`
-      comment on table migration is 'Schema files that were applied, with their checksums and whether programs of before them stop.';
-      comment on column migration.naam is 'Name of the file.';
-      comment on column migration.checksum is 'SHA-256 of the file.';
-      comment on column migration.breaks_older is 'Whether programs of before it stop.';
-      comment on column migration.applied_at is 'When it was applied.'`)
+      naam text primary key, checksum text not null, works_from text not null, applied_at timestamptz not null default now())`
     const files = await readMigrations(directory)
     const known = await appliedMigrations(sql)
-    const newer = await refuseOthers(sql, files, known)
+    await sql.unsafe(`
+      comment on table migration is 'Schema files that were applied, with their checksums and which programs still work with them.';
+      comment on column migration.naam is 'Name of the file.';
+      comment on column migration.checksum is 'SHA-256 of the file.';
+      comment on column migration.works_from is 'The first version that works with it; empty: any.';
+      comment on column migration.applied_at is 'When it was applied.'`)
+    const newer = await refuseOthers(sql, files, known, version)
     const missing = files.filter(({ name }) => !known.has(name))
     if (newer.length > 0) {
       if (missing.length > 0)
@@ -120,11 +124,14 @@ async function migrateQueue(databaseUrl: string): Promise<void> {
  * @returns the files of a newer version that this database has and this program can live with
  * @throws SchemaError when a file is missing in the database, changed, or of a newer version that breaks this program
  */
-export async function requireKnownSchema(sql: postgres.Sql, directory = DIRECTORY): Promise<string[]> {
+export async function requireKnownSchema(
+  sql: postgres.Sql,
+  { directory = DIRECTORY, version }: Pick<Options, 'directory' | 'version'> = {},
+): Promise<string[]> {
   const files = await readMigrations(directory)
   const [table] = await sql<{ name: string }[]>`select to_regclass('migration') as name`
   const known: Map<string, Applied> = table?.name ? await appliedMigrations(sql) : new Map()
-  const newer = await refuseOthers(sql, files, known)
+  const newer = await refuseOthers(sql, files, known, version)
   const missing = files.filter(({ name }) => !known.has(name))
   if (missing.length > 0) {
     throw new SchemaMissing(
@@ -151,7 +158,7 @@ export async function awaitSchema(sql: postgres.Sql, log: Logger, waitMs = 20_00
   }
 }
 
-type Applied = { naam: string; checksum: string; breaksOlder: boolean }
+type Applied = { naam: string; checksum: string; worksFrom: string }
 type Patience = Required<Pick<Options, 'lockTimeoutMs' | 'attempts' | 'pauseMs'>>
 
 async function apply(
@@ -160,7 +167,7 @@ async function apply(
   { lockTimeoutMs, attempts, pauseMs }: Patience,
 ): Promise<void> {
   const note = (connection: postgres.Sql | postgres.TransactionSql) =>
-    connection`insert into migration (naam, checksum, breaks_older) values (${file.name}, ${file.checksum}, ${file.breaksOlder})`
+    connection`insert into migration (naam, checksum, works_from) values (${file.name}, ${file.checksum}, ${file.worksFrom})`
   if (!file.transaction) {
     for (const statement of statementsOf(file)) await sql.unsafe(statement)
     await note(sql)
@@ -206,34 +213,58 @@ async function readMigrations(directory: string): Promise<Migration[]> {
   )
 }
 
-function treatment(name: string, text: string): Pick<Migration, 'transaction' | 'breaksOlder'> {
-  const said = /^-- ((?:no.transaction|breaks.older)\b.*)/i.exec(text)?.[1]?.split(', ') ?? []
-  const unknown = said.find((word) => !['no-transaction', 'breaks-older: yes', 'breaks-older: no'].includes(word))
+/** How a file says that it is to be treated. @throws SchemaError when its first line says what means nothing */
+export function treatment(name: string, text: string): Pick<Migration, 'transaction' | 'worksFrom'> {
+  const said = /^-- ((?:no.transaction|works.from|breaks.older)\b.*)/i.exec(text)?.[1]?.split(', ') ?? []
+  const unknown = said.find((word) => word !== 'no-transaction' && !WORKS_FROM.test(word))
   if (unknown !== undefined)
     throw new SchemaError(`${name} says ${unknown} on its first line, which means nothing here`)
-  return { transaction: !said.includes('no-transaction'), breaksOlder: said.includes('breaks-older: yes') }
+  const worksFrom = said.map((word) => WORKS_FROM.exec(word)?.[1]).find((version) => version !== undefined)
+  return { transaction: !said.includes('no-transaction'), worksFrom: worksFrom ?? '' }
+}
+
+const WORKS_FROM = /^works-from: (\d+\.\d+\.\d+)$/
+
+/** Whether a version comes before another, by their three numbers. */
+export function isBefore(version: string, other: string): boolean {
+  const numbers = (text: string) => text.split(/[.+-]/, 3).map(Number)
+  const [ours, theirs] = [numbers(version), numbers(other)]
+  const at = ours.findIndex((one, index) => one !== theirs[index])
+  return at >= 0 && (ours[at] ?? 0) < (theirs[at] ?? 0)
 }
 
 async function appliedMigrations(sql: postgres.Sql): Promise<Map<string, Applied>> {
-  const rows = await sql<Applied[]>`select naam, checksum, breaks_older as "breaksOlder" from migration order by naam`
+  const rows = await sql<Applied[]>`
+    select naam, checksum, works_from as "worksFrom" from migration order by naam`.catch(async (error) => {
+    if (!isUndefinedColumn(error)) throw error
+    throw await outdated(sql, 'table migration')
+  })
   return new Map(rows.map((row) => [row.naam, row]))
 }
 
 /** @returns the names that only the database knows */
-async function refuseOthers(sql: postgres.Sql, files: Migration[], known: Map<string, Applied>): Promise<string[]> {
+async function refuseOthers(
+  sql: postgres.Sql,
+  files: Migration[],
+  known: Map<string, Applied>,
+  version: string = packageJson.version,
+): Promise<string[]> {
   const changed = files.filter(({ name, checksum }) => known.has(name) && known.get(name)?.checksum !== checksum)
-  if (changed.length > 0) {
-    const { database } = one(await sql<{ database: string }[]>`select current_database() as database`)
-    throw new SchemaOutdated(
-      `${changed[0]?.name} differs from what was applied to database ${database}: a development version made it, and until 1.0.0 the files of the schema change in place; start anew with an empty database (with \`start\`: an empty DATA_DIR)`,
-    )
-  }
+  if (changed.length > 0) throw await outdated(sql, String(changed[0]?.name))
   const ours = new Set(files.map(({ name }) => name))
   const newer: string[] = []
-  for (const { naam, breaksOlder } of known.values()) {
+  for (const { naam, worksFrom } of known.values()) {
     if (ours.has(naam)) continue
-    if (breaksOlder) throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
+    if (worksFrom !== '' && isBefore(version, worksFrom))
+      throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
     newer.push(naam)
   }
   return newer
+}
+
+async function outdated(sql: postgres.Sql, what: string): Promise<SchemaOutdated> {
+  const { database } = one(await sql<{ database: string }[]>`select current_database() as database`)
+  return new SchemaOutdated(
+    `${what} differs from what was applied to database ${database}: a development version made it, and until 1.0.0 the files of the schema change in place; start anew with an empty database (with \`start\`: an empty DATA_DIR)`,
+  )
 }

@@ -1997,10 +1997,6 @@ export interface Migration {
    */
   appliedAt: Generated<string>;
   /**
-   * Whether programs of before it stop.
-   */
-  breaksOlder: boolean;
-  /**
    * SHA-256 of the file.
    */
   checksum: string;
@@ -2008,6 +2004,10 @@ export interface Migration {
    * Name of the file.
    */
   naam: string;
+  /**
+   * The first version that works with it; empty: any.
+   */
+  worksFrom: string;
 }
 
 export interface Mirror {
