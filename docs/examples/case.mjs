@@ -30,6 +30,7 @@ class Fault extends Error {
 
 /** One request, tried again while the service says when to come back. @returns body and headers of the answer */
 async function ask(method, url, { body, headers } = {}) {
+  const key = randomUUID() // the same for every attempt: what was done is not done again
   for (let attempt = 1; ; attempt++) {
     const answer = await fetch(new URL(url, API), {
       method,
@@ -37,7 +38,7 @@ async function ask(method, url, { body, headers } = {}) {
         authorization: `Bearer ${token(CLIENT_ID, CLIENT_SECRET)}`,
         'accept-crs': 'EPSG:4326',
         'content-crs': 'EPSG:4326',
-        ...(body && { 'content-type': 'application/json' }),
+        ...(body && { 'content-type': 'application/json', 'idempotency-key': key }),
         ...headers,
       },
       body: body && JSON.stringify(body),
@@ -47,8 +48,7 @@ async function ask(method, url, { body, headers } = {}) {
       return { body: answer.status === 204 ? undefined : await answer.json(), etag: answer.headers.get('etag') }
     const fault = new Fault(await answer.json()) // application/problem+json (RFC 9457)
     const wait = Number(answer.headers.get('retry-after'))
-    // Nothing was done, but for outcome_unknown: then look before you ask again.
-    if (attempt === 5 || !wait || fault.code === 'outcome_unknown') throw fault
+    if (attempt === 5 || !wait) throw fault
     await sleep(wait * 1000)
   }
 }

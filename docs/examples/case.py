@@ -36,6 +36,7 @@ class Fault(Exception):
 
 def ask(method: str, url: str, body=None, **headers):
     """One request, tried again while the service says when to come back. Body and ETag of the answer."""
+    key = str(uuid.uuid4())  # the same for every attempt: what was done is not done again
     for attempt in range(1, 6):
         request = Request(
             urljoin(API, url),
@@ -45,7 +46,7 @@ def ask(method: str, url: str, body=None, **headers):
                 "Authorization": f"Bearer {token(CLIENT_ID, CLIENT_SECRET)}",
                 "Accept-Crs": "EPSG:4326",
                 "Content-Crs": "EPSG:4326",
-                **({} if body is None else {"Content-Type": "application/json"}),
+                **({} if body is None else {"Content-Type": "application/json", "Idempotency-Key": key}),
                 **headers,
             },
         )
@@ -56,8 +57,7 @@ def ask(method: str, url: str, body=None, **headers):
         except HTTPError as error:
             fault = Fault(json.loads(error.read()))  # application/problem+json (RFC 9457)
             wait = error.headers.get("Retry-After")
-            # Nothing was done, but for outcome_unknown: then look before you ask again.
-            if attempt == 5 or not wait or fault.code == "outcome_unknown":
+            if attempt == 5 or not wait:
                 raise fault from None
             time.sleep(int(wait))
 
