@@ -110,8 +110,14 @@ t.test('choices that no generator can name have names', async (t) => {
       if (!choices) continue
       const names: string[] = schema['x-enum-varnames'] ?? choices
       t.equal(names.length, choices.length, `${name} ${at}`)
-      const bare = (one: string) => String(one).replaceAll(/[^a-z0-9_]/gi, '').toLowerCase()
-      t.ok(names.every((one) => bare(one) !== ''), `${name} ${at}: each has one`)
+      const bare = (one: string) =>
+        String(one)
+          .replaceAll(/[^a-z0-9_]/gi, '')
+          .toLowerCase()
+      t.ok(
+        names.every((one) => bare(one) !== ''),
+        `${name} ${at}: each has one`,
+      )
       if (schema['x-enum-varnames']) t.equal(new Set(names.map(bare)).size, names.length, `${name} ${at}: its own`)
     }
 })
