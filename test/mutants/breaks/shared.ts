@@ -3,6 +3,41 @@ import type { Mutant } from '../mutant.ts'
 
 export const SHARED: Mutant[] = [
   {
+    what: 'a token of an issuer is for one of its audiences',
+    file: 'src/autorisaties/issuers/verify.ts',
+    search: '    audience: issuer.audiences,\n',
+    replace: '',
+    tests: ['test/autorisaties/token.test.ts'],
+  },
+  {
+    what: 'a token of an issuer that was taken before is refused once it has expired',
+    file: 'src/autorisaties/token.ts',
+    search: '  requireUnexpired(said)\n',
+    replace: '',
+    tests: ['test/autorisaties/issuers.test.ts'],
+  },
+  {
+    what: 'a client certificate is believed of our own proxies alone',
+    file: 'src/autorisaties/token.ts',
+    search: 'const shown = isTrusted ? ',
+    replace: 'const shown = isTrusted || true ? ',
+    tests: ['test/autorisaties/token.test.ts'],
+  },
+  {
+    what: 'an issuer is asked for its keys at most once in 30 seconds',
+    file: 'src/autorisaties/issuers/store.ts',
+    search: 'const BETWEEN_S = 30\n',
+    replace: 'const BETWEEN_S = 0\n',
+    tests: ['test/autorisaties/issuers.test.ts'],
+  },
+  {
+    what: 'Fsc-Authorization is read of our own proxies alone',
+    file: 'src/autorisaties/access-hook.ts',
+    search: 'fsc && isListed(proxies, request.raw.socket.remoteAddress)',
+    replace: 'fsc',
+    tests: ['test/autorisaties/fsc.test.ts'],
+  },
+  {
     what: 'a null in an array is null whatever the server says',
     file: 'src/database/session.ts',
     search: "  array_nulls: 'on',",
