@@ -124,7 +124,7 @@ async function fill({ sql }: Database, rows: number) {
     returning id, uuid`
   await inPortions(rows, async (from, to) => {
     await sql`
-      insert into import_row (import_id, nummer, cellen)
+      insert into import_row (import_id, nummer, cells)
       select ${made!.id}, n + 1, '["", "Een titel"]' from generate_series(${from}::integer, ${to}::integer) n`
     await sql`
       insert into import_outcome (import_id, nummer, geslaagd, opmerking)

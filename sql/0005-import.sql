@@ -11,10 +11,10 @@ create table import (
   kop json,
   dialect jsonb not null default '{}',
   base_url text,
-  batchgrootte integer,
+  batch_size integer,
   totaal integer not null default 0, verwerkt integer not null default 0, geslaagd integer not null default 0,
   mislukt integer generated always as (verwerkt - geslaagd) stored,
-  lege_rijen integer not null default 0,
+  empty_rows integer not null default 0,
   applicatie_uuid text not null default '', client_id text not null default '', started_by text not null default '',
   bestandsnaam text not null default '',
   created_at timestamptz not null default now(), started_at timestamptz, updated_at timestamptz not null default now(),
@@ -33,12 +33,12 @@ comment on column import.reason is 'Why it stopped (status error), or what it wa
 comment on column import.kop is 'Header of the CSV, as an array of names; empty: no CSV yet.';
 comment on column import.dialect is 'How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.';
 comment on column import.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
-comment on column import.batchgrootte is 'Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).';
+comment on column import.batch_size is 'Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).';
 comment on column import.totaal is 'Rows in the CSV, without the empty ones.';
 comment on column import.verwerkt is 'Rows handled and committed; the next batch begins at the row after.';
 comment on column import.geslaagd is 'Of these, rows that became a document.';
 comment on column import.mislukt is 'Of these, rows that did not.';
-comment on column import.lege_rijen is 'Rows without anything in them, which were passed over.';
+comment on column import.empty_rows is 'Rows without anything in them, which were passed over.';
 comment on column import.applicatie_uuid is 'Application that made it.';
 comment on column import.client_id is 'Client that made it.';
 comment on column import.started_by is 'Account of the administration pages that started it; empty: a client did.';
@@ -52,13 +52,13 @@ comment on column import.paused_at is 'Since when it is paused (status active): 
 create table import_row (
   import_id bigint not null references import on delete cascade,
   nummer integer not null,
-  cellen json not null,
-  omvang integer not null generated always as (octet_length(cellen::text)) stored,
+  cells json not null,
+  omvang integer not null generated always as (octet_length(cells::text)) stored,
   primary key (import_id, nummer)
 );
 comment on table import_row is 'Rows of the uploaded CSV, as they came.';
 comment on column import_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.';
-comment on column import_row.cellen is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
+comment on column import_row.cells is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
 comment on column import_row.omvang is 'Size of the cells in bytes.';
 
 -- The same reason in two rows may differ in a number that belongs to the row: its own, in front, and the size of its file.
@@ -138,7 +138,7 @@ create table import_draft (
   kop json,
   dialect jsonb not null default '{}',
   base_url text not null,
-  totaal integer not null default 0, lege_rijen integer not null default 0,
+  totaal integer not null default 0, empty_rows integer not null default 0,
   created_by text not null default '', created_at timestamptz not null default now(), deleted_at timestamptz,
   trial_status text constraint import_draft_trial_status_check check (trial_status in ('wacht', 'bezig', 'klaar', 'mislukt')),
   trial_reason text, trial_handled integer not null default 0, trial_faults integer not null default 0,
@@ -153,7 +153,7 @@ comment on column import_draft.kop is 'Header of the CSV, as an array of names.'
 comment on column import_draft.dialect is 'How the file was written (src/documenten/import/dialect.ts).';
 comment on column import_draft.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
 comment on column import_draft.totaal is 'Rows in the CSV, without the empty ones.';
-comment on column import_draft.lege_rijen is 'Rows without anything in them, which were passed over.';
+comment on column import_draft.empty_rows is 'Rows without anything in them, which were passed over.';
 comment on column import_draft.created_by is 'Account that uploaded it.';
 comment on column import_draft.created_at is 'When it was uploaded.';
 comment on column import_draft.deleted_at is 'When it was imported or thrown away; a job then removes its rows bit by bit.';
@@ -166,45 +166,45 @@ comment on column import_draft.trial_updated_at is 'Last progress of the dry run
 comment on column import_draft.trial_ended_at is 'When the dry run ended.';
 
 create table import_draft_row (
-  concept_id bigint not null references import_draft on delete cascade,
+  draft_id bigint not null references import_draft on delete cascade,
   nummer integer not null,
-  cellen json not null,
-  primary key (concept_id, nummer)
+  cells json not null,
+  primary key (draft_id, nummer)
 );
 comment on table import_draft_row is 'Rows of an uploaded CSV, as they came; they become those of import_row.';
 comment on column import_draft_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
-comment on column import_draft_row.cellen is 'The cells in their order.';
+comment on column import_draft_row.cells is 'The cells in their order.';
 
 create table import_draft_fault (
-  concept_id bigint not null references import_draft on delete cascade,
+  draft_id bigint not null references import_draft on delete cascade,
   nummer integer not null,
   opmerking text not null,
-  primary key (concept_id, nummer)
+  primary key (draft_id, nummer)
 );
 comment on table import_draft_fault is 'Rows of an uploaded CSV that would not be imported, as the dry run found.';
 comment on column import_draft_fault.nummer is 'The row.';
 comment on column import_draft_fault.opmerking is 'Why not, naming the column.';
 
 create table import_draft_fault_kind (
-  concept_id bigint not null references import_draft on delete cascade,
+  draft_id bigint not null references import_draft on delete cascade,
   sleutel bigint not null,
   reason text not null,
   aantal integer not null,
-  voorbeelden jsonb not null,
-  primary key (concept_id, sleutel)
+  examples jsonb not null,
+  primary key (draft_id, sleutel)
 );
-create index import_draft_fault_kind_count on import_draft_fault_kind (concept_id, aantal desc, sleutel);
+create index import_draft_fault_kind_count on import_draft_fault_kind (draft_id, aantal desc, sleutel);
 comment on table import_draft_fault_kind is 'How many rows would fail for one reason, as the dry run found.';
 comment on column import_draft_fault_kind.sleutel is 'Hash of the reason.';
 comment on column import_draft_fault_kind.reason is 'The reason (function import_reason).';
 comment on column import_draft_fault_kind.aantal is 'Rows that would fail for it.';
-comment on column import_draft_fault_kind.voorbeelden is 'The first few of them: nummer and opmerking.';
+comment on column import_draft_fault_kind.examples is 'The first few of them: nummer and opmerking.';
 
 -- Not logged: after a crash of the database the dry run begins anew.
 create unlogged table import_draft_key (
-  concept_id bigint not null references import_draft on delete cascade,
+  draft_id bigint not null references import_draft on delete cascade,
   sleutel text not null,
-  primary key (concept_id, sleutel)
+  primary key (draft_id, sleutel)
 );
 comment on table import_draft_key is 'The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.';
 comment on column import_draft_key.sleutel is 'A uuid, or a bronorganisatie and identificatie.';

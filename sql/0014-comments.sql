@@ -26,7 +26,7 @@ begin
     ('by_url', 'Whether the relation names one version, by its URL.'), ('catalogus_id', 'The catalogue.'),
     ('certificaat', 'Client certificate that we show (PEM); empty: none.'), ('changed_at', 'When it was last changed.'),
     ('client_id', 'The client id.'), ('concept', 'True until it is published; only published types are used.'),
-    ('concept_id', 'The upload.'), ('contact_persoon', 'URL of the contact person.'),
+    ('draft_id', 'The upload.'), ('contact_persoon', 'URL of the contact person.'),
     ('contactpersoon_beheer_emailadres', 'E-mail address of the contact person.'),
     ('contactpersoon_beheer_naam', 'Contact person.'),
     ('contactpersoon_beheer_telefoonnummer', 'Phone number of the contact person.'),

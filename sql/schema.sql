@@ -666,17 +666,17 @@ CREATE INDEX idempotency_key_created_at_idx ON idempotency_key USING btree (crea
 create table import (
   applicatie_uuid text not null default ''::text, -- Application that made it.
   base_url text, -- Address under which the upload came in: URLs in rows that begin with it are ours.
-  batchgrootte integer, -- Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).
+  batch_size integer, -- Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).
   bestandsnaam text not null default ''::text, -- Name of the file as the browser gave it; empty for uploads of clients.
   client_id text not null default ''::text, -- Client that made it.
   created_at timestamp with time zone not null default now(), -- When it was made.
   deleted_at timestamp with time zone, -- When it was deleted; a job then removes its rows bit by bit.
   dialect jsonb not null default '{}'::jsonb, -- How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.
+  empty_rows integer not null default 0, -- Rows without anything in them, which were passed over.
   ended_at timestamp with time zone, -- When it became finished or error.
   geslaagd integer not null default 0, -- Of these, rows that became a document.
   id bigint not null generated always as identity, -- Internal key.
   kop json, -- Header of the CSV, as an array of names; empty: no CSV yet.
-  lege_rijen integer not null default 0, -- Rows without anything in them, which were passed over.
   mislukt integer generated always as ((verwerkt - geslaagd)) stored, -- Of these, rows that did not.
   paused_at timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
   reason text, -- Why it stopped (status error), or what it waits for (status active).
@@ -716,9 +716,9 @@ create table import_draft (
   created_by text not null default ''::text, -- Account that uploaded it.
   deleted_at timestamp with time zone, -- When it was imported or thrown away; a job then removes its rows bit by bit.
   dialect jsonb not null default '{}'::jsonb, -- How the file was written (src/documenten/import/dialect.ts).
+  empty_rows integer not null default 0, -- Rows without anything in them, which were passed over.
   id bigint not null generated always as identity, -- Internal key.
   kop json, -- Header of the CSV, as an array of names.
-  lege_rijen integer not null default 0, -- Rows without anything in them, which were passed over.
   omvang bigint not null default 0, -- Size of the file in bytes.
   totaal integer not null default 0, -- Rows in the CSV, without the empty ones.
   trial_ended_at timestamp with time zone, -- When the dry run ended.
@@ -736,40 +736,40 @@ create table import_draft (
 
 -- Rows of an uploaded CSV that would not be imported, as the dry run found.
 create table import_draft_fault (
-  concept_id bigint not null, -- The upload.
+  draft_id bigint not null, -- The upload.
   nummer integer not null, -- The row.
   opmerking text not null, -- Why not, naming the column.
-  constraint import_draft_fault_pkey PRIMARY KEY (concept_id, nummer),
-  constraint import_draft_fault_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
+  constraint import_draft_fault_pkey PRIMARY KEY (draft_id, nummer),
+  constraint import_draft_fault_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
 -- How many rows would fail for one reason, as the dry run found.
 create table import_draft_fault_kind (
   aantal integer not null, -- Rows that would fail for it.
-  concept_id bigint not null, -- The upload.
+  draft_id bigint not null, -- The upload.
+  examples jsonb not null, -- The first few of them: nummer and opmerking.
   reason text not null, -- The reason (function import_reason).
   sleutel bigint not null, -- Hash of the reason.
-  voorbeelden jsonb not null, -- The first few of them: nummer and opmerking.
-  constraint import_draft_fault_kind_pkey PRIMARY KEY (concept_id, sleutel),
-  constraint import_draft_fault_kind_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
+  constraint import_draft_fault_kind_pkey PRIMARY KEY (draft_id, sleutel),
+  constraint import_draft_fault_kind_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
-CREATE INDEX import_draft_fault_kind_count ON import_draft_fault_kind USING btree (concept_id, aantal DESC, sleutel);
+CREATE INDEX import_draft_fault_kind_count ON import_draft_fault_kind USING btree (draft_id, aantal DESC, sleutel);
 
 -- The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.
 create unlogged table import_draft_key (
-  concept_id bigint not null, -- The upload.
+  draft_id bigint not null, -- The upload.
   sleutel text not null, -- A uuid, or a bronorganisatie and identificatie.
-  constraint import_draft_key_pkey PRIMARY KEY (concept_id, sleutel),
-  constraint import_draft_key_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
+  constraint import_draft_key_pkey PRIMARY KEY (draft_id, sleutel),
+  constraint import_draft_key_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
 -- Rows of an uploaded CSV, as they came; they become those of import_row.
 create table import_draft_row (
-  cellen json not null, -- The cells in their order.
-  concept_id bigint not null, -- The upload.
+  cells json not null, -- The cells in their order.
+  draft_id bigint not null, -- The upload.
   nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
-  constraint import_draft_row_pkey PRIMARY KEY (concept_id, nummer),
-  constraint import_draft_row_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_draft(id) ON DELETE CASCADE
+  constraint import_draft_row_pkey PRIMARY KEY (draft_id, nummer),
+  constraint import_draft_row_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
 -- How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.
@@ -800,10 +800,10 @@ CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NE
 
 -- Rows of the uploaded CSV, as they came.
 create table import_row (
-  cellen json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
+  cells json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
   import_id bigint not null, -- The import.
   nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
-  omvang integer not null generated always as (octet_length((cellen)::text)) stored, -- Size of the cells in bytes.
+  omvang integer not null generated always as (octet_length((cells)::text)) stored, -- Size of the cells in bytes.
   constraint import_row_pkey PRIMARY KEY (import_id, nummer),
   constraint import_row_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );

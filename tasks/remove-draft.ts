@@ -22,7 +22,7 @@ export function removeDraft({ database }: { database: Database }): Task {
       for (let removed = ROWS; removed === ROWS; ) {
         const result = await database.sql`
           delete from ${database.sql(table)} where ctid = any(array(
-            select ctid from ${database.sql(table)} where concept_id = ${id} limit ${ROWS}))`
+            select ctid from ${database.sql(table)} where draft_id = ${id} limit ${ROWS}))`
         removed = result.count
       }
     }

@@ -1450,7 +1450,7 @@ export interface Import {
   /**
    * Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).
    */
-  batchgrootte: number | null;
+  batchSize: number | null;
   /**
    * Name of the file as the browser gave it; empty for uploads of clients.
    */
@@ -1472,6 +1472,10 @@ export interface Import {
    */
   dialect: Generated<unknown>;
   /**
+   * Rows without anything in them, which were passed over.
+   */
+  emptyRows: Generated<number>;
+  /**
    * When it became finished or error.
    */
   endedAt: string | null;
@@ -1487,10 +1491,6 @@ export interface Import {
    * Header of the CSV, as an array of names; empty: no CSV yet.
    */
   kop: unknown | null;
-  /**
-   * Rows without anything in them, which were passed over.
-   */
-  legeRijen: Generated<number>;
   /**
    * Of these, rows that did not.
    */
@@ -1590,6 +1590,10 @@ export interface ImportDraft {
    */
   dialect: Generated<unknown>;
   /**
+   * Rows without anything in them, which were passed over.
+   */
+  emptyRows: Generated<number>;
+  /**
    * Internal key.
    */
   id: Generated<number>;
@@ -1597,10 +1601,6 @@ export interface ImportDraft {
    * Header of the CSV, as an array of names.
    */
   kop: unknown | null;
-  /**
-   * Rows without anything in them, which were passed over.
-   */
-  legeRijen: Generated<number>;
   /**
    * Size of the file in bytes.
    */
@@ -1647,7 +1647,7 @@ export interface ImportDraftFault {
   /**
    * The upload.
    */
-  conceptId: number;
+  draftId: number;
   /**
    * The row.
    */
@@ -1666,7 +1666,11 @@ export interface ImportDraftFaultKind {
   /**
    * The upload.
    */
-  conceptId: number;
+  draftId: number;
+  /**
+   * The first few of them: nummer and opmerking.
+   */
+  examples: unknown;
   /**
    * The reason (function import_reason).
    */
@@ -1675,17 +1679,13 @@ export interface ImportDraftFaultKind {
    * Hash of the reason.
    */
   sleutel: number;
-  /**
-   * The first few of them: nummer and opmerking.
-   */
-  voorbeelden: unknown;
 }
 
 export interface ImportDraftKey {
   /**
    * The upload.
    */
-  conceptId: number;
+  draftId: number;
   /**
    * A uuid, or a bronorganisatie and identificatie.
    */
@@ -1696,11 +1696,11 @@ export interface ImportDraftRow {
   /**
    * The cells in their order.
    */
-  cellen: unknown;
+  cells: unknown;
   /**
    * The upload.
    */
-  conceptId: number;
+  draftId: number;
   /**
    * Row number as people count it in the file: the header is 1, the first row is 2.
    */
@@ -1816,7 +1816,7 @@ export interface ImportRow {
   /**
    * The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
    */
-  cellen: unknown;
+  cells: unknown;
   /**
    * The import.
    */

@@ -219,12 +219,12 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       'the empty row is passed over',
     )
     const found =
-      await database.sql`select reason, aantal from import_draft_fault_kind where concept_id = ${trial!.id} order by reason`
+      await database.sql`select reason, aantal from import_draft_fault_kind where draft_id = ${trial!.id} order by reason`
     const examples =
-      await database.sql`select voorbeelden->0->'nummer' as nummer from import_draft_fault_kind where concept_id = ${trial!.id} order by reason`
+      await database.sql`select examples->0->'nummer' as nummer from import_draft_fault_kind where draft_id = ${trial!.id} order by reason`
 
     const rows = await database.sql`
-      select nummer, opmerking from import_draft_fault where concept_id = ${trial!.id} order by nummer`
+      select nummer, opmerking from import_draft_fault where draft_id = ${trial!.id} order by nummer`
     const started = (await pagesClient.post(`${made}/starten`)).headers.get('location')!
     await test.runJobs()
     const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`

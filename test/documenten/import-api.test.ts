@@ -483,7 +483,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
 t.test('a fault of the database at the end of an upload is told at once', { timeout: 20_000 }, async (t) => {
   await database.sql.unsafe(`
     create function vol() returns trigger language plpgsql as $$
-      begin if new.cellen ->> 4 = 'vol' then raise disk_full; end if; return new; end $$;
+      begin if new.cells ->> 4 = 'vol' then raise disk_full; end if; return new; end $$;
     create trigger vol before insert on import_row for each row execute function vol()`)
   const uuid = await givenImport(app)
   const rows = [goodRow(type, 'brief.txt'), goodRow(type, 'brief.txt', { titel: 'vol' })]

@@ -1001,7 +1001,7 @@ t.test('a row on its way into the database', async (t) => {
       .replace(/\n$/, '')
       .split('\t')
       .map((field) => field.replaceAll(/\\([\s\S])/g, (_, c: string) => escapes[c] ?? c))
-    return { importId, nummer, cellen: JSON.parse(json!), more }
+    return { importId, nummer, cells: JSON.parse(json!), more }
   }
 
   t.test('is one line of COPY, whatever its cells hold', async (t) => {
@@ -1038,9 +1038,9 @@ t.test('a row on its way into the database', async (t) => {
         }),
       ),
     ]
-    const wrong = rows.filter((cellen) => {
-      const line = copyLine(12, 34, cellen)
-      const expected = JSON.stringify({ importId: '12', nummer: '34', cellen, more: [] })
+    const wrong = rows.filter((cells) => {
+      const line = copyLine(12, 34, cells)
+      const expected = JSON.stringify({ importId: '12', nummer: '34', cells, more: [] })
       return !/^12\t34\t[^\n\r\t\0]*\n$/.test(line) || JSON.stringify(copied(line)) !== expected
     })
     t.same(wrong, [])
@@ -1055,7 +1055,7 @@ t.test('a row on its way into the database', async (t) => {
     t.equal(lines.pop(), '')
     t.same(
       lines.map(copied),
-      rows.map((cellen, i) => ({ importId: '5', nummer: String(i + 2), cellen, more: [] })),
+      rows.map((cells, i) => ({ importId: '5', nummer: String(i + 2), cells, more: [] })),
     )
     for (const chunk of chunks.slice(0, -1)) t.ok(chunk.length >= 64 * 1024 && chunk.length < 256 * 1024)
   })

@@ -38,7 +38,7 @@ async function bothOf(file: Buffer, contentType = 'text/csv', bestandsnaam = 'ri
   })
   await app.runJobs()
   const [tried] = await database.sql<{ totaal: number; leeg: number; fouten: number; status: string }[]>`
-    select totaal, lege_rijen as leeg, trial_faults as fouten, trial_status as status from import_draft where uuid = ${draft.uuid}`
+    select totaal, empty_rows as leeg, trial_faults as fouten, trial_status as status from import_draft where uuid = ${draft.uuid}`
   const uuid = await givenImport(app)
   const uploaded = await call('POST', `${API}/${uuid}/upload`, file, { headers: { 'content-type': contentType } })
   t.equal(uploaded.status, 200, uploaded.text)

@@ -15,7 +15,7 @@ t.test('rows are read some at a time, however large they are, and all of them', 
     returning id, uuid`
   for (const [index, size] of sizes.entries()) {
     const cells = JSON.stringify([String(index), 'x'.repeat(size)])
-    await sql`insert into import_row (import_id, nummer, cellen) values (${made!.id}, ${index + 2}, ${cells}::text::json)`
+    await sql`insert into import_row (import_id, nummer, cells) values (${made!.id}, ${index + 2}, ${cells}::text::json)`
   }
   await sql`insert into import_outcome (import_id, nummer, geslaagd)
     select ${made!.id}::bigint, n, n < 4 from generate_series(2, 8) n`
@@ -44,11 +44,11 @@ t.test('rows are read some at a time, however large they are, and all of them', 
   })
   const all = await Array.fromAsync(reportRows(counted, row, { toegekend: false }))
   t.same(
-    all.map(({ cellen }) => cellen[0]),
+    all.map(({ cells }) => cells[0]),
     sizes.map((_, index) => String(index)),
   )
   t.same(
-    all.map(({ cellen }) => cellen[1]!.length),
+    all.map(({ cells }) => cells[1]!.length),
     sizes.map(Math.floor),
   )
   t.equal(all.filter(({ resultaat }) => resultaat === 'Geïmporteerd').length, 2)

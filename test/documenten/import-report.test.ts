@@ -10,8 +10,8 @@ async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
 const reportOf = (header: string[], rows: ReportLine[], neutraliseer = false) =>
   text(reportCsv(header, each(rows), { neutraliseer }))
 
-const rowOf = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): ReportLine => ({
-  cellen,
+const rowOf = (cells: string[], opmerking = '', resultaat = 'Geïmporteerd'): ReportLine => ({
+  cells,
   opmerking,
   resultaat,
 })
@@ -78,7 +78,7 @@ t.test('cells come out exactly as they went in', async (t) => {
   }
   t.same(await readBack(await reportOf(header, rows)), [
     [...header, 'opmerking', 'resultaat'],
-    ...rows.map(({ cellen, opmerking, resultaat }) => [...cellen, opmerking, resultaat]),
+    ...rows.map(({ cells, opmerking, resultaat }) => [...cells, opmerking, resultaat]),
   ])
 })
 

@@ -100,12 +100,12 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const header = concept.kop as string[]
     // The last column of NDJSON is the line itself.
     const shown = Math.min(isNdjson(header) ? header.length - 1 : header.length, MAX_COLUMNS)
-    const rows = await reader.sql<{ nummer: number; count: number; cellen: string[] }[]>`
-      select nummer, json_array_length(cellen) as count, (
+    const rows = await reader.sql<{ nummer: number; count: number; cells: string[] }[]>`
+      select nummer, json_array_length(cells) as count, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
-        from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
-      from import_draft_row where concept_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
+        from json_array_elements(cells) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cells
+      from import_draft_row where draft_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
     const isBusy = isDryRunning(concept)
     const kinds = concept.trialFaults > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
@@ -116,10 +116,10 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       kop: header.slice(0, shown).map(shortened),
       breed: header.length > shown,
       onbekend: header.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
-      rows: rows.map(({ nummer, count, cellen }) => ({
+      rows: rows.map(({ nummer, count, cells }) => ({
         nummer,
         scheef: count > header.length,
-        cellen: cellen.slice(0, header.length > shown ? shown : undefined).map(shortened),
+        cells: cells.slice(0, header.length > shown ? shown : undefined).map(shortened),
       })),
       isBusy,
       // A run that was lost can be asked for again.
@@ -159,8 +159,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         const { rows } = await sql<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>`
           select f.nummer, f.opmerking, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
           from import_draft_fault f
-          left join import_draft_row r on r.concept_id = f.concept_id and r.nummer = f.nummer
-          where f.concept_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
+          left join import_draft_row r on r.draft_id = f.draft_id and r.nummer = f.nummer
+          where f.draft_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
           app.read,
         )
         return rows
@@ -314,16 +314,16 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     if (!/^-?\d{1,19}$/.test(key) || BigInt.asIntN(64, BigInt(key)) !== BigInt(key)) return []
     const kinds = await reader.sql<{ sleutel: string; reason: string; aantal: number }[]>`
       select sleutel::text, reason, aantal from import_draft_fault_kind
-      where concept_id = ${id} and sleutel = ${key}::bigint`
+      where draft_id = ${id} and sleutel = ${key}::bigint`
     return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 
   async function faultKinds({ id }: Concept) {
     const kinds = await reader.sql<
-      { sleutel: string; reason: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
+      { sleutel: string; reason: string; aantal: number; examples: { nummer: number; opmerking: string }[] }[]
     >`
-      select sleutel::text, reason, aantal, voorbeelden from import_draft_fault_kind
-      where concept_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
+      select sleutel::text, reason, aantal, examples from import_draft_fault_kind
+      where draft_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
     return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 }

@@ -337,7 +337,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       select s.sleutel::text, s.reason, s.aantal, array(
         select u.nummer from import_outcome u
         where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reason(u.opmerking), 0) = s.sleutel
-        order by u.nummer limit 5) as voorbeelden
+        order by u.nummer limit 5) as examples
       from import_fault_kind s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${MAX_KINDS + 1}`
     return kinds.map(inWords)
   }
@@ -345,7 +345,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   async function chosenKind({ id }: ImportRow, key: string): Promise<FaultKind | undefined> {
     if (!/^-?\d{1,19}$/.test(key) || BigInt.asIntN(64, BigInt(key)) !== BigInt(key)) return undefined
     const [kind] = await reader.sql<FaultKind[]>`
-      select sleutel::text, reason, aantal, '{}'::integer[] as voorbeelden from import_fault_kind
+      select sleutel::text, reason, aantal, '{}'::integer[] as examples from import_fault_kind
       where import_id = ${id} and sleutel = ${key}::bigint`
     return kind && inWords(kind)
   }
@@ -369,7 +369,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 }
 
 const inWords = (kind: FaultKind): FaultKind => ({ ...kind, reason: sharedReason(kind.reason) })
-type FaultKind = { sleutel: string; reason: string; aantal: number; voorbeelden: number[] }
+type FaultKind = { sleutel: string; reason: string; aantal: number; examples: number[] }
 type ReportRow = {
   nummer: number
   geslaagd: boolean

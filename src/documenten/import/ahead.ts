@@ -126,13 +126,9 @@ export function openAhead(parts: BatchParts): Ahead {
   }
 
   /** How many rows were claimed; undefined when somebody else has them. */
-  async function claimAt(
-    { id, batchgrootte }: ActiveImport,
-    start: number,
-    claim: string,
-  ): Promise<number | undefined> {
+  async function claimAt({ id, batchSize }: ActiveImport, start: number, claim: string): Promise<number | undefined> {
     const [claimed] = await database.sql<{ rijen: number }[]>`
-      with omvang as (${countRows(id, database.sql`${start}::int`, batchgrootte)}), scheef as (
+      with omvang as (${countRows(id, database.sql`${start}::int`, batchSize)}), scheef as (
         -- Claims that begin or end elsewhere, as when a worker of an older version wrote a batch.
         delete from import_ahead v using omvang o
         where v.import_id = ${id} and v.vanaf <> ${start} and v.vanaf < ${start} + o.rijen and v.vanaf + v.rijen > ${start}
@@ -145,14 +141,14 @@ export function openAhead(parts: BatchParts): Ahead {
   }
 
   /** Claims the next rows that nobody has. */
-  async function claimNext({ id, batchgrootte }: ActiveImport, claim: string) {
+  async function claimNext({ id, batchSize }: ActiveImport, claim: string) {
     const [claimed] = await database.sql<{ vanaf: number; rows: number }[]>`
       with plaats as (
         select greatest(i.verwerkt, (select max(v.vanaf + v.rijen) from import_ahead v where v.import_id = i.id)) as vanaf
         from import i where i.id = ${id} and i.status = 'active' and i.paused_at is null
       )
       insert into import_ahead (import_id, vanaf, rijen, claim)
-      select ${id}::bigint, vanaf, rijen, ${claim}::uuid from plaats, lateral (${countRows(id, database.sql`vanaf`, batchgrootte)}) o where rijen > 0
+      select ${id}::bigint, vanaf, rijen, ${claim}::uuid from plaats, lateral (${countRows(id, database.sql`vanaf`, batchSize)}) o where rijen > 0
       on conflict do nothing returning vanaf, rijen as rows`
     return claimed
   }
@@ -240,7 +236,7 @@ export function openAhead(parts: BatchParts): Ahead {
   return {
     async take(row, start) {
       const taking = take(row, start)
-      if (start + row.batchgrootte < row.totaal) startHelping(row.uuid)
+      if (start + row.batchSize < row.totaal) startHelping(row.uuid)
       return taking
     },
     forget(claim) {
@@ -249,7 +245,7 @@ export function openAhead(parts: BatchParts): Ahead {
       wake = Promise.withResolvers()
     },
     drop,
-    async reserve({ id, batchgrootte }, start) {
+    async reserve({ id, batchSize }, start) {
       const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
         delete from import_ahead where import_id = ${id} and vanaf = ${start} returning claim, inhoud`
       for (const { claim, inhoud } of rows) {
@@ -258,7 +254,7 @@ export function openAhead(parts: BatchParts): Ahead {
       }
       const reserved = await database.sql<{ rijen: number }[]>`
         insert into import_ahead (import_id, vanaf, rijen, claim)
-        select ${id}::bigint, ${start}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchgrootte)}) o
+        select ${id}::bigint, ${start}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchSize)}) o
         returning rijen`
       return one(reserved).rijen
     },

@@ -99,7 +99,7 @@ function listed(names: string[]): string {
 }
 
 /**
- * One line of COPY text format for import_row (import_id, nummer, cellen). JSON leaves no control character bare, so
+ * One line of COPY text format for import_row (import_id, nummer, cells). JSON leaves no control character bare, so
  * the backslash is all that COPY needs escaped; a NUL stays the six characters of its JSON escape.
  */
 export function copyLine(importId: number, nummer: number, cells: string[]): string {
@@ -109,7 +109,7 @@ export function copyLine(importId: number, nummer: number, cells: string[]): str
 const COPY_CHUNK = 64 * 1024
 
 /**
- * The records as input for `COPY import_row (import_id, nummer, cellen) FROM STDIN`, in chunks of about 64 KiB. Each
+ * The records as input for `COPY import_row (import_id, nummer, cells) FROM STDIN`, in chunks of about 64 KiB. Each
  * gets its row number; `aantal` tells how many there were so far. Rows without anything in them are passed over, and counted in `leeg`.
  */
 export function copyLines(

@@ -52,7 +52,7 @@ export async function createDraft(
   if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
   await m.trx
     .updateTable('importDraft')
-    .set({ omvang, totaal: lines.aantal, legeRijen: lines.leeg })
+    .set({ omvang, totaal: lines.aantal, emptyRows: lines.leeg })
     .where('id', '=', id)
     .execute()
   return { uuid, totaal: lines.aantal, omvang }
@@ -81,11 +81,11 @@ export async function createDraftOfRest(
   const made = one(inserted)
   const counts = await m.sql<{ totaal: number; omvang: number }[]>`
     with rest as (
-      insert into import_draft_row (concept_id, nummer, cellen)
-      select ${made.id}::bigint, 1 + row_number() over (order by r.nummer), r.cellen
+      insert into import_draft_row (draft_id, nummer, cells)
+      select ${made.id}::bigint, 1 + row_number() over (order by r.nummer), r.cells
       from import_row r left join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
       where r.import_id = ${id} and u.geslaagd is not true
-      returning octet_length(cellen::text) as omvang)
+      returning octet_length(cells::text) as omvang)
     select count(*)::int as totaal, coalesce(sum(omvang), 0)::bigint as omvang from rest`
   const counted = one(counts)
   if (counted.totaal === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
@@ -140,15 +140,15 @@ export async function startDraft(
   const made = await (waits ? queueImport : createImport)(m, { startedBy, bestandsnaam: concept.bestandsnaam })
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   await m.sql`
-    insert into import_row (import_id, nummer, cellen)
-    select ${made.id}::bigint, nummer, cellen from import_draft_row where concept_id = ${concept.id} order by nummer`
+    insert into import_row (import_id, nummer, cells)
+    select ${made.id}::bigint, nummer, cells from import_draft_row where draft_id = ${concept.id} order by nummer`
   await activateImport(m, made, {
     kop: concept.kop as string[],
     dialect: concept.dialect,
     baseUrl: concept.baseUrl,
-    batchgrootte: config.importBatchSize,
+    batchSize: config.importBatchSize,
     totaal: concept.totaal,
-    legeRijen: concept.legeRijen,
+    emptyRows: concept.emptyRows,
   })
   if (waits) await openNext(m.trx)
   await deleteDraftRow(m.trx, concept.id)

@@ -64,7 +64,7 @@ export async function dryRunImport(parts: Parts, uuid: string, signal?: AbortSig
     if (!(await count(database, run, { vanaf, tot: vanaf + rows }, faults))) return
     vanaf += rows
   }
-  await database.sql`delete from import_draft_key where concept_id = ${run.id}`
+  await database.sql`delete from import_draft_key where draft_id = ${run.id}`
   await endDryRun(database, uuid, { status: 'klaar', gestart: run.gestart })
 }
 
@@ -78,9 +78,9 @@ async function begin(database: Database, uuid: string): Promise<Run | undefined>
       where uuid = ${uuid} and deleted_at is null and trial_status in ('wacht', 'bezig')
       returning id, kop, base_url, totaal, trial_started_at`
     if (!row) return undefined
-    await sql`delete from import_draft_fault_kind where concept_id = ${row.id}`
-    await sql`delete from import_draft_fault where concept_id = ${row.id}`
-    await sql`delete from import_draft_key where concept_id = ${row.id}`
+    await sql`delete from import_draft_fault_kind where draft_id = ${row.id}`
+    await sql`delete from import_draft_fault where draft_id = ${row.id}`
+    await sql`delete from import_draft_key where draft_id = ${row.id}`
     return {
       id: row.id,
       kop: row.kop ?? [],
@@ -110,18 +110,18 @@ async function judge(
   start: number,
 ): Promise<{ faults: Map<number, string>; rows: number }> {
   const { db, sql } = database
-  const staged = await sql<{ nummer: number; cellen: string[] }[]>`
-    select nummer, cellen from (
-      select nummer, cellen, sum(omvang) over (order by nummer) - omvang as ervoor
-      from (select *, octet_length(cellen::text) as omvang from import_draft_row) r
-      where concept_id = ${run.id} and nummer >= ${start + FIRST_ROW} and nummer < ${start + FIRST_ROW + PORTION}
+  const staged = await sql<{ nummer: number; cells: string[] }[]>`
+    select nummer, cells from (
+      select nummer, cells, sum(omvang) over (order by nummer) - omvang as ervoor
+      from (select *, octet_length(cells::text) as omvang from import_draft_row) r
+      where draft_id = ${run.id} and nummer >= ${start + FIRST_ROW} and nummer < ${start + FIRST_ROW + PORTION}
     ) r where ervoor < ${PORTION_BYTES} order by nummer`
   await nameTypes(db, run.baseUrl, run.kop, staged)
   const faults = new Map<number, string>()
   const readRows: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
-  for (const [index, { nummer, cellen }] of staged.entries()) {
+  for (const [index, { nummer, cells }] of staged.entries()) {
     if (index % ROWS === ROWS - 1) await yieldToOthers()
-    const result = readRow(run.kop, cellen, nummer)
+    const result = readRow(run.kop, cells, nummer)
     if ('fout' in result) faults.set(nummer, result.fout)
     else readRows.push(result)
   }
@@ -134,7 +134,7 @@ async function judge(
   const { accepted, refused } = judgeInOrder(candidates, taken, zaakFaults)
   for (const [nummer, fault] of refused) faults.set(nummer, fault)
   await sql`
-    insert into import_draft_key (concept_id, sleutel)
+    insert into import_draft_key (draft_id, sleutel)
     select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
   return { faults, rows: staged.length }
 }
@@ -149,7 +149,7 @@ async function addSeen(
   taken: { uuids: Set<string>; nummers: Set<string> },
 ): Promise<void> {
   const seen = await sql<{ sleutel: string }[]>`
-    select sleutel from import_draft_key where concept_id = ${id} and sleutel = any(${rows.flatMap(keysOf)})`
+    select sleutel from import_draft_key where draft_id = ${id} and sleutel = any(${rows.flatMap(keysOf)})`
   for (const { sleutel } of seen) (sleutel.includes(' ') ? taken.nummers : taken.uuids).add(sleutel)
 }
 
@@ -203,18 +203,18 @@ async function count(
     if (faults.size === 0) return true
     const rows = [...faults].map(([nummer, opmerking]) => ({ nummer, opmerking }))
     await sql`
-      insert into import_draft_fault (concept_id, nummer, opmerking)
+      insert into import_draft_fault (draft_id, nummer, opmerking)
       select ${run.id}::bigint, nummer, opmerking
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)`
     await sql`
-      insert into import_draft_fault_kind as f (concept_id, sleutel, reason, aantal, voorbeelden)
+      insert into import_draft_fault_kind as f (draft_id, sleutel, reason, aantal, examples)
       select ${run.id}::bigint, hashtextextended(reason, 0) as sleutel, min(reason), count(*),
         to_jsonb((array_agg(jsonb_build_object('nummer', nummer, 'opmerking', opmerking) order by nummer))[1:${EXAMPLES}::int])
       from (select nummer, opmerking, import_reason(opmerking) as reason
         from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)) r
       group by 2 order by 2
-      on conflict (concept_id, sleutel) do update set aantal = f.aantal + excluded.aantal,
-        voorbeelden = jsonb_path_query_array(f.voorbeelden || excluded.voorbeelden, ${`$[0 to ${EXAMPLES - 1}]`}::jsonpath)`
+      on conflict (draft_id, sleutel) do update set aantal = f.aantal + excluded.aantal,
+        examples = jsonb_path_query_array(f.examples || excluded.examples, ${`$[0 to ${EXAMPLES - 1}]`}::jsonpath)`
     return true
   })
 }

@@ -173,9 +173,9 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
       kop,
       dialect,
       baseUrl: request.base,
-      batchgrootte: parts.config.importBatchSize,
+      batchSize: parts.config.importBatchSize,
       totaal: lines.aantal,
-      legeRijen: lines.leeg,
+      emptyRows: lines.leeg,
     })
   }
 }
@@ -195,7 +195,7 @@ export async function activateImport(
     kop,
     dialect,
     ...values
-  }: { kop: string[]; dialect: unknown; baseUrl: string; batchgrootte: number; totaal: number; legeRijen: number },
+  }: { kop: string[]; dialect: unknown; baseUrl: string; batchSize: number; totaal: number; emptyRows: number },
 ): Promise<void> {
   // Its turn may have come during the upload.
   const { status } = await m.trx
@@ -495,7 +495,7 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     processed: row.verwerkt,
     processedSuccessfully: row.geslaagd,
     processedInvalid: row.mislukt ?? 0,
-    emptyRows: row.legeRijen,
+    emptyRows: row.emptyRows,
     createdOn: row.createdAt,
     startedOn: row.startedAt,
     finishedOn: row.endedAt,

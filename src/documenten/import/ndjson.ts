@@ -117,12 +117,12 @@ export function reportNdjson(header: string[], rows: AsyncIterable<ReportLine>):
   const [uuid, identificatie] = [header.indexOf('uuid'), header.indexOf('identificatie')]
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = ''
-    for await (const { cellen, opmerking, resultaat } of rows) {
-      const line = cellen.at(-1) ?? ''
+    for await (const { cells, opmerking, resultaat } of rows) {
+      const line = cells.at(-1) ?? ''
       const fields = parsed(line) ?? { regel: line }
       const given = {
-        ...(cellen[uuid] && { uuid: cellen[uuid] }),
-        ...(cellen[identificatie] && { identificatie: cellen[identificatie] }),
+        ...(cells[uuid] && { uuid: cells[uuid] }),
+        ...(cells[identificatie] && { identificatie: cells[identificatie] }),
       }
       text += `${JSON.stringify({ ...given, ...withoutEmpty(fields), opmerking, resultaat })}\n`
       if (text.length >= CHUNK) {

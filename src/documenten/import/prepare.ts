@@ -41,9 +41,9 @@ export async function activeImport(db: Db, uuid: string) {
     .where('uuid', '=', uuid)
     .where('status', '=', 'active')
     .where('pausedAt', 'is', null)
-    .select(['id', 'uuid', 'kop', 'baseUrl', 'batchgrootte', 'totaal', 'verwerkt'])
+    .select(['id', 'uuid', 'kop', 'baseUrl', 'batchSize', 'totaal', 'verwerkt'])
     .executeTakeFirst()
-  return row && { ...row, kop: row.kop as string[], baseUrl: row.baseUrl ?? '', batchgrootte: row.batchgrootte ?? 500 }
+  return row && { ...row, kop: row.kop as string[], baseUrl: row.baseUrl ?? '', batchSize: row.batchSize ?? 500 }
 }
 export type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 
@@ -74,15 +74,15 @@ async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: 
   const fault = importBaseDirFault(parts.config)
   if (fault) throw new StoreUnavailable(fault.code, 'import directory')
   const { db } = parts.database
-  const { rows: staged } = await sql<{ nummer: number; cellen: string[] }>`
-    select nummer, cellen from import_row
+  const { rows: staged } = await sql<{ nummer: number; cells: string[] }>`
+    select nummer, cells from import_row
     where import_id = ${row.id} and nummer >= ${start + FIRST_ROW} and nummer < ${start + FIRST_ROW + rows}
     order by nummer`.execute(db)
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
   const faults = new Map<number, string>()
   await nameTypes(db, row.baseUrl, row.kop, staged)
-  const readRows = staged.flatMap(({ nummer, cellen }) => {
-    const result = readRow(row.kop, cellen, nummer)
+  const readRows = staged.flatMap(({ nummer, cells }) => {
+    const result = readRow(row.kop, cells, nummer)
     if ('fout' in result) faults.set(nummer, result.fout)
     return 'fout' in result ? [] : [result]
   })

@@ -20,25 +20,25 @@ export async function* reportRows(
   const header = row.kop as string[]
   const columns = { uuid: placeOf(header, 'uuid'), identificatie: placeOf(header, 'identificatie') }
   const reden = row.reason ?? 'De import is gestopt.'
-  const inProgress = row.verwerkt + (row.batchgrootte ?? 0) + 2 // first row number behind the batch in progress
+  const inProgress = row.verwerkt + (row.batchSize ?? 0) + 2 // first row number behind the batch in progress
   let after = 0
   for (;;) {
     const rows = await sql<Outcome[]>`
-      select nummer, cellen, geslaagd, opmerking, document_uuid, identificatie from (
+      select nummer, cells, geslaagd, opmerking, document_uuid, identificatie from (
         select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
-          select r.nummer, r.cellen, r.omvang, u.geslaagd, u.opmerking, u.document_uuid, u.identificatie
+          select r.nummer, r.cells, r.omvang, u.geslaagd, u.opmerking, u.document_uuid, u.identificatie
           from import_row r left join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
           where r.import_id = ${row.id} and r.nummer > ${after} order by r.nummer limit ${PAGE}
         ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
     if (rows.length === 0) break
-    for (const { nummer, cellen, geslaagd, opmerking, document_uuid, identificatie } of rows) {
+    for (const { nummer, cells, geslaagd, opmerking, document_uuid, identificatie } of rows) {
       if (options.toegekend && geslaagd) {
-        while (cellen.length < header.length) cellen.push('') // empty cells at the end may be missing
-        cellen[columns.uuid] ||= document_uuid ?? ''
-        cellen[columns.identificatie] ||= identificatie ?? ''
+        while (cells.length < header.length) cells.push('') // empty cells at the end may be missing
+        cells[columns.uuid] ||= document_uuid ?? ''
+        cells[columns.identificatie] ||= identificatie ?? ''
       }
       yield {
-        cellen,
+        cells,
         resultaat: geslaagd ? 'Geïmporteerd' : 'Niet geïmporteerd',
         opmerking:
           opmerking ??
@@ -60,29 +60,29 @@ export async function* reportRows(
 export async function* failedRows({ sql }: Reader, { id, verwerkt }: ImportRow): AsyncGenerator<string[]> {
   const position = verwerkt + 1 // number of the last row that was handled
   const failed = (after: number) => sql<Row[]>`
-    select nummer, cellen from (
+    select nummer, cells from (
       select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
-        select r.nummer, r.cellen, r.omvang
+        select r.nummer, r.cells, r.omvang
         from import_row r join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
         where u.import_id = ${id} and not u.geslaagd and u.nummer > ${after} order by u.nummer limit ${PAGE}
       ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
   const untried = (after: number) => sql<Row[]>`
-    select nummer, cellen from (
+    select nummer, cells from (
       select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
-        select nummer, cellen, omvang from import_row
+        select nummer, cells, omvang from import_row
         where import_id = ${id} and nummer > ${Math.max(after, position)} order by nummer limit ${PAGE}
       ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
   for (const read of [failed, untried]) {
     for (let after = 0; ; ) {
       const rows = await read(after)
       if (rows.length === 0) break
-      for (const { cellen } of rows) yield cellen
+      for (const { cells } of rows) yield cells
       after = lastOf(rows).nummer
     }
   }
 }
 
-type Row = { nummer: number; cellen: string[] }
+type Row = { nummer: number; cells: string[] }
 type Outcome = Row & {
   geslaagd: boolean | null
   opmerking: string | null

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Dialect, dialectOf } from './dialect.ts'
 
-export type ReportLine = { cellen: string[]; opmerking: string; resultaat: string }
+export type ReportLine = { cells: string[]; opmerking: string; resultaat: string }
 
 const CHUNK = 64 * 1024
 
@@ -21,9 +21,9 @@ export function reportCsv(
 ): Readable {
   async function* records(): AsyncGenerator<string[]> {
     yield [...header, 'opmerking', 'resultaat']
-    for await (const { cellen, opmerking, resultaat } of rows) {
-      const missing = Array<string>(Math.max(0, header.length - cellen.length)).fill('')
-      yield [...cellen.slice(0, header.length), ...missing, opmerking, resultaat, ...cellen.slice(header.length)]
+    for await (const { cells, opmerking, resultaat } of rows) {
+      const missing = Array<string>(Math.max(0, header.length - cells.length)).fill('')
+      yield [...cells.slice(0, header.length), ...missing, opmerking, resultaat, ...cells.slice(header.length)]
     }
   }
   return csvStream(records(), neutraliseer ? neutralizeCell : (text) => text, dialect)

@@ -28,5 +28,5 @@ export type ImportRow = Awaited<ReturnType<typeof requireImport>>
 
 /** The cell of row `r` at a place of the header, to be shown: '' when there is none, or when it is too long for what it should be. */
 export const cellAt = (place: number) => sql<string>`coalesce((
-  select c.cel from json_array_elements(r.cellen) with ordinality c(cel, n)
+  select c.cel from json_array_elements(r.cells) with ordinality c(cel, n)
   where c.n = ${place + 1} and octet_length(c.cel::text) <= 4000), '""')`

@@ -6,7 +6,7 @@ import { link } from '../../http/links.ts'
 import { timeZone } from '../../lib/day.ts'
 import { placeOf } from './columns.ts'
 
-type Row = { nummer: number; cellen: string[] }
+type Row = { nummer: number; cells: string[] }
 type Found = { naam: string; uuid: string; catalogi: number }
 
 /**
@@ -17,7 +17,7 @@ type Found = { naam: string; uuid: string; catalogi: number }
 export async function nameTypes(db: Db, base: string, header: string[], rows: Row[]): Promise<void> {
   const column = placeOf(header, 'informatieobjecttype')
   const isName = (text: string | undefined): text is string => !!text && !/^https?:/i.test(text) && !text.includes('\0')
-  const names = [...new Set(rows.flatMap(({ cellen }) => (isName(cellen[column]) ? [cellen[column].trim()] : [])))]
+  const names = [...new Set(rows.flatMap(({ cells }) => (isName(cells[column]) ? [cells[column].trim()] : [])))]
   if (names.length === 0) return
   const { rows: found } = await sql<Found>`
     select n.naam, count(distinct t.catalogus_id)::int as catalogi,
@@ -34,8 +34,8 @@ export async function nameTypes(db: Db, base: string, header: string[], rows: Ro
       .filter(({ catalogi }) => catalogi === 1)
       .map(({ naam, uuid }) => [naam, link(base, 'informatieobjecttype', uuid)]),
   )
-  for (const { cellen } of rows) {
-    const url = isName(cellen[column]) ? urls.get(cellen[column].trim()) : undefined
-    if (url) cellen[column] = url
+  for (const { cells } of rows) {
+    const url = isName(cells[column]) ? urls.get(cells[column].trim()) : undefined
+    if (url) cells[column] = url
   }
 }
