@@ -112,4 +112,14 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
     { status: 'finished' },
     'nothing is left open',
   )
+
+  // With --wait the next one waits behind an open one, and is refused without.
+  await writeFile(out, filled)
+  const open = await app.call('POST', '/documenten/api/v1/import/create')
+  t.match(await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`), { code: 64 })
+  const waits = await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`, '--wait')
+  t.match(waits, { code: 0, stdout: /waits at place 1/ })
+  t.equal((await app.call('DELETE', `${new URL(open.body.url).pathname}/delete`)).status, 204)
+  await app.runJobs()
+  t.match((await app.call('GET', '/documenten/api/v1/import?pageSize=1')).body.results[0], { status: 'finished' })
 })

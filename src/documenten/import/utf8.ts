@@ -31,7 +31,7 @@ function notUtf8(offset: number, byte = 0): CsvError {
   const proposal =
     byte === 0
       ? 'Is het UTF-16, sla het dan op met een byte order mark, of als “CSV UTF-8”.'
-      : 'Is het windows-1252, zoals Excel “CSV” opslaat? Geef dat dan op (Content-Type: text/csv; charset=windows-1252), of sla het bestand op als “CSV UTF-8”.'
+      : 'Is het windows-1252, zoals Excel “CSV” opslaat? Geef dat dan op als tekenset (in een verzoek: Content-Type: text/csv; charset=windows-1252), of sla het bestand op als “CSV UTF-8”.'
   return new CsvError(
     'parse_error',
     `Het bestand is geen geldige UTF-8: de eerste foute byte (${shown}) staat op positie ${offset} (geteld vanaf 0). ${proposal}`,
