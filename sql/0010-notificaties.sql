@@ -336,11 +336,11 @@ create table resend (
   after_message bigint not null default 0,
   waits_for text[],
   position_at timestamptz not null default '-infinity',
-  positie bigint not null default 0,
+  position bigint not null default 0,
   per_minute integer not null constraint resend_per_minute_check check (per_minute between 1 and 600000),
-  gepland integer not null default 0,
+  planned integer not null default 0,
   started_by text not null, started_at timestamptz not null default now(), ended_at timestamptz,
-  gestopt boolean not null default false
+  stopped boolean not null default false
 );
 create unique index resend_one_at_once on resend (abonnement_id) where ended_at is null;
 create index resend_abonnement on resend (abonnement_id, id);
@@ -352,13 +352,13 @@ comment on column resend.tot is 'And before this one; empty: it is not known yet
 comment on column resend.after_message is 'Only messages with a higher key (gemist).';
 comment on column resend.waits_for is 'Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).';
 comment on column resend.position_at is 'Moment of the last message that was looked at.';
-comment on column resend.positie is 'Key of that message.';
+comment on column resend.position is 'Key of that message.';
 comment on column resend.per_minute is 'Deliveries that it plans in a minute, at most.';
-comment on column resend.gepland is 'Deliveries that it planned until now.';
+comment on column resend.planned is 'Deliveries that it planned until now.';
 comment on column resend.started_by is 'Who asked for it.';
 comment on column resend.started_at is 'When.';
 comment on column resend.ended_at is 'When all was planned, or somebody stopped it; empty: it goes on.';
-comment on column resend.gestopt is 'Somebody stopped it.';
+comment on column resend.stopped is 'Somebody stopped it.';
 
 -- ---- sending ----
 

@@ -1025,15 +1025,15 @@ create table resend (
   abonnement_id bigint not null, -- Who gets them.
   after_message bigint not null default 0, -- Only messages with a higher key (gemist).
   ended_at timestamp with time zone, -- When all was planned, or somebody stopped it; empty: it goes on.
-  gepland integer not null default 0, -- Deliveries that it planned until now.
-  gestopt boolean not null default false, -- Somebody stopped it.
   id bigint not null generated always as identity, -- Internal key.
   per_minute integer not null, -- Deliveries that it plans in a minute, at most.
-  positie bigint not null default 0, -- Key of that message.
+  planned integer not null default 0, -- Deliveries that it planned until now.
+  position bigint not null default 0, -- Key of that message.
   position_at timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Moment of the last message that was looked at.
   soort text not null, -- mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
   started_at timestamp with time zone not null default now(), -- When.
   started_by text not null, -- Who asked for it.
+  stopped boolean not null default false, -- Somebody stopped it.
   tot timestamp with time zone, -- And before this one; empty: it is not known yet.
   vanaf timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Messages that were made since this moment.
   waits_for text[], -- Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).

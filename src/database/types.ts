@@ -2347,14 +2347,6 @@ export interface Resend {
    */
   endedAt: string | null;
   /**
-   * Deliveries that it planned until now.
-   */
-  gepland: Generated<number>;
-  /**
-   * Somebody stopped it.
-   */
-  gestopt: Generated<boolean>;
-  /**
    * Internal key.
    */
   id: Generated<number>;
@@ -2363,9 +2355,13 @@ export interface Resend {
    */
   perMinute: number;
   /**
+   * Deliveries that it planned until now.
+   */
+  planned: Generated<number>;
+  /**
    * Key of that message.
    */
-  positie: Generated<number>;
+  position: Generated<number>;
   /**
    * Moment of the last message that was looked at.
    */
@@ -2382,6 +2378,10 @@ export interface Resend {
    * Who asked for it.
    */
   startedBy: string;
+  /**
+   * Somebody stopped it.
+   */
+  stopped: Generated<boolean>;
   /**
    * And before this one; empty: it is not known yet.
    */

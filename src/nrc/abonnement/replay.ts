@@ -72,7 +72,7 @@ export async function stopReplay(m: Mutation, uuid: string): Promise<boolean> {
   const { id } = await lockAbonnement(m, uuid)
   const { numUpdatedRows } = await m.trx
     .updateTable('resend')
-    .set({ endedAt: sql`now()`, gestopt: true })
+    .set({ endedAt: sql`now()`, stopped: true })
     .where('abonnementId', '=', id)
     .where('endedAt', 'is', null)
     .executeTakeFirst()
@@ -117,7 +117,7 @@ type Row = {
   tot: string | null
   afterMessage: number
   positionAt: string
-  positie: number
+  position: number
   perMinute: number
 }
 
@@ -130,7 +130,7 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
   // Moments as text: a position has microseconds.
   const [row] = await m.sql<Row[]>`
     select h.id, h.abonnement_id as "abonnementId", h.soort, h.vanaf::text as vanaf, h.tot::text as tot, h.after_message as "afterMessage",
-      h.position_at::text as "positionAt", h.positie,
+      h.position_at::text as "positionAt", h.position,
       h.per_minute as "perMinute"
     from resend h join abonnement a on a.id = h.abonnement_id
     where h.id = ${id} and h.ended_at is null and a.deleted_at is null for update of h skip locked`
@@ -153,7 +153,7 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
   const most = Math.max(1, Math.round((row.perMinute * TICK_S) / 60))
   const { planned, done } = row.soort === 'mislukt' ? await planFailed(m, row, most) : await planSince(m, row, most)
   await m.sql`
-    update resend set gepland = gepland + ${planned}, ended_at = case when ${done} then now() end where id = ${id}`
+    update resend set planned = planned + ${planned}, ended_at = case when ${done} then now() end where id = ${id}`
   if (planned > 0) await wakeSender(m)
   if (!done) await again(planned >= most ? TICK_S : 0)
   return !done
@@ -163,16 +163,16 @@ async function planFailed(m: Mutation, row: Row, most: number): Promise<{ planne
   const rows = await m.sql<{ id: number }[]>`
     update delivery l set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null, replay = true
     from (select notificatie_id from delivery
-      where abonnement_id = ${row.abonnementId} and status = 'mislukt' and notificatie_id > ${row.positie}
+      where abonnement_id = ${row.abonnementId} and status = 'mislukt' and notificatie_id > ${row.position}
       order by notificatie_id limit ${most} for update) m
     where l.notificatie_id = m.notificatie_id and l.abonnement_id = ${row.abonnementId} returning l.notificatie_id as id`
-  const position = Math.max(row.positie, ...rows.map(({ id }) => Number(id)))
-  await m.sql`update resend set positie = ${position} where id = ${row.id}`
+  const position = Math.max(row.position, ...rows.map(({ id }) => Number(id)))
+  await m.sql`update resend set position = ${position} where id = ${row.id}`
   return { planned: rows.length, done: rows.length < most }
 }
 
 async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
-  const { abonnementId, vanaf, tot, positionAt, positie, afterMessage, soort } = row
+  const { abonnementId, vanaf, tot, positionAt, position, afterMessage, soort } = row
   const { rows } = await sql<{ id: number; aanmaakdatum: string; past: boolean }>`
     select n.id, n.aanmaakdatum::text as aanmaakdatum, n.id > ${afterMessage} and ${fits(sql`${abonnementId}`)}
       ${
@@ -183,7 +183,7 @@ async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned
       } as past
     from notificatie n
     where n.aanmaakdatum >= ${vanaf}::text::timestamptz and n.aanmaakdatum < ${tot}::text::timestamptz
-      and (n.aanmaakdatum, n.id) > (${positionAt}::text::timestamptz, ${positie}::bigint)
+      and (n.aanmaakdatum, n.id) > (${positionAt}::text::timestamptz, ${position}::bigint)
     order by n.aanmaakdatum, n.id limit ${LOOKED_AT}`.execute(m.trx)
   // Up to the message with which the rate is reached.
   let fitting = 0
@@ -195,7 +195,7 @@ async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned
   const last = taken.at(-1)
   if (last)
     await m.sql`
-      update resend set position_at = ${last.aanmaakdatum}::text::timestamptz, positie = ${last.id} where id = ${row.id}`
+      update resend set position_at = ${last.aanmaakdatum}::text::timestamptz, position = ${last.id} where id = ${row.id}`
   return { planned: meant.length, done: end === 0 && rows.length < LOOKED_AT }
 }
 

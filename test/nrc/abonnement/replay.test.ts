@@ -49,8 +49,8 @@ t.test('everything from a moment: what fits, in portions at the rate, with the s
   t.ok(real(to.received).every(({ headers }) => headers['x-replay'] === 'true' && headers['x-attempt'] === '2'))
   t.strictSame(real(other.received), [], 'nobody else')
   await tick(test)
-  t.match(await sql`select gepland, ended_at is not null as klaar, gestopt from resend`, [
-    { gepland: 25, klaar: true, gestopt: false },
+  t.match(await sql`select planned, ended_at is not null as klaar, stopped from resend`, [
+    { planned: 25, klaar: true, stopped: false },
   ])
 })
 
