@@ -53,6 +53,38 @@ t.test('applications', await needsBrowser(), async (t) => {
     t.same(klachten, [])
   })
 
+  t.test('a token of the page works on the page to try the APIs, and is kept nowhere', async (t) => {
+    const { tab } = await asBeheerder(test, 'administrator')
+    await makeApplicatie(tab, 'Proef', 'proef', true)
+    const token = (await tab.textContent('#token-0'))!
+    const { iat, exp, ...claims } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
+    t.strictSame([claims.client_id, claims.user_id, exp], ['proef', 'administrator', undefined])
+    await tab.click("text=pagina om de API's uit te proberen")
+    await tab.selectOption('.download-url-wrapper select', { label: 'Autorisaties API' })
+    await tab.waitForSelector('#operations-tag-applicaties')
+    await tab.click('button.authorize')
+    await tab.fill('.auth-container input', token)
+    await tab.click('.auth-btn-wrapper button[type=submit]')
+    await tab.click('.auth-btn-wrapper .btn-done')
+    const operation = '#operations-applicaties-applicatie_list'
+    await tab.click('#operations-tag-applicaties')
+    await tab.click(`${operation} .opblock-summary-control`)
+    await tab.click(`${operation} .try-out__btn`)
+    const [answer] = await Promise.all([
+      tab.waitForResponse(/\/autorisaties\/api\/v1\/applicaties/),
+      tab.click(`${operation} .execute`),
+    ])
+    t.equal(answer.status(), 200)
+    const kept = await tab.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')
+    t.notMatch(kept, token)
+    await tab.reload()
+    await tab.waitForSelector('button.authorize.unlocked')
+    const [{ n }] = await test.database.sql<[{ n: number }]>`
+      select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
+        select melding::text from beheer_session) x where tekst like ${`%${token}%`}`
+    t.equal(n, 0)
+  })
+
   t.test('the same by keyboard alone', async (t) => {
     const { tab, context } = await asBeheerder(test, 'administrator')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: test.adres })
@@ -150,7 +182,7 @@ t.test('applications', await needsBrowser(), async (t) => {
     t.match(await tab.textContent('main'), 'Het geheim is ingetrokken')
     t.equal(await isAllowed(first, documenten), 403)
     t.equal(await isAllowed(second, documenten), 200)
-    await tab.click('text=Uitproberen met curl')
+    await tab.click('button:has-text("Uitproberen")')
     t.equal(await tab.locator('#geheim-0').count(), 0, 'trying it shows no secret')
     t.equal(await runCommand((await tab.textContent('#curl-0'))!), 200)
 

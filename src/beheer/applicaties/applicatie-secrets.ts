@@ -1,4 +1,4 @@
-// Applicatie secrets: the secrets of client ids. A new one is on one page, once; with it a line that tries it at once.
+// Applicatie secrets: the secrets of client ids. A new one is on one page, once; with it a token that tries it at once.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -8,6 +8,7 @@ import { signToken } from '../../autorisaties/clients.ts'
 import { notFound } from '../../core/problem.ts'
 import { isShort } from '../../core/secret-box.ts'
 import { Text } from '../../http/input.ts'
+import { TRY_PATH } from '../../http/openapi/pages.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { formFaultsOf, readForm } from '../frame/form.ts'
 import { basePath } from '../frame/keyset-list.ts'
@@ -90,6 +91,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
       clients,
       seconds: app.parts.config.jwtExpiry,
       withoutRights: scopes !== 'alle' && scopes.length === 0,
+      tryAt: `${basePath(request)}${TRY_PATH}/`,
     })
   })
 
@@ -224,18 +226,19 @@ const TRY_OUTS: [Request, ...Request[]] = [
   ['autorisaties.lezen', '/autorisaties/api/v1/applicaties'],
 ]
 
-/** A request that this client may make, as lines for a shell: signed now, and signed anew at every use. */
+/** A token of this client, and a request that it may make as lines for a shell: with that token, and with a new one at every use. */
 function exampleCommand(
   request: FastifyRequest,
   clientId: string,
   secret: string,
   scopes: 'alle' | string[],
-): { curl: string; later: string } {
+): { token: string; curl: string; later: string } {
   const [, path, header] = TRY_OUTS.find(([scope]) => scopes === 'alle' || scopes.includes(scope)) ?? TRY_OUTS[0]
   const { gebruikersnaam, naam } = signedIn(request)
   const token = signToken(clientId, secret, { id: gebruikersnaam, name: naam })
   const rest = `${header ? ` -H ${quote(header)}` : ''} ${quote(`${request.base}${path}`)}`
   return {
+    token,
     curl: `curl -H ${quote(`Authorization: Bearer ${token}`)}${rest}`,
     later: `curl -H "Authorization: Bearer $(zaakstroom token --id ${quote(clientId)})"${rest}`,
   }

@@ -56,7 +56,10 @@ een verzoek met inhoud <code>Content-Crs: EPSG:4326</code>.</li>
 pagina met oorzaak en herstel. Voorbeelden in vijf
 talen staan in <code>docs/clients.md</code> van het project.</p>
 <h2>Uitproberen</h2>
-<p>U kunt verzoeken <a href="proberen/">in de browser uitproberen</a> met Swagger UI. Dat programma is in het Engels.</p>`
+<p>U kunt verzoeken <a href="proberen/">in de browser uitproberen</a> met Swagger UI. Dat programma is in het Engels. Een beheerder
+maakt er een token voor op de <a href="../beheer/applicaties">pagina van uw applicatie</a> (Uitproberen). Kies eerst de API en plak het
+dan bij <span lang="en">Authorize</span>; bij een andere API opnieuw.
+Daarna handelt u als die applicatie: wat u wijzigt, is gewijzigd.</p>`
 }
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete']

@@ -29,8 +29,12 @@ export const applicaties: Record<string, string> = {
   'Bewaar het nu, bijvoorbeeld in de kluis van de applicatie. Deze pagina toont het alleen deze keer.':
     'Keep it now, for example in the vault of the application. This page shows it only this time.',
   Uitproberen: 'Try it',
-  'Deze regel werkt meteen. Het token erin is {1} geldig; deel de regel met niemand.':
-    'This line works at once. The token in it is valid for {1}; share the line with nobody.',
+  'Met dit token handelt u als deze applicatie. Het is {1} geldig, wordt niet bewaard en is niet in te trekken zonder het geheim in te trekken. Deel het met niemand.':
+    'With this token you act as this application. It is valid for {1}, is not kept, and cannot be revoked without revoking the secret. Share it with nobody.',
+  'Token kopiëren': 'Copy token',
+  'Plak het bij Authorize op de': 'Paste it at Authorize on the',
+  "pagina om de API's uit te proberen": 'page to try the APIs',
+  'Of werk op een opdrachtregel, met het token erin:': 'Or work on a command line, with the token in it:',
   'De applicatie heeft nog geen rechten. Het antwoord is daarom 403, tot u een':
     'The application has no rights yet. So the answer is 403, until you',
   'recht toevoegt': 'add a right',
@@ -127,7 +131,6 @@ export const applicaties: Record<string, string> = {
   Intrekken: 'Revoke',
   'van geheim {1}': 'of secret {1}',
   'voor {1}': 'for {1}',
-  'Uitproberen met curl': 'Try with curl',
   'als {1}': 'as {1}',
   Autorisaties: 'Authorisations',
   'Deze applicatie heeft alle autorisaties.': 'This application has all authorisations.',
