@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import t from 'tap'
 import { checkPassword, findByName, recordFailure } from '../../src/beheer/accounts/accounts.ts'
-import { claimAttempt, passwordCounters } from '../../src/beheer/accounts/sign-in-attempts.ts'
+import { claimAttempt, passwordCounters } from '../../src/core/sign-in-attempts.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { programEnv } from '../program-env.ts'
 import { testDatabase } from '../setup.ts'

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import { notFound } from '../../core/problem.ts'
+import { endWait } from '../../core/sign-in-attempts.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import { expected } from '../../database/rows.ts'
 import { OptionalText } from '../../http/input.ts'
@@ -37,7 +38,6 @@ import {
   setPassword,
   tooShort,
 } from './accounts.ts'
-import { endWait } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'administrator' } as const
 type Params = { Params: { uuid: string } }

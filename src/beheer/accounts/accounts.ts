@@ -3,13 +3,13 @@
 import { randomInt } from 'node:crypto'
 import { type RawBuilder, sql as raw } from 'kysely'
 import { invalid, Problem } from '../../core/problem.ts'
+import { endWait } from '../../core/sign-in-attempts.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
 import { type Database, type Db, kyselyOn, type ReadDb } from '../../database/database.ts'
 import type { AuditEntry } from '../frame/change.ts'
 import { endSessions, type Rol as Role } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import { hashPassword, isPassword, MIN_PASSWORD } from './password.ts'
-import { endWait } from './sign-in-attempts.ts'
 
 export type SignedIn = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
 
@@ -26,7 +26,7 @@ export async function findByName(
 
 /**
  * Whether this is the password of an account that may sign in. Takes as long when there is no such account. It counts
- * nothing: the caller does (`sign-in-attempts.ts`).
+ * nothing: the caller does (`core/sign-in-attempts.ts`).
  * @param known a browser that signed in before, which does not wait for others
  */
 export async function checkPassword(

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../../core/problem.ts'
+import { ownCounters } from '../../core/sign-in-attempts.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import {
@@ -18,7 +19,6 @@ import { redirectWith } from '../frame/page.ts'
 import { endSessions, sessionOf, signedIn, startSession } from '../frame/session.ts'
 import { t, words } from '../language/language.ts'
 import { deleteTotp, isLongEnough, setPassword, tooShort } from './accounts.ts'
-import { ownCounters } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */

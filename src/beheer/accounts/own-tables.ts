@@ -1,6 +1,7 @@
 // What the pages write outside of `mutate`: sign-ins with their sessions, attempts and codes, and rows of the audit log for what
 // changes nothing. Handlers have these functions, and not the database.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { attemptSucceeded, claimAttempt, returnAttempt } from '../../core/sign-in-attempts.ts'
 import type { Database } from '../../database/database.ts'
 import { countLost } from '../../documenten/storage/lost.ts'
 import { registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
@@ -8,7 +9,7 @@ import { readiness } from '../../operations/health.ts'
 import { writeAudit } from '../frame/change.ts'
 import { deleteNotice, deleteSession, insertNotice, insertSession, readSession } from '../frame/session.ts'
 import { checkPassword, findByName, linkOidc, recordFailure, recordSignIn } from './accounts.ts'
-import { attemptSucceeded, claimAttempt, findBrowser, insertBrowser, returnAttempt } from './sign-in-attempts.ts'
+import { findBrowser, insertBrowser } from './known-browsers.ts'
 import { begin, runningAttempt, useCode } from './totp.ts'
 
 declare module 'fastify' {

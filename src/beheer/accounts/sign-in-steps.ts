@@ -7,7 +7,7 @@ import { basePath } from '../frame/keyset-list.ts'
 import { type Notice, startSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import type { Failures, SignedIn } from './accounts.ts'
-import { rememberBrowser } from './sign-in-attempts.ts'
+import { rememberBrowser } from './known-browsers.ts'
 
 export const everyone = { access: 'beheer', rol: 'iedereen' } as const
 

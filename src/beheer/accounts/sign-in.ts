@@ -1,16 +1,17 @@
 // Sign in: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is not active.
-// How often one may try is in sign-in-attempts.ts.
+// How often one may try is in core/sign-in-attempts.ts.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countAttempts } from '../../autorisaties/attempts.ts'
+import { codeCounters, passwordCounters } from '../../core/sign-in-attempts.ts'
 import { networkOf } from '../../http/network.ts'
 import { PasswordField, readForm } from '../frame/form.ts'
 import { formatDuration } from '../frame/format.ts'
 import { basePath } from '../frame/keyset-list.ts'
 import { endSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
-import { codeCounters, knownBrowser, passwordCounters } from './sign-in-attempts.ts'
+import { knownBrowser } from './known-browsers.ts'
 import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
 
 const Inloggegevens = Type.Object({

@@ -11,11 +11,11 @@ import {
   setPassword,
 } from '../../beheer/accounts/accounts.ts'
 import { MIN_PASSWORD } from '../../beheer/accounts/password.ts'
-import { endWait } from '../../beheer/accounts/sign-in-attempts.ts'
 import { ROLLEN, type Rol } from '../../beheer/frame/session.ts'
 import { systemActor } from '../../core/access.ts'
 import { type Mutation, mutator } from '../../core/mutate.ts'
 import { Problem } from '../../core/problem.ts'
+import { endWait } from '../../core/sign-in-attempts.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'

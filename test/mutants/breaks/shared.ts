@@ -473,7 +473,7 @@ export const SHARED: Mutant[] = [
   },
   {
     what: 'wrong passwords of a name from one address have to wait',
-    file: 'src/beheer/accounts/sign-in-attempts.ts',
+    file: 'src/core/sign-in-attempts.ts',
     search: '  address: { free: 5, first: 5, longest: 900 },',
     replace: '  address: { free: 1_000_000, first: 5, longest: 900 },',
     tests: ['test/beheer/sign-in.test.ts'],

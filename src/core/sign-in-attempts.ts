@@ -8,10 +8,8 @@
 // - codes: by account, since whoever gets to enter them knows the password. Again a known browser has its own;
 // - what somebody who is signed in enters to change his own password or codes: by account.
 // A name that nobody has is counted in the same way, so that waiting tells nothing.
-import { createHash, randomBytes } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Database, Db } from '../../database/database.ts'
-import { cookieOptions } from '../frame/session.ts'
+import { createHash } from 'node:crypto'
+import type { Database, Db } from '../database/database.ts'
 
 type Sql = Pick<Database, 'sql'>
 
@@ -105,58 +103,4 @@ export async function endWait(trx: Db, accountId: number): Promise<void> {
   await trx.deleteFrom('beheerSignInAttempt').where('accountId', '=', accountId).execute()
 }
 
-// The cookie lives longer than a session and opens nothing. Browsers keep one for at most 400 days.
-const BROWSER_DAYS = 180
-const BROWSERS_PER_ACCOUNT = 20
-
-/** Number of this browser when it signed in to this account before. */
-export async function knownBrowser(
-  request: FastifyRequest,
-  accountId: number | undefined,
-): Promise<number | undefined> {
-  const value = request.cookies[cookieName(request)]
-  if (!value || accountId === undefined) return undefined
-  return request.server.own.browsers.find(sha256(value), accountId)
-}
-
-/** The number of this browser, when it signed in to this account in the last half year. @param key hash of its cookie */
-export async function findBrowser({ sql }: Sql, key: Buffer, accountId: number): Promise<number | undefined> {
-  const [row] = await sql<{ id: number }[]>`
-    select id from beheer_browser where sleutel = ${key} and account_id = ${accountId}
-      and seen_at > now() - make_interval(days => ${BROWSER_DAYS})`
-  return row?.id
-}
-
-/** Notes that this browser signed in. The cookie gets a new value, so that one planted before is worth nothing. */
-export async function rememberBrowser(request: FastifyRequest, reply: FastifyReply, accountId: number): Promise<void> {
-  const before = sha256(request.cookies[cookieName(request)] ?? '')
-  const value = randomBytes(32).toString('base64url')
-  await request.server.own.browsers.insert({ before, sleutel: sha256(value), accountId })
-  reply.setCookie(cookieName(request), value, { ...cookieOptions(request), maxAge: BROWSER_DAYS * 86_400 })
-}
-
-/** @param browser.before the key that it had */
-export async function insertBrowser(
-  { sql }: Sql,
-  { before, sleutel, accountId }: { before: Buffer; sleutel: Buffer; accountId: number },
-): Promise<void> {
-  await sql.begin(async (trx) => {
-    // Also for other accounts of this browser, whose counts go on.
-    await trx`
-      update beheer_browser set sleutel = ${sleutel}, seen_at = case when account_id = ${accountId} then now() else seen_at end
-      where sleutel = ${before}`
-    await trx`
-      insert into beheer_browser (sleutel, account_id) values (${sleutel}, ${accountId}) on conflict do nothing`
-    await trx`
-      delete from beheer_browser where account_id = ${accountId} and (seen_at < now() - make_interval(days => ${BROWSER_DAYS})
-        or id in (select id from beheer_browser where account_id = ${accountId}
-          order by seen_at desc, id desc offset ${BROWSERS_PER_ACCOUNT}))`
-  })
-}
-
-// The prefix makes browsers keep it to this host and to https.
-const cookieName = (request: FastifyRequest) =>
-  request.base.startsWith('https:') ? '__Host-zaakstroom-browser' : 'zaakstroom-browser'
-
-const sha256 = (value: string) => createHash('sha256').update(value).digest()
-const keyOf = ({ kind, of }: Counter) => sha256(`${kind}\n${of}`)
+const keyOf = ({ kind, of }: Counter) => createHash('sha256').update(`${kind}\n${of}`).digest()
