@@ -127,6 +127,41 @@ comment on table applicatie_issuer_client is 'Clients as an issuer knows them, a
 comment on column applicatie_issuer_client.client_id is 'The client id in its tokens.';
 comment on column applicatie_issuer_client.last_used_at is 'When a token of it was taken last, some minutes late. Empty: never.';
 
+-- Our own token endpoint (RFC 6749, 4.4): what clients show there beside secrets, and what we sign with.
+
+create table applicatie_client_key (
+  client_id text constraint applicatie_client_key_pkey primary key references applicatie_client on delete cascade on update cascade,
+  keys jsonb, jwks_url text not null default '',
+  created_at timestamptz not null default now(),
+  constraint applicatie_client_key_source_check check ((keys is null) = (jwks_url <> ''))
+);
+comment on table applicatie_client_key is 'Public keys of client ids, with which they show who they are at our token endpoint (private_key_jwt, RFC 7523).';
+comment on column applicatie_client_key.client_id is 'The client id.';
+comment on column applicatie_client_key.keys is 'Its keys (a JWKS). Empty: they are at jwks_url.';
+comment on column applicatie_client_key.jwks_url is 'Where its keys are.';
+
+create table oauth_assertion (
+  digest bytea constraint oauth_assertion_pkey primary key,
+  expires_at timestamptz not null
+);
+create index oauth_assertion_expires_at_idx on oauth_assertion (expires_at);
+comment on table oauth_assertion is 'Assertions that were used at our token endpoint, until they expire: none is taken twice.';
+comment on column oauth_assertion.digest is 'SHA-256 of the client id and the claim jti.';
+comment on column oauth_assertion.expires_at is 'When it expires. The row goes after that.';
+
+create table oauth_signing_key (
+  kid text constraint oauth_signing_key_pkey primary key,
+  algorithm text not null constraint oauth_signing_key_algorithm_check check (algorithm in ('EdDSA', 'ES256')),
+  public_key jsonb not null, private_key bytea not null,
+  created_at timestamptz not null default now(), signs_from timestamptz not null, remove_at timestamptz
+);
+comment on table oauth_signing_key is 'Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.';
+comment on column oauth_signing_key.kid is 'Its name: the thumbprint of the public key (RFC 7638).';
+comment on column oauth_signing_key.public_key is 'The public key (a JWK).';
+comment on column oauth_signing_key.private_key is 'The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).';
+comment on column oauth_signing_key.signs_from is 'From when on it signs: others that check our tokens know it by then.';
+comment on column oauth_signing_key.remove_at is 'When it goes: after the last token that it signed has run out. Empty: there is no newer one.';
+
 create table autorisatie (
   id bigint generated always as identity primary key,
   applicatie_id bigint not null references applicatie on delete cascade,

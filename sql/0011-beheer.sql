@@ -79,8 +79,8 @@ create table beheer_sign_in_attempt (
 create index beheer_sign_in_attempt_account on beheer_sign_in_attempt (account_id);
 create index beheer_sign_in_attempt_forget_at on beheer_sign_in_attempt (forget_at);
 comment on table beheer_sign_in_attempt is 'Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.';
-comment on column beheer_sign_in_attempt.sleutel is 'SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.';
-comment on column beheer_sign_in_attempt.account_id is 'Whose account; empty: a name that nobody has.';
+comment on column beheer_sign_in_attempt.sleutel is 'SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.';
+comment on column beheer_sign_in_attempt.account_id is 'Whose account; empty: a name that nobody has, or a client id.';
 comment on column beheer_sign_in_attempt.aantal is 'Attempts, also one that is being looked at.';
 comment on column beheer_sign_in_attempt.open_at is 'No attempt is looked at before this moment.';
 comment on column beheer_sign_in_attempt.forget_at is 'After this moment the count starts anew.';

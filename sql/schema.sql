@@ -107,6 +107,17 @@ create table applicatie_client (
 CREATE INDEX applicatie_client_applicatie_id_idx ON applicatie_client USING btree (applicatie_id);
 CREATE TRIGGER applicatie_client_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
+-- Public keys of client ids, with which they show who they are at our token endpoint (private_key_jwt, RFC 7523).
+create table applicatie_client_key (
+  client_id text not null, -- The client id.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  jwks_url text not null default ''::text, -- Where its keys are.
+  keys jsonb, -- Its keys (a JWKS). Empty: they are at jwks_url.
+  constraint applicatie_client_key_pkey PRIMARY KEY (client_id),
+  constraint applicatie_client_key_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint applicatie_client_key_source_check CHECK (((keys IS NULL) = (jwks_url <> ''::text)))
+);
+
 -- Further applications of a client id, as they were taken over: the client has their rights too.
 create table applicatie_client_more (
   applicatie_id bigint not null, -- A further application.
@@ -288,10 +299,10 @@ CREATE INDEX beheer_session_account ON beheer_session USING btree (account_id);
 -- Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.
 create table beheer_sign_in_attempt (
   aantal integer not null, -- Attempts, also one that is being looked at.
-  account_id bigint, -- Whose account; empty: a name that nobody has.
+  account_id bigint, -- Whose account; empty: a name that nobody has, or a client id.
   forget_at timestamp with time zone not null, -- After this moment the count starts anew.
   open_at timestamp with time zone not null, -- No attempt is looked at before this moment.
-  sleutel bytea not null, -- SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
+  sleutel bytea not null, -- SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.
   constraint beheer_sign_in_attempt_pkey PRIMARY KEY (sleutel),
   constraint beheer_sign_in_attempt_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
 );
@@ -952,6 +963,27 @@ END),
   constraint notificatie_settings_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
   constraint notificatie_settings_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text]))),
   constraint notificatie_settings_singleton_check CHECK (singleton)
+);
+
+-- Assertions that were used at our token endpoint, until they expire: none is taken twice.
+create table oauth_assertion (
+  digest bytea not null, -- SHA-256 of the client id and the claim jti.
+  expires_at timestamp with time zone not null, -- When it expires. The row goes after that.
+  constraint oauth_assertion_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX oauth_assertion_expires_at_idx ON oauth_assertion USING btree (expires_at);
+
+-- Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.
+create table oauth_signing_key (
+  algorithm text not null,
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  kid text not null, -- Its name: the thumbprint of the public key (RFC 7638).
+  private_key bytea not null, -- The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
+  public_key jsonb not null, -- The public key (a JWK).
+  remove_at timestamp with time zone, -- When it goes: after the last token that it signed has run out. Empty: there is no newer one.
+  signs_from timestamp with time zone not null, -- From when on it signs: others that check our tokens know it by then.
+  constraint oauth_signing_key_pkey PRIMARY KEY (kid),
+  constraint oauth_signing_key_algorithm_check CHECK ((algorithm = ANY (ARRAY['EdDSA'::text, 'ES256'::text])))
 );
 
 -- That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.

@@ -15,6 +15,8 @@ import { registerAccess } from './autorisaties/access-hook.ts'
 import type { CredentialStore } from './autorisaties/credentials.ts'
 import { autorisaties } from './autorisaties/index.ts'
 import type { IssuerStore } from './autorisaties/issuers/store.ts'
+import type { TokenEndpoint } from './autorisaties/token-endpoint/endpoint.ts'
+import { tokenRoutes } from './autorisaties/token-endpoint/routes.ts'
 import { beheer } from './beheer/index.ts'
 import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
@@ -70,6 +72,8 @@ export type Parts = {
   credentials: CredentialStore
   /** Identity providers whose tokens are taken. */
   issuers: IssuerStore
+  /** Gives tokens to clients; undefined while TOKEN_ENDPOINT is off. */
+  tokenEndpoint?: TokenEndpoint | undefined
   box: SecretBox
   /** The way out to other services. */
   services: Services
@@ -246,6 +250,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(zakenApi, { prefix: '/api/v1' })
   await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
+  if (parts.tokenEndpoint) await app.register(tokenRoutes, { endpoint: parts.tokenEndpoint })
   await app.register(nrcApi, { prefix: '/notificaties/api/v1' })
   if (parts.config.enableCloudEvents) await app.register(events)
   await app.register(beheer, { prefix: '/beheer', parts })

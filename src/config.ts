@@ -95,6 +95,8 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   const ownUrls = list(values.ownUrls ?? '').map((url) => url.replace(/\/+$/, ''))
   if (!ownUrls.every((url) => /^https?:\/\/[^/?#]+(\/[^?#]*)?$/.test(url) && URL.canParse(url)))
     faults.push('OWN_URLS must be addresses (https://example.nl/zgw), with commas')
+  if (values.tokenEndpoint !== 'off' && !values.publicUrl)
+    faults.push('TOKEN_ENDPOINT needs PUBLIC_URL: that is the issuer of its tokens')
   const lists = readLists(values, faults)
   const urls = readAddresses(values, faults)
   if (faults.length > 0) throw new ConfigError(faults)

@@ -1,6 +1,7 @@
 import type { Task } from 'graphile-worker'
 import type { Config } from '../src/config.ts'
 import { mutator } from '../src/core/mutate.ts'
+import type { SecretBox } from '../src/core/secret-box.ts'
 import type { Ahead } from '../src/documenten/import/ahead.ts'
 import type { BatchParts } from '../src/documenten/import/prepare.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
@@ -25,10 +26,17 @@ import { removeKeys } from './remove-keys.ts'
 import { removeRelation } from './remove-relation.ts'
 import { replayMessages } from './replay-messages.ts'
 import { retention } from './retention.ts'
+import { rotateSigningKeys } from './rotate-signing-keys.ts'
 import { takeoverStep } from './takeover-step.ts'
 
 export type TaskParts = BatchParts &
-  Stores & { ahead?: Ahead; config: Config; services: Services; runner: ReturnType<typeof portionRunner> }
+  Stores & {
+    ahead?: Ahead
+    config: Config
+    box: SecretBox
+    services: Services
+    runner: ReturnType<typeof portionRunner>
+  }
 
 type Tasks = Record<Exclude<keyof GraphileWorker.Tasks, 'send-notificaties'>, Task>
 
@@ -52,6 +60,7 @@ export function taskList(parts: TaskParts): Tasks {
     'remove-abonnementen': removeAbonnementen(parts.database),
     'block-abonnementen': blockAbonnementen(parts),
     retention: retention(parts),
+    'rotate-signing-keys': rotateSigningKeys(parts, mutate),
     'takeover-step': takeoverStep(parts),
     'complete-relation': completeRelation(relations),
     'remove-relation': removeRelation(relations),
@@ -77,6 +86,7 @@ function underOrigins(tasks: Tasks): Tasks {
 export const PERIODIC: Periodic[] = [
   { task: 'retention', every: '1 day', from: `2000-01-01T${DAILY_AT}Z` },
   { task: 'remove-keys', every: '1 hour', from: '2000-01-01T00:00Z' },
+  { task: 'rotate-signing-keys', every: '1 hour', from: '2000-01-01T00:30Z' },
   { task: 'fold-counts', every: '1 minute', from: '2000-01-01T00:00Z' },
   { task: 'block-abonnementen', every: '1 minute', from: '2000-01-01T00:00Z' },
 ]

@@ -9,6 +9,7 @@ import { buildApp, type Parts } from '../src/app.ts'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
 import { openIssuerStore } from '../src/autorisaties/issuers/store.ts'
+import { openTokenEndpoint } from '../src/autorisaties/token-endpoint/endpoint.ts'
 import { openReplicaOf } from '../src/cli/run-api.ts'
 import { openCopy } from '../src/cli/run-worker.ts'
 import { openLiveSettings } from '../src/config/stored.ts'
@@ -91,6 +92,7 @@ export async function testApp(
   await prepareFilesystemStore(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
   const issuers = await openIssuerStore(database, config, log)
+  const tokenEndpoint = openTokenEndpoint({ database, config, credentials, box, log })
   const services = openServices(database, box, config, log)
   const replica = openReplicaOf(config, database, log)
   const parts: Parts = {
@@ -101,6 +103,7 @@ export async function testApp(
     ...openStores(config, log),
     credentials,
     issuers,
+    tokenEndpoint,
     box,
     services,
     log,
@@ -119,6 +122,7 @@ export async function testApp(
     await runner.close()
     await credentials.close()
     await issuers.close()
+    await tokenEndpoint?.close()
     await settings.close()
     await services.close()
     await replica?.close()

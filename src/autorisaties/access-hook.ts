@@ -12,6 +12,7 @@ import type { CredentialStore } from './credentials.ts'
 import { openFsc } from './fsc.ts'
 import type { IssuerStore } from './issuers/store.ts'
 import { authenticate, rememberTokens } from './token.ts'
+import type { TokenEndpoint } from './token-endpoint/endpoint.ts'
 
 /**
  * Puts the first gate on every route: a valid token, and the scope on at least one right of the application. Whether
@@ -20,8 +21,14 @@ import { authenticate, rememberTokens } from './token.ts'
  */
 export function registerAccess(
   app: FastifyInstance,
-  { config, credentials, issuers }: { config: Config; credentials: CredentialStore; issuers: IssuerStore },
+  parts: {
+    config: Config
+    credentials: CredentialStore
+    issuers: IssuerStore
+    tokenEndpoint?: TokenEndpoint | undefined
+  },
 ): void {
+  const { config, credentials, issuers, tokenEndpoint } = parts
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined)
       throw new Error(`route ${String(route.method)} ${route.url} declares no access`)
@@ -33,7 +40,15 @@ export function registerAccess(
   const refused = countAttempts()
   const proxies = blockList(config.trustProxy)
   const fsc = config.fsc && openFsc(config.fsc)
-  const judging = { config, credentials, issuers, attempts: countAttempts(), verified: rememberTokens(), proxies }
+  const judging = {
+    config,
+    credentials,
+    issuers,
+    tokenEndpoint,
+    attempts: countAttempts(),
+    verified: rememberTokens(),
+    proxies,
+  }
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
     if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404

@@ -13,6 +13,7 @@ import type { Credential, CredentialStore, Use } from './credentials.ts'
 import { ALGORITHMS } from './issuers/issuer.ts'
 import type { Issuer, IssuerStore } from './issuers/store.ts'
 import { type IssuerToken, requireUnexpired, thumbprintOf, UnknownKey, verifyIssuerToken } from './issuers/verify.ts'
+import type { TokenEndpoint } from './token-endpoint/endpoint.ts'
 
 // An unknown client costs the same signature check as a known one: the time tells nothing.
 const NOBODY = randomBytes(32).toString('hex')
@@ -33,6 +34,7 @@ export type Judging = {
   config: Config
   credentials: CredentialStore
   issuers: IssuerStore
+  tokenEndpoint: TokenEndpoint | undefined
   attempts: Attempts
   verified: Verified
   /** The addresses of TRUST_PROXY. */
@@ -111,20 +113,25 @@ async function authenticateByIssuer(
   token: string,
   { header: tokenHeader, payload }: Decoded,
   known: OfIssuer | undefined,
-  { credentials, issuers, verified, proxies }: Judging,
+  { credentials, issuers, tokenEndpoint, verified, proxies }: Judging,
 ): Promise<Actor> {
-  const issuer = await issuers.find(payload.iss as string)
+  const isOwn = payload.iss === tokenEndpoint?.issuer
+  const store = isOwn && tokenEndpoint ? tokenEndpoint : issuers
+  const issuer = await store.find(payload.iss as string)
   if (!issuer) throw forbidden('unknown-issuer', 'De token-uitgever (iss) is hier niet bekend.')
   const isKnown = known?.issuer === issuer
-  const said = isKnown ? known.said : await judgedBy(token, issuer, issuers)
+  const said = isKnown ? known.said : await judgedBy(token, issuer, store)
   requireUnexpired(said)
   if (said.boundTo !== undefined) requireCertificate(said.boundTo, request, proxies)
-  const credential = await credentials.findOfIssuer(issuer.id, said.clientId)
+  // We gave this token to the client id itself, so it may do what that may.
+  const credential = isOwn
+    ? await credentials.find(said.clientId)
+    : await credentials.findOfIssuer(issuer.id, said.clientId)
   if (!credential)
     throw forbidden('invalid-client-identifier', 'De client van het token hoort hier bij geen enkele applicatie.')
   if (!isKnown || known.credential !== credential)
     verified.set(token, { header: tokenHeader, payload, credential, issuer, said })
-  for (const use of credential.uses) credentials.used(use)
+  if (!isOwn) for (const use of credential.uses) credentials.used(use)
   const origin = { issuer: issuer.issuer, ...(said.organisation !== '' && { organisation: said.organisation }) }
   return toActor(said.clientId, credential, said, origin, request)
 }

@@ -15,6 +15,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   demo: () => import('./commands/demo.ts'),
   client: () => import('./commands/client.ts'),
   token: () => import('./commands/token.ts'),
+  'signing-key': () => import('./commands/signing-key.ts'),
   notifications: () => import('./commands/notifications.ts'),
   abonnement: () => import('./commands/abonnement.ts'),
   setup: () => import('./commands/setup.ts'),

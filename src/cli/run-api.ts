@@ -6,6 +6,7 @@ import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
 import { openIssuerStore } from '../autorisaties/issuers/store.ts'
 import { usableBox } from '../autorisaties/secret-key.ts'
+import { openTokenEndpoint } from '../autorisaties/token-endpoint/endpoint.ts'
 import { ensureBootstrapAdmin } from '../beheer/accounts/accounts.ts'
 import { openLiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
@@ -57,12 +58,26 @@ export async function runApi(
     opened.defer(credentials.close)
     const issuers = await openIssuerStore(database, config, log)
     opened.defer(issuers.close)
+    const tokenEndpoint = openTokenEndpoint({ database, config, credentials, box, log })
+    if (tokenEndpoint) opened.defer(tokenEndpoint.close)
     const services = openServices(database, box, config, log)
     opened.defer(services.close)
     const stores = await openStore(config, database, log)
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)
-    const parts: Parts = { config, settings, database, replica, ...stores, credentials, issuers, box, services, log }
+    const parts: Parts = {
+      config,
+      settings,
+      database,
+      replica,
+      ...stores,
+      credentials,
+      issuers,
+      tokenEndpoint,
+      box,
+      services,
+      log,
+    }
     const app = await buildApp(parts)
     opened.defer(() => app.close())
     const address = await app.listen({ host: config.host, port: config.port })

@@ -79,7 +79,17 @@ export async function runWorker(
     opened.defer(services.close)
     const runner = portionRunner({ config, database, box, store, log })
     opened.defer(runner.close)
-    const tasks = taskList({ config, database, ...stores, copyFiles: pool.copyFiles, ahead, services, runner, log })
+    const tasks = taskList({
+      config,
+      database,
+      box,
+      ...stores,
+      copyFiles: pool.copyFiles,
+      ahead,
+      services,
+      runner,
+      log,
+    })
     const mutate = mutator(database, { announces: () => !config.notificationsDisabled })
     const worker = await startWorker({
       databaseUrl: url,

@@ -6,6 +6,7 @@
 // - without a known browser: by account and address, and by account for all addresses together, which is far looser;
 // - a browser that signed in to this account before has a count of its own, which others cannot use up;
 // - codes: by account, since whoever gets to enter them knows the password. Again a known browser has its own;
+// - a client id at the token endpoint: by id and address;
 // - what somebody who is signed in enters to change his own password or codes: by account.
 // A name that nobody has is counted in the same way, so that waiting tells nothing.
 import { createHash } from 'node:crypto'
@@ -21,6 +22,8 @@ const BUDGETS = {
   code: { free: 5, first: 5, longest: 3600 },
   'browser-code': { free: 5, first: 5, longest: 900 },
   own: { free: 10, first: 5, longest: 3600 },
+  client: { free: 20, first: 5, longest: 900 },
+  'client-name': { free: 200, first: 1, longest: 30 },
 } as const
 
 /** One count, of an account or of a name that nobody has. */
@@ -41,6 +44,16 @@ export function codeCounters({ account, browser }: Omit<Who, 'network'>): Counte
 
 /** The count of what somebody who is signed in enters about himself. */
 export const ownCounters = (account: number): Counter[] => [counter('own', account)]
+
+/**
+ * The counts of a client id that shows a secret or an assertion. What can be found by trying also counts for all addresses together;
+ * a client with long secrets cannot be kept out from elsewhere.
+ */
+export function clientCounters(who: { clientId: string; network: string; isGuessable: boolean }): Counter[] {
+  const name = `client ${who.clientId.slice(0, 255)}`
+  const here = counter('client', name, who.network)
+  return who.isGuessable ? [here, counter('client-name', name)] : [here]
+}
 
 const counter = (kind: Counter['kind'], account: number | string, more: number | string = ''): Counter => ({
   kind,
@@ -93,7 +106,7 @@ export async function returnAttempt({ sql }: Sql, counters: Counter[]): Promise<
 /** After it went well: the count of this place starts anew, that of all places together loses this one attempt. */
 export async function attemptSucceeded({ sql }: Sql, counters: Counter[]): Promise<void> {
   for (const one of counters) {
-    if (one.kind === 'name') await returnAttempt({ sql }, [one])
+    if (one.kind === 'name' || one.kind === 'client-name') await returnAttempt({ sql }, [one])
     else await sql`delete from beheer_sign_in_attempt where sleutel = ${keyOf(one)}`
   }
 }

@@ -235,6 +235,25 @@ export interface ApplicatieClientAll {
   volgorde: number | null;
 }
 
+export interface ApplicatieClientKey {
+  /**
+   * The client id.
+   */
+  clientId: string;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Where its keys are.
+   */
+  jwksUrl: Generated<string>;
+  /**
+   * Its keys (a JWKS). Empty: they are at jwks_url.
+   */
+  keys: unknown | null;
+}
+
 export interface ApplicatieClientMore {
   /**
    * A further application.
@@ -651,7 +670,7 @@ export interface BeheerSignInAttempt {
    */
   aantal: number;
   /**
-   * Whose account; empty: a name that nobody has.
+   * Whose account; empty: a name that nobody has, or a client id.
    */
   accountId: number | null;
   /**
@@ -663,7 +682,7 @@ export interface BeheerSignInAttempt {
    */
   openAt: string;
   /**
-   * SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
+   * SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.
    */
   sleutel: Buffer;
 }
@@ -2200,6 +2219,45 @@ export interface NotificatieSettings {
    * True; keeps it to one row.
    */
   singleton: Generated<boolean>;
+}
+
+export interface OauthAssertion {
+  /**
+   * SHA-256 of the client id and the claim jti.
+   */
+  digest: Buffer;
+  /**
+   * When it expires. The row goes after that.
+   */
+  expiresAt: string;
+}
+
+export interface OauthSigningKey {
+  algorithm: string;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Its name: the thumbprint of the public key (RFC 7638).
+   */
+  kid: string;
+  /**
+   * The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
+   */
+  privateKey: Buffer;
+  /**
+   * The public key (a JWK).
+   */
+  publicKey: unknown;
+  /**
+   * When it goes: after the last token that it signed has run out. Empty: there is no newer one.
+   */
+  removeAt: string | null;
+  /**
+   * From when on it signs: others that check our tokens know it by then.
+   */
+  signsFrom: string;
 }
 
 export interface Objectinformatieobject {
@@ -4465,6 +4523,7 @@ export interface DB {
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
   applicatieClientAll: ApplicatieClientAll;
+  applicatieClientKey: ApplicatieClientKey;
   applicatieClientMore: ApplicatieClientMore;
   applicatieIssuerClient: ApplicatieIssuerClient;
   applicatieSecret: ApplicatieSecret;
@@ -4514,6 +4573,8 @@ export interface DB {
   notificatie: Notificatie;
   notificatieOverview: NotificatieOverview;
   notificatieSettings: NotificatieSettings;
+  oauthAssertion: OauthAssertion;
+  oauthSigningKey: OauthSigningKey;
   objectinformatieobject: Objectinformatieobject;
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;

@@ -154,8 +154,15 @@ t.test('periodic jobs come once a moment, whoever looks, and skipped moments are
     'fold-counts',
     'remove-keys',
     'retention',
+    'rotate-signing-keys',
   ])
-  t.strictSame(await queued(test), ['block-abonnementen', 'fold-counts', 'remove-keys', 'retention'])
+  t.strictSame(await queued(test), [
+    'block-abonnementen',
+    'fold-counts',
+    'remove-keys',
+    'retention',
+    'rotate-signing-keys',
+  ])
   t.match(await known(test), { 'fold-counts': 0, 'block-abonnementen': 0 })
 })
 

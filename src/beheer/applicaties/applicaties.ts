@@ -302,6 +302,8 @@ async function selectList(
 
 type Client = {
   clientId: string
+  /** Public keys, for the token endpoint. */
+  hasKeys: boolean
   secrets: {
     id: number
     createdAt: string
@@ -316,6 +318,7 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
   const rows = await app.reader.sql<
     {
       client_id: string
+      has_keys: boolean
       id: number | null
       geheim: Buffer
       created_at: string
@@ -323,20 +326,21 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
       last_signed_at: string | null
     }[]
   >`
-    select c.client_id, g.id, g.geheim, g.created_at, g.expires_at, g.last_signed_at
+    select c.client_id, exists (select from applicatie_client_key k where k.client_id = c.client_id) as has_keys, g.id, g.geheim, g.created_at, g.expires_at, g.last_signed_at
     from applicatie_client c
     left join applicatie_secret g on g.client_id = c.client_id and (g.expires_at is null or g.expires_at > now())
     where c.applicatie_id = ${applicatieId} order by c.volgorde, c.client_id, g.id`
   const clients = new Map<string, Client>()
   for (const {
     client_id: clientId,
+    has_keys: hasKeys,
     id,
     geheim,
     created_at: createdAt,
     expires_at: expiresAt,
     last_signed_at: lastSignedAt,
   } of rows) {
-    const client = clients.get(clientId) ?? { clientId, secrets: [] }
+    const client = clients.get(clientId) ?? { clientId, hasKeys, secrets: [] }
     clients.set(clientId, client)
     if (id !== null)
       client.secrets.push({ id, createdAt, expiresAt, lastSignedAt, staat: stateOf(app, geheim, clientId) })

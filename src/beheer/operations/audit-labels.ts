@@ -56,6 +56,7 @@ const VERBS: Record<string, string> = words({
 const OBJECTS: Record<string, string> = words({
   'abonnement-ondertekening': 'Ondertekening van een abonnement',
   applicatieclient: 'Client van een token-uitgever',
+  applicatiesleutel: 'Openbare sleutel van een client',
   codes: 'Eenmalige codes',
   'token-uitgever': 'Token-uitgever',
   'import-bestand': 'Bestand van een import',

@@ -39,6 +39,7 @@ const JOB_WORDS: Record<keyof GraphileWorker.Tasks, string> = words({
   'remove-bytes': 'Opgeslagen bytes verwijderen',
   'fold-counts': 'Aantallen van lijsten bijwerken',
   'remove-keys': 'Verlopen sleutels van aanvragen opruimen',
+  'rotate-signing-keys': 'Sleutels van het token-endpoint vervangen',
   'complete-relation': 'Verwijzing bij een andere dienst afmaken',
   'remove-relation': 'Verwijzing bij een andere dienst verwijderen',
   'replay-messages': 'Berichten opnieuw klaarzetten voor een abonnement',

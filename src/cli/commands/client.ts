@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { listClients, revokeSecret, rotateSecret } from '../../autorisaties/client-secrets.ts'
 import { createClient } from '../../autorisaties/clients.ts'
+import { saveClientKeys } from '../../autorisaties/token-endpoint/client-keys.ts'
 import { systemActor } from '../../core/access.ts'
 import { mutator } from '../../core/mutate.ts'
 import { generateSecret, isShort } from '../../core/secret-box.ts'
@@ -93,6 +94,30 @@ export function addTo(program: Command): void {
       print(options, { clientId: options.id, revoked }, `Client ${options.id} lost ${revoked} secret(s).`)
     })
   client
+    .command('key')
+    .description('give a client public keys, with which it signs for the token endpoint in place of a secret')
+    .requiredOption('--id <id>', 'client id')
+    .option('--jwks-stdin', 'read a key (JWK) or a set of keys (JWKS) from standard input')
+    .option('--jwks-url <url>', 'address of its set of keys')
+    .option('--remove', 'take its keys away')
+    .option('--json', 'print JSON')
+    .action(
+      async (options: { id: string; jwksStdin?: boolean; jwksUrl?: string; remove?: boolean; json?: boolean }) => {
+        if ([options.jwksStdin, options.jwksUrl, options.remove].filter(Boolean).length !== 1)
+          throw new UsageError('give one of --jwks-stdin, --jwks-url and --remove')
+        const input = options.jwksUrl
+          ? { jwksUrl: options.jwksUrl }
+          : options.jwksStdin
+            ? { jwks: parsed(await readSecret()) }
+            : undefined
+        const changed = await withDatabase((database, config) =>
+          mutator(database)(systemActor('client key', ownAddress(config)), (m) => saveClientKeys(m, options.id, input)),
+        )
+        const text = options.remove ? 'has no keys' : 'has these keys'
+        print(options, { clientId: options.id, changed }, `Client ${options.id} ${text}.`)
+      },
+    )
+  client
     .command('list')
     .description('the clients, their rights and how many secrets they have')
     .option('--json', 'print JSON')
@@ -108,4 +133,12 @@ export function addTo(program: Command): void {
         `${clientId}\t${label}\t${heeftAlleAutorisaties ? 'all rights' : `${aantalAutorisaties} rights`}\t${geheimen.length} secrets`
       print(options, clients, clients.map(line).join('\n') || 'There are no clients.')
     })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError('standard input holds no JSON')
+  }
 }

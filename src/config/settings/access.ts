@@ -215,6 +215,18 @@ export const ACCESS = {
       }),
     ),
   }),
+  tokenEndpoint: Type.Enum(['off', 'EdDSA', 'ES256'], {
+    env: 'TOKEN_ENDPOINT',
+    default: 'off',
+    description: 'gives tokens to clients at POST /oauth/token, signed with this algorithm; needs PUBLIC_URL',
+  }),
+  tokenKeyDays: Type.Integer({
+    env: 'TOKEN_KEY_DAYS',
+    default: 30,
+    minimum: 1,
+    maximum: 366,
+    description: 'days after which the token endpoint gets a new key to sign with',
+  }),
   tokenKeysKeptHours: Type.Integer({
     env: 'TOKEN_KEYS_KEPT_HOURS',
     default: 24,

@@ -479,6 +479,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/beheer/sign-in.test.ts'],
   },
   {
+    what: 'secrets tried at the token endpoint have to wait',
+    file: 'src/core/sign-in-attempts.ts',
+    search: '  client: { free: 20, first: 5, longest: 900 },',
+    replace: '  client: { free: 1_000_000, first: 5, longest: 900 },',
+    tests: ['test/autorisaties/token-endpoint.test.ts'],
+  },
+  {
+    what: 'an assertion is taken once at the token endpoint',
+    file: 'src/autorisaties/token-endpoint/endpoint.ts',
+    search: 'if (used.count === 0)',
+    replace: 'if (used.count < 0)',
+    tests: ['test/autorisaties/token-endpoint.test.ts'],
+  },
+  {
     what: 'a BSN in the path of a request stays out of the log',
     file: 'src/app.ts',
     search: "path: withoutNumbers((request.url.split('?', 1)[0] ?? '').slice(0, 500)),",

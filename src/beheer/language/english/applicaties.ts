@@ -118,6 +118,9 @@ export const applicaties: Record<string, string> = {
   'naar haar rechten': 'according to its rights',
   'Wat mag deze client?': 'What may this client do?',
   'Client-ids en geheimen': 'Client IDs and secrets',
+  'eigen sleutel': 'own key',
+  'Deze client-id haalt tokens bij deze dienst met een eigen sleutel, zonder geheim.':
+    'This client ID gets tokens from this service with a key of its own, without a secret.',
   'geen geldig geheim': 'no valid secret',
   'Verzoeken met deze client-id worden geweigerd.': 'Requests with this client ID are refused.',
   'Geheimen van {1}': 'Secrets of {1}',

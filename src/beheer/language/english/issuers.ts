@@ -87,6 +87,7 @@ export const issuers: Record<string, string> = {
   'Tokens van client {1} worden nu aangenomen.': 'Tokens of client {1} are taken now.',
   'Tokens van client {1} worden niet meer aangenomen.': 'Tokens of client {1} are not taken any more.',
   'Client van een token-uitgever': 'Client of a token issuer',
+  'Openbare sleutel van een client': 'Public key of a client',
   'De token-uitgever is opgeslagen.': 'The token issuer is saved.',
   'De token-uitgever ‘{1}’ is verwijderd.': 'The token issuer ‘{1}’ is deleted.',
   'Deze token-uitgever bestaat niet (meer).': 'This token issuer does not exist (any more).',

@@ -280,6 +280,7 @@ export const operations: Record<string, string> = {
   'Opgeslagen bytes verwijderen': 'Delete stored bytes',
   'Aantallen van lijsten bijwerken': 'Update the counts of lists',
   'Verlopen sleutels van aanvragen opruimen': 'Remove the keys of requests whose term is over',
+  'Sleutels van het token-endpoint vervangen': 'Replace keys of the token endpoint',
   'Verwijzing bij een andere dienst afmaken': 'Complete a reference at another service',
   'Verwijzing bij een andere dienst verwijderen': 'Delete a reference at another service',
   'Berichten opnieuw klaarzetten voor een abonnement': 'Prepare messages again for a subscription',

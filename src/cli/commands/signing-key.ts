@@ -1,0 +1,29 @@
+// signing-key: what our token endpoint signs with.
+import type { Command } from 'commander'
+import { rotateSigningKey } from '../../autorisaties/token-endpoint/signing-keys.ts'
+import { systemActor } from '../../core/access.ts'
+import { mutator } from '../../core/mutate.ts'
+import { ownAddress } from '../../http/links.ts'
+import { databaseBox, withDatabase } from '../database.ts'
+import { print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+export function addTo(program: Command): void {
+  const signingKey = program.command('signing-key').description('what the token endpoint signs with')
+  signingKey
+    .command('rotate')
+    .description('make a new key; tokens that older ones signed stay good until they end')
+    .option('--at-once', 'remove all older keys now: tokens that they signed are refused within seconds', false)
+    .option('--json', 'print JSON')
+    .action(async (options: { atOnce: boolean; json?: boolean }) => {
+      const kid = await withDatabase(async (database, config) => {
+        const { tokenEndpoint } = config
+        if (tokenEndpoint === 'off') throw new UsageError('TOKEN_ENDPOINT is off')
+        const box = await databaseBox(database, config, false)
+        return mutator(database)(systemActor('signing-key rotate', ownAddress(config)), (m) =>
+          rotateSigningKey(m, box, tokenEndpoint, options),
+        )
+      })
+      print(options, { kid }, `The token endpoint has a new key: ${kid}`)
+    })
+}
