@@ -97,7 +97,7 @@ t.test('another SECRET_KEY is said at the start, fails /readyz, and changes noth
   const listening = () => sql`
     select from pg_stat_activity where datname = current_database() and application_name = 'zaakstroom listen'`
   await until('no connection but those of the first process', async () => {
-    return (await others()).length === 0 && (await listening()).length === 2
+    return (await others()).length === 0 && (await listening()).length === 3
   })
 
   t.equal((await get(first.address, CATALOGUSSEN)).status, 200)
