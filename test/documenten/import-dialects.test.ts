@@ -70,13 +70,14 @@ t.test('cells and rows as spreadsheets save them become documents', async (t) =>
   const short = COLUMN_NAMES.map((column) => good({ titel: 'kort' })[column] ?? '')
     .join(';')
     .replace(/;+$/, '')
-  const { status } = await bothOf(Buffer.from(`${file}${';'.repeat(26)}\r\n\r\n${short}\r\n;;;\r\n`))
+  const { status, report } = await bothOf(Buffer.from(`${file}${';'.repeat(26)}\r\n\r\n${short}\r\n;;;\r\n`))
   t.match(status, { total: 4, emptyRows: 3, processedSuccessfully: 3, processedInvalid: 1, status: 'finished' })
   const { body } = await call('GET', `${DOCUMENTEN}?creatiedatum__gte=2024-05-01&ordering=titel`)
   const made = new Map(body.results.map((row: { titel: string }) => [row.titel, row]))
   const day = { creatiedatum: '2024-05-01', indicatieGebruiksrecht: false }
   t.match(made.get('ONWAAR'), day)
   t.match(made.get('0'), { ...day, ontvangstdatum: '2024-05-02' })
+  t.match(report.payload, /creatiedatum: Schrijf het jaar met vier cijfers/)
 })
 
 t.test('a report is written as the file was', async (t) => {

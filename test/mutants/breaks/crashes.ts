@@ -145,13 +145,6 @@ export const CRASHES: Mutant[] = [
     tests: ['test/documenten/import-queue.test.ts'],
   },
   {
-    what: 'an import that waits is not opened while another is open',
-    file: 'src/documenten/import/progress.ts',
-    search: "and not exists (select from import where status in ('pending', 'active'))\n    returning",
-    replace: 'returning',
-    tests: ['test/documenten/import-queue.test.ts'],
-  },
-  {
     what: 'a batch that kills workers goes on row by row',
     file: 'src/documenten/import/batch.ts',
     search: 'if (crashes >= CRASHES_OF_BATCH) {',
