@@ -34,6 +34,8 @@ function turn(value: unknown): unknown {
     if (key === 'type' && Array.isArray(one)) {
       result.type = one.find((type) => type !== 'null')
       result.nullable = true
+    } else if (key === 'additionalProperties' && one === true) {
+      // It is the default, and the MicroProfile generator of Java gives a nullable object that says it an empty initialiser.
     } else if (key === 'const') result.enum = [one]
     else if (key === 'contentEncoding') result.format = one === 'base64' ? 'byte' : undefined
     else result[key] = DATA.has(key) ? one : turn(one)
