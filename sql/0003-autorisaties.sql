@@ -157,6 +157,7 @@ create table oauth_signing_key (
 );
 comment on table oauth_signing_key is 'Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.';
 comment on column oauth_signing_key.kid is 'Its name: the thumbprint of the public key (RFC 7638).';
+comment on column oauth_signing_key.algorithm is 'What it signs with: TOKEN_ENDPOINT at the time.';
 comment on column oauth_signing_key.public_key is 'The public key (a JWK).';
 comment on column oauth_signing_key.private_key is 'The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).';
 comment on column oauth_signing_key.signs_from is 'From when on it signs: others that check our tokens know it by then.';

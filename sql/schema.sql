@@ -975,7 +975,7 @@ CREATE INDEX oauth_assertion_expires_at_idx ON oauth_assertion USING btree (expi
 
 -- Keys that our token endpoint signs with, or did. All are published; the newest that may sign does.
 create table oauth_signing_key (
-  algorithm text not null,
+  algorithm text not null, -- What it signs with: TOKEN_ENDPOINT at the time.
   created_at timestamp with time zone not null default now(), -- When it was made.
   kid text not null, -- Its name: the thumbprint of the public key (RFC 7638).
   private_key bytea not null, -- The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).

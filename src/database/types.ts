@@ -2233,6 +2233,9 @@ export interface OauthAssertion {
 }
 
 export interface OauthSigningKey {
+  /**
+   * What it signs with: TOKEN_ENDPOINT at the time.
+   */
   algorithm: string;
   /**
    * When it was made.
