@@ -58,6 +58,13 @@ export const endKey = (sql: Sql, applicatieUuid: string, key: string, isDone: bo
     ? sql`update idempotency_key set status = 200 where applicatie_uuid = ${applicatieUuid} and key = ${key} and status is null`
     : sql`delete from idempotency_key where applicatie_uuid = ${applicatieUuid} and key = ${key} and status is null`
 
+/**
+ * Whether a refusal may come of it that the request was done before. Who lost its rights meanwhile sees nothing of what it made:
+ * what a GET refuses is not answered again either.
+ */
+export const mayComeOfRepetition = ({ status, isOfState }: Problem): boolean =>
+  status < 500 && (status !== 403 || isOfState)
+
 /** Thrown when the same request was refused before: with the body of that answer. */
 export class RefusedBefore extends Error {
   readonly status: number

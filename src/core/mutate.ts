@@ -17,7 +17,7 @@ import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import type { Actor, Component } from './actor.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
-import { claimKey, endKey, findKept, isKnownKey, keyOf } from './idempotency.ts'
+import { claimKey, endKey, findKept, isKnownKey, keyOf, mayComeOfRepetition } from './idempotency.ts'
 import { requireJudged } from './precondition.ts'
 import { toProblem } from './problem.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
@@ -112,7 +112,7 @@ export function mutator(
  */
 async function keptAnswer<T>({ sql }: Database, actor: Actor, error: unknown): Promise<{ answer: T } | undefined> {
   const key = keyOf(actor)
-  if (!key || isConflict(error) || !(isKnownKey(error) || toProblem(error).status < 500)) return undefined
+  if (!key || isConflict(error) || !(isKnownKey(error) || mayComeOfRepetition(toProblem(error)))) return undefined
   return (await findKept(sql, actor, key)) as { answer: T } | undefined
 }
 

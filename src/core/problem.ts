@@ -18,6 +18,8 @@ export class Problem extends Error {
   detail: string
   invalidParams: InvalidParam[] | undefined
   headers: Record<string, string>
+  /** A 403 that the caller's rights alone do not explain. */
+  isOfState: boolean
 
   constructor(
     status: number,
@@ -26,6 +28,7 @@ export class Problem extends Error {
       detail?: string
       invalidParams?: InvalidParam[]
       headers?: Record<string, string>
+      isOfState?: boolean
     } = {},
   ) {
     const kind = KINDS[status] ?? KINDS[500]
@@ -35,6 +38,7 @@ export class Problem extends Error {
     this.detail = options.detail ?? kind.title
     this.invalidParams = options.invalidParams
     this.headers = options.headers ?? {}
+    this.isOfState = options.isOfState ?? false
   }
 }
 
@@ -83,6 +87,11 @@ export function throwFaults(faults: InvalidParam[]): void {
 /** 403, with the code of the standard when it is about the token. */
 export function forbidden(code?: ProblemCode, detail?: string): Problem {
   return new Problem(403, { ...(code && { code }), ...(detail && { detail }) })
+}
+
+/** 403 since things are as they are now, also for who had the right before. @param detail Dutch, for people */
+export function forbiddenNow(detail: string): Problem {
+  return new Problem(403, { detail, isOfState: true })
 }
 
 /** 404, also for what the one who asks may not know of. @param detail Dutch, for people; else that of the status */

@@ -2,7 +2,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseItem } from 'structured-headers'
 import type { Config } from '../config.ts'
-import { findKept, fingerprintOf, keepRefusal, keyOf, RefusedBefore, underWay } from '../core/idempotency.ts'
+import {
+  findKept,
+  fingerprintOf,
+  keepRefusal,
+  keyOf,
+  mayComeOfRepetition,
+  RefusedBefore,
+  underWay,
+} from '../core/idempotency.ts'
 import { invalid, loggedProblem, Problem, sendBody, sendProblem } from '../core/problem.ts'
 import type { RequestKey } from '../core/request-key.ts'
 import type { Database } from '../database/database.ts'
@@ -100,7 +108,8 @@ export async function sendFailure(
   const { problem, headers, body } = loggedProblem(request, error)
   if (problem.status < 500 && !key.isReplayed) {
     try {
-      const kept = problem.status === 422 ? undefined : await findKept(sql, request.actor, key)
+      const isOurs = problem.status !== 422 && mayComeOfRepetition(problem)
+      const kept = isOurs ? await findKept(sql, request.actor, key) : undefined
       if (kept) return sendFirst(request, reply, kept.answer)
       await keepRefusal(sql, request.actor, problem.status, body)
     } catch (instead) {

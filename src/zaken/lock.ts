@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Actor } from '../core/actor.ts'
 import type { Mutation } from '../core/mutate.ts'
-import { forbidden, type InvalidParam, invalid, notFound, onObject } from '../core/problem.ts'
+import { forbiddenNow, type InvalidParam, invalid, notFound, onObject } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { resolveLink } from '../http/links.ts'
 import { GEFORCEERD, mayDo, requireMay, type Scopes } from './rights.ts'
@@ -61,7 +61,7 @@ export async function zaakForChange(m: Mutation, url: string, scopes: Scopes, na
 /** zrc-007: a closed case is changed only by who may force it. @throws Problem 403 */
 export function requireOpenZaak(zaak: ZaakCore, actor: Actor): void {
   if (zaak.einddatum !== null && !mayDo(actor, GEFORCEERD, zaak))
-    throw forbidden(undefined, 'De zaak is afgesloten; wijzigen vraagt het recht zaken.geforceerd-bijwerken.')
+    throw forbiddenNow('De zaak is afgesloten; wijzigen vraagt het recht zaken.geforceerd-bijwerken.')
 }
 
 /** What hangs on an archived case stays as it is, whoever asks. */

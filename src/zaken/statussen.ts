@@ -7,7 +7,7 @@ import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import { isLastStatustype } from '../catalogi/type-relations.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Mutation } from '../core/mutate.ts'
-import { fault, forbidden, type InvalidParam, invalid, onObject, throwFaults } from '../core/problem.ts'
+import { fault, forbiddenNow, type InvalidParam, invalid, onObject, throwFaults } from '../core/problem.ts'
 import { rowOf } from '../database/driver-values.ts'
 import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
@@ -237,9 +237,9 @@ async function judgePosition(m: Mutation, zaak: ZaakCore, { id, remote }: TypeOf
 /** Who may make a case may give it its first status; more, and opening again, are rights of their own. */
 function requireMayAdd(m: Mutation, zaak: ZaakCore, eerder: boolean): void {
   if (mayDo(m.actor, HEROPENEN, zaak)) return
-  if (zaak.einddatum !== null) throw forbidden(undefined, 'De zaak is afgesloten; heropenen vraagt een eigen recht.')
+  if (zaak.einddatum !== null) throw forbiddenNow('De zaak is afgesloten; heropenen vraagt een eigen recht.')
   if (eerder && !mayDo(m.actor, STATUSSEN_TOEVOEGEN, zaak))
-    throw forbidden(undefined, 'De zaak heeft al een status; een volgende vraagt een eigen recht.')
+    throw forbiddenNow('De zaak heeft al een status; een volgende vraagt een eigen recht.')
 }
 
 async function findSetter(m: Mutation, url: string, zaak: ZaakCore, faults: InvalidParam[]): Promise<number | null> {

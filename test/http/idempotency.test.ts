@@ -5,11 +5,12 @@ import { OutcomeUnknown } from '../../src/database/database.ts'
 import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
 import { base64, EIO, form, newDocument } from '../documenten/documenten.ts'
 import { givenOtherServer } from '../other-server.ts'
+import { until } from '../until.ts'
 import { CRS, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 
 const test = await testApp(t)
 const { sql } = test.database
-const zaaktype = await givenZaaktype(test)
+const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'] })
 const post = (key: string, body: unknown, as?: string, path = `${ZAKEN}/zaken`) =>
   test.call('POST', path, body, { ...(as && { as }), headers: { ...CRS.headers, 'idempotency-key': key } })
 const count = async (table: string) => (await sql.unsafe(`select count(*)::int as n from ${table}`))[0]!.n as number
@@ -46,10 +47,30 @@ t.test('another request with a known key is refused, and keys belong to an appli
   t.equal((await post('drie', zaakBody(zaaktype))).status, 201)
   const other = await post('drie', zaakBody(zaaktype, { omschrijving: 'anders' }))
   t.same([other.status, other.body.code], [422, 'idempotency-key-reused'])
-  const rights = [{ component: 'zrc', scopes: ['zaken.aanmaken'], typeUuid: uuidOf(zaaktype), max: 'zeer_geheim' }]
+  const rights = [
+    { component: 'zrc', scopes: ['zaken.aanmaken', 'zaken.lezen'], typeUuid: uuidOf(zaaktype), max: 'zeer_geheim' },
+  ]
   const client = await givenClient(test, 'een-ander', rights)
   const made = await post('drie', zaakBody(zaaktype), client)
   t.same([made.status, made.headers['idempotency-replayed']], [201, undefined])
+  // That a case has its first status, or is closed, is refused to this client; but not to who did it.
+  const [begin] = (await test.call('GET', zaaktype)).body.statustypen
+  const status = { zaak: made.body.url, statustype: begin, datumStatusGezet: '2024-05-01T10:00:00Z' }
+  const set = await post('status', status, client, `${ZAKEN}/statussen`)
+  t.equal(set.status, 201, set.text)
+  const again = await post('status', status, client, `${ZAKEN}/statussen`)
+  t.same([again.status, again.headers['idempotency-replayed'], again.body.url], [201, 'true', set.body.url])
+  t.equal((await post('anders', status, client, `${ZAKEN}/statussen`)).status, 403)
+  // Its rights are taken: what a GET refuses is not answered again either.
+  const elsewhere = await givenZaaktype(test)
+  await sql`update autorisatie set type_uuid = ${uuidOf(elsewhere)}
+    where applicatie_id = (select applicatie_id from applicatie_client where client_id = 'een-ander')`
+  await until(
+    'the lost right',
+    async () => (await test.call('GET', made.body.url, undefined, { ...CRS, as: client })).status === 403,
+  )
+  const refused = await post('drie', zaakBody(zaaktype), client)
+  t.same([refused.status, refused.headers['idempotency-replayed'], refused.body.uuid], [403, undefined, undefined])
 })
 
 t.test('requests with one key at the same time are done once', async (t) => {

@@ -232,8 +232,8 @@ export const RIGHTS: Mutant[] = [
   {
     what: 'scope: a closed case is changed by zaak_bijwerken only with heropenen',
     file: 'src/zaken/statussen.ts',
-    search: 'if (zaak.einddatum !== null) throw forbidden(',
-    replace: 'if (Math.random() > 2) throw forbidden(',
+    search: 'if (zaak.einddatum !== null) throw forbiddenNow(',
+    replace: 'if (Math.random() > 2) throw forbiddenNow(',
     tests: ['test/composite-rights.test.ts'],
   },
   {

@@ -577,6 +577,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/content.test.ts'],
   },
   {
+    what: 'who lost its rights gets no first answer again',
+    file: 'src/core/idempotency.ts',
+    search: '(status !== 403 || isOfState)',
+    replace: 'isOfState !== undefined',
+    tests: ['test/http/idempotency.test.ts'],
+  },
+  {
+    what: 'a refusal that comes of the state leads to the first answer',
+    file: 'src/core/idempotency.ts',
+    search: '(status !== 403 || isOfState)',
+    replace: 'status !== 403',
+    tests: ['test/http/idempotency.test.ts'],
+  },
+  {
     what: 'a key belongs to one request',
     file: 'src/core/idempotency.ts',
     search: 'if (!kept.fits)',

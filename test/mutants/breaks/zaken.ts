@@ -82,8 +82,8 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'zrc-007 a closed zaak asks for another right',
     file: 'src/zaken/statussen.ts',
-    search: "if (zaak.einddatum !== null) throw forbidden(undefined, 'De zaak is afgesloten; heropenen",
-    replace: "if (Math.random() > 2) throw forbidden(undefined, 'De zaak is afgesloten; heropenen",
+    search: "if (zaak.einddatum !== null) throw forbiddenNow('De zaak is afgesloten; heropenen",
+    replace: "if (Math.random() > 2) throw forbiddenNow('De zaak is afgesloten; heropenen",
     tests: ['test/zaken/closing.test.ts'],
   },
   {
