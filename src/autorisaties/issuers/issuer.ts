@@ -63,7 +63,8 @@ export const ISSUER_DEFAULTS = {
   requiresCertificate: false,
 }
 
-const COLUMNS = [
+/** What an issuer is told by. */
+export const ISSUER_COLUMNS = [
   'label',
   'issuer',
   'discoveryUrl',
@@ -98,10 +99,10 @@ export async function saveIssuer(
   const known = await m.trx
     .selectFrom('tokenIssuer')
     .where(uuid === undefined ? 'issuer' : 'uuid', '=', uuid ?? input.issuer)
-    .select(['uuid', ...COLUMNS])
+    .select(['uuid', ...ISSUER_COLUMNS])
     .forUpdate()
     .executeTakeFirst()
-  if (known && COLUMNS.every((name) => isDeepStrictEqual(known[name], values[name])))
+  if (known && ISSUER_COLUMNS.every((name) => isDeepStrictEqual(known[name], values[name])))
     return { uuid: known.uuid, isChanged: false }
   const row = { ...values, fixedKeys: json(values.fixedKeys) }
   const saved = known

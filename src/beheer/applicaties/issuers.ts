@@ -7,6 +7,7 @@ import {
   ALGORITHMS,
   type Algorithm,
   deleteIssuer,
+  ISSUER_COLUMNS,
   ISSUER_DEFAULTS,
   type IssuerInput,
   saveIssuer,
@@ -246,22 +247,7 @@ function toFields(row: Shown): Record<string, unknown> {
   }
 }
 
-const SHOWN = [
-  'label',
-  'issuer',
-  'discoveryUrl',
-  'jwksUrl',
-  'audiences',
-  'algorithms',
-  'clientClaims',
-  'userClaims',
-  'userNameClaims',
-  'organisationClaim',
-  'maxLifetimeSeconds',
-  'leewaySeconds',
-  'requiredScopes',
-  'requiresCertificate',
-] as const
+const SHOWN = ISSUER_COLUMNS.filter((name) => name !== 'fixedKeys')
 
 /** For the audit log: all that it is, with the keys as whether there are any. */
 const toAudit = (issuer: IssuerInput | IssuerRow): Record<string, unknown> => ({
