@@ -1,7 +1,7 @@
 // Import labels: what an import, and a dry run, look like on the pages.
 
+import { canContinue, GEANNULEERD } from '../../documenten/import/control.ts'
 import type { Concept } from '../../documenten/import/draft.ts'
-import { canContinue, GEANNULEERD } from '../../documenten/import/index.ts'
 import type { ImportRow } from '../../documenten/import/rows.ts'
 import type { StreamState } from '../frame/event-stream.ts'
 import { formatDuration, formatNumber } from '../frame/format.ts'

@@ -4,17 +4,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { notFound } from '../../core/problem.ts'
 import { placeOf } from '../../documenten/import/columns.ts'
-import { dialectOf } from '../../documenten/import/dialect.ts'
-import { createDraftOfRest, listConcepten, requestDryRun } from '../../documenten/import/draft.ts'
 import {
   canContinue,
   cancelImport,
   continueImport,
   deleteImport,
-  hasReport,
   pauseImport,
-  sendReport,
-} from '../../documenten/import/index.ts'
+} from '../../documenten/import/control.ts'
+import { dialectOf } from '../../documenten/import/dialect.ts'
+import { createDraftOfRest, listConcepten, requestDryRun } from '../../documenten/import/draft.ts'
+import { hasReport, sendReport } from '../../documenten/import/index.ts'
 import { sharedReason } from '../../documenten/import/judge.ts'
 import { ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
