@@ -1,7 +1,10 @@
 // Workbooks of Excel in the pages: the rows that a CSV would have, a report as CSV, and bounds on what one costs.
 // In a process of its own, because it measures memory.
+import { Readable } from 'node:stream'
 import t from 'tap'
+import { systemActor } from '../../src/core/access.ts'
 import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
+import { createDraft } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype } from '../app.ts'
 import { type CsvRow, DOCUMENTEN, givenFile, goodRow, readReport } from '../documenten/importing.ts'
 import { type Cell, repeated, SHEET, SHEET_END, STRINGS, workbook } from '../documenten/workbook.ts'
@@ -144,4 +147,26 @@ t.test('workbooks that are made to be large are refused, in bounded memory and t
   const [left] = await test.database
     .sql`select count(*)::int as count from import_draft_row r join import_draft d on d.id = r.draft_id where d.totaal = 0`
   t.equal(left!.count, 0)
+})
+
+t.test('one workbook is read at a time and one waits; a third is asked to come again', async (t) => {
+  const file = await workbook([[...COLUMN_NAMES], rowOf()])
+  const half = Math.floor(file.length / 2)
+  const gate = Promise.withResolvers<void>()
+  async function* bytes() {
+    yield file.subarray(0, half)
+    await gate.promise
+    yield file.subarray(half)
+  }
+  const drafts = [1, 2, 3].map(() =>
+    test.app.mutate(systemActor('test', BASE), async (m) => {
+      m.unrecorded('a test')
+      return createDraft(m, Readable.from(bytes()), { bestandsnaam: 'a.xlsx', baseUrl: BASE, createdBy: 'test' })
+    }),
+  )
+  const first = await Promise.race(drafts).catch((error) => error)
+  t.match(first, { status: 503, headers: { 'retry-after': '30' } })
+  gate.resolve()
+  const ends = await Promise.allSettled(drafts)
+  t.same(ends.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected'])
 })

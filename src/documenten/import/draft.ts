@@ -8,6 +8,7 @@ import { notFound, Problem } from '../../core/problem.ts'
 import type { Db, ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
+import { inTurn } from '../../lib/in-turn.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { activateImport, copyInto, createImport, importFault, queueImport, waitForClient } from './control.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
@@ -37,30 +38,41 @@ export async function createDraft(
       yield chunk as Buffer
     }
   }
-  const { kop, regels, dialect } = await readUpload(counted(), values.bestandsnaam, charset)
-  const { id, uuid } = await m.trx
-    .insertInto('importDraft')
-    .values({
-      ...values,
-      kop: sql`${JSON.stringify(kop)}::text::json`,
-      dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
-    })
-    .returning(['id', 'uuid'])
-    .executeTakeFirstOrThrow()
-  const lines = copyLines(id, regels)
-  await copyInto(m, 'import_draft_row', lines)
-  if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
-  await m.trx
-    .updateTable('importDraft')
-    .set({ omvang, totaal: lines.aantal, emptyRows: lines.leeg })
-    .where('id', '=', id)
-    .execute()
-  return { uuid, totaal: lines.aantal, omvang }
+  const { is, bytes: all } = await looksLikeExcel(counted())
+  const store = async () => {
+    const { kop, regels, dialect } = await readUpload(is, all, values.bestandsnaam, charset)
+    const { id, uuid } = await m.trx
+      .insertInto('importDraft')
+      .values({
+        ...values,
+        kop: sql`${JSON.stringify(kop)}::text::json`,
+        dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
+      })
+      .returning(['id', 'uuid'])
+      .executeTakeFirstOrThrow()
+    const lines = copyLines(id, regels)
+    await copyInto(m, 'import_draft_row', lines)
+    if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
+    await m.trx
+      .updateTable('importDraft')
+      .set({ omvang, totaal: lines.aantal, emptyRows: lines.leeg })
+      .where('id', '=', id)
+      .execute()
+    return { uuid, totaal: lines.aantal, omvang }
+  }
+  return is === 'xlsx' ? workbooks(store) : store()
 }
 
+/** A workbook is taken in whole, and opened by a thread of hundreds of megabytes: one at once, whoever sends it, and one that waits. */
+const workbooks = inTurn(1, 1, () => new Problem(503, { headers: { 'retry-after': '30' } }))
+
 /** A workbook is known by its first bytes, NDJSON by its name. */
-async function readUpload(upload: AsyncIterable<Uint8Array>, bestandsnaam: string, charset?: string) {
-  const { is, bytes } = await looksLikeExcel(upload)
+function readUpload(
+  is: 'xlsx' | 'old' | 'other',
+  bytes: AsyncIterable<Buffer>,
+  bestandsnaam: string,
+  charset?: string,
+) {
   if (is === 'xlsx') return readImportXlsx(bytes)
   if (is === 'old')
     throw new CsvError('parse_error', 'Dit is een Excel-bestand van voor 2007 (.xls), of een met een wachtwoord.')
