@@ -76,16 +76,47 @@ comment on column audit.nieuw is 'The object after the change.';
 comment on column audit.request_id is 'Header X-Request-ID of the request, or the id that it was given.';
 comment on column audit.origin is 'Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.';
 
--- A value that was encrypted with SECRET_KEY when this database was first used, so that a start with another key is noticed
--- before clients are refused for it. Filled by the first process that starts.
+-- The keys that something in this database was sealed with, each with a value that tells whether a process has the right one, and the
+-- processes that run: a new key seals when all of them have it, and an old one is retired when none of them seals with it.
 
-create table secret_key_check (
-  singleton boolean not null default true constraint secret_key_check_pkey primary key constraint secret_key_check_singleton check (singleton),
-  sealed bytea not null
+create table data_key (
+  id text constraint data_key_pkey primary key,
+  sealed bytea not null,
+  created_at timestamptz not null default now(), retired_at timestamptz
 );
-comment on table secret_key_check is 'Tells whether SECRET_KEY is the key with which this database was written.';
-comment on column secret_key_check.singleton is 'True: there is one row.';
-comment on column secret_key_check.sealed is 'A known text, encrypted with SECRET_KEY.';
+comment on table data_key is 'Keys that this database was written with.';
+comment on column data_key.id is 'Its name in DATA_KEYS; secret-key: SECRET_KEY.';
+comment on column data_key.sealed is 'A known text, sealed with it.';
+comment on column data_key.created_at is 'When a process brought it first.';
+comment on column data_key.retired_at is 'When nothing was sealed with it any more, and it was retired.';
+
+create table key_holder (
+  id uuid constraint key_holder_pkey primary key,
+  keys text[] not null, seals text not null,
+  seen_at timestamptz not null default now()
+);
+comment on table key_holder is 'Processes that run, with their keys.';
+comment on column key_holder.id is 'The process.';
+comment on column key_holder.keys is 'Names of its keys.';
+comment on column key_holder.seals is 'The one that it seals with.';
+comment on column key_holder.seen_at is 'Its last sign of life.';
+
+create table reseal (
+  place text constraint reseal_pkey primary key,
+  key text not null,
+  position bigint not null default 0, until bigint not null default 0,
+  seen bigint not null default 0, resealed bigint not null default 0,
+  begun_at timestamptz not null default now(), done_at timestamptz
+);
+comment on table reseal is 'How far the sealing with the newest key is, by where the sealed values stand.';
+comment on column reseal.place is 'The table.';
+comment on column reseal.key is 'The key that all gets.';
+comment on column reseal.position is 'The last row that was looked at.';
+comment on column reseal.until is 'The last row when it began: later ones are sealed with the newest key.';
+comment on column reseal.seen is 'How many rows were looked at.';
+comment on column reseal.resealed is 'How many of them were sealed anew.';
+comment on column reseal.begun_at is 'When it was asked for.';
+comment on column reseal.done_at is 'When it was done.';
 
 -- Settings that are changed in the pages instead of in the environment. Every process keeps them in memory and reads them again on a
 -- signal; what the environment says wins.

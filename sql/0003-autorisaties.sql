@@ -52,7 +52,7 @@ create table applicatie_secret (
 create index applicatie_secret_client_id_idx on applicatie_secret (client_id);
 comment on table applicatie_secret is 'Signing secrets of a client id. Two may be valid at once, for rotation.';
 comment on column applicatie_secret.client_id is 'The client id that signs with it.';
-comment on column applicatie_secret.geheim is 'The secret, encrypted with SECRET_KEY (AES-256-GCM).';
+comment on column applicatie_secret.geheim is 'The secret, sealed (AES-256-GCM) with a key of the ring.';
 comment on column applicatie_secret.expires_at is 'From this moment on it is not accepted; empty: no end.';
 comment on column applicatie_secret.last_signed_at is 'When a token that the client signed with it was taken last, some minutes late. Empty: never.';
 
@@ -159,7 +159,7 @@ comment on table oauth_signing_key is 'Keys that our token endpoint signs with, 
 comment on column oauth_signing_key.kid is 'Its name: the thumbprint of the public key (RFC 7638).';
 comment on column oauth_signing_key.algorithm is 'What it signs with: TOKEN_ENDPOINT at the time.';
 comment on column oauth_signing_key.public_key is 'The public key (a JWK).';
-comment on column oauth_signing_key.private_key is 'The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).';
+comment on column oauth_signing_key.private_key is 'The private key (a JWK), sealed (AES-256-GCM) with a key of the ring.';
 comment on column oauth_signing_key.signs_from is 'From when on it signs: others that check our tokens know it by then.';
 comment on column oauth_signing_key.remove_at is 'When it goes: after the last token that it signed has run out. Empty: there is no newer one.';
 

@@ -33,11 +33,11 @@ comment on column service.api_root is 'Where its API begins, with a slash at the
 comment on column service.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).';
 comment on column service.client_id is 'Our client id there (zgw, oauth2).';
 comment on column service.header is 'Name of the header that carries the key (api_key).';
-comment on column service.geheim is 'Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.';
+comment on column service.geheim is 'Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.';
 comment on column service.gebruikers_id is 'Claim user_id of our tokens.';
 comment on column service.gebruikers_weergave is 'Claim user_representation of our tokens.';
 comment on column service.timeout_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
-comment on column service.certificate_key is 'Private key of that certificate (PEM); encrypted with SECRET_KEY.';
+comment on column service.certificate_key is 'Private key of that certificate (PEM); sealed with a key of the ring.';
 comment on column service.ca is 'Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.';
 
 -- A change that needs another server is committed first, since that server looks here whether it is true, and recorded

@@ -207,9 +207,9 @@ comment on column abonnement.applicatie_id is 'Who may see and change it; empty:
 comment on column abonnement.client_id is 'Client id of the token that made it, for the log.';
 comment on column abonnement.callback_url is 'Where messages go.';
 comment on column abonnement.authenticatie is 'How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).';
-comment on column abonnement.auth is 'Value of the header Authorization, or the secret (jwt, oauth2); encrypted with SECRET_KEY.';
+comment on column abonnement.auth is 'Value of the header Authorization, or the secret (jwt, oauth2); sealed with a key of the ring.';
 comment on column abonnement.outgoing_client_id is 'Our client id there (jwt, oauth2).';
-comment on column abonnement.certificate_key is 'Private key of that certificate; encrypted with SECRET_KEY.';
+comment on column abonnement.certificate_key is 'Private key of that certificate; sealed with a key of the ring.';
 comment on column abonnement.ondertekening is 'Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.';
 comment on column abonnement.cloudevents is 'It gets cloud events instead of messages of the standard.';
 comment on column abonnement.in_order is 'Messages of one main object wait for each other.';

@@ -31,7 +31,7 @@ comment on column beheer_account.email is 'E-mail address, for people only: noth
 comment on column beheer_account.rol is 'viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.';
 comment on column beheer_account.max_vertrouwelijkheidaanduiding is 'Cases and documents above it are not shown.';
 comment on column beheer_account.wachtwoord is 'argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.';
-comment on column beheer_account.totp_secret is 'Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.';
+comment on column beheer_account.totp_secret is 'Secret of the one-time codes, sealed with a key of the ring; empty: none asked.';
 comment on column beheer_account.totp_step is 'Time step of the last code that was used: each code counts once.';
 comment on column beheer_account.totp_since is 'When one-time codes were confirmed; empty while they are being set up.';
 comment on column beheer_account.oidc_issuer is 'OpenID Connect provider that the account belongs to.';

@@ -27,7 +27,7 @@ comment on column takeover.uuid is 'Part of its URL in the beheer.';
 comment on column takeover.soort is 'api (through the APIs of the standard) or open-zaak (from its database).';
 comment on column takeover.bron is 'Where it comes from, without user or password.';
 comment on column takeover.settings is 'How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.';
-comment on column takeover.secret is 'Secret of the client or address of the database, encrypted with SECRET_KEY.';
+comment on column takeover.secret is 'Secret of the client or address of the database, sealed with a key of the ring.';
 comment on column takeover.trial is 'Dry run: all is written to shadow tables that are thrown away, for the report.';
 comment on column takeover.status is 'loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).';
 comment on column takeover.round is 'Number of the round: each brings what changed since the one before.';

@@ -19,11 +19,11 @@ create sequence zaak_nummer_uwv minvalue 0 maxvalue 7019999999;
 -- Who gets messages of the notifications service that is built in, and where.
 create table abonnement (
   applicatie_id bigint, -- Who may see and change it; empty: that applicatie is gone.
-  auth bytea not null, -- Value of the header Authorization, or the secret (jwt, oauth2); encrypted with SECRET_KEY.
+  auth bytea not null, -- Value of the header Authorization, or the secret (jwt, oauth2); sealed with a key of the ring.
   authenticatie text not null default 'header'::text, -- How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).
   callback_url text not null, -- Where messages go.
   certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
-  certificate_key bytea, -- Private key of that certificate; encrypted with SECRET_KEY.
+  certificate_key bytea, -- Private key of that certificate; sealed with a key of the ring.
   changed_at timestamp with time zone not null default now(), -- When it was last changed.
   client_id text not null default ''::text, -- Client id of the token that made it, for the log.
   cloudevents boolean not null default false, -- It gets cloud events instead of messages of the standard.
@@ -152,7 +152,7 @@ create table applicatie_secret (
   client_id text not null, -- The client id that signs with it.
   created_at timestamp with time zone not null default now(), -- When it was made.
   expires_at timestamp with time zone, -- From this moment on it is not accepted; empty: no end.
-  geheim bytea not null, -- The secret, encrypted with SECRET_KEY (AES-256-GCM).
+  geheim bytea not null, -- The secret, sealed (AES-256-GCM) with a key of the ring.
   id bigint not null generated always as identity, -- Internal key.
   last_signed_at timestamp with time zone, -- When a token that the client signed with it was taken last, some minutes late. Empty: never.
   constraint applicatie_secret_pkey PRIMARY KEY (id),
@@ -223,7 +223,7 @@ create table beheer_account (
   oidc_subject text, -- Who it is there (claim sub).
   password_given boolean not null default false, -- The password was given by somebody else: the next sign-in asks for another.
   rol text not null, -- viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
-  totp_secret bytea, -- Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.
+  totp_secret bytea, -- Secret of the one-time codes, sealed with a key of the ring; empty: none asked.
   totp_since timestamp with time zone, -- When one-time codes were confirmed; empty while they are being set up.
   totp_step bigint, -- Time step of the last code that was used: each code counts once.
   uuid uuid not null default gen_random_uuid(), -- Identifies the account in addresses of pages.
@@ -475,6 +475,15 @@ create table clock_setback (
   receivers integer not null, -- Abonnementen that were left alone for too long.
   resumed integer not null, -- Abonnementen that had been blocked by that clock, and were resumed.
   constraint clock_setback_pkey PRIMARY KEY (id)
+);
+
+-- Keys that this database was written with.
+create table data_key (
+  created_at timestamp with time zone not null default now(), -- When a process brought it first.
+  id text not null, -- Its name in DATA_KEYS; secret-key: SECRET_KEY.
+  retired_at timestamp with time zone, -- When nothing was sealed with it any more, and it was retired.
+  sealed bytea not null, -- A known text, sealed with it.
+  constraint data_key_pkey PRIMARY KEY (id)
 );
 
 -- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
@@ -856,6 +865,15 @@ create table kanaal (
   constraint kanaal_naam_check CHECK (((length(naam) >= 1) AND (length(naam) <= 50)))
 );
 
+-- Processes that run, with their keys.
+create table key_holder (
+  id uuid not null, -- The process.
+  keys text[] not null, -- Names of its keys.
+  seals text not null, -- The one that it seals with.
+  seen_at timestamp with time zone not null default now(), -- Its last sign of life.
+  constraint key_holder_pkey PRIMARY KEY (id)
+);
+
 -- A contact with a customer about a case (Zaken API, KlantContact; deprecated).
 create table klantcontact (
   datumtijd timestamp with time zone not null, -- When it was.
@@ -978,7 +996,7 @@ create table oauth_signing_key (
   algorithm text not null, -- What it signs with: TOKEN_ENDPOINT at the time.
   created_at timestamp with time zone not null default now(), -- When it was made.
   kid text not null, -- Its name: the thumbprint of the public key (RFC 7638).
-  private_key bytea not null, -- The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
+  private_key bytea not null, -- The private key (a JWK), sealed (AES-256-GCM) with a key of the ring.
   public_key jsonb not null, -- The public key (a JWK).
   remove_at timestamp with time zone, -- When it goes: after the last token that it signed has run out. Empty: there is no newer one.
   signs_from timestamp with time zone not null, -- From when on it signs: others that check our tokens know it by then.
@@ -1051,6 +1069,19 @@ create table received_event (
   constraint received_event_pkey PRIMARY KEY (bron, id)
 );
 CREATE INDEX received_event_received_at ON received_event USING btree (received_at);
+
+-- How far the sealing with the newest key is, by where the sealed values stand.
+create table reseal (
+  begun_at timestamp with time zone not null default now(), -- When it was asked for.
+  done_at timestamp with time zone, -- When it was done.
+  key text not null, -- The key that all gets.
+  place text not null, -- The table.
+  position bigint not null default 0, -- The last row that was looked at.
+  resealed bigint not null default 0, -- How many of them were sealed anew.
+  seen bigint not null default 0, -- How many rows were looked at.
+  until bigint not null default 0, -- The last row when it began: later ones are sealed with the newest key.
+  constraint reseal_pkey PRIMARY KEY (place)
+);
 
 -- Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.
 create table resend (
@@ -1253,14 +1284,6 @@ create table roltype (
 );
 CREATE TRIGGER roltype_has_room BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
--- Tells whether SECRET_KEY is the key with which this database was written.
-create table secret_key_check (
-  sealed bytea not null, -- A known text, encrypted with SECRET_KEY.
-  singleton boolean not null default true, -- True: there is one row.
-  constraint secret_key_check_pkey PRIMARY KEY (singleton),
-  constraint secret_key_check_singleton CHECK (singleton)
-);
-
 -- The last import of the selectielijst; one row at most.
 create table selectielijst_import (
   bestanden text[] not null, -- Names of the files.
@@ -1288,12 +1311,12 @@ create table service (
   authenticatie text not null default 'geen'::text, -- How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
   ca text not null default ''::text, -- Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
   certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
-  certificate_key bytea, -- Private key of that certificate (PEM); encrypted with SECRET_KEY.
+  certificate_key bytea, -- Private key of that certificate (PEM); sealed with a key of the ring.
   client_id text not null default ''::text, -- Our client id there (zgw, oauth2).
   created_at timestamp with time zone not null default now(), -- When it was made.
   gebruikers_id text not null default ''::text, -- Claim user_id of our tokens.
   gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
-  geheim bytea, -- Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
+  geheim bytea, -- Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.
   header text not null default ''::text, -- Name of the header that carries the key (api_key).
   id bigint not null generated always as identity, -- Internal key.
   label text not null, -- Name for people.
@@ -1444,7 +1467,7 @@ create table takeover (
   round integer not null default 1, -- Number of the round: each brings what changed since the one before.
   round_begun_at timestamp with time zone not null default now(), -- When this round began.
   round_done_at timestamp with time zone, -- When this round was complete.
-  secret bytea not null, -- Secret of the client or address of the database, encrypted with SECRET_KEY.
+  secret bytea not null, -- Secret of the client or address of the database, sealed with a key of the ring.
   settings jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
   snapshot text, -- Exported snapshot of the database that this round reads.
   soort text not null, -- api (through the APIs of the standard) or open-zaak (from its database).

@@ -15,6 +15,7 @@ import type { AzureSettings, S3Settings } from './config/storage.ts'
 import { AddressFault, addressOf, hostUrls, withCertificates } from './database/address.ts'
 import { expected } from './database/rows.ts'
 import { useTimeZone } from './lib/day.ts'
+import { type DataKey, KEY_BYTES, KEY_ID, SECRET_KEY } from './lib/key-ring.ts'
 
 /** What the program makes of settings that belong together, or that are more than their text. */
 type Composed = {
@@ -24,6 +25,8 @@ type Composed = {
   databasePoolerUrl: string | undefined
   /** A replica from which lists and reports are read. */
   databaseReadUrl: string | undefined
+  /** Keys that data is sealed with, the one that seals first. */
+  dataKeys: readonly DataKey[]
   trustProxy: string[]
   /** Beginnings of URLs, without slash at the end, that count as PUBLIC_URL. */
   ownUrls: string[]
@@ -83,7 +86,10 @@ export class ConfigError extends Error {
  */
 export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | 'SECRET_KEY')[] = []): Config {
   const { values, given, faults } = readEnvironment(env)
-  for (const name of required) if (!given.has(name)) faults.push(`${name} is required`)
+  const isThere = (name: string) => given.has(name) || (name === 'SECRET_KEY' && given.has('DATA_KEYS'))
+  for (const name of required) if (!isThere(name)) faults.push(`${name} is required`)
+  const dataKeys = readKeys(values.dataKeys ?? '')
+  if (!dataKeys) faults.push(KEYS_FAULT)
   faults.push(...faultsAmong(given, values))
   const trustProxy = list(values.trustProxy ?? '')
   if (!trustProxy.every(isAddressRange)) faults.push('TRUST_PROXY must be addresses or CIDR ranges, with commas')
@@ -108,6 +114,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     databasePoolerUrl: urls.DATABASE_DIRECT_URL && urls.DATABASE_URL,
     databaseReadUrl: urls.DATABASE_READ_URL,
     dataDir,
+    dataKeys: dataKeys ?? [],
     trustProxy,
     ownUrls,
     takenOverUrls: [],
@@ -135,6 +142,23 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     uploadChunkSize: values.uploadChunkSize ?? values.minUploadSize,
     listed: listSettings(env, given),
   }
+}
+
+const KEYS_FAULT = `DATA_KEYS must be id:base64, one on each line: ids of lower case letters, digits and -, each once, and keys of ${KEY_BYTES} bytes at least`
+
+/** The keys in their order; undefined when a line says something else. */
+function readKeys(text: string): DataKey[] | undefined {
+  const keys: DataKey[] = []
+  for (const line of text.split(/\s/)) {
+    if (line === '') continue
+    const at = line.indexOf(':')
+    const [id, base64] = [line.slice(0, at), line.slice(at + 1)]
+    const key = Buffer.from(base64, 'base64')
+    const isKey = KEY_ID.test(id) && id !== SECRET_KEY && /^[\w+/-]*={0,2}$/.test(base64) && key.length >= KEY_BYTES
+    if (!isKey || keys.some((other) => other.id === id)) return undefined
+    keys.push({ id, key })
+  }
+  return keys
 }
 
 const LOOPBACK = 'localhost,127.0.0.0/8,::1'

@@ -25,6 +25,7 @@ import { removeImport } from './remove-import.ts'
 import { removeKeys } from './remove-keys.ts'
 import { removeRelation } from './remove-relation.ts'
 import { replayMessages } from './replay-messages.ts'
+import { reseal } from './reseal.ts'
 import { retention } from './retention.ts'
 import { rotateSigningKeys } from './rotate-signing-keys.ts'
 import { takeoverStep } from './takeover-step.ts'
@@ -59,6 +60,7 @@ export function taskList(parts: TaskParts): Tasks {
     'replay-messages': replayMessages(mutate),
     'remove-abonnementen': removeAbonnementen(parts.database),
     'block-abonnementen': blockAbonnementen(parts),
+    reseal: reseal(parts),
     retention: retention(parts),
     'rotate-signing-keys': rotateSigningKeys(parts, mutate),
     'takeover-step': takeoverStep(parts),

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Autorisatie, Component } from '../core/actor.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { WrongKey } from '../core/wrong-key.ts'
 import type { Database, Db } from '../database/database.ts'
 import { listen } from '../database/listen.ts'
+import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 
 /** What a client shows, and when that was noted last. */
 export type Use = { of: 'secret' | 'issuer client'; id: number; notedAt: number }
@@ -144,16 +144,21 @@ async function loadCredential(
       .execute(),
     loadRights(database.db, [applicatie.id, ...others.map(({ id }) => id)]),
   ])
+  let fault: unknown
   const secrets = geheimen.flatMap(({ id, geheim }) => {
     try {
       return [{ id, secret: box.open(geheim, clientId) }]
-    } catch {
-      log.error({ client_id: clientId, geheim_id: id }, 'a stored client secret cannot be read with this SECRET_KEY')
+    } catch (error) {
+      log.error(
+        { client_id: clientId, geheim_id: id },
+        'a stored client secret cannot be read with the keys of this process',
+      )
+      fault = error
       return []
     }
   })
   // Our fault, not the client's: it is not told that it is unknown.
-  if (geheimen.length > 0 && secrets.length === 0) throw new WrongKey()
+  if (geheimen.length > 0 && secrets.length === 0) throw fault instanceof KeyMissing ? fault : new WrongKey()
   return {
     ...credentialOf(applicatie, rights),
     secrets: secrets.map(({ secret }) => secret),

@@ -32,6 +32,7 @@ import { registerNotificatieSettings } from './notificaties/notificatie-settings
 import { registerNotificaties } from './notificaties/notificaties.ts'
 import { registerAudit } from './operations/audit.ts'
 import { registerJobs } from './operations/jobs.ts'
+import { registerKeyPage } from './operations/keys.ts'
 import { registerOutgoing } from './operations/outgoing.ts'
 import { registerOverview } from './operations/overview.ts'
 import { registerRetention } from './operations/retention.ts'
@@ -89,6 +90,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerKanalen(app)
   registerJobs(app)
   registerRetention(app)
+  registerKeyPage(app)
   registerOutgoing(app)
   registerServicePages(app)
   registerIssuers(app)

@@ -1,8 +1,8 @@
 // The database of a subcommand that does one thing and ends.
 import type { Logger } from 'pino'
-import { requireKey } from '../autorisaties/secret-key.ts'
 import { readStored } from '../config/stored.ts'
 import { type Config, readConfig } from '../config.ts'
+import { agreeOnKey, requireKeys } from '../core/key-register.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
@@ -43,6 +43,7 @@ async function withStoredSettings(config: Config, database: Database, log: Logge
  */
 export async function databaseBox(database: Database, config: Config, make = false): Promise<SecretBox> {
   const box = await findSecretBox(config, make)
-  await requireKey(database.sql, box)
+  await requireKeys(database.sql, box)
+  await agreeOnKey(database.sql, box)
   return box
 }

@@ -3,7 +3,6 @@
 import { UnknownClient } from '../autorisaties/client-secrets.ts'
 import { ClientExists } from '../autorisaties/clients.ts'
 import { ConfigError } from '../config.ts'
-import { WrongKey } from '../core/wrong-key.ts'
 import { AddressFault } from '../database/address.ts'
 import { DriverUnpatched } from '../database/driver.ts'
 import { SchemaOutdated } from '../database/migrate.ts'
@@ -13,6 +12,7 @@ import { SessionFault } from '../database/session.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { PackageMissing } from '../lib/optional-package.ts'
+import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 import { SetupError } from './setup.ts'
 import { UsageError } from './usage.ts'
 
@@ -30,6 +30,7 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [PackageMissing, EXIT.config],
   [SchemaOutdated, EXIT.config],
   [WrongKey, EXIT.config],
+  [KeyMissing, EXIT.config],
   [AddressFault, EXIT.config],
   [ConnectionRefused, EXIT.config],
   [SessionFault, EXIT.config],

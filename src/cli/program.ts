@@ -20,6 +20,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   abonnement: () => import('./commands/abonnement.ts'),
   setup: () => import('./commands/setup.ts'),
   storage: () => import('./commands/storage.ts'),
+  keys: () => import('./commands/keys.ts'),
   account: () => import('./commands/account.ts'),
   overnemen: () => import('./commands/overnemen.ts'),
   catalogus: () => import('./commands/catalogus.ts'),

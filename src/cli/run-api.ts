@@ -5,11 +5,11 @@ import { buildApp, type Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
 import { openIssuerStore } from '../autorisaties/issuers/store.ts'
-import { usableBox } from '../autorisaties/secret-key.ts'
 import { openTokenEndpoint } from '../autorisaties/token-endpoint/endpoint.ts'
 import { ensureBootstrapAdmin } from '../beheer/accounts/accounts.ts'
 import { openLiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
+import { useKeys } from '../core/key-register.ts'
 import { isShort, type SecretBox } from '../core/secret-box.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { tellOfHosts } from '../database/primary.ts'
@@ -28,7 +28,7 @@ import { NEVER, type Running } from './server.ts'
 export async function runApi(
   given: Config,
   url: string,
-  givenBox: SecretBox,
+  box: SecretBox,
   log: Logger,
   { alone = false } = {},
 ): Promise<Running & { address: string }> {
@@ -44,8 +44,9 @@ export async function runApi(
     opened.defer(settings.close)
     const { config } = settings
     await checkSession(database, log)
-    const box = await usableBox(database.sql, givenBox, log)
-    const isUsable = box === givenBox
+    const keys = await useKeys(database.sql, box, log)
+    opened.defer(keys.close)
+    const { isUsable } = keys
     if (config.bootstrapClient && isUsable) {
       if (isShort(config.bootstrapClient.secret)) log.warn('BOOTSTRAP_CLIENT_SECRET has fewer than 32 characters')
       await ensureBootstrapClient(database, box, config.bootstrapClient, config)

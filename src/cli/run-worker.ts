@@ -2,9 +2,9 @@
 import type { Logger } from 'pino'
 import { PERIODIC, taskList } from '../../tasks/index.ts'
 import { sendNotifications } from '../../tasks/send-notificaties.ts'
-import { requireKey } from '../autorisaties/secret-key.ts'
 import { openLiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
+import { holdKeys, requireKeys } from '../core/key-register.ts'
 import { mutator } from '../core/mutate.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
@@ -69,7 +69,8 @@ export async function runWorker(
     opened.defer(settings.close)
     const { config } = settings
     const box = await findSecretBox(config, false)
-    await requireKey(database.sql, box) // messages would use up their attempts
+    await requireKeys(database.sql, box) // messages would use up their attempts
+    opened.defer((await holdKeys(database.sql, box, log)).close)
     const stores = await openStore(config, database, log)
     const { store } = stores
     const pool = openCopy(config, store)

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { type Config, ConfigError } from '../config.ts'
 import { type SecretBox, secretBox } from '../core/secret-box.ts'
 import { findEmbedded, startEmbedded } from '../database/embedded.ts'
+import { type DataKey, keyRing, SECRET_KEY } from '../lib/key-ring.ts'
 
 /** Something that runs until it is stopped. `failed` settles when it cannot go on. */
 export type Running = { stop(): Promise<void>; failed: Promise<unknown> }
@@ -31,19 +32,26 @@ export async function openServer(config: Config, log: Logger, own = false): Prom
 }
 
 /**
- * SECRET_KEY, or else the key that `start` made in DATA_DIR.
+ * The keys of DATA_KEYS, and behind them SECRET_KEY, or else the key that `start` made in DATA_DIR.
  * @param make make one when there is none
  */
 export async function findSecretBox(config: Config, make: boolean): Promise<SecretBox> {
-  if (config.secretKey) return secretBox(config.secretKey)
-  const file = join(config.dataDir, 'secret-key')
+  const secretKey = config.secretKey ?? (await keyInDirectory(config, make && config.dataKeys.length === 0))
+  const last: DataKey[] = secretKey === undefined ? [] : [{ id: SECRET_KEY, key: secretKey }]
+  const keys = [...config.dataKeys, ...last]
+  if (keys.length === 0) throw new ConfigError(['SECRET_KEY is required'])
+  return secretBox(keyRing(keys))
+}
+
+async function keyInDirectory({ dataDir }: Config, make: boolean): Promise<string | undefined> {
+  const file = join(dataDir, 'secret-key')
   try {
-    return secretBox((await readFile(file, 'utf8')).trim())
+    return (await readFile(file, 'utf8')).trim()
   } catch (error) {
     if ((error as { code?: string }).code !== 'ENOENT') throw error
-    if (!make) throw new ConfigError(['SECRET_KEY is required'])
+    if (!make) return undefined
   }
-  await mkdir(config.dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true })
   // Whole or not at all, and by one of two processes that start at the same moment.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
@@ -54,5 +62,5 @@ export async function findSecretBox(config: Config, make: boolean): Promise<Secr
   } finally {
     await rm(draft)
   }
-  return secretBox((await readFile(file, 'utf8')).trim())
+  return (await readFile(file, 'utf8')).trim()
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isConflict, isUnavailable, OutcomeUnknown } from '../database/database.ts'
 import { isUniqueViolation } from '../database/error-codes.ts'
+import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 import type { FieldCode, ProblemCode } from './codes.ts'
 import { LIMITS } from './limits.ts'
 
@@ -311,7 +312,13 @@ export function toProblem(error: unknown): Problem {
     })
   if (error instanceof Refused) return invalid(error.field, error.code, error.message)
   if (isConflict(error)) return new Problem(409, { headers: { 'retry-after': '1' } })
-  if (isUnavailable(error) || error instanceof Unavailable) return new Problem(503, { headers: { 'retry-after': '5' } })
+  if (error instanceof KeyMissing)
+    return new Problem(503, {
+      detail: `Dit is versleuteld met een sleutel (${error.id}) die deze dienst nu niet heeft. De beheerder kan hem teruggeven.`,
+      headers: { 'retry-after': '5' },
+    })
+  if (isUnavailable(error) || error instanceof Unavailable || error instanceof WrongKey)
+    return new Problem(503, { headers: { 'retry-after': '5' } })
   if (
     code === 'FST_ERR_CTP_EMPTY_JSON_BODY' ||
     code === 'FST_ERR_CTP_INVALID_JSON_BODY' ||

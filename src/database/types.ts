@@ -27,7 +27,7 @@ export interface Abonnement {
    */
   applicatieId: number | null;
   /**
-   * Value of the header Authorization, or the secret (jwt, oauth2); encrypted with SECRET_KEY.
+   * Value of the header Authorization, or the secret (jwt, oauth2); sealed with a key of the ring.
    */
   auth: Buffer;
   /**
@@ -43,7 +43,7 @@ export interface Abonnement {
    */
   certificaat: Generated<string>;
   /**
-   * Private key of that certificate; encrypted with SECRET_KEY.
+   * Private key of that certificate; sealed with a key of the ring.
    */
   certificateKey: Buffer | null;
   /**
@@ -310,7 +310,7 @@ export interface ApplicatieSecret {
    */
   expiresAt: string | null;
   /**
-   * The secret, encrypted with SECRET_KEY (AES-256-GCM).
+   * The secret, sealed (AES-256-GCM) with a key of the ring.
    */
   geheim: Buffer;
   /**
@@ -526,7 +526,7 @@ export interface BeheerAccount {
    */
   rol: string;
   /**
-   * Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.
+   * Secret of the one-time codes, sealed with a key of the ring; empty: none asked.
    */
   totpSecret: Buffer | null;
   /**
@@ -1016,6 +1016,25 @@ export interface ClockSetback {
    * Abonnementen that had been blocked by that clock, and were resumed.
    */
   resumed: number;
+}
+
+export interface DataKey {
+  /**
+   * When a process brought it first.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Its name in DATA_KEYS; secret-key: SECRET_KEY.
+   */
+  id: string;
+  /**
+   * When nothing was sealed with it any more, and it was retired.
+   */
+  retiredAt: string | null;
+  /**
+   * A known text, sealed with it.
+   */
+  sealed: Buffer;
 }
 
 export interface Delivery {
@@ -1975,6 +1994,25 @@ export interface Kanaal {
   uuid: Generated<string>;
 }
 
+export interface KeyHolder {
+  /**
+   * The process.
+   */
+  id: string;
+  /**
+   * Names of its keys.
+   */
+  keys: string[];
+  /**
+   * The one that it seals with.
+   */
+  seals: string;
+  /**
+   * Its last sign of life.
+   */
+  seenAt: Generated<string>;
+}
+
 export interface Klantcontact {
   /**
    * When it was.
@@ -2246,7 +2284,7 @@ export interface OauthSigningKey {
    */
   kid: string;
   /**
-   * The private key (a JWK), encrypted with SECRET_KEY (AES-256-GCM).
+   * The private key (a JWK), sealed (AES-256-GCM) with a key of the ring.
    */
   privateKey: Buffer;
   /**
@@ -2392,6 +2430,41 @@ export interface ReceivedEvent {
    * uitgevoerd, or why nothing was done.
    */
   uitkomst: string;
+}
+
+export interface Reseal {
+  /**
+   * When it was asked for.
+   */
+  begunAt: Generated<string>;
+  /**
+   * When it was done.
+   */
+  doneAt: string | null;
+  /**
+   * The key that all gets.
+   */
+  key: string;
+  /**
+   * The table.
+   */
+  place: string;
+  /**
+   * The last row that was looked at.
+   */
+  position: Generated<number>;
+  /**
+   * How many of them were sealed anew.
+   */
+  resealed: Generated<number>;
+  /**
+   * How many rows were looked at.
+   */
+  seen: Generated<number>;
+  /**
+   * The last row when it began: later ones are sealed with the newest key.
+   */
+  until: Generated<number>;
 }
 
 export interface Resend {
@@ -2819,17 +2892,6 @@ export interface Roltype {
   zaaktypeId: number;
 }
 
-export interface SecretKeyCheck {
-  /**
-   * A known text, encrypted with SECRET_KEY.
-   */
-  sealed: Buffer;
-  /**
-   * True: there is one row.
-   */
-  singleton: Generated<boolean>;
-}
-
 export interface SelectielijstImport {
   /**
    * Names of the files.
@@ -2886,7 +2948,7 @@ export interface Service {
    */
   certificaat: Generated<string>;
   /**
-   * Private key of that certificate (PEM); encrypted with SECRET_KEY.
+   * Private key of that certificate (PEM); sealed with a key of the ring.
    */
   certificateKey: Buffer | null;
   /**
@@ -2906,7 +2968,7 @@ export interface Service {
    */
   gebruikersWeergave: Generated<string>;
   /**
-   * Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
+   * Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.
    */
   geheim: Buffer | null;
   /**
@@ -3152,7 +3214,7 @@ export interface Takeover {
    */
   roundDoneAt: string | null;
   /**
-   * Secret of the client or address of the database, encrypted with SECRET_KEY.
+   * Secret of the client or address of the database, sealed with a key of the ring.
    */
   secret: Buffer;
   /**
@@ -4547,6 +4609,7 @@ export interface DB {
   catalogus: Catalogus;
   catalogusAutorisatie: CatalogusAutorisatie;
   clockSetback: ClockSetback;
+  dataKey: DataKey;
   delivery: Delivery;
   deliveryAttempt: DeliveryAttempt;
   eigenschap: Eigenschap;
@@ -4570,6 +4633,7 @@ export interface DB {
   informatieobjecttype: Informatieobjecttype;
   jobOverview: JobOverview;
   kanaal: Kanaal;
+  keyHolder: KeyHolder;
   klantcontact: Klantcontact;
   migration: Migration;
   mirror: Mirror;
@@ -4583,6 +4647,7 @@ export interface DB {
   pendingMirror: PendingMirror;
   periodicJob: PeriodicJob;
   receivedEvent: ReceivedEvent;
+  reseal: Reseal;
   resend: Resend;
   reservedDocumentnummer: ReservedDocumentnummer;
   reservedZaaknummer: ReservedZaaknummer;
@@ -4594,7 +4659,6 @@ export interface DB {
   retentionRun: RetentionRun;
   rol: Rol;
   roltype: Roltype;
-  secretKeyCheck: SecretKeyCheck;
   selectielijstImport: SelectielijstImport;
   selectielijstItem: SelectielijstItem;
   service: Service;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { requireKey } from '../autorisaties/secret-key.ts'
+import { requireKeys } from '../core/key-register.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
@@ -87,7 +87,13 @@ export async function readiness(parts: {
       // An upgrade is rolling out: this process goes on until it is replaced.
       if (newer.length > 0) return { status: 'ok', detail: `newer than this version: ${newer.join(', ')}` }
     }),
-    check('SECRET_KEY is not the key with which this database was written', () => requireKey(sql, parts.box)),
+    check('a key is not the one with which this database was written', async () => {
+      const { ring } = parts.box
+      await requireKeys(sql, parts.box)
+      // What is sealed with them is refused, and all else works.
+      if (ring.lacking.size > 0)
+        return { status: 'degraded', detail: `DATA_KEYS lacks ${[...ring.lacking].join(', ')}` }
+    }),
     check('not writable', () => checkStore(parts.store)),
     check('not readable', async () => {
       const rows = await sql<{ seconds: number }[]>`

@@ -157,6 +157,18 @@ const tableBytes = new Gauge({
   labelNames: ['table'],
   registers: [register],
 })
+const resealed = new Gauge({
+  name: 'zaakstroom_reseal_rows',
+  help: 'Rows of the last sealing with the newest key, by table: left (still to be looked at, about), seen and resealed.',
+  labelNames: ['table', 'state'],
+  registers: [register],
+})
+const sealing = new Gauge({
+  name: 'zaakstroom_key_processes',
+  help: 'Processes by the key: seals (they seal with it) and lacks (they do not have it). Keys that are not retired.',
+  labelNames: ['key', 'state'],
+  registers: [register],
+})
 const databaseUp = new Gauge({
   name: 'zaakstroom_database_up',
   help: 'Whether the database answered; without it the values that come from it are left out.',
@@ -225,6 +237,8 @@ export async function startMetrics(options: {
       connections,
       contentMissing,
       tableBytes,
+      resealed,
+      sealing,
     ])
       gauge.reset()
     try {
@@ -252,6 +266,7 @@ export async function startMetrics(options: {
       unrecorded.set(await countUnrecorded(sql))
       await collectSubscriptions(database)
       subscriptionOldest.set({ subscription: 'external' }, waiting.external)
+      await collectKeys(database)
       const states = await sql<{ task: string; count: number; state: string }[]>`
         select task_identifier as task, count(*)::int as count,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
@@ -307,6 +322,23 @@ export async function startMetrics(options: {
       await database.close()
     },
   }
+}
+
+/** Who seals with which key, and how far the sealing with the newest one is. */
+async function collectKeys({ sql }: Database): Promise<void> {
+  const keys = await sql<{ key: string; seals: number; lacks: number }[]>`
+    select k.id as key, count(h.id) filter (where h.seals = k.id)::int as seals,
+      count(h.id) filter (where not k.id = any(h.keys))::int as lacks
+    from data_key k left join key_holder h on h.seen_at > now() - interval '30 seconds'
+    where k.retired_at is null group by 1`
+  for (const { key, seals, lacks } of keys) {
+    sealing.set({ key, state: 'seals' }, seals)
+    sealing.set({ key, state: 'lacks' }, lacks)
+  }
+  const places = await sql<{ place: string; left: number; seen: number; resealed: number }[]>`
+    select place, case when done_at is null then greatest(until - position, 1) else 0 end as left, seen, resealed from reseal`
+  for (const { place, ...counts } of places)
+    for (const state of ['left', 'seen', 'resealed'] as const) resealed.set({ table: place, state }, counts[state])
 }
 
 async function collectSubscriptions({ sql, db }: Database): Promise<void> {

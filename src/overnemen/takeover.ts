@@ -48,7 +48,8 @@ export type TakeoverParts = { config: Config; database: Database; box: SecretBox
 /** Schema of the shadow tables of a dry run. */
 export const shadowSchema = ({ id }: Pick<Takeover, 'id'>): string => `takeover_proef_${id}`
 
-const ownerOf = (uuid: string) => `overneming ${uuid}`
+/** What the secret of its source is sealed for. */
+export const takeoverOwner = (uuid: string): string => `overneming ${uuid}`
 
 /** Where it comes from as people may read it: no user, no password. */
 export function nameOf(url: string): string {
@@ -94,7 +95,7 @@ export async function beginTakeover(
     const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.trial
     if (found?.trial) await dropShadow(sql, found)
     const uuid = found?.uuid ?? crypto.randomUUID()
-    const secret = box.seal(given.secret, ownerOf(uuid))
+    const secret = box.seal(given.secret, takeoverOwner(uuid))
     const rows = found
       ? await sql<Takeover[]>`
           update takeover set settings = ${jsonOf(sql, settings)}, secret = ${secret},
@@ -195,7 +196,7 @@ export async function findTakeover(database: Database, id: number): Promise<Take
 
 /** Opens the source of a takeover for reading. */
 export async function openSource(parts: TakeoverParts, takeover: Takeover): Promise<Source> {
-  const secret = parts.box.open(takeover.secret, ownerOf(takeover.uuid))
+  const secret = parts.box.open(takeover.secret, takeoverOwner(takeover.uuid))
   const { naast, tempo, bestanden, bytes, clientId = '' } = takeover.settings
   if (takeover.soort === 'api')
     return apiSource({
@@ -221,7 +222,7 @@ export async function openSource(parts: TakeoverParts, takeover: Takeover): Prom
  */
 export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Promise<{ release(): Promise<void> }> {
   if (takeover.soort === 'api') return { release: async () => {} }
-  const { name, release } = await holdSnapshot(parts.box.open(takeover.secret, ownerOf(takeover.uuid)))
+  const { name, release } = await holdSnapshot(parts.box.open(takeover.secret, takeoverOwner(takeover.uuid)))
   await parts.database.sql`update takeover set snapshot = ${name} where id = ${takeover.id}`
   takeover.snapshot = name
   return {

@@ -10,6 +10,7 @@ const SECRETS = [
   'geheim',
   'token',
   'secretKey',
+  'dataKeys',
   'databaseUrl',
   'connectionString',
 ]

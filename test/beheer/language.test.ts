@@ -44,6 +44,7 @@ const PAGES = [
   '/beheer/audit',
   '/beheer/overnemen',
   '/beheer/bewaartermijnen',
+  '/beheer/sleutels',
   '/beheer/uitgaand',
   '/beheer/mijn-account',
 ]

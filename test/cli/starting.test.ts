@@ -104,20 +104,3 @@ t.test('another SECRET_KEY is said at the start, fails /readyz, and changes noth
   t.equal((await get(first.address, '/readyz')).status, 200)
   await first.stop()
 })
-
-t.test('of a database that is older than the check the key has to open something', async (t) => {
-  const { url } = await testDatabase(t)
-  const config = await givenConfig(t, url)
-  await (await runApi(config, url, secretBox(KEY), openLog('silent'))).stop()
-  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
-  t.teardown(close)
-  for (const [key, status] of [
-    ['another key than that one, long enough', 503],
-    [KEY, 200],
-  ] as const) {
-    await sql`delete from secret_key_check`
-    const api = await runApi(config, url, secretBox(key), openLog('silent'))
-    t.equal((await get(api.address, '/readyz')).status, status)
-    await api.stop()
-  }
-})

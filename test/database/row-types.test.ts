@@ -34,6 +34,8 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/beheer/lookup/zaken.ts countParts': 'a part for every table of things in a case',
   'src/services/our-side.ts setBack': 'the row is what it was before, of whichever table',
   'src/zaken/zaak/long-lists.ts etagWithLists': 'the tables are those of the lists that are long',
+  'src/operations/reseal.ts secretsOf': 'the table is one of those with secrets',
+  'src/operations/reseal.ts resealSecrets': 'the table is one of those with secrets',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts checkTakeover': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts readBack': 'the columns are those of the kind that is taken over',

@@ -26,7 +26,16 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const OWN = ['uitstel', 'verdwenen', 'bestanden', 'afronden']
 const SIDE_BY_SIDE = 4
 /** Tables that tell of programs and their ends, and not of what was taken over. */
-const BESIDE = ['worker', 'worker_crash', 'secret_key_check', 'poort', 'migration', 'periodic_job', 'clock_setback']
+const BESIDE = [
+  'worker',
+  'worker_crash',
+  'data_key',
+  'key_holder',
+  'poort',
+  'migration',
+  'periodic_job',
+  'clock_setback',
+]
 const PATIENCE_MS = 120_000
 /** Class of the advisory locks of the gates: any number that is none of the program's. */
 const GATE = 60_015

@@ -8,9 +8,9 @@ import { systemActor } from '../../core/access.ts'
 import { mutator } from '../../core/mutate.ts'
 import { isShort, type SecretBox } from '../../core/secret-box.ts'
 import { attemptSucceeded, claimAttempt, clientCounters } from '../../core/sign-in-attempts.ts'
-import { WrongKey } from '../../core/wrong-key.ts'
 import type { Database } from '../../database/database.ts'
 import { ownAddress } from '../../http/links.ts'
+import { KeyMissing, WrongKey } from '../../lib/wrong-key.ts'
 import { FOR_SERVICES } from '../../services/addresses.ts'
 import { openAgent } from '../../services/transport.ts'
 import type { CredentialStore } from '../credentials.ts'
@@ -252,8 +252,8 @@ const judgedAs = (address: string, keySet: KeySet): Issuer => ({
 function opened(box: SecretBox, sealed: Buffer, kid: string) {
   try {
     return JSON.parse(box.open(sealed, signingKeyOwner(kid)))
-  } catch {
-    throw new WrongKey()
+  } catch (error) {
+    throw error instanceof KeyMissing ? error : new WrongKey()
   }
 }
 

@@ -1,7 +1,7 @@
 // totp: one-time codes (RFC 6238) as the second step of signing in. The secret is stored encrypted, and each code counts once.
 import { Secret, TOTP } from 'otpauth'
 import { encode } from 'uqr'
-import type { SecretBox } from '../../core/secret-box.ts'
+import { type SecretBox, totpOwner } from '../../core/secret-box.ts'
 import type { Database } from '../../database/database.ts'
 
 type Account = { id: number; uuid: string; gebruikersnaam: string }
@@ -65,7 +65,7 @@ export async function useCode(
   return used.count === 1
 }
 
-const owner = ({ uuid }: Account) => `totp:${uuid}`
+const owner = ({ uuid }: Account) => totpOwner(uuid)
 
 /** A QR code as the path of an SVG: a square for each dark module. */
 function qrPad(text: string): { path: string; zijde: number } {

@@ -38,6 +38,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/mijn-account', 'accounts'],
   ['/overnemen', 'overnemen'],
   ['/bewaartermijnen', 'bewaartermijnen'],
+  ['/sleutels', 'sleutels'],
 ]
 
 /** The page of the manual about a page of ours, by its path below /beheer. */

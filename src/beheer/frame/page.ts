@@ -83,6 +83,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
       items: [
         { path: '/overnemen', name: 'Overnemen' },
         { path: '/bewaartermijnen', name: 'Bewaartermijnen' },
+        { path: '/sleutels', name: 'Sleutels' },
         { path: '/uitgaand', name: 'Uitgaande verzoeken' },
       ],
     },

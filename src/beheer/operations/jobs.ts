@@ -46,6 +46,7 @@ const JOB_WORDS: Record<keyof GraphileWorker.Tasks, string> = words({
   'remove-abonnementen': 'Opgezegde abonnementen opruimen',
   'block-abonnementen': 'Abonnementen blokkeren waarvoor te veel wacht',
   'takeover-step': 'Een andere installatie overnemen',
+  reseal: 'Versleutelen met de nieuwste sleutel',
   retention: 'Opruimen na de bewaartermijn',
 })
 

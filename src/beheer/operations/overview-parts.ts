@@ -35,10 +35,18 @@ export function database({ database, schema, key }: Checks, alarms: Alarm[]): Co
     })
     return { name: t('Database'), tone: 'fout', state: t('Antwoordt niet'), detail: '' }
   }
+  if (key.status === 'degraded') {
+    alarms.push({
+      tone: 'fout',
+      text: t('Een sleutel ontbreekt: wat ermee is versleuteld wordt geweigerd.'),
+      advice: t('Geef de dienst in DATA_KEYS alle sleutels die nog nodig zijn. Zie de pagina Sleutels.'),
+    })
+    return { name: t('Database'), tone: 'fout', state: t('Sleutel ontbreekt'), detail: '' }
+  }
   if (key.status !== 'ok') {
     alarms.push({
       tone: 'fout',
-      text: t('Geheimen zijn niet te lezen: SECRET_KEY is een andere sleutel dan waarmee deze database is gevuld.'),
+      text: t('Geheimen zijn niet te lezen: een sleutel is een andere dan waarmee deze database is gevuld.'),
       advice: t(
         'Start de dienst met de sleutel waarmee de database is gevuld. Tot die tijd wordt geen applicatie toegelaten.',
       ),

@@ -8,7 +8,17 @@ export const ACCESS = {
       env: 'SECRET_KEY',
       secret: true,
       minLength: 16,
-      description: 'encrypts client secrets; `start` generates one into DATA_DIR',
+      description:
+        'what secrets and personal numbers are sealed with; `start` generates one into DATA_DIR; not needed beside DATA_KEYS once nothing is sealed with it',
+    }),
+  ),
+  dataKeys: Type.Optional(
+    Type.String({
+      env: 'DATA_KEYS',
+      secret: true,
+      minLength: 1,
+      description:
+        'keys that data is sealed with, a line `id:base64` for each (`zaakstroom keys add` makes one): the first one seals, all open, and SECRET_KEY comes behind them',
     }),
   ),
   bootstrapClient: Type.Object({

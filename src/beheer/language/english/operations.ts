@@ -160,8 +160,35 @@ export const operations: Record<string, string> = {
   'Controleer of PostgreSQL draait en bereikbaar is. De dienst herstelt vanzelf.':
     'Check whether PostgreSQL runs and can be reached. The service recovers by itself.',
   'Antwoordt niet': 'Does not answer',
-  'Geheimen zijn niet te lezen: SECRET_KEY is een andere sleutel dan waarmee deze database is gevuld.':
-    'Secrets cannot be read: SECRET_KEY is another key than the one this database was filled with.',
+  'Geheimen zijn niet te lezen: een sleutel is een andere dan waarmee deze database is gevuld.':
+    'Secrets cannot be read: a key is another one than this database was filled with.',
+  'Een sleutel ontbreekt: wat ermee is versleuteld wordt geweigerd.':
+    'A key is missing: what is sealed with it is refused.',
+  'Geef de dienst in DATA_KEYS alle sleutels die nog nodig zijn. Zie de pagina Sleutels.':
+    'Give the service all keys that are still needed in DATA_KEYS. See the page Keys.',
+  'Sleutel ontbreekt': 'Key missing',
+  Sleutels: 'Keys',
+  Sleutel: 'Key',
+  Toestand: 'State',
+  Sinds: 'Since',
+  Tabel: 'Table',
+  'Geheimen en persoonsnummers staan versleuteld in de database. De sleutels zelf staan er niet in: die staan in de instellingen DATA_KEYS en SECRET_KEY.':
+    'Secrets and personal numbers are sealed in the database. The keys themselves are not in it: they are in the settings DATA_KEYS and SECRET_KEY.',
+  'Sleutels waarmee is versleuteld, de nieuwste eerst': 'Keys that data was sealed with, newest first',
+  'Processen die ermee versleutelen': 'Processes that seal with it',
+  'Processen zonder': 'Processes without it',
+  'Buiten gebruik': 'Retired',
+  Ontbreekt: 'Missing',
+  'Wat ermee is versleuteld wordt geweigerd.': 'What is sealed with it is refused.',
+  Versleutelt: 'Seals',
+  Opent: 'Opens',
+  'Opnieuw versleutelen': 'Sealing anew',
+  'Er is nog niet opnieuw versleuteld.': 'Nothing was sealed anew yet.',
+  'Het versleutelen loopt. Deze pagina ververst vanzelf.': 'The sealing goes on. This page refreshes by itself.',
+  'Hoe ver het opnieuw versleutelen is, per tabel': 'How far the sealing anew is, by table',
+  'Rijen bekeken': 'Rows seen',
+  'Opnieuw versleuteld': 'Sealed anew',
+  'Versleutelen met de nieuwste sleutel': 'Seal with the newest key',
   'Start de dienst met de sleutel waarmee de database is gevuld. Tot die tijd wordt geen applicatie toegelaten.':
     'Start the service with the key that the database was filled with. Until then no application is admitted.',
   'Andere sleutel': 'Other key',

@@ -1,0 +1,106 @@
+// keys: what data is sealed with (DATA_KEYS), and how an older key is replaced.
+import { randomBytes } from 'node:crypto'
+import type { Command } from 'commander'
+import { systemActor } from '../../core/access.ts'
+import { mutator } from '../../core/mutate.ts'
+import { KEY_BYTES, KEY_ID, SECRET_KEY } from '../../lib/key-ring.ts'
+import { countSealed, retireKey, startReseal } from '../../operations/reseal.ts'
+import { databaseBox, withDatabase } from '../database.ts'
+import { print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+export function addTo(program: Command): void {
+  const keys = program.command('keys').description('what data is sealed with, and how a key is replaced')
+  keys
+    .command('list')
+    .description('the keys, who has them, and how much is sealed with each')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const shown = await withDatabase(async (database, config) => {
+        const { ring } = await databaseBox(database, config, true)
+        const rows = await database.sql<{ id: string; retired: boolean; processes: number; without: number }[]>`
+          select id, retired_at is not null as retired,
+            (select count(*)::int from key_holder h where h.seen_at > now() - interval '30 seconds' and h.seals = k.id) as processes,
+            (select count(*)::int from key_holder h where h.seen_at > now() - interval '30 seconds' and not k.id = any(h.keys)) as without
+          from data_key k order by created_at`
+        const sealed = await countSealed(database)
+        return rows.map(({ id, ...row }) => ({
+          id,
+          here: ring.ids.includes(id),
+          seals: id === ring.sealing,
+          ...row,
+          sealed: Object.fromEntries(sealed.get(id) ?? []),
+        }))
+      })
+      const lines = shown.map(({ id, here, seals, retired, processes, without, sealed }) =>
+        [
+          id,
+          retired ? 'retired' : seals ? 'seals' : 'opens',
+          here ? 'given' : 'not given here',
+          `${processes} processes seal with it, ${without} lack it`,
+          Object.entries(sealed)
+            .map(([place, count]) => `${place} ${count}`)
+            .join(', ') || 'nothing is sealed with it',
+        ].join('\t'),
+      )
+      print(options, shown, lines.join('\n'))
+    })
+  keys
+    .command('add')
+    .description('make a key; prints the line for DATA_KEYS, once')
+    .argument('<id>', 'its name: lower case letters, digits and -, such as 2027-01')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nPut the line first in DATA_KEYS of every process, keep the others, and run: zaakstroom keys reseal',
+    )
+    .action(async (id: string, options: { json?: boolean }) => {
+      if (!KEY_ID.test(id) || id === SECRET_KEY)
+        throw new UsageError('an id has at most 20 lower case letters, digits and -')
+      const isKnown = await withDatabase(
+        async ({ sql }) => (await sql`select from data_key where id = ${id}`).length > 0,
+      )
+      if (isKnown) throw new UsageError(`there is a key ${id} already`)
+      const key = randomBytes(KEY_BYTES).toString('base64')
+      print(options, { id, key }, `${id}:${key}`)
+    })
+  keys
+    .command('reseal')
+    .description('seal all that is sealed with older keys with the first one, by a job')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const key = await withDatabase(async (database, config) => {
+        const { ring } = await databaseBox(database, config, true)
+        const [first] = ring.ids
+        if (first !== ring.sealing)
+          throw new UsageError(
+            `the key ${first} does not seal yet: it is retired, or a process runs without it (zaakstroom keys list)`,
+          )
+        await mutator(database)(systemActor('keys reseal'), async (m) => {
+          await startReseal(m, ring.sealing)
+          m.unrecorded('keys are none of the APIs')
+        })
+        return ring.sealing
+      })
+      print(options, { key }, `All is being sealed with the key ${key}; zaakstroom keys list tells what is left.`)
+    })
+  keys
+    .command('retire')
+    .description('take a key out of use; refused while something is sealed with it')
+    .argument('<id>')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: { json?: boolean }) => {
+      await withDatabase(async (database, config) => {
+        const { ring } = await databaseBox(database, config, true)
+        await mutator(database)(systemActor('keys retire'), async (m) => {
+          const refusal = await retireKey(m, id, ring.sealing)
+          if (refusal) throw new UsageError(refusal)
+        })
+      })
+      print(
+        options,
+        { id, retired: true },
+        `The key ${id} is retired: DATA_KEYS can go without it. Keep it for as long as a backup is kept in which something is sealed with it.`,
+      )
+    })
+}
