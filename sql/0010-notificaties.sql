@@ -12,9 +12,11 @@ create table notificatie (
   bron text not null default '',
   aanmaakdatum_text text, cloudevent text,
   request_id text not null default '',
-  traceparent text
+  traceparent text,
+  xact xid8 not null default pg_current_xact_id()
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 create index notificatie_aanmaakdatum on notificatie (aanmaakdatum, id);
+create index notificatie_xact on notificatie (xact, id);
 create index notificatie_kanaal on notificatie (kanaal, aanmaakdatum, id);
 -- Messages of one object: the main object, or what lies below it by the uuid at the end of its URL.
 create index notificatie_hoofd_object on notificatie (hoofd_object_uuid);
@@ -34,6 +36,7 @@ comment on column notificatie.aanmaakdatum_text is 'The moment as another publis
 comment on column notificatie.cloudevent is 'Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.';
 comment on column notificatie.request_id is 'Id of the request that the message came from.';
 comment on column notificatie.traceparent is 'Trace context of the request that the message came from; empty: it was not traced.';
+comment on column notificatie.xact is 'The transaction that wrote it: with id the order in which messages became visible (src/database/position.ts).';
 
 create table delivery (
   notificatie_id bigint not null,

@@ -347,6 +347,7 @@ CREATE TRIGGER count_added AFTER INSERT ON besluit REFERENCING NEW TABLE AS chan
 CREATE TRIGGER count_changed AFTER UPDATE ON besluit FOR EACH ROW WHEN ((((old.besluittype_id IS DISTINCT FROM new.besluittype_id) OR (old.besluittype_url IS DISTINCT FROM new.besluittype_url)) OR (old.verantwoordelijke_organisatie IS DISTINCT FROM new.verantwoordelijke_organisatie))) EXECUTE FUNCTION recount_besluit();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON besluit FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
 CREATE TRIGGER count_removed AFTER DELETE ON besluit REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_besluit();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON besluit FOR EACH ROW EXECUTE FUNCTION feed_besluit('besluit');
 
 -- How many besluiten there are, as additions and subtractions (see zaak_count).
 create table besluit_count (
@@ -375,6 +376,7 @@ create table besluitinformatieobject (
 CREATE UNIQUE INDEX besluitinformatieobject_elsewhere_unique ON besluitinformatieobject USING btree (besluit_id, informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
 CREATE INDEX besluitinformatieobject_enkelvoudiginformatieobject_id_idx ON besluitinformatieobject USING btree (enkelvoudiginformatieobject_id);
 CREATE INDEX besluitinformatieobject_informatieobject_url_idx ON besluitinformatieobject USING btree (informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON besluitinformatieobject FOR EACH ROW EXECUTE FUNCTION feed_besluit_part('besluitinformatieobject');
 
 -- A version of a decision type (Catalogi API, BesluitType).
 create table besluittype (
@@ -401,6 +403,7 @@ create table besluittype (
 CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
 CREATE TRIGGER besluittype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 CREATE TRIGGER besluittype_has_room BEFORE INSERT ON besluittype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON besluittype FOR EACH ROW EXECUTE FUNCTION feed_type('besluittype');
 
 -- Documents in which decisions of a type are laid down.
 create table besluittype_informatieobjecttype (
@@ -412,6 +415,12 @@ create table besluittype_informatieobjecttype (
   constraint besluittype_informatieobjecttype_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id) ON DELETE CASCADE
 );
 CREATE INDEX besluittype_informatieobjecttype_informatieobjecttype_id_idx ON besluittype_informatieobjecttype USING btree (informatieobjecttype_id);
+CREATE TRIGGER feed_besluittype_id_delete AFTER DELETE ON besluittype_informatieobjecttype FOR EACH ROW WHEN ((old.besluittype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_besluittype_id_insert AFTER INSERT ON besluittype_informatieobjecttype FOR EACH ROW WHEN ((new.besluittype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_besluittype_id_update AFTER UPDATE ON besluittype_informatieobjecttype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_informatieobjecttype_id_delete AFTER DELETE ON besluittype_informatieobjecttype FOR EACH ROW WHEN ((old.informatieobjecttype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('informatieobjecttype_id', 'informatieobjecttype', 'ztc', 'informatieobjecttype', 'r.catalogus_id');
+CREATE TRIGGER feed_informatieobjecttype_id_insert AFTER INSERT ON besluittype_informatieobjecttype FOR EACH ROW WHEN ((new.informatieobjecttype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('informatieobjecttype_id', 'informatieobjecttype', 'ztc', 'informatieobjecttype', 'r.catalogus_id');
+CREATE TRIGGER feed_informatieobjecttype_id_update AFTER UPDATE ON besluittype_informatieobjecttype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('informatieobjecttype_id', 'informatieobjecttype', 'ztc', 'informatieobjecttype', 'r.catalogus_id');
 
 -- Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.
 create table bestandsdeel (
@@ -429,6 +438,9 @@ create table bestandsdeel (
   constraint bestandsdeel_omvang_check CHECK ((omvang > 0))
 );
 CREATE INDEX bestandsdeel_file_id_idx ON bestandsdeel USING btree (file_id) WHERE (file_id IS NOT NULL);
+CREATE TRIGGER feed_enkelvoudiginformatieobject_id_delete AFTER DELETE ON bestandsdeel FOR EACH ROW WHEN ((old.enkelvoudiginformatieobject_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('enkelvoudiginformatieobject_id', 'enkelvoudiginformatieobject', 'drc', 'enkelvoudiginformatieobject', 'r.id');
+CREATE TRIGGER feed_enkelvoudiginformatieobject_id_insert AFTER INSERT ON bestandsdeel FOR EACH ROW WHEN ((new.enkelvoudiginformatieobject_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('enkelvoudiginformatieobject_id', 'enkelvoudiginformatieobject', 'drc', 'enkelvoudiginformatieobject', 'r.id');
+CREATE TRIGGER feed_enkelvoudiginformatieobject_id_update AFTER UPDATE ON bestandsdeel FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('enkelvoudiginformatieobject_id', 'enkelvoudiginformatieobject', 'drc', 'enkelvoudiginformatieobject', 'r.id');
 
 -- A catalogue of types (Catalogi API, Catalogus).
 create table catalogus (
@@ -446,6 +458,7 @@ create table catalogus (
   constraint catalogus_domein_rsin_unique UNIQUE (domein, rsin),
   constraint catalogus_uuid_unique UNIQUE (uuid)
 );
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON catalogus FOR EACH ROW EXECUTE FUNCTION feed_catalogus('catalogus');
 
 -- A right of an application that names no version of a type, so that types and versions made later fall under it.
 create table catalogus_autorisatie (
@@ -464,6 +477,24 @@ create table catalogus_autorisatie (
 CREATE INDEX catalogus_autorisatie_applicatie_id_idx ON catalogus_autorisatie USING btree (applicatie_id);
 CREATE INDEX catalogus_autorisatie_catalogus_id_idx ON catalogus_autorisatie USING btree (catalogus_id);
 CREATE TRIGGER catalogus_autorisatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON catalogus_autorisatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+
+-- Rows that were made, changed or deleted, as the feed tells them: those of one transaction are one delta. Only added to, and removed after FEED_DAYS.
+create table change (
+  component text not null, -- zrc, drc, brc or ztc: each has a feed of its own.
+  id bigint not null generated always as identity, -- Order within a transaction.
+  level vertrouwelijkheidaanduiding, -- The confidentiality.
+  made_at timestamp with time zone not null default now(), -- When the transaction began.
+  main_id bigint, -- Key of the case, document or decision that it is or belongs to; of a type, or a part of one, the catalogue.
+  operation text not null, -- insert, update or delete. An update that changes nothing of the object itself says that its answer changed.
+  ready boolean, -- Whether a document may be published.
+  resource text not null, -- Kind of the changed object, as in notifications.
+  row_id bigint not null, -- Key of its row.
+  type_id bigint, -- What rights looked at before a delete, or before a change of it, and so are the next three: the type when it is one of ours.
+  type_url text, -- The type when it stands elsewhere.
+  uuid uuid not null, -- Last part of its URL.
+  xact xid8 not null default pg_current_xact_id(), -- The transaction. With id the order in which changes became visible (src/database/position.ts).
+  constraint change_pkey PRIMARY KEY (component, xact, id)
+);
 
 -- When the clock of the database was found to have been ahead, and what was pulled back. The last hundred are kept.
 create table clock_setback (
@@ -546,6 +577,7 @@ create table eigenschap (
 );
 CREATE INDEX eigenschap_statustype_id_idx ON eigenschap USING btree (statustype_id);
 CREATE TRIGGER eigenschap_has_room BEFORE INSERT ON eigenschap FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON eigenschap FOR EACH ROW EXECUTE FUNCTION feed_type_part('eigenschap');
 
 -- A document: what stays the same over its versions, and of the latest version what rights and lists need.
 create table enkelvoudiginformatieobject (
@@ -575,6 +607,7 @@ CREATE TRIGGER count_added AFTER INSERT ON enkelvoudiginformatieobject REFERENCI
 CREATE TRIGGER count_changed AFTER UPDATE ON enkelvoudiginformatieobject FOR EACH ROW WHEN ((((((old.informatieobjecttype_id IS DISTINCT FROM new.informatieobjecttype_id) OR (old.informatieobjecttype_url IS DISTINCT FROM new.informatieobjecttype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.is_gereed_voor_publicatie IS DISTINCT FROM new.is_gereed_voor_publicatie))) EXECUTE FUNCTION recount_enkelvoudiginformatieobject();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON enkelvoudiginformatieobject FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
 CREATE TRIGGER count_removed AFTER DELETE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_enkelvoudiginformatieobject();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON enkelvoudiginformatieobject FOR EACH ROW EXECUTE FUNCTION feed_document('enkelvoudiginformatieobject');
 
 -- How many documents there are, as additions and subtractions (see zaak_count).
 create table enkelvoudiginformatieobject_count (
@@ -638,6 +671,35 @@ CREATE INDEX enkelvoudiginformatieobject_versie_part_of_title ON enkelvoudiginfo
 CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginformatieobject_versie USING btree (status, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
+CREATE TRIGGER feed_enkelvoudiginformatieobject_id_update AFTER UPDATE ON enkelvoudiginformatieobject_versie FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('enkelvoudiginformatieobject_id', 'enkelvoudiginformatieobject', 'drc', 'enkelvoudiginformatieobject', 'r.id');
+
+-- From where on the feed is whole: one row, and none while it is switched off.
+create table feed (
+  cluster text not null, -- The cluster, and its timeline, that the numbers in table change are of.
+  epoch text not null default "left"(md5((random())::text), 8), -- Positions of another epoch mean nothing here: numbers of transactions begin anew with another cluster.
+  first xid8 not null default pg_current_xact_id(), -- Changes of this transaction, and of those before it, are not kept (any more).
+  singleton boolean not null default true, -- True; keeps it to one row.
+  constraint feed_pkey PRIMARY KEY (singleton),
+  constraint feed_singleton_check CHECK (singleton)
+);
+
+-- Snapshots of a collection for who begins a copy, each as its rights see it. Kept for FEED_SNAPSHOT_DAYS.
+create table feed_snapshot (
+  component text not null, -- zrc, drc, brc or ztc, as in change.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  file_id bigint, -- Its bytes: gzip of a line of JSON per resource.
+  id bigint not null generated always as identity, -- Internal key.
+  made_at timestamp with time zone, -- When it was ready.
+  position text, -- Where deltas follow on it; empty: it is being made.
+  rights text not null, -- For which rights: part of the position.
+  total bigint, -- Resources in it.
+  viewer jsonb not null, -- Those rights, and the address for links.
+  constraint feed_snapshot_pkey PRIMARY KEY (id),
+  constraint feed_snapshot_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id)
+);
+CREATE INDEX feed_snapshot_component_rights_idx ON feed_snapshot USING btree (component, rights, id);
+CREATE INDEX feed_snapshot_file_id_idx ON feed_snapshot USING btree (file_id);
+CREATE UNIQUE INDEX feed_snapshot_under_way ON feed_snapshot USING btree (component, rights) WHERE (made_at IS NULL);
 
 -- Stored bytes. Written before the row exists; without a row they are swept away.
 create table file (
@@ -666,6 +728,7 @@ create table gebruiksrecht (
   constraint gebruiksrecht_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
 );
 CREATE INDEX gebruiksrecht_enkelvoudiginformatieobject_id_idx ON gebruiksrecht USING btree (enkelvoudiginformatieobject_id);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON gebruiksrecht FOR EACH ROW EXECUTE FUNCTION feed_document_part('gebruiksrechten');
 
 -- Requests that came with an Idempotency-Key, each written in the transaction of its change, with what a repetition of it gets. Removed after IDEMPOTENCY_KEY_HOURS.
 create table idempotency_key (
@@ -846,6 +909,7 @@ create table informatieobjecttype (
   constraint informatieobjecttype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id)
 );
 CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobjecttype USING btree (catalogus_id, omschrijving);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION feed_type('informatieobjecttype');
 CREATE TRIGGER informatieobjecttype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 CREATE TRIGGER informatieobjecttype_has_room BEFORE INSERT ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 
@@ -894,6 +958,7 @@ CREATE TRIGGER count_added AFTER INSERT ON klantcontact REFERENCING NEW TABLE AS
 CREATE TRIGGER count_changed AFTER UPDATE ON klantcontact FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_klantcontact();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON klantcontact FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON klantcontact REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_klantcontact();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON klantcontact FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('klantcontact');
 
 -- Schema files that were applied, with their checksums and which programs still work with them.
 create table migration (
@@ -939,6 +1004,7 @@ create table notificatie (
   resource_url text not null, -- URL of the changed object.
   traceparent text, -- Trace context of the request that the message came from; empty: it was not traced.
   uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
+  xact xid8 not null default pg_current_xact_id(), -- The transaction that wrote it: with id the order in which messages became visible (src/database/position.ts).
   constraint notificatie_pkey PRIMARY KEY (id),
   constraint notificatie_uuid_unique UNIQUE (uuid)
 );
@@ -946,6 +1012,7 @@ CREATE INDEX notificatie_aanmaakdatum ON notificatie USING btree (aanmaakdatum, 
 CREATE INDEX notificatie_hoofd_object ON notificatie USING btree (hoofd_object_uuid);
 CREATE INDEX notificatie_kanaal ON notificatie USING btree (kanaal, aanmaakdatum, id);
 CREATE INDEX notificatie_resource ON notificatie USING btree ("right"(resource_url, 36)) WHERE (resource_url <> hoofd_object);
+CREATE INDEX notificatie_xact ON notificatie USING btree (xact, id);
 
 -- How notifications are delivered: one row, read at every attempt.
 create table notificatie_settings (
@@ -1022,6 +1089,7 @@ create table objectinformatieobject (
 CREATE INDEX objectinformatieobject_object_type_idx ON objectinformatieobject USING btree (object_type, enkelvoudiginformatieobject_id) WHERE (object_type <> 'zaak'::text);
 CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USING btree (object_url) WHERE (object_url IS NOT NULL);
 CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON objectinformatieobject FOR EACH ROW EXECUTE FUNCTION feed_document_part('objectinformatieobject');
 
 -- Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.
 create table outgoing_request (
@@ -1147,6 +1215,7 @@ CREATE TRIGGER count_added AFTER INSERT ON resultaat REFERENCING NEW TABLE AS ch
 CREATE TRIGGER count_changed AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (old.resultaattype_id IS DISTINCT FROM new.resultaattype_id)) OR (old.resultaattype_url IS DISTINCT FROM new.resultaattype_url)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_resultaat();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON resultaat FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON resultaat REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_resultaat();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON resultaat FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('resultaat');
 
 -- An outcome of cases of a type, and how they are archived then.
 create table resultaattype (
@@ -1180,6 +1249,7 @@ create table resultaattype (
   constraint resultaattype_brondatum_procestermijn_is_term CHECK (is_term(brondatum_procestermijn)),
   constraint resultaattype_procestermijn_is_term CHECK (is_term(procestermijn))
 );
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON resultaattype FOR EACH ROW EXECUTE FUNCTION feed_type_part('resultaattype');
 CREATE TRIGGER resultaattype_has_room BEFORE INSERT ON resultaattype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- Decisions that lead to an outcome.
@@ -1192,6 +1262,12 @@ create table resultaattype_besluittype (
   constraint resultaattype_besluittype_resultaattype_id_fkey FOREIGN KEY (resultaattype_id) REFERENCES resultaattype(id) ON DELETE CASCADE
 );
 CREATE INDEX resultaattype_besluittype_besluittype_id_idx ON resultaattype_besluittype USING btree (besluittype_id);
+CREATE TRIGGER feed_besluittype_id_delete AFTER DELETE ON resultaattype_besluittype FOR EACH ROW WHEN ((old.besluittype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_besluittype_id_insert AFTER INSERT ON resultaattype_besluittype FOR EACH ROW WHEN ((new.besluittype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_besluittype_id_update AFTER UPDATE ON resultaattype_besluittype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_resultaattype_id_delete AFTER DELETE ON resultaattype_besluittype FOR EACH ROW WHEN ((old.resultaattype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('resultaattype_id', 'resultaattype', 'ztc', 'resultaattype', '(select t.catalogus_id from zaaktype t where t.id = r.zaaktype_id)');
+CREATE TRIGGER feed_resultaattype_id_insert AFTER INSERT ON resultaattype_besluittype FOR EACH ROW WHEN ((new.resultaattype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('resultaattype_id', 'resultaattype', 'ztc', 'resultaattype', '(select t.catalogus_id from zaaktype t where t.id = r.zaaktype_id)');
+CREATE TRIGGER feed_resultaattype_id_update AFTER UPDATE ON resultaattype_besluittype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('resultaattype_id', 'resultaattype', 'ztc', 'resultaattype', '(select t.catalogus_id from zaaktype t where t.id = r.zaaktype_id)');
 
 -- Documents that belong to an outcome.
 create table resultaattype_informatieobjecttype (
@@ -1203,6 +1279,9 @@ create table resultaattype_informatieobjecttype (
   constraint resultaattype_informatieobjecttype_resultaattype_id_fkey FOREIGN KEY (resultaattype_id) REFERENCES resultaattype(id) ON DELETE CASCADE
 );
 CREATE INDEX resultaattype_informatieobjecttype_informatieobjecttype_id_idx ON resultaattype_informatieobjecttype USING btree (informatieobjecttype_id);
+CREATE TRIGGER feed_resultaattype_id_delete AFTER DELETE ON resultaattype_informatieobjecttype FOR EACH ROW WHEN ((old.resultaattype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('resultaattype_id', 'resultaattype', 'ztc', 'resultaattype', '(select t.catalogus_id from zaaktype t where t.id = r.zaaktype_id)');
+CREATE TRIGGER feed_resultaattype_id_insert AFTER INSERT ON resultaattype_informatieobjecttype FOR EACH ROW WHEN ((new.resultaattype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('resultaattype_id', 'resultaattype', 'ztc', 'resultaattype', '(select t.catalogus_id from zaaktype t where t.id = r.zaaktype_id)');
+CREATE TRIGGER feed_resultaattype_id_update AFTER UPDATE ON resultaattype_informatieobjecttype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('resultaattype_id', 'resultaattype', 'ztc', 'resultaattype', '(select t.catalogus_id from zaaktype t where t.id = r.zaaktype_id)');
 
 -- What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.
 create table retention_run (
@@ -1267,6 +1346,7 @@ CREATE TRIGGER count_added AFTER INSERT ON rol REFERENCING NEW TABLE AS changed 
 CREATE TRIGGER count_changed AFTER UPDATE ON rol FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek)) OR (old.roltype_id IS DISTINCT FROM new.roltype_id)) OR (old.roltype_url IS DISTINCT FROM new.roltype_url)) OR (old.omschrijving IS DISTINCT FROM new.omschrijving)) OR (old.betrokkene_type IS DISTINCT FROM new.betrokkene_type)) OR (old.indicatie_machtiging IS DISTINCT FROM new.indicatie_machtiging))) EXECUTE FUNCTION recount_rol();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON rol REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rol();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON rol FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('rol');
 
 -- A part that someone can have in cases of a type.
 create table roltype (
@@ -1282,6 +1362,7 @@ create table roltype (
   constraint roltype_uuid_unique UNIQUE (uuid),
   constraint roltype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
 );
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON roltype FOR EACH ROW EXECUTE FUNCTION feed_type_part('roltype');
 CREATE TRIGGER roltype_has_room BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- The last import of the selectielijst; one row at most.
@@ -1398,6 +1479,10 @@ CREATE TRIGGER count_changed AFTER UPDATE ON status FOR EACH ROW WHEN ((((((((ol
         END)) OR (old.statustype_id IS DISTINCT FROM new.statustype_id)) OR (old.statustype_url IS DISTINCT FROM new.statustype_url)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_status();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON status FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON status REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_status();
+CREATE TRIGGER feed_gezetdoor_id_delete AFTER DELETE ON status FOR EACH ROW WHEN ((old.gezetdoor_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('gezetdoor_id', 'rol', 'zrc', 'rol', 'r.zaak_id');
+CREATE TRIGGER feed_gezetdoor_id_insert AFTER INSERT ON status FOR EACH ROW WHEN ((new.gezetdoor_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('gezetdoor_id', 'rol', 'zrc', 'rol', 'r.zaak_id');
+CREATE TRIGGER feed_gezetdoor_id_update AFTER UPDATE ON status FOR EACH ROW WHEN ((old.gezetdoor_id IS DISTINCT FROM new.gezetdoor_id)) EXECUTE FUNCTION feed_touch('gezetdoor_id', 'rol', 'zrc', 'rol', 'r.zaak_id');
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON status FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('status');
 CREATE TRIGGER last_added AFTER INSERT ON status REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mark_last_status();
 CREATE TRIGGER last_changed AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION mark_last_status_anew();
 CREATE TRIGGER last_removed AFTER DELETE ON status REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mark_last_status();
@@ -1424,6 +1509,7 @@ create table statustype (
   constraint statustype_doorlooptijd_is_term CHECK (is_term(doorlooptijd, 100)),
   constraint statustype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 9999)))
 );
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON statustype FOR EACH ROW EXECUTE FUNCTION feed_type_part('statustype');
 CREATE TRIGGER statustype_has_room BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.
@@ -1456,6 +1542,7 @@ CREATE TRIGGER count_added AFTER INSERT ON substatus REFERENCING NEW TABLE AS ch
 CREATE TRIGGER count_changed AFTER UPDATE ON substatus FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_substatus();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON substatus FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON substatus REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_substatus();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON substatus FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('substatus');
 
 -- Takeovers of other installations. One row as long as it lasts, however often it is run.
 create table takeover (
@@ -1648,6 +1735,7 @@ create table verzending (
 );
 CREATE INDEX verzending_betrokkene_idx ON verzending USING btree (betrokkene);
 CREATE INDEX verzending_enkelvoudiginformatieobject_id_idx ON verzending USING btree (enkelvoudiginformatieobject_id);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON verzending FOR EACH ROW EXECUTE FUNCTION feed_document_part('verzending');
 
 -- One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.
 create table worker (
@@ -1765,6 +1853,10 @@ CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaak FOR EACH STATEMENT EXECUTE F
 CREATE TRIGGER count_parts_moved AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding))) EXECUTE FUNCTION move_counts_of_parts();
 CREATE TRIGGER count_parts_removed BEFORE DELETE ON zaak FOR EACH ROW EXECUTE FUNCTION remove_counts_of_parts();
 CREATE TRIGGER count_removed AFTER DELETE ON zaak REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaak();
+CREATE TRIGGER feed_hoofdzaak_id_delete AFTER DELETE ON zaak FOR EACH ROW WHEN ((old.hoofdzaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('hoofdzaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+CREATE TRIGGER feed_hoofdzaak_id_insert AFTER INSERT ON zaak FOR EACH ROW WHEN ((new.hoofdzaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('hoofdzaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+CREATE TRIGGER feed_hoofdzaak_id_update AFTER UPDATE ON zaak FOR EACH ROW WHEN ((old.hoofdzaak_id IS DISTINCT FROM new.hoofdzaak_id)) EXECUTE FUNCTION feed_touch('hoofdzaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaak FOR EACH ROW EXECUTE FUNCTION feed_zaak('zaak');
 
 -- relevanteAndereZaken: cases that matter to a case.
 create table zaak_andere_zaak (
@@ -1782,6 +1874,9 @@ create table zaak_andere_zaak (
   constraint zaak_andere_zaak_one_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
 );
 CREATE INDEX zaak_andere_zaak_andere_zaak_id_idx ON zaak_andere_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
+CREATE TRIGGER feed_zaak_id_delete AFTER DELETE ON zaak_andere_zaak FOR EACH ROW WHEN ((old.zaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+CREATE TRIGGER feed_zaak_id_insert AFTER INSERT ON zaak_andere_zaak FOR EACH ROW WHEN ((new.zaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+CREATE TRIGGER feed_zaak_id_update AFTER UPDATE ON zaak_andere_zaak FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
 
 -- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
 create table zaak_count (
@@ -1811,6 +1906,9 @@ create table zaak_gerelateerde_zaak (
   constraint zaak_gerelateerde_zaak_one_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
 );
 CREATE INDEX zaak_gerelateerde_zaak_andere_zaak_id_idx ON zaak_gerelateerde_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
+CREATE TRIGGER feed_zaak_id_delete AFTER DELETE ON zaak_gerelateerde_zaak FOR EACH ROW WHEN ((old.zaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+CREATE TRIGGER feed_zaak_id_insert AFTER INSERT ON zaak_gerelateerde_zaak FOR EACH ROW WHEN ((new.zaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+CREATE TRIGGER feed_zaak_id_update AFTER UPDATE ON zaak_gerelateerde_zaak FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
 
 -- How many rows hang on cases, per table, as additions and subtractions (see zaak_count).
 create table zaak_part_count (
@@ -1845,6 +1943,7 @@ create table zaakbesluit (
   constraint zaakbesluit_one_besluit CHECK ((num_nonnulls(besluit_uuid, besluit_url) = 1))
 );
 CREATE INDEX zaakbesluit_besluit_uuid_idx ON zaakbesluit USING btree (besluit_uuid) WHERE (besluit_uuid IS NOT NULL);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakbesluit FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('zaakbesluit');
 
 -- A contactmoment about a case (Zaken API, ZaakContactMoment).
 create table zaakcontactmoment (
@@ -1858,6 +1957,7 @@ create table zaakcontactmoment (
   constraint zaakcontactmoment_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX zaakcontactmoment_contactmoment_idx ON zaakcontactmoment USING btree (contactmoment);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakcontactmoment FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('zaakcontactmoment');
 
 -- A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).
 create table zaakeigenschap (
@@ -1876,6 +1976,7 @@ create table zaakeigenschap (
 );
 CREATE INDEX zaakeigenschap_eigenschap_id_idx ON zaakeigenschap USING btree (eigenschap_id);
 CREATE INDEX zaakeigenschap_zaak_id_idx ON zaakeigenschap USING btree (zaak_id);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakeigenschap FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('zaakeigenschap');
 
 -- That a document belongs to a case (Zaken API, ZaakInformatieObject); an objectinformatieobject stands beside it (zrc-005).
 create table zaakinformatieobject (
@@ -1901,6 +2002,10 @@ CREATE UNIQUE INDEX zaakinformatieobject_elsewhere_unique ON zaakinformatieobjec
 CREATE INDEX zaakinformatieobject_enkelvoudiginformatieobject_id_idx ON zaakinformatieobject USING btree (enkelvoudiginformatieobject_id);
 CREATE INDEX zaakinformatieobject_informatieobject_url_idx ON zaakinformatieobject USING btree (informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
 CREATE INDEX zaakinformatieobject_status_id_idx ON zaakinformatieobject USING btree (status_id) WHERE (status_id IS NOT NULL);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakinformatieobject FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('zaakinformatieobject');
+CREATE TRIGGER feed_status_id_delete AFTER DELETE ON zaakinformatieobject FOR EACH ROW WHEN ((old.status_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('status_id', 'status', 'zrc', 'status', 'r.zaak_id');
+CREATE TRIGGER feed_status_id_insert AFTER INSERT ON zaakinformatieobject FOR EACH ROW WHEN ((new.status_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('status_id', 'status', 'zrc', 'status', 'r.zaak_id');
+CREATE TRIGGER feed_status_id_update AFTER UPDATE ON zaakinformatieobject FOR EACH ROW WHEN ((old.status_id IS DISTINCT FROM new.status_id)) EXECUTE FUNCTION feed_touch('status_id', 'status', 'zrc', 'status', 'r.zaak_id');
 
 -- A note on a case (Zaken API 1.7, ZaakNotitie).
 create table zaaknotitie (
@@ -1925,6 +2030,7 @@ CREATE TRIGGER count_added AFTER INSERT ON zaaknotitie REFERENCING NEW TABLE AS 
 CREATE TRIGGER count_changed AFTER UPDATE ON zaaknotitie FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (''::text IS DISTINCT FROM ''::text)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_zaaknotitie();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaaknotitie FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON zaaknotitie REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaaknotitie();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaaknotitie FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('zaaknotitie');
 
 -- What a case is about (Zaken API, ZaakObject).
 create table zaakobject (
@@ -1953,6 +2059,7 @@ CREATE TRIGGER count_added AFTER INSERT ON zaakobject REFERENCING NEW TABLE AS c
 CREATE TRIGGER count_changed AFTER UPDATE ON zaakobject FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.object_type IS DISTINCT FROM new.object_type)) OR (NULL::bigint IS DISTINCT FROM NULL::bigint)) OR (NULL::text IS DISTINCT FROM NULL::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text)) OR (''::text IS DISTINCT FROM ''::text))) EXECUTE FUNCTION recount_zaakobject();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaakobject FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON zaakobject REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaakobject();
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakobject FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('zaakobject');
 
 -- Objects that cases of a type can be about.
 create table zaakobjecttype (
@@ -1972,6 +2079,7 @@ create table zaakobjecttype (
 );
 CREATE INDEX zaakobjecttype_statustype_id_idx ON zaakobjecttype USING btree (statustype_id);
 CREATE INDEX zaakobjecttype_zaaktype_id_idx ON zaakobjecttype USING btree (zaaktype_id);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakobjecttype FOR EACH ROW EXECUTE FUNCTION feed_type_part('zaakobjecttype');
 CREATE TRIGGER zaakobjecttype_has_room BEFORE INSERT ON zaakobjecttype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- A version of a case type (Catalogi API, ZaakType).
@@ -2023,6 +2131,7 @@ create table zaaktype (
   constraint zaaktype_verlengingstermijn_is_term CHECK (is_term(verlengingstermijn, 100))
 );
 CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaaktype FOR EACH ROW EXECUTE FUNCTION feed_type('zaaktype');
 CREATE TRIGGER zaaktype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 CREATE TRIGGER zaaktype_has_room BEFORE INSERT ON zaaktype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 
@@ -2036,6 +2145,12 @@ create table zaaktype_besluittype (
   constraint zaaktype_besluittype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
 );
 CREATE INDEX zaaktype_besluittype_besluittype_id_idx ON zaaktype_besluittype USING btree (besluittype_id);
+CREATE TRIGGER feed_besluittype_id_delete AFTER DELETE ON zaaktype_besluittype FOR EACH ROW WHEN ((old.besluittype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_besluittype_id_insert AFTER INSERT ON zaaktype_besluittype FOR EACH ROW WHEN ((new.besluittype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_besluittype_id_update AFTER UPDATE ON zaaktype_besluittype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('besluittype_id', 'besluittype', 'ztc', 'besluittype', 'r.catalogus_id');
+CREATE TRIGGER feed_zaaktype_id_delete AFTER DELETE ON zaaktype_besluittype FOR EACH ROW WHEN ((old.zaaktype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
+CREATE TRIGGER feed_zaaktype_id_insert AFTER INSERT ON zaaktype_besluittype FOR EACH ROW WHEN ((new.zaaktype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
+CREATE TRIGGER feed_zaaktype_id_update AFTER UPDATE ON zaaktype_besluittype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
 
 -- Case types of which a case can be part of a case of this type.
 create table zaaktype_deelzaaktype (
@@ -2047,6 +2162,9 @@ create table zaaktype_deelzaaktype (
   constraint zaaktype_deelzaaktype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
 );
 CREATE INDEX zaaktype_deelzaaktype_deelzaaktype_id_idx ON zaaktype_deelzaaktype USING btree (deelzaaktype_id);
+CREATE TRIGGER feed_zaaktype_id_delete AFTER DELETE ON zaaktype_deelzaaktype FOR EACH ROW WHEN ((old.zaaktype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
+CREATE TRIGGER feed_zaaktype_id_insert AFTER INSERT ON zaaktype_deelzaaktype FOR EACH ROW WHEN ((new.zaaktype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
+CREATE TRIGGER feed_zaaktype_id_update AFTER UPDATE ON zaaktype_deelzaaktype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
 
 -- Case types that a case type is related to.
 create table zaaktype_gerelateerd_zaaktype (
@@ -2063,6 +2181,9 @@ create table zaaktype_gerelateerd_zaaktype (
   constraint zaaktype_gerelateerd_zaaktype_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['vervolg'::text, 'bijdrage'::text, 'onderwerp'::text])))
 );
 CREATE INDEX zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx ON zaaktype_gerelateerd_zaaktype USING btree (gerelateerd_zaaktype_id);
+CREATE TRIGGER feed_zaaktype_id_delete AFTER DELETE ON zaaktype_gerelateerd_zaaktype FOR EACH ROW WHEN ((old.zaaktype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
+CREATE TRIGGER feed_zaaktype_id_insert AFTER INSERT ON zaaktype_gerelateerd_zaaktype FOR EACH ROW WHEN ((new.zaaktype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
+CREATE TRIGGER feed_zaaktype_id_update AFTER UPDATE ON zaaktype_gerelateerd_zaaktype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('zaaktype_id', 'zaaktype', 'ztc', 'zaaktype', 'r.catalogus_id');
 
 -- Documents that belong to cases of a type.
 create table zaaktype_informatieobjecttype (
@@ -2085,6 +2206,10 @@ create table zaaktype_informatieobjecttype (
 );
 CREATE INDEX zaaktype_informatieobjecttype_informatieobjecttype_id_idx ON zaaktype_informatieobjecttype USING btree (informatieobjecttype_id);
 CREATE INDEX zaaktype_informatieobjecttype_statustype_id_idx ON zaaktype_informatieobjecttype USING btree (statustype_id);
+CREATE TRIGGER feed_informatieobjecttype_id_delete AFTER DELETE ON zaaktype_informatieobjecttype FOR EACH ROW WHEN ((old.informatieobjecttype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('informatieobjecttype_id', 'informatieobjecttype', 'ztc', 'informatieobjecttype', 'r.catalogus_id');
+CREATE TRIGGER feed_informatieobjecttype_id_insert AFTER INSERT ON zaaktype_informatieobjecttype FOR EACH ROW WHEN ((new.informatieobjecttype_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('informatieobjecttype_id', 'informatieobjecttype', 'ztc', 'informatieobjecttype', 'r.catalogus_id');
+CREATE TRIGGER feed_informatieobjecttype_id_update AFTER UPDATE ON zaaktype_informatieobjecttype FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('informatieobjecttype_id', 'informatieobjecttype', 'ztc', 'informatieobjecttype', 'r.catalogus_id');
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaaktype_informatieobjecttype FOR EACH ROW EXECUTE FUNCTION feed_type_part('zaaktypeinformatieobjecttype');
 CREATE TRIGGER zaaktype_informatieobjecttype_has_room BEFORE INSERT ON zaaktype_informatieobjecttype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
 
 -- A verzoek that belongs to a case (Zaken API, ZaakVerzoek).
@@ -2099,6 +2224,7 @@ create table zaakverzoek (
   constraint zaakverzoek_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX zaakverzoek_verzoek_idx ON zaakverzoek USING btree (verzoek);
+CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakverzoek FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('zaakverzoek');
 
 -- The client ids of an application, those included that have another application too.
 create view applicatie_client_all as
@@ -2307,6 +2433,16 @@ begin
   execute format('create trigger count_emptied after truncate on %I
     for each statement execute function forget_counts(%L)', counted, kind);
 end $function$;
+
+-- Begins the feed anew: every position of before is refused.
+CREATE OR REPLACE FUNCTION begin_feed()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  delete from change;
+  insert into feed (cluster) values (current_cluster()) on conflict (singleton)
+    do update set epoch = excluded.epoch, cluster = excluded.cluster, first = excluded.first
+$function$;
 
 -- Refuses to change or remove records of changes.
 CREATE OR REPLACE FUNCTION beheer_audit_stays()
@@ -2762,6 +2898,15 @@ AS $function$
   from zaak_part where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $function$;
 
+-- Which numbers of transactions these are: restored elsewhere, or after a failover, they are others.
+CREATE OR REPLACE FUNCTION current_cluster()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+$function$;
+
 -- What messages to one receiver are kept in order by.
 CREATE OR REPLACE FUNCTION delivery_order(hoofd_object uuid, cloudevent text)
  RETURNS uuid
@@ -2784,6 +2929,231 @@ begin
   end loop;
   return number;
 end $function$;
+
+CREATE OR REPLACE FUNCTION feed_besluit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('brc', tg_argv[0], old.uuid, old.id, old.id, 'delete', old.besluittype_id, old.besluittype_url, null, null);
+      elsif tg_op = 'UPDATE' and (old.besluittype_id, old.besluittype_url) is distinct from (new.besluittype_id, new.besluittype_url) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('brc', tg_argv[0], new.uuid, new.id, new.id, 'update', old.besluittype_id, old.besluittype_url, null, null);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('brc', tg_argv[0], new.uuid, new.id, new.id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION feed_besluit_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('brc', tg_argv[0], old.uuid, old.id, old.besluit_id, 'delete', (select b.besluittype_id from besluit b where b.id = old.besluit_id),
+    (select b.besluittype_url from besluit b where b.id = old.besluit_id), null, null);
+      elsif tg_op = 'UPDATE' and (old.besluit_id) is distinct from (new.besluit_id) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('brc', tg_argv[0], new.uuid, new.id, new.besluit_id, 'update', (select b.besluittype_id from besluit b where b.id = old.besluit_id),
+    (select b.besluittype_url from besluit b where b.id = old.besluit_id), null, null);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('brc', tg_argv[0], new.uuid, new.id, new.besluit_id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION feed_catalogus()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('ztc', tg_argv[0], old.uuid, old.id, old.id, 'delete', null, null, null, null);
+      elsif tg_op = 'UPDATE' and (1) is distinct from (1) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('ztc', tg_argv[0], new.uuid, new.id, new.id, 'update', null, null, null, null);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('ztc', tg_argv[0], new.uuid, new.id, new.id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION feed_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('drc', tg_argv[0], old.uuid, old.id, old.id, 'delete', old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.is_gereed_voor_publicatie);
+      elsif tg_op = 'UPDATE' and (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.is_gereed_voor_publicatie) is distinct from (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.is_gereed_voor_publicatie) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('drc', tg_argv[0], new.uuid, new.id, new.id, 'update', old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.is_gereed_voor_publicatie);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('drc', tg_argv[0], new.uuid, new.id, new.id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION feed_document_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('drc', tg_argv[0], old.uuid, old.id, old.enkelvoudiginformatieobject_id, 'delete', (select e.informatieobjecttype_id from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
+    (select e.informatieobjecttype_url from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
+    (select e.vertrouwelijkheidaanduiding from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
+    (select e.is_gereed_voor_publicatie from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id));
+      elsif tg_op = 'UPDATE' and (old.enkelvoudiginformatieobject_id) is distinct from (new.enkelvoudiginformatieobject_id) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('drc', tg_argv[0], new.uuid, new.id, new.enkelvoudiginformatieobject_id, 'update', (select e.informatieobjecttype_id from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
+    (select e.informatieobjecttype_url from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
+    (select e.vertrouwelijkheidaanduiding from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
+    (select e.is_gereed_voor_publicatie from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id));
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('drc', tg_argv[0], new.uuid, new.id, new.enkelvoudiginformatieobject_id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+-- Makes the function that tells the feed of each row of a table.
+CREATE OR REPLACE FUNCTION feed_of(shape text, component text, main text, subject text DEFAULT 'null, null, null, null'::text, looked text DEFAULT '1'::text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $functionx$
+begin
+  execute format($function$
+    create function feed_%1$s() returns trigger language plpgsql as $body$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values (%2$L, tg_argv[0], old.uuid, old.id, %3$s, 'delete', %4$s);
+      elsif tg_op = 'UPDATE' and (%5$s) is distinct from (%6$s) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values (%2$L, tg_argv[0], new.uuid, new.id, %7$s, 'update', %4$s);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values (%2$L, tg_argv[0], new.uuid, new.id, %7$s, lower(tg_op));
+      end if;
+      return null;
+    end $body$
+  $function$, shape, component, replace(main, 'r.', 'old.'), replace(subject, 'r.', 'old.'), replace(looked, 'r.', 'old.'),
+    replace(looked, 'r.', 'new.'), replace(main, 'r.', 'new.'));
+end $functionx$;
+
+-- Tells the feed of a resource whose answer changes by a row of another table.
+CREATE OR REPLACE FUNCTION feed_touch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('insert into change (component, resource, uuid, row_id, main_id, operation)
+    select %L, %L, r.uuid, r.id, %s, ''update'' from %I r where r.id in (($1).%5$I, ($2).%5$I)',
+    tg_argv[2], tg_argv[3], tg_argv[4], tg_argv[1], tg_argv[0]) using old, new;
+  return null;
+end $function$;
+
+-- Makes the triggers for this.
+CREATE OR REPLACE FUNCTION feed_touches(counted text, key text, target text, component text, main text DEFAULT 'r.id'::text, events text[] DEFAULT '{insert,update,delete}'::text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  event text;
+begin
+  foreach event in array events loop
+    execute format('create trigger feed_%2$s_%3$s after %3$s on %1$I for each row when (%4$s) execute function feed_touch(%2$L, %5$L, %6$L, %5$L, %7$L)',
+      counted, key, event, case event when 'insert' then format('new.%I is not null', key) when 'delete' then format('old.%I is not null', key)
+        when 'update' then case when counted in ('zaak', 'status', 'zaakinformatieobject')
+          then format('old.%1$I is distinct from new.%1$I', key) else 'true' end end, target, component, main);
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION feed_type()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('ztc', tg_argv[0], old.uuid, old.id, old.catalogus_id, 'delete', null, null, null, null);
+      elsif tg_op = 'UPDATE' and (1) is distinct from (1) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('ztc', tg_argv[0], new.uuid, new.id, new.catalogus_id, 'update', null, null, null, null);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('ztc', tg_argv[0], new.uuid, new.id, new.catalogus_id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION feed_type_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('ztc', tg_argv[0], old.uuid, old.id, (select t.catalogus_id from zaaktype t where t.id = old.zaaktype_id), 'delete', null, null, null, null);
+      elsif tg_op = 'UPDATE' and (1) is distinct from (1) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('ztc', tg_argv[0], new.uuid, new.id, (select t.catalogus_id from zaaktype t where t.id = new.zaaktype_id), 'update', null, null, null, null);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('ztc', tg_argv[0], new.uuid, new.id, (select t.catalogus_id from zaaktype t where t.id = new.zaaktype_id), lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION feed_zaak()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('zrc', tg_argv[0], old.uuid, old.id, old.id, 'delete', old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, null);
+      elsif tg_op = 'UPDATE' and (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding) is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('zrc', tg_argv[0], new.uuid, new.id, new.id, 'update', old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, null);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('zrc', tg_argv[0], new.uuid, new.id, new.id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION feed_zaak_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('zrc', tg_argv[0], old.uuid, old.id, old.zaak_id, 'delete', (select z.zaaktype_id from zaak z where z.id = old.zaak_id),
+    (select z.zaaktype_url from zaak z where z.id = old.zaak_id), (select z.vertrouwelijkheidaanduiding from zaak z where z.id = old.zaak_id), null);
+      elsif tg_op = 'UPDATE' and (old.zaak_id) is distinct from (new.zaak_id) then
+        insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
+        values ('zrc', tg_argv[0], new.uuid, new.id, new.zaak_id, 'update', (select z.zaaktype_id from zaak z where z.id = old.zaak_id),
+    (select z.zaaktype_url from zaak z where z.id = old.zaak_id), (select z.vertrouwelijkheidaanduiding from zaak z where z.id = old.zaak_id), null);
+      else
+        insert into change (component, resource, uuid, row_id, main_id, operation)
+        values ('zrc', tg_argv[0], new.uuid, new.id, new.zaak_id, lower(tg_op));
+      end if;
+      return null;
+    end $function$;
 
 -- Whether a message fits the filters of one row of abonnement_kanaal.
 CREATE OR REPLACE FUNCTION filters_fit(p_filters jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
@@ -3293,6 +3663,20 @@ AS $function$
       return null;
     end $function$;
 
+-- Removes a portion of the changes whose term is over, and refuses the positions of before them. Returns how many.
+CREATE OR REPLACE FUNCTION remove_changes(term interval, portion integer)
+ RETURNS integer
+ LANGUAGE sql
+AS $function$
+  with old as materialized (
+    select ctid, xact from change where made_at < now() - term limit portion
+  ), removed as (
+    delete from change c using old o where c.ctid = o.ctid returning c.xact
+  ), moved as (
+    update feed set first = greatest(first, (select max(xact) from removed)) where exists (select from removed)
+  ) select count(*)::integer from removed
+$function$;
+
 CREATE OR REPLACE FUNCTION remove_counts_of_parts()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3384,6 +3768,27 @@ begin
   select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into highest
   from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
   perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(highest, 0) - last_place % 10000000);
+end $function$;
+
+-- Switches the triggers of the feed, for the owner of the tables: while they are off a change costs nothing. Returns whether they were otherwise.
+CREATE OR REPLACE FUNCTION switch_feed(turn_on boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  one record;
+  switched boolean := false;
+begin
+  for one in select tgrelid::regclass as place, tgname as name from pg_trigger
+    where tgname like 'feed\_%' and tgrelid in (select oid from pg_class where relnamespace = current_schema()::regnamespace)
+      and (tgenabled <> 'D') <> turn_on order by tgrelid::regclass::text loop
+    execute format('alter table %s %s trigger %I', one.place, case when turn_on then 'enable' else 'disable' end, one.name);
+    switched := true;
+  end loop;
+  if switched then
+    if turn_on then perform begin_feed(); else delete from feed; delete from change; end if;
+  end if;
+  return switched;
 end $function$;
 
 -- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.

@@ -30,6 +30,8 @@ import { type Database, type ReadDb, type Reader, readerOf } from './database/da
 import type { Replica } from './database/replica.ts'
 import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
+import { FEEDS } from './feed/kinds.ts'
+import { feedRoutes } from './feed/routes.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
 import { checkContent } from './http/content.ts'
 import { allowOrigins } from './http/cors.ts'
@@ -182,6 +184,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     stopping = true
   })
   app.decorateRequest('actor')
+  app.decorateRequest('actorNow')
   app.decorateRequest('base', '')
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
@@ -249,6 +252,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(zakenApi, { prefix: '/zaken/api/v1' })
   await app.register(zakenApi, { prefix: '/api/v1' })
   await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })
+  for (const [api, feed] of Object.entries(FEEDS)) await app.register(feedRoutes(feed), { prefix: `/${api}/api/v1` })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
   if (parts.tokenEndpoint) await app.register(tokenRoutes, { endpoint: parts.tokenEndpoint })
   await app.register(nrcApi, { prefix: '/notificaties/api/v1' })

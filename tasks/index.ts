@@ -17,6 +17,7 @@ import { completeRelation } from './complete-relation.ts'
 import { foldCounts } from './fold-counts.ts'
 import { importBatch } from './import-batch.ts'
 import { importDryRun } from './import-dry-run.ts'
+import { makeSnapshots } from './make-snapshot.ts'
 import { removeAbonnementen } from './remove-abonnementen.ts'
 import { removeBytes } from './remove-bytes.ts'
 import { removeDraft } from './remove-draft.ts'
@@ -29,6 +30,7 @@ import { reseal } from './reseal.ts'
 import { retention } from './retention.ts'
 import { rotateSigningKeys } from './rotate-signing-keys.ts'
 import { takeoverStep } from './takeover-step.ts'
+import { watchFeed } from './watch-feed.ts'
 
 export type TaskParts = BatchParts &
   Stores & {
@@ -57,6 +59,8 @@ export function taskList(parts: TaskParts): Tasks {
     'remove-bytes': removeBytes(parts),
     'fold-counts': foldCounts(parts),
     'remove-keys': removeKeys(parts),
+    'make-snapshot': makeSnapshots(parts),
+    'watch-feed': watchFeed(parts),
     'replay-messages': replayMessages(mutate),
     'remove-abonnementen': removeAbonnementen(parts.database),
     'block-abonnementen': blockAbonnementen(parts),
@@ -90,5 +94,6 @@ export const PERIODIC: Periodic[] = [
   { task: 'remove-keys', every: '1 hour', from: '2000-01-01T00:00Z' },
   { task: 'rotate-signing-keys', every: '1 hour', from: '2000-01-01T00:30Z' },
   { task: 'fold-counts', every: '1 minute', from: '2000-01-01T00:00Z' },
+  { task: 'watch-feed', every: '1 minute', from: '2000-01-01T00:00Z' },
   { task: 'block-abonnementen', every: '1 minute', from: '2000-01-01T00:00Z' },
 ]

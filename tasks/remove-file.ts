@@ -40,6 +40,7 @@ export function removeFile({ config, database, storeFor }: Parts): Task {
           delete from file b where b.id = ${id}
             and not exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)
             and not exists (select from bestandsdeel d where d.file_id = b.id)
+            and not exists (select from feed_snapshot s where s.file_id = b.id)
           returning b.backend, b.sleutel`
         if (row && !(await belongsToSource(sql, row.sleutel))) await storeFor(row.backend).remove(row.sleutel)
       })

@@ -13,6 +13,7 @@ import { deleteOldDrafts } from '../src/documenten/import/draft.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { forgetOthers, neededKeys, ripeBytes, usedBackends } from '../src/documenten/storage/files.ts'
 import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
+import { removeSnapshots } from '../src/feed/snapshots.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { deleteOldEvents, deleteOldMessages } from '../src/notificaties/resend.ts'
@@ -61,6 +62,8 @@ export function retention(parts: Parts): Task {
       await deleteOldDrafts(database.db)
       await deleteEndedAbonnementen(database)
       await deleteOldLines(database, config.outgoingLogRetentionDays)
+      await removeOldChanges(database, config.feedDays)
+      await removeSnapshots(database, config.feedSnapshotDays)
       await deleteOldEvents(database.db, config.notificationDaysRetained)
       const notificaties = await deleteOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
@@ -81,6 +84,19 @@ export function retention(parts: Parts): Task {
       .deleteFrom('retentionRun')
       .where('id', '<=', id - RUNS)
       .execute()
+  }
+}
+
+const PORTION = 20_000
+
+/** Removes changes whose term is over from the feed. */
+async function removeOldChanges({ sql }: Database, days: number): Promise<void> {
+  for (;;) {
+    const found = one(
+      await sql<{ removed: number | null }[]>`
+      select remove_changes(make_interval(days => ${days}::int), ${PORTION}::int) as removed`,
+    )
+    if ((found.removed ?? 0) < PORTION) return
   }
 }
 

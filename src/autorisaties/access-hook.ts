@@ -54,6 +54,7 @@ export function registerAccess(
     if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404
     try {
       request.actor = await authenticate(app, request, judging)
+      request.actorNow = () => authenticate(app, request, judging)
     } catch (error) {
       // Whoever sends the next as soon as this one is refused is slowed down: there success of others changes nothing.
       const address = networkOf(request.ip)

@@ -212,12 +212,13 @@ const credentialOf = (applicatie: Applicatie, autorisaties: Autorisatie[]) => ({
  */
 async function loadRights(db: Db, applicatieIds: number[]): Promise<Autorisatie[]> {
   const { rows } = await sql<Omit<Autorisatie, 'scopes'> & { scopes: string[] }>`
-    select r.component, r.scopes, r.type_url, r.type_uuid, t.id as type_id, r.max_vertrouwelijkheidaanduiding as max
+    select r.component, r.scopes, r.type_url, r.type_uuid, t.id as type_id, r.max_vertrouwelijkheidaanduiding as max, null::text as whole
     from autorisatie r
     left join autorisatie_type t on t.component = r.component and t.uuid = r.type_uuid
     where r.applicatie_id = any(${applicatieIds}::bigint[])
     union all
-    select k.component, k.scopes, case when t.id is null then 'urn:uuid:' || c.uuid else '' end, t.uuid, t.id, k.max_vertrouwelijkheidaanduiding
+    select k.component, k.scopes, case when t.id is null then 'urn:uuid:' || c.uuid else '' end, t.uuid, t.id, k.max_vertrouwelijkheidaanduiding,
+      c.uuid || ' ' || k.type
     from catalogus_autorisatie k
     join catalogus c on c.id = k.catalogus_id
     left join autorisatie_type t on t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)

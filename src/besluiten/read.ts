@@ -63,6 +63,10 @@ const rowsOf = rowsById<BesluitRow>(
   ({ db }) => besluiten(db).where(sql<boolean>`b.id = any(${[]}::bigint[])`).compile().sql,
 )
 
+/** The besluiten with these ids that the actor may read. */
+export const readableById = async (reader: Reader, actor: Actor, ids: number[]): Promise<BesluitRow[]> =>
+  (await rowsOf(reader, ids)).filter((row) => mayDo(actor, LEZEN, row))
+
 /** Where changes of a besluit and of its documents are announced. */
 export function besluitenKanaal(row: BesluitRow, base: string) {
   return {
@@ -116,4 +120,10 @@ export function toBesluitinformatieobject(
     informatieobject: linkOr(base, 'enkelvoudiginformatieobject', row.documentUuid, row.informatieobjectUrl),
     besluit: link(base, 'besluit', row.besluitUuid),
   }
+}
+
+/** Those with these ids whose besluit the actor may read. */
+export async function readableBesluitinformatieobjecten(db: ReadDb, actor: Actor, base: string, ids: number[]) {
+  const rows = await besluitinformatieobjecten(db).where('i.id', 'in', ids).where(reached(actor)).execute()
+  return rows.map((row) => ({ id: row.id, uuid: row.uuid, resource: toBesluitinformatieobject(row, base) }))
 }

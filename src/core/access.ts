@@ -15,6 +15,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     actor: Actor
+    /** The same token judged again, for an answer that goes on. @throws Problem 403 when it is not good any more */
+    actorNow(): Promise<Actor>
     base: string
   }
 }

@@ -13,6 +13,8 @@ export type Autorisatie = {
   typeUuid: string | null
   typeId: number | null
   max: Vertrouwelijkheidaanduiding | null
+  /** Of a right on a catalogue, or on a type in it, what it names: it reaches versions that are made later. */
+  whole?: string | null
 }
 
 /** Where a request came from through FSC: which organisation asks, by which grant, and who did so for whom. */

@@ -293,6 +293,18 @@ export const PROBLEM_CODES = {
     ],
     example: 'Content-Length: 500, en daarna niets',
   },
+  gone: {
+    status: 410,
+    cause: [
+      'De positie of de momentopname geldt niet meer: ze is verlopen, de database is hersteld of overgenomen, of de rechten van de applicatie zijn gewijzigd.',
+      'The position or the snapshot does not count any more: it expired, the database was restored or failed over, or the rights of the application changed.',
+    ],
+    remedy: [
+      'Begin opnieuw: haal de nieuwste momentopname op, en ga verder vanaf haar positie.',
+      'Begin anew: fetch the newest snapshot, and go on from its position.',
+    ],
+    example: 'GET /zaken/_deltas?after=0badcafe.12.a',
+  },
   conflict: {
     status: 409,
     cause: [

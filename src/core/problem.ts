@@ -142,6 +142,12 @@ export const KINDS: Record<number, Kind> & Record<400 | 500, Kind> = {
     title: 'Er is een conflict.',
     uitleg: 'De wijziging botst met een andere.',
   },
+  410: {
+    name: 'Gone',
+    code: 'gone',
+    title: 'Dit is er niet meer.',
+    uitleg: 'De positie of de momentopname is verlopen, of is van andere rechten: begin opnieuw met een momentopname.',
+  },
   412: {
     name: 'PreconditionFailed',
     code: 'precondition_failed',

@@ -101,6 +101,28 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
 }
 
 /**
+ * Switches the triggers that write the feed of changes, which only the owner of the tables may.
+ * @returns whether they were otherwise
+ */
+export async function switchFeed(databaseUrl: string, turnOn: boolean): Promise<boolean> {
+  const sql = postgres({
+    ...hostOptions(databaseUrl),
+    max: 1,
+    onnotice: () => {},
+    connection: {
+      application_name: 'zaakstroom migrate',
+      lock_timeout: 10_000,
+      ...(MEANING as Record<string, string>),
+    },
+  })
+  try {
+    return one(await sql<{ switched: boolean | null }[]>`select switch_feed(${turnOn}) as switched`).switched === true
+  } finally {
+    await sql.end()
+  }
+}
+
+/**
  * The schema of graphile-worker, over connections that are closed when this is done. Those that it would open are only told to
  * close: the end of an embedded server then reaches one that is still open, and that ends the process.
  * Of several hosts each is tried once: the driver has found one of them to take writes.

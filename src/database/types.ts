@@ -987,6 +987,61 @@ export interface CatalogusAutorisatie {
   type: Generated<string>;
 }
 
+export interface Change {
+  /**
+   * zrc, drc, brc or ztc: each has a feed of its own.
+   */
+  component: string;
+  /**
+   * Order within a transaction.
+   */
+  id: Generated<number>;
+  /**
+   * The confidentiality.
+   */
+  level: Vertrouwelijkheidaanduiding | null;
+  /**
+   * When the transaction began.
+   */
+  madeAt: Generated<string>;
+  /**
+   * Key of the case, document or decision that it is or belongs to; of a type, or a part of one, the catalogue.
+   */
+  mainId: number | null;
+  /**
+   * insert, update or delete. An update that changes nothing of the object itself says that its answer changed.
+   */
+  operation: string;
+  /**
+   * Whether a document may be published.
+   */
+  ready: boolean | null;
+  /**
+   * Kind of the changed object, as in notifications.
+   */
+  resource: string;
+  /**
+   * Key of its row.
+   */
+  rowId: number;
+  /**
+   * What rights looked at before a delete, or before a change of it, and so are the next three: the type when it is one of ours.
+   */
+  typeId: number | null;
+  /**
+   * The type when it stands elsewhere.
+   */
+  typeUrl: string | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: string;
+  /**
+   * The transaction. With id the order in which changes became visible (src/database/position.ts).
+   */
+  xact: Generated<string>;
+}
+
 export interface ClockSetback {
   /**
    * By how much it had been ahead at least, in seconds.
@@ -1385,6 +1440,64 @@ export interface EnkelvoudiginformatieobjectVersie {
    * Day of sending.
    */
   verzenddatum: string | null;
+}
+
+export interface Feed {
+  /**
+   * The cluster, and its timeline, that the numbers in table change are of.
+   */
+  cluster: string;
+  /**
+   * Positions of another epoch mean nothing here: numbers of transactions begin anew with another cluster.
+   */
+  epoch: Generated<string>;
+  /**
+   * Changes of this transaction, and of those before it, are not kept (any more).
+   */
+  first: Generated<string>;
+  /**
+   * True; keeps it to one row.
+   */
+  singleton: Generated<boolean>;
+}
+
+export interface FeedSnapshot {
+  /**
+   * zrc, drc, brc or ztc, as in change.
+   */
+  component: string;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Its bytes: gzip of a line of JSON per resource.
+   */
+  fileId: number | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * When it was ready.
+   */
+  madeAt: string | null;
+  /**
+   * Where deltas follow on it; empty: it is being made.
+   */
+  position: string | null;
+  /**
+   * For which rights: part of the position.
+   */
+  rights: string;
+  /**
+   * Resources in it.
+   */
+  total: number | null;
+  /**
+   * Those rights, and the address for links.
+   */
+  viewer: unknown;
 }
 
 export interface File {
@@ -2167,6 +2280,10 @@ export interface Notificatie {
    * Constant id of the message: goes along with every attempt.
    */
   uuid: Generated<string>;
+  /**
+   * The transaction that wrote it: with id the order in which messages became visible (src/database/position.ts).
+   */
+  xact: Generated<string>;
 }
 
 export interface NotificatieOverview {
@@ -4608,6 +4725,7 @@ export interface DB {
   bestandsdeel: Bestandsdeel;
   catalogus: Catalogus;
   catalogusAutorisatie: CatalogusAutorisatie;
+  change: Change;
   clockSetback: ClockSetback;
   dataKey: DataKey;
   delivery: Delivery;
@@ -4616,6 +4734,8 @@ export interface DB {
   enkelvoudiginformatieobject: Enkelvoudiginformatieobject;
   enkelvoudiginformatieobjectCount: EnkelvoudiginformatieobjectCount;
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
+  feed: Feed;
+  feedSnapshot: FeedSnapshot;
   file: File;
   gebruiksrecht: Gebruiksrecht;
   idempotencyKey: IdempotencyKey;

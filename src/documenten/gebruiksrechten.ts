@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { Actor } from '../core/actor.ts'
 import type { Actie, Mutation } from '../core/mutate.ts'
 import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
@@ -274,4 +275,10 @@ function toGebruiksrecht(row: Row, base: string) {
     einddatum: row.einddatum,
     omschrijvingVoorwaarden: row.omschrijvingVoorwaarden,
   }
+}
+
+/** Those with these ids whose document the actor may read. */
+export async function readableGebruiksrechten(db: ReadDb, actor: Actor, base: string, ids: number[]) {
+  const rows = await withDocument(db).where('g.id', 'in', ids).where(reached(actor, LEZEN)).execute()
+  return rows.map((row) => ({ id: row.id, uuid: row.uuid, resource: toGebruiksrecht(row, base) }))
 }

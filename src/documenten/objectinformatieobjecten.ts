@@ -2,6 +2,7 @@
 // owns the relation adds and removes it, in its own transaction; clients do so for objects elsewhere.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
+import type { Actor } from '../core/actor.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid, notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
@@ -183,4 +184,10 @@ function toRelation(row: Row, base: string) {
     object: linkOr(base, row.objectType as Resource, row.objectUuid, row.objectUrl),
     objectType: row.objectType as ObjectType,
   }
+}
+
+/** Those with these ids whose document the actor may read. */
+export async function readableRelations(db: ReadDb, actor: Actor, base: string, ids: number[]) {
+  const rows = await withDocument(db).where('o.id', 'in', ids).where(reached(actor, LEZEN)).execute()
+  return rows.map((row) => ({ id: row.id, uuid: row.uuid, resource: toRelation(row, base) }))
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { Actor } from '../core/actor.ts'
 import { type Actie, json, type Mutation } from '../core/mutate.ts'
 import { notFound, throwFaults } from '../core/problem.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
@@ -335,4 +336,10 @@ function toVerzending(row: Row, base: string): Static<typeof Verzending> & { inf
     mijnOverheid: row.mijnOverheid,
     telefoonnummer: row.telefoonnummer,
   }
+}
+
+/** Those with these ids whose document the actor may read. */
+export async function readableVerzendingen(db: ReadDb, actor: Actor, base: string, ids: number[]) {
+  const rows = await selectRow(withDocument(db)).where('s.id', 'in', ids).where(reached(actor, LEZEN)).execute()
+  return rows.map((row) => ({ id: row.id, uuid: row.uuid, resource: toVerzending(row, base) }))
 }

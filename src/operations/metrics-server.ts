@@ -10,6 +10,7 @@ import { type Database, openDatabase, type ReadDb, waitingForConnection } from '
 import { one } from '../database/rows.ts'
 import { type Store, storageFaults } from '../documenten/storage/index.ts'
 import { scanned } from '../documenten/storage/scan.ts'
+import { feedAge } from '../feed/age.ts'
 import { countUnrecorded } from '../notificaties/claims.ts'
 import { readFigures } from '../nrc/abonnement/figures.ts'
 import { droppedLines } from '../telemetry/log.ts'
@@ -112,6 +113,11 @@ const connections = new Gauge({
   labelNames: ['name', 'state'],
   registers: [register],
 })
+const feedBehind = new Gauge({
+  name: 'zaakstroom_feed_age_seconds',
+  help: 'Since when the oldest change waits that no reader of the feed may see yet; a transaction that takes long holds it.',
+  registers: [register],
+})
 const contentMissing = new Gauge({
   name: 'zaakstroom_content_missing',
   help: 'Documents of which the bytes were not found in the store, and are not back.',
@@ -177,6 +183,7 @@ const databaseUp = new Gauge({
 
 const GROWING = [
   'audit',
+  'change',
   'notificatie',
   'delivery_attempt',
   'delivery',
@@ -236,6 +243,7 @@ export async function startMetrics(options: {
       workers,
       connections,
       contentMissing,
+      feedBehind,
       tableBytes,
       resealed,
       sealing,
@@ -296,6 +304,7 @@ export async function startMetrics(options: {
         select count(*) as count from file where missing_since is not null`,
       )
       contentMissing.set(content.count)
+      feedBehind.set((await feedAge(sql)).seconds)
       const tables = await sql<{ name: string; bytes: number }[]>`
         select name, coalesce(pg_total_relation_size(to_regclass(name)), 0) as bytes from unnest(${GROWING}::text[]) name`
       for (const { name, bytes } of tables) tableBytes.set({ table: name }, bytes)

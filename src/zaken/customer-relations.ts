@@ -103,6 +103,9 @@ const routes =
 export const zaakcontactmomenten = routes(ZAAKCONTACTMOMENT)
 export const zaakverzoeken = routes(ZAAKVERZOEK)
 
+/** Both kinds, for who reads all that hangs on cases. */
+export const sources = () => [sourceOf(ZAAKCONTACTMOMENT), sourceOf(ZAAKVERZOEK)]
+
 function sourceOf({ naam, veld }: Relation): PartSource<Row, { url: string; uuid: string }> {
   return {
     kind: naam,

@@ -33,7 +33,7 @@ type Row = PartRow & {
   onderwerp: string
   toelichting: string
 }
-const source = paged<Row, ReturnType<typeof toKlantcontact>>({
+export const source = paged<Row, ReturnType<typeof toKlantcontact>>({
   kind: 'klantcontact',
   table: 'klantcontact',
   toResource: toKlantcontact,

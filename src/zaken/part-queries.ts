@@ -269,6 +269,20 @@ export function readable<Row extends PartRow>(bron: PartSource<Row>): void {
   })
 }
 
+const readers = new WeakMap<object, ReturnType<typeof rowsById<PartRow>>>()
+
+/** Those with these ids whose case the actor may read, in that order. */
+export async function readableParts<Row extends PartRow>(
+  reader: Reader,
+  actor: Actor,
+  source: PartSource<Row>,
+  ids: number[],
+): Promise<Row[]> {
+  const rows = (readers.get(source) ?? paged(source).rows) as (reader: Reader, ids: number[]) => Promise<Row[]>
+  readers.set(source, rows)
+  return (await rows(reader, ids)).filter((row) => mayDo(actor, LEZEN, row))
+}
+
 /** A filter on the case, or on another relation: `column` is its id. A URL of something else finds nothing. */
 export function byUrl(
   column: string,

@@ -50,7 +50,7 @@ type ResultaatRow = PartRow & {
   omschrijving: string
   toelichting: string
 }
-const source = paged<ResultaatRow, ReturnType<typeof toResultaat>>({
+export const source = paged<ResultaatRow, ReturnType<typeof toResultaat>>({
   kind: 'resultaat',
   table: 'resultaat',
   columns: sql`y.uuid as type_uuid, coalesce(y.omschrijving, x.resultaattype_elsewhere ->> 'omschrijving') as omschrijving`,

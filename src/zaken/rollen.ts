@@ -104,7 +104,7 @@ type RolRow = PartRow & {
   roltypeUrl: string | null
   statussen: string[]
 }
-const source = paged<RolRow, ReturnType<typeof toRol>>({
+export const source = paged<RolRow, ReturnType<typeof toRol>>({
   kind: 'rol',
   table: 'rol',
   columns: sql`y.uuid as type_uuid,

@@ -71,7 +71,7 @@ type StatusRow = PartRow & {
   laatst: boolean
   documenten: string[]
 }
-const source = paged<StatusRow, ReturnType<typeof toStatus>>(
+export const source = paged<StatusRow, ReturnType<typeof toStatus>>(
   {
     kind: 'status',
     table: 'status',

@@ -44,7 +44,7 @@ type Row = PartRow & {
   doelgroep: (typeof DOELGROEPEN)[number]
   statusUuid: string
 }
-const source = paged<Row, ReturnType<typeof toSubstatus>>(
+export const source = paged<Row, ReturnType<typeof toSubstatus>>(
   {
     kind: 'substatus',
     table: 'substatus',

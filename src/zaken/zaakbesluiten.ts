@@ -21,7 +21,7 @@ const Params = Type.Object({ zaakUuid: Uuid, uuid: Uuid })
 const Query = Type.Object(ExpandQuery)
 
 type Row = PartRow & { besluitUuid: string | null; besluitUrl: string | null }
-const source: PartSource<Row, ReturnType<typeof toZaakbesluit>> = {
+export const source: PartSource<Row, ReturnType<typeof toZaakbesluit>> = {
   kind: 'zaakbesluit',
   table: 'zaakbesluit',
   columns: sql`x.id as id`,

@@ -38,7 +38,7 @@ type Row = PartRow & {
   eigenschapId: number | null
   eigenschapUrl: string | null
 }
-const source: PartSource<Row, ReturnType<typeof toZaakeigenschap>> = {
+export const source: PartSource<Row, ReturnType<typeof toZaakeigenschap>> = {
   kind: 'zaakeigenschap',
   table: 'zaakeigenschap',
   columns: sql`y.uuid as type_uuid`,

@@ -61,7 +61,7 @@ type ZioRow = PartRow & {
   vernietigingsdatum: string | null
   statusUuid: string | null
 }
-const source: PartSource<ZioRow, ReturnType<typeof toZio>> = {
+export const source: PartSource<ZioRow, ReturnType<typeof toZio>> = {
   kind: 'zaakinformatieobject',
   table: 'zaakinformatieobject',
   columns: sql`e.uuid as document_uuid, e.identificatie as document_identificatie, s.uuid as status_uuid`,

@@ -64,7 +64,7 @@ type Row = PartRow & {
   aanmaakdatum: string
   wijzigingsdatum: string
 }
-const source = paged<Row, ReturnType<typeof toZaaknotitie>>({
+export const source = paged<Row, ReturnType<typeof toZaaknotitie>>({
   kind: 'zaaknotitie',
   table: 'zaaknotitie',
   toResource: toZaaknotitie,

@@ -72,7 +72,7 @@ type ZaakobjectRow = PartRow & {
   relatieomschrijving: string
   objectIdentificatie: Record<string, unknown> | null
 }
-const source = paged<ZaakobjectRow, ReturnType<typeof toZaakobject>>({
+export const source = paged<ZaakobjectRow, ReturnType<typeof toZaakobject>>({
   kind: 'zaakobject',
   table: 'zaakobject',
   columns: sql`y.uuid as type_uuid`,

@@ -39,6 +39,8 @@ const JOB_WORDS: Record<keyof GraphileWorker.Tasks, string> = words({
   'remove-bytes': 'Opgeslagen bytes verwijderen',
   'fold-counts': 'Aantallen van lijsten bijwerken',
   'remove-keys': 'Verlopen sleutels van aanvragen opruimen',
+  'make-snapshot': 'Momentopname voor een kopie maken',
+  'watch-feed': 'Nakijken of de wijzigingen nog op elkaar aansluiten',
   'rotate-signing-keys': 'Sleutels van het token-endpoint vervangen',
   'complete-relation': 'Verwijzing bij een andere dienst afmaken',
   'remove-relation': 'Verwijzing bij een andere dienst verwijderen',

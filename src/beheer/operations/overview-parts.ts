@@ -2,6 +2,7 @@
 
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { DiskSpace } from '../../documenten/storage/index.ts'
+import type { FeedAge } from '../../feed/age.ts'
 import { UNRECORDED_TO } from '../../notificaties/claims.ts'
 import type { Figures } from '../../nrc/abonnement/figures.ts'
 import type { Setback } from '../../operations/clock.ts'
@@ -272,6 +273,25 @@ export function jobsPart({ queue }: Checks, { wacht, mislukt, oldest }: JobCount
     state: laat ? t('Achter') : t('Bij'),
     detail,
   }
+}
+
+/** From here on somebody should look what holds the feed. */
+const FEED_LATE_SECONDS = 300
+
+/** How far readers of changes are behind, by a transaction that goes on and on. */
+export function feedPart({ on, seconds }: FeedAge, alarms: Alarm[]): Component {
+  const name = t('Wijzigingen voor kopieën')
+  if (!on) return { name, tone: '', state: t('Uitgezet'), detail: t('FEED_DAYS is 0.') }
+  if (seconds < FEED_LATE_SECONDS)
+    return { name, tone: 'goed', state: t('Bij'), detail: seconds < 1 ? '' : t`achter: ${formatDuration(seconds)}` }
+  alarms.push({
+    tone: 'let-op',
+    text: t`Wie een kopie bijhoudt krijgt al ${formatDuration(seconds)} geen wijzigingen.`,
+    advice: t(
+      'Een transactie in de database blijft openstaan. Zoek in pg_stat_activity wie dat is, en beëindig die; daarna loopt het vanzelf in.',
+    ),
+  })
+  return { name, tone: 'let-op', state: t('Achter'), detail: formatDuration(seconds) }
 }
 
 export type Notificaties = {

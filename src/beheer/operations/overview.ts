@@ -6,6 +6,7 @@ import { EXTERNAL } from '../../core/outbox.ts'
 import type { Reader } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import type { DiskSpace } from '../../documenten/storage/index.ts'
+import { feedAge } from '../../feed/age.ts'
 import { timeZone } from '../../lib/day.ts'
 import { countUnrecorded } from '../../notificaties/claims.ts'
 import { unreachable } from '../../notificaties/kanalen.ts'
@@ -20,6 +21,7 @@ import {
   type Component,
   database,
   diskPart,
+  feedPart,
   type JobCounts,
   jobsPart,
   type Notificaties,
@@ -67,6 +69,7 @@ export function registerOverview(app: FastifyInstance): void {
       troubled,
       stuck,
       setback,
+      age,
     ] = await Promise.all([
       app.own.readiness(),
       readWorkers(app.reader),
@@ -82,6 +85,7 @@ export function registerOverview(app: FastifyInstance): void {
       readAlarms(app.read, MAX_ALARMS),
       unrecorded(''),
       lastSetback(app.reader.sql),
+      feedAge(app.reader.sql),
     ])
     const alarms: Alarm[] = []
     const components: Component[] = [
@@ -90,6 +94,7 @@ export function registerOverview(app: FastifyInstance): void {
       receiverPart(receiver, alarms),
       workerPart(workers, alarms),
       jobsPart(checks, jobs, alarms),
+      feedPart(age, alarms),
       diskPart(disk, alarms),
     ]
     reportUnrecorded(stuck, alarms)

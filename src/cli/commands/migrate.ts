@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { type BlankTexts, findBlankTexts } from '../../database/blank-texts.ts'
 import { openDatabase } from '../../database/database.ts'
-import { migrate } from '../../database/migrate.ts'
+import { migrate, switchFeed } from '../../database/migrate.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { openServer } from '../server.ts'
 import { print } from '../terminal.ts'
@@ -18,6 +18,7 @@ export function addTo(program: Command): void {
       const server = await openServer(config, openLog(config.logLevel))
       try {
         const applied = await migrate(server.url)
+        await switchFeed(server.url, config.feedDays > 0)
         const database = openDatabase(server.url, { max: 1, name: 'migrate' })
         const blankTexts = await findBlankTexts(database.sql).finally(database.close)
         const said = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`

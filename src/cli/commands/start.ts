@@ -1,6 +1,6 @@
 // start: api and worker in one process, on a database of its own unless DATABASE_URL names one.
 import type { Command } from 'commander'
-import { migrate } from '../../database/migrate.ts'
+import { migrate, switchFeed } from '../../database/migrate.ts'
 import { checkConnections, runMetrics } from '../processes.ts'
 import { findSecretBox, openServer } from '../server.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
@@ -16,6 +16,8 @@ export function addTo(program: Command): void {
         return inOrder(server, async (add) => {
           await checkConnections(config, log, true)
           await migrate(server.url)
+          if (await switchFeed(server.url, config.feedDays > 0))
+            log.info({ on: config.feedDays > 0 }, 'the feed of changes was switched')
           const { runWorker } = await import('../run-worker.ts') // here: --help does without
           const { runApi } = await import('../run-api.ts')
           add(await runWorker(config, server.url, log))

@@ -158,6 +158,21 @@ export const BACKGROUND = {
       help: 'Zo lang blijven notificaties bewaard die bezorgd of mislukt zijn.',
     }),
   }),
+  feedDays: Type.Integer({
+    env: 'FEED_DAYS',
+    default: 60,
+    minimum: 0,
+    maximum: 36_500,
+    description:
+      'days for which changes are kept for who copies (`_deltas`); 0: there is no feed. `migrate` and `start` switch it',
+  }),
+  feedSnapshotDays: Type.Integer({
+    env: 'FEED_SNAPSHOT_DAYS',
+    default: 7,
+    minimum: 1,
+    maximum: 365,
+    description: 'days for which a snapshot is kept, from which a copy begins (`_snapshots`)',
+  }),
   idempotencyKeyHours: Type.Integer({
     env: 'IDEMPOTENCY_KEY_HOURS',
     default: 24,

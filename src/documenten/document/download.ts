@@ -47,7 +47,7 @@ export function contentSender(app: FastifyInstance) {
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,
-    row: DocumentRow,
+    row: Pick<DocumentRow, 'fileId' | 'backend' | 'sleutel' | 'sha256' | 'omvang' | 'bestandsnaam' | 'uuid'>,
     shown?: string,
   ): Promise<FastifyReply> {
     if (row.fileId === null) return reply.code(204).send()

@@ -12,7 +12,7 @@ import type { Known } from '../../database/list.ts'
 import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import { when } from '../../database/when.ts'
 import { Moment, Uuid } from '../../http/input.ts'
-import { LEZEN, reached, requireMay, type Scopes } from '../rights.ts'
+import { LEZEN, mayRead, reached, requireMay, type Scopes } from '../rights.ts'
 
 /** Which version: the highest, this one, or the one that was the highest at a moment. */
 export const VersionQuery = Type.Object({
@@ -155,6 +155,10 @@ const latestVersions = rowsById<DocumentRow>(
       .where(sql<boolean>`e.id = any(${[]}::bigint[])`)
       .compile().sql,
 )
+
+/** The latest versions of the documents with these ids that the actor may read. */
+export const readableById = async (reader: Reader, actor: Actor, ids: number[]): Promise<DocumentRow[]> =>
+  (await latestVersions(reader, ids)).filter((row) => mayRead(actor, row))
 
 function from(withVersion: boolean): RawBuilder<unknown> {
   return withVersion

@@ -17,7 +17,7 @@ import {
 } from '../../database/list.ts'
 import { expected } from '../../database/rows.ts'
 import { Written } from '../../http/stream.ts'
-import { reached } from '../rights.ts'
+import { LEZEN, mayDo, reached } from '../rights.ts'
 import { COLUMNS, type Related, toZaak, type ZaakRow } from './columns.ts'
 import type { ZaakConditions } from './filters.ts'
 import { isCut, isLonger, LISTS, listOfUuids, longLists, membersOf, written } from './long-lists.ts'
@@ -110,6 +110,30 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
     found.push(whole)
   }
   return found
+}
+
+/** The cases with these ids that the actor may read, as JSON: as a list shows them, without expansion. */
+export async function* readableById(
+  reader: Reader,
+  actor: Actor,
+  base: string,
+  ids: number[],
+): AsyncGenerator<{ id: number; uuid: string; json: string }> {
+  const isReadable = (row: ZaakRow) => mayDo(actor, LEZEN, row)
+  for (const row of await pageRows(reader, ids)) {
+    if (!isReadable(row)) continue
+    const { id, uuid } = row
+    if (!row.isLarge && !isLong(row)) {
+      yield { id, uuid, json: JSON.stringify(toZaak(row, base)) }
+      continue
+    }
+    for await (const one of answersOf(reader.db, [row], base, isReadable, LIMITS.recorded, (found) => found))
+      yield {
+        id,
+        uuid,
+        json: one instanceof Written ? (await Array.fromAsync(one.pieces)).join('') : JSON.stringify(one),
+      }
+  }
 }
 
 /** What else may be large in a case, in members of a list. */

@@ -1,0 +1,342 @@
+// Reading a feed: what was changed, a transaction at a time, with the state that each resource has now. A state that is older is not
+// kept: whoever reads late gets the newest more than once, and what has gone since only as a delete.
+import { hash } from 'node:crypto'
+import { sql } from 'kysely'
+import { reach } from '../core/access.ts'
+import type { Actor } from '../core/actor.ts'
+import { notFound, Problem } from '../core/problem.ts'
+import { isSettled } from '../database/position.ts'
+import { expected, lastOf } from '../database/rows.ts'
+import { relatedTypes } from './catalogi.ts'
+import { FEEDS, type Feed, type Loaded, type Viewer } from './kinds.ts'
+
+/** How far a reader is: it has all deltas up to this transaction. */
+export type Place = { epoch: string; xact: string; rights: string }
+
+const placeText = ({ epoch, xact, rights }: Place): string => `${epoch}.${xact}.${rights}`
+
+/**
+ * What a position is bound to: the rights of its reader in the component. Other rights may show what was passed by without. Of a right
+ * on a catalogue the types that it reaches now do not count: a type that comes later has no objects yet.
+ */
+export function rightsPrint(actor: Actor, { component, scopes }: Feed): string {
+  const ready = component === 'drc' && actor.alleenGereedVoorPublicatie
+  if (component === 'ztc' || (actor.alleAutorisaties && !ready)) return 'a'
+  const rights = actor.alleAutorisaties
+    ? ['alles']
+    : actor.autorisaties
+        .filter((right) => right.component === component && scopes.some((scope) => right.scopes.has(scope)))
+        .map(({ whole, typeUuid, typeUrl, max }) => `${whole ?? typeUuid ?? typeUrl} ${max}`)
+  return hash('sha256', JSON.stringify([ready, [...new Set(rights)].sort()])).slice(0, 12)
+}
+
+type Row = {
+  xact: string
+  id: number
+  resource: string
+  uuid: string
+  rowId: number
+  mainId: number | null
+  operation: 'insert' | 'update' | 'delete'
+  /** Whether it says what rights looked at before. */
+  isKnown: boolean
+  wasReached: boolean
+}
+type Head = { epoch: string; first: string; same: boolean; settled: string }
+
+const expired = () =>
+  new Problem(410, {
+    detail:
+      'Deze positie geldt niet (meer): ze is verlopen, van een andere toestand van de database, of van andere rechten. Begin opnieuw met een momentopname.',
+  })
+const notYet = () =>
+  new Problem(503, { detail: 'De wijzigingen worden opnieuw opgezet.', headers: { 'retry-after': '5' } })
+
+/**
+ * Where a text of `placeText` is.
+ * @throws Problem 410 when it is of another epoch, or of other rights
+ */
+function readPlace(text: string, { epoch }: Pick<Head, 'epoch'>, rights: string): string {
+  const [, ofEpoch, xact = '', ofRights] = /^([0-9a-f]{8})\.(\d{1,19})\.(\w{1,12})$/.exec(text) ?? []
+  if (ofEpoch !== epoch || ofRights !== rights) throw expired()
+  return xact
+}
+
+/** What of a position is a number of a transaction, when deltas still follow on it; else undefined. */
+export function readPosition(text: string, { epoch, first }: Head): string | undefined {
+  const [ofEpoch, xact = ''] = text.split('.')
+  return ofEpoch === epoch && BigInt(xact) >= BigInt(first) ? xact : undefined
+}
+
+/** How the feed stands at this moment. @throws Problem 404 when there is none, 503 while it is set up anew */
+export async function headOf({ reader }: Pick<Viewer, 'reader'>): Promise<Head> {
+  const { rows } = await sql<Head>`
+    select epoch, first::text as first, cluster = current_cluster() as same,
+      pg_snapshot_xmin(pg_current_snapshot())::text as settled from feed`.execute(reader.db)
+  const [head] = rows
+  if (!head) throw notFound('Hier worden geen wijzigingen bijgehouden: FEED_DAYS is 0.')
+  if (!head.same || BigInt(head.settled) <= BigInt(head.first)) throw notYet()
+  return head
+}
+
+/** The position of who has seen all that had ended at this moment. */
+export const placeNow = (viewer: Viewer, feed: Feed, head: Head): string =>
+  placeText({ epoch: head.epoch, xact: String(BigInt(head.settled) - 1n), rights: rightsPrint(viewer.actor, feed) })
+
+export type Delta = { id: string; rows: Row[] }
+/** `start` is the position that was asked for, or that of the oldest that is kept. */
+export type Page = { start: string; position: string; deltas: Delta[]; isEnd: boolean }
+
+/** Rows that are read at once: some of a transaction, most of which have a few. */
+const ROWS_PER_DELTA = 6
+const MOST_ROWS = 5000
+
+/**
+ * The next deltas after a position, without their states.
+ * @param after as `position` or the id of a delta; undefined: the oldest that is kept
+ * @throws Problem 410 when the position is not known (any more), 503 while the feed is set up anew
+ */
+export async function readPage(viewer: Viewer, feed: Feed, after: string | undefined, limit: number): Promise<Page> {
+  const rights = rightsPrint(viewer.actor, feed)
+  const head = await headOf(viewer)
+  const start = after === undefined ? head.first : readPlace(after, head, rights)
+  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()
+  const most = Math.min(MOST_ROWS, limit * ROWS_PER_DELTA + 100)
+  const rows = await readRows(viewer, feed, { xact: start, most })
+  let isEnd = rows.length < most
+  if (!isEnd) {
+    // The last transaction may go on. When it is the only one, the rest of it is read; else it waits.
+    const last = lastOf(rows).xact
+    if (expected(rows[0]).xact !== last) rows.splice(rows.findIndex(({ xact }) => xact === last))
+    else
+      for (let more = rows; more.length > 0; rows.push(...more))
+        more = await readRows(viewer, feed, { xact: start, most: MOST_ROWS, within: last, after: lastOf(rows).id })
+  }
+  const place = (xact: string) => placeText({ epoch: head.epoch, xact, rights })
+  const groups = [...Map.groupBy(rows, ({ xact }) => xact)]
+  if (groups.length > limit) isEnd = false
+  const deltas = groups.slice(0, limit).map(([xact, rows]) => ({ id: place(xact), rows }))
+  // What was removed meanwhile was missed.
+  const { first } = await headOf(viewer)
+  if (BigInt(start) < BigInt(first)) throw expired()
+  const end = isEnd ? String(BigInt(head.settled) - 1n) : (groups[deltas.length - 1]?.[0] ?? start)
+  return { start: place(start), position: place(end), deltas, isEnd }
+}
+
+async function readRows(
+  { reader, actor }: Viewer,
+  feed: Feed,
+  { xact, most, within, after = 0 }: { xact: string; most: number; within?: string; after?: number },
+): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select c.xact::text as xact, c.id, c.resource, c.uuid, c.row_id, c.main_id, c.operation,
+      (c.type_id is not null or c.type_url is not null) as is_known, ${feed.reached(actor)} as was_reached
+    from change c where c.component = ${feed.component} and ${sql.raw(isSettled('c.xact'))}
+      and ${within === undefined ? sql`c.xact > ${xact}::text::xid8` : sql`c.xact = ${within}::text::xid8 and c.id > ${after}`}
+    order by c.xact, c.id limit ${sql.lit(most)}`.execute(reader.db)
+  return rows
+}
+
+// ---- states ----
+
+type Operation = {
+  type: 'create' | 'update' | 'delete'
+  resource: string
+  /** Empty: it is loaded by its key, and told when it is there. */
+  uuid: string
+  id: number
+  mainId: number | null
+  /** What rights looked at changed, and whether they reached it before. */
+  moved: boolean
+  wasReached: boolean
+}
+
+/** What happened to each resource in one transaction, and to those whose answer it changes. */
+async function operationsOf(viewer: Viewer, feed: Feed, rows: Row[]): Promise<Operation[]> {
+  const found = new Map<string, Operation>()
+  const key = (resource: string, id: number) => `${resource} ${id}`
+  const gone = new Map(
+    rows
+      .filter(({ resource, operation }) => resource === feed.main && operation === 'delete')
+      .map((row) => [row.mainId, row]),
+  )
+  for (const row of rows) {
+    const at = key(row.resource, row.rowId)
+    const known = found.get(at)
+    // What went with its main object was reached as that was.
+    const wasReached =
+      row.operation === 'delete' && !row.isKnown ? (gone.get(row.mainId) ?? row).wasReached : row.wasReached
+    if (row.operation === 'delete') {
+      if (known?.type === 'create') found.delete(at)
+      else
+        found.set(at, {
+          ...of(row),
+          type: 'delete',
+          moved: false,
+          wasReached: known?.moved ? known.wasReached : wasReached,
+        })
+    } else if (!known) {
+      const moved = row.operation === 'update' && row.isKnown
+      found.set(at, {
+        ...of(row),
+        type: row.operation === 'insert' ? 'create' : 'update',
+        moved,
+        wasReached: moved && wasReached,
+      })
+    } else if (row.operation === 'update' && row.isKnown && known.type === 'update' && !known.moved)
+      Object.assign(known, { moved: true, wasReached })
+  }
+  const also = (resource: string, id: number) => {
+    if (found.has(key(resource, id))) return
+    found.set(key(resource, id), {
+      type: 'update',
+      resource,
+      uuid: '',
+      id,
+      mainId: id,
+      moved: false,
+      wasReached: false,
+    })
+  }
+  for (const { resource, mainId, operation } of rows)
+    if (resource !== feed.main && operation !== 'update' && mainId !== null) also(feed.main, mainId)
+  if (feed === FEEDS.catalogi)
+    for (const { resource, id } of await relatedTypes(viewer.reader, rows)) also(resource, id)
+  return [...found.values()]
+}
+
+const of = ({ resource, uuid, rowId, mainId }: Row) => ({ resource, uuid, id: rowId, mainId })
+
+/** States that are read at once. */
+const AT_ONCE = 200
+
+/** States by kind and key, as far as the viewer may read them. */
+async function load(viewer: Viewer, feed: Feed, operations: Iterable<Operation>): Promise<Map<string, Loaded>> {
+  const wanted = new Map<string, Set<number>>()
+  for (const { type, resource, id } of operations)
+    if (type !== 'delete') wanted.set(resource, (wanted.get(resource) ?? new Set()).add(id))
+  const found = new Map<string, Loaded>()
+  for (const [resource, ids] of wanted) {
+    const all = [...ids]
+    for (let from = 0; from < all.length; from += AT_ONCE) {
+      const kind = feed.kinds[resource]
+      if (!kind) continue
+      for (const one of await kind.load(viewer, all.slice(from, from + AT_ONCE)))
+        found.set(`${resource} ${one.id}`, one)
+    }
+  }
+  return found
+}
+
+const told = (type: string, resource: string, uuid: string, json?: string) =>
+  `{"type":"${type}","resource_type":"${resource}","resource_id":"${uuid}"${json === undefined ? '' : `,"resource":${json}`}}`
+
+/** Rights that leave nothing out see no object come or go by them. */
+const seesAll = ({ actor }: Viewer, { component, scopes }: Feed): boolean =>
+  component === 'ztc' ||
+  (reach(actor, component, scopes) === 'alles' && !(component === 'drc' && actor.alleenGereedVoorPublicatie))
+
+/** All that hangs on a main object now. */
+async function partsOf({ reader }: Viewer, feed: Feed, mainId: number) {
+  const found: { resource: string; id: number; uuid: string }[] = []
+  for (const [resource, { table, main }] of Object.entries(feed.kinds)) {
+    if (main === '') continue
+    const { rows } = await sql<{ id: number; uuid: string }>`
+      select x.id, x.uuid from ${sql.table(table)} x where ${sql.raw(main)} = ${mainId} order by x.id`.execute(
+      reader.db,
+    )
+    for (const row of rows) found.push({ resource, ...row })
+  }
+  return found
+}
+
+/** The operations of some resources as JSON: none for what the viewer may not read, and never could. */
+async function* tell(viewer: Viewer, feed: Feed, operations: Operation[], states: Map<string, Loaded>) {
+  for (const { type, resource, uuid, id, moved, wasReached } of operations) {
+    const state = states.get(`${resource} ${id}`)
+    if (type === 'delete') {
+      if (wasReached) yield told('delete', resource, uuid)
+    } else if (state) {
+      const comes = moved && !wasReached && !seesAll(viewer, feed)
+      yield told(comes ? 'create' : type, resource, state.uuid, state.json)
+      if (!comes || resource !== feed.main) continue
+      const parts = (await partsOf(viewer, feed, id)).map(
+        (part): Operation => ({ ...part, type: 'create', mainId: id, moved: false, wasReached: false }),
+      )
+      for (let from = 0; from < parts.length; from += AT_ONCE) {
+        const some = parts.slice(from, from + AT_ONCE)
+        const states = await load(viewer, feed, some)
+        for (const part of some) {
+          const state = states.get(`${part.resource} ${part.id}`)
+          if (state) yield told('create', part.resource, state.uuid, state.json)
+        }
+      }
+    } else if (moved && wasReached) {
+      // It is out of reach, or has gone since: then that is told once more.
+      if (resource === feed.main)
+        for (const part of await partsOf(viewer, feed, id)) yield told('delete', part.resource, part.uuid)
+      yield told('delete', resource, uuid)
+    }
+  }
+}
+
+/** A delta with all its operations as JSON, in pieces. */
+export type ToldDelta = { id: string; json: AsyncIterable<string> }
+
+/**
+ * Deltas with their states. A delta of which the viewer may see nothing is left out.
+ * @param after of which the first delta says that it follows
+ */
+export async function* tellDeltas(
+  viewer: Viewer,
+  feed: Feed,
+  deltas: Delta[],
+  after: string,
+): AsyncGenerator<ToldDelta> {
+  let before = after
+  for (let from = 0; from < deltas.length; ) {
+    const some: { id: string; operations: Operation[] }[] = []
+    let count = 0
+    for (; from < deltas.length && count < AT_ONCE; from++) {
+      const { id, rows } = expected(deltas[from])
+      const operations = await operationsOf(viewer, feed, rows)
+      some.push({ id, operations })
+      count += operations.length
+    }
+    const few = count <= 3 * AT_ONCE
+    const states = few
+      ? await load(
+          viewer,
+          feed,
+          some.flatMap(({ operations }) => operations),
+        )
+      : new Map()
+    for (const { id, operations } of some) {
+      const pieces = few ? tell(viewer, feed, operations, states) : tellMany(viewer, feed, operations)
+      const first = await pieces.next()
+      if (first.done) continue
+      yield { id, json: wholeOf(`{"id":"${id}","prev_id":"${before}","operations":[${first.value}`, pieces) }
+      before = id
+    }
+  }
+}
+
+/** The same for more than are loaded together. */
+async function* tellMany(viewer: Viewer, feed: Feed, operations: Operation[]): AsyncGenerator<string> {
+  for (let from = 0; from < operations.length; from += AT_ONCE) {
+    const some = operations.slice(from, from + AT_ONCE)
+    yield* tell(viewer, feed, some, await load(viewer, feed, some))
+  }
+}
+
+async function* wholeOf(begin: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let text = begin
+  for await (const piece of pieces) {
+    text += `,${piece}`
+    if (text.length < PIECE) continue
+    yield text
+    text = ''
+  }
+  yield `${text}]}`
+}
+const PIECE = 64 * 1024

@@ -1,0 +1,124 @@
+// A feed as server-sent events. Who reads it is woken when something new has settled: that is asked of the database some twenty times
+// a second for all readers of a process together, and not at all while there is none. A reader is an answer that goes on: it counts
+// among those that are streamed, it is written as fast as it is read, and one that does not read is parted from
+// (http/connections.ts).
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { isSettled } from '../database/position.ts'
+import { countStream } from '../http/stream.ts'
+import { openRepeats } from '../telemetry/repeats.ts'
+import { readPage, rightsPrint, tellDeltas } from './deltas.ts'
+import type { Feed, Viewer } from './kinds.ts'
+
+const LOOK_MS = 40
+const LOOK_MOST_MS = 5000 // while the database is away
+const HEARTBEAT_MS = 15_000
+const RETRY_MS = 2000
+/** A token is judged again before each page and heartbeat; but a connection ends after this, so that load can move to others. */
+const MOST_MS = 15 * 60_000
+const DELTAS = 100
+
+/** Opens the events of a feed. They end with the token, with its rights, with the client and when the application closes. */
+export function openEvents(app: FastifyInstance, feed: Feed) {
+  const closing = new AbortController()
+  const bell = openBell(app, feed, closing.signal)
+  app.addHook('preClose', async () => closing.abort())
+
+  return async function send(request: FastifyRequest, reply: FastifyReply, after: string | undefined) {
+    const viewer: Viewer = { reader: app.reader, actor: request.actor, base: request.base }
+    const page = await readPage(viewer, feed, after, DELTAS) // what is wrong with the position is said before anything is sent
+    const ended = new AbortController()
+    countStream(request, reply, () => ended.abort())
+    const stop = AbortSignal.any([closing.signal, ended.signal, AbortSignal.timeout(MOST_MS)])
+    reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream; charset=utf-8')
+    if (request.method === 'HEAD') return reply.send(Readable.from([]))
+    const stream = Readable.from(events(request, viewer, page.start, stop), { objectMode: false, highWaterMark: 1 })
+    stream.once('close', () => ended.abort())
+    return reply.send(stream)
+  }
+
+  async function* events(request: FastifyRequest, first: Viewer, start: string, stop: AbortSignal) {
+    const rights = rightsPrint(first.actor, feed)
+    let position = start
+    yield `retry: ${RETRY_MS}\nid: ${position}\n\n`
+    let spokeAt = performance.now()
+    while (!stop.aborted) {
+      const heard = bell.state()
+      const actor = await request.actorNow().catch(() => undefined)
+      if (!actor || rightsPrint(actor, feed) !== rights) return // who comes again is told: 403, or 410
+      const viewer = { ...first, actor }
+      const page = await readPage(viewer, feed, position, DELTAS)
+      for await (const { id, json } of tellDeltas(viewer, feed, page.deltas, position)) {
+        yield `id: ${id}\ndata: `
+        for await (const piece of json) {
+          if (stop.aborted) return
+          yield piece
+        }
+        yield '\n\n'
+        spokeAt = performance.now()
+      }
+      position = page.position
+      if (!page.isEnd) continue
+      const left = HEARTBEAT_MS - (performance.now() - spokeAt)
+      if (left > 0) await bell.rings(heard, left, stop)
+      if (performance.now() - spokeAt < HEARTBEAT_MS) continue
+      yield `: nog verbonden\nid: ${position}\n\n` // who saw nothing for long is not sent back to where it began
+      spokeAt = performance.now()
+    }
+  }
+}
+
+/** Tells who waits that something new has settled in a feed. */
+function openBell(app: FastifyInstance, feed: Feed, closing: AbortSignal) {
+  const repeats = openRepeats(app.log)
+  let last = ''
+  let waiters = new Set<() => void>()
+  let looking = false
+
+  async function look(): Promise<void> {
+    looking = true
+    let failures = 0
+    while (waiters.size > 0 && !closing.aborted) {
+      await sleep(Math.min(LOOK_MS * 2 ** failures, LOOK_MOST_MS), undefined, { ref: false })
+      try {
+        const { rows } = await sql<{ last: string }>`select coalesce((select c.xact || ' ' || c.id from change c
+          where c.component = ${feed.component} and ${sql.raw(isSettled('c.xact'))} order by c.xact desc, c.id desc limit 1), '') as last`.execute(
+          app.read,
+        )
+        failures = 0
+        const newest = rows[0]?.last ?? ''
+        if (newest === last) continue
+        last = newest
+        const woken = waiters
+        waiters = new Set()
+        for (const wake of woken) wake()
+      } catch (error) {
+        failures++
+        repeats.say('warn', { err: error, feed: feed.path }, 'a feed could not be looked at for a moment')
+      }
+    }
+    looking = false
+  }
+
+  return {
+    /** What was heard last: a reader that asks this first misses nothing that comes while it reads. */
+    state: () => last,
+    /** Waits until something came after `heard`, or so long. */
+    rings: (heard: string, ms: number, stop: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        if (heard !== last || stop.aborted) return resolve()
+        const done = () => {
+          clearTimeout(timer)
+          waiters.delete(done)
+          stop.removeEventListener('abort', done)
+          resolve()
+        }
+        const timer = setTimeout(done, ms).unref()
+        waiters.add(done)
+        stop.addEventListener('abort', done)
+        if (!looking) void look()
+      }),
+  }
+}

@@ -1,0 +1,158 @@
+// The routes of a feed: deltas as a list and as events, and snapshots. By "Synchronisatie van collecties" of developer.overheid.nl;
+// docs/standard.md says where this differs.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { Problem } from '../core/problem.ts'
+import { contentSender } from '../documenten/document/download.ts'
+import { header } from '../http/header.ts'
+import { Url, Uuid } from '../http/input.ts'
+import type { Described } from '../http/openapi/operation.ts'
+import { sendRows, Written } from '../http/stream.ts'
+import { readPage, type ToldDelta, tellDeltas } from './deltas.ts'
+import { openEvents } from './events.ts'
+import type { Feed } from './kinds.ts'
+import { findFile, listSnapshots, orderSnapshot } from './snapshots.ts'
+
+const Operation = Type.Object({
+  type: Type.Enum(['create', 'update', 'delete'], {
+    description: 'Na delete is de resource er niet meer, of niet meer te lezen met de rechten van de client.',
+  }),
+  resource_type: Type.String({ description: 'Soort, zoals in notificaties.' }),
+  resource_id: Uuid,
+  resource: Type.Optional(
+    Type.Unsafe<object>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'De hele resource zoals de lijst haar nu geeft; ontbreekt bij delete.',
+    }),
+  ),
+})
+const Delta = Type.Object({
+  id: Type.String({ description: 'Positie na deze delta.' }),
+  prev_id: Type.String({ description: 'Positie waar deze delta op aansluit.' }),
+  operations: Type.Array(Operation, { description: 'Alles wat in één transactie gebeurde.' }),
+})
+const Deltas = Type.Object({
+  position: Type.String({ description: 'Tot hier reikt dit antwoord: de volgende vraag begint met after=position.' }),
+  items: Type.Array(Delta, { description: 'Leeg: er is (nu) niets nieuws.' }),
+})
+const MOST = 1000
+const Query = Type.Object({
+  after: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Positie tot waar de client alles heeft; zonder: de oudste die er is.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, default: 100, description: 'Aantal deltas.' })),
+})
+
+/** Deltas and snapshots of one collection. */
+export const feedRoutes =
+  (feed: Feed): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const sendEvents = openEvents(app, feed)
+    await app.register(snapshots(feed))
+
+    app.get(
+      `${feed.path}/_deltas`,
+      {
+        config: feed.access,
+        schema: {
+          summary: 'Wat er veranderde, op volgorde',
+          description:
+            'Met Accept: text/event-stream als server-sent events, die doorgaan waar de lijst ophoudt (Last-Event-ID of after). Een positie die niet meer geldt is 410.',
+          querystring: Query,
+          response: { 200: Deltas },
+        },
+      },
+      async (request, reply) => {
+        const { after, limit = 100 } = request.query
+        if (header(request, 'accept').toLowerCase().includes('text/event-stream'))
+          return sendEvents(request, reply, header(request, 'last-event-id') || after)
+        const viewer = { reader: app.reader, actor: request.actor, base: request.base }
+        const page = await readPage(viewer, feed, after, limit)
+        const told = tellDeltas(viewer, feed, page.deltas, page.start)
+        return sendRows<ToldDelta>(request, reply, {
+          first: 1,
+          next: async () => ({ rows: [], more: false }),
+          toResources: () => writtenOf(told),
+          head: `{"position":"${page.position}","items":[`,
+          tail: ']}',
+        })
+      },
+    )
+  }
+
+const Snapshots = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      id: Type.String({ description: 'Positie waar de deltas op aansluiten: after=id.' }),
+      href: Url(),
+      total: Type.Integer({ description: 'Aantal resources.' }),
+    }),
+    { description: 'De oudste eerst. Leeg: de eerste wordt gemaakt, vraag het na Retry-After opnieuw.' },
+  ),
+})
+const SnapshotParams = Type.Object({ id: Type.String({ maxLength: 60 }) })
+
+const snapshots =
+  (feed: Feed): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const send = contentSender(app)
+
+    app.get(
+      `${feed.path}/_snapshots`,
+      {
+        config: feed.access,
+        schema: {
+          summary: 'Momentopnamen om een kopie mee te beginnen',
+          description: 'Is er voor de rechten van de client geen van vandaag, dan wordt er een gemaakt.',
+          response: { 200: Snapshots },
+        },
+      },
+      async (request, reply) => {
+        const viewer = { reader: app.reader, actor: request.actor, base: request.base }
+        const { found, isFresh } = await listSnapshots(viewer, feed)
+        if (!isFresh) await orderSnapshot(app.mutate, viewer, feed)
+        if (found.length === 0) reply.header('retry-after', '5')
+        const path = request.url.split('?', 1)[0]
+        return {
+          items: found.map(({ position, total }) => ({
+            id: position,
+            href: `${request.base}${path}/${position}`,
+            total,
+          })),
+        }
+      },
+    )
+
+    app.get(
+      `${feed.path}/_snapshots/:id`,
+      {
+        config: feed.access,
+        schema: {
+          summary: 'Een momentopname: gzip van een regel JSON per resource',
+          description: 'Met Range is een onderbroken download te vervolgen. Een die er niet meer is, is 410.',
+          params: SnapshotParams,
+          produces: ['application/gzip'],
+        } as Described & { params: typeof SnapshotParams },
+      },
+      async (request, reply) => {
+        const viewer = { reader: app.reader, actor: request.actor, base: request.base }
+        const { found } = await listSnapshots(viewer, feed)
+        const snapshot = found.find(({ position }) => position === request.params.id)
+        if (!snapshot)
+          throw new Problem(410, { detail: 'Deze momentopname is er niet (meer), of is van andere rechten.' })
+        const file = await findFile(app.reader, snapshot.fileId)
+        const bestandsnaam = `${feed.path.slice(1)}.ndjson.gz`
+        return send(
+          request,
+          reply,
+          { ...file, fileId: snapshot.fileId, bestandsnaam, uuid: snapshot.position } as Parameters<typeof send>[2],
+          'application/gzip',
+        )
+      },
+    )
+  }
+
+async function* writtenOf(deltas: AsyncIterable<ToldDelta>): AsyncGenerator<Written> {
+  for await (const { json } of deltas) yield new Written(json)
+}

@@ -1,0 +1,158 @@
+// Snapshots of a collection: all that a client may read of it at one moment, to begin a copy with. One is made by a job when a client
+// asks for the list and has none of today, for its rights, and is then a file in the store that is fetched in any number of pieces.
+import type { Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import { sql } from 'kysely'
+import type postgres from 'postgres'
+import { systemActor } from '../core/access.ts'
+import type { Actor, Autorisatie } from '../core/actor.ts'
+import { type Mutate, mutator } from '../core/mutate.ts'
+import { type Database, kyselyOn, type ReadDb, type Reader, type readerOf } from '../database/database.ts'
+import { one } from '../database/rows.ts'
+import { deleteFiles, insertFile } from '../documenten/document/bytes.ts'
+import { newKey, type Store } from '../documenten/storage/index.ts'
+import { headOf, placeNow, readPosition, rightsPrint } from './deltas.ts'
+import { FEEDS, type Feed, type Viewer } from './kinds.ts'
+
+/** One is made anew for who asks when the newest is older than this. */
+const FRESH_HOURS = 24
+/** Snapshots that are being made at the same time: each reads all that there is. */
+const UNDER_WAY = 10
+
+type Saved = {
+  base: string
+  actor: Pick<Actor, 'alleAutorisaties' | 'alleenGereedVoorPublicatie'>
+  rights: (Omit<Autorisatie, 'scopes'> & { scopes: string[] })[]
+}
+
+type Snapshot = { position: string; total: number; fileId: number }
+type Found = { position: string | null; total: number | null; fileId: number | null; isFresh: boolean }
+
+/** The snapshots that a client may fetch, the oldest first: of its rights, and with all deltas that follow on it. */
+export async function listSnapshots(viewer: Viewer, feed: Feed): Promise<{ found: Snapshot[]; isFresh: boolean }> {
+  const { rows } = await sql<Found>`
+    select position, total, file_id, coalesce(made_at > now() - make_interval(hours => ${FRESH_HOURS}::int), false) as is_fresh
+    from feed_snapshot where component = ${feed.component} and rights = ${rightsPrint(viewer.actor, feed)}
+      and made_at is not null order by id`.execute(viewer.reader.db)
+  const head = await headOf(viewer)
+  const found = rows.flatMap(({ position, total, fileId, isFresh }) =>
+    position === null || total === null || fileId === null || readPosition(position, head) === undefined
+      ? []
+      : { position, total, fileId, isFresh },
+  )
+  return { found, isFresh: found.at(-1)?.isFresh === true }
+}
+
+/** Has a snapshot made for these rights, unless one is under way. */
+export async function orderSnapshot(mutate: Mutate, { actor, base }: Viewer, feed: Feed): Promise<void> {
+  const { alleAutorisaties, alleenGereedVoorPublicatie, autorisaties } = actor
+  const rights = autorisaties.filter(({ component }) => component === feed.component)
+  const saved: Saved = {
+    base,
+    actor: { alleAutorisaties, alleenGereedVoorPublicatie },
+    rights: rights.map((right) => ({ ...right, scopes: [...right.scopes] })),
+  }
+  await mutate(systemActor('momentopname', base), async (m) => {
+    m.unrecorded('a snapshot changes nothing of what it shows')
+    await m.sql`delete from feed_snapshot where made_at is null and created_at < now() - interval '1 day'` // it failed
+    const [row] = await m.sql<{ id: number }[]>`
+      insert into feed_snapshot (component, rights, viewer)
+      select ${feed.component}, ${rightsPrint(actor, feed)}, ${JSON.stringify(saved)}::text::jsonb
+      where (select count(*) from feed_snapshot where made_at is null) < ${UNDER_WAY}
+      on conflict do nothing returning id`
+    if (row) await m.enqueue('make-snapshot', { id: row.id }, { jobKey: `snapshot:${row.id}` })
+  })
+}
+
+/** Makes a snapshot that was ordered, in one transaction that sees one state. Again: only when it was not made. */
+export async function makeSnapshot(database: Database, store: Store, id: number): Promise<void> {
+  const [row] = await database.sql<{ component: string; viewer: Saved }[]>`
+    select component, viewer from feed_snapshot where id = ${id} and made_at is null`
+  const feed = Object.values(FEEDS).find(({ component }) => component === row?.component)
+  if (!row || !feed) return
+  const { base, actor, rights } = row.viewer
+  const autorisaties = rights.map((right) => ({ ...right, scopes: new Set(right.scopes) }))
+  const connection = await database.reserve()
+  let result: { position: string; total: number; bytes: Awaited<ReturnType<Store['write']>> }
+  try {
+    await connection`begin isolation level repeatable read read only`
+    await connection`set local idle_in_transaction_session_timeout = '10min'` // the store may be slow
+    const reader: Reader = {
+      db: kyselyOn(connection as unknown as postgres.TransactionSql) as unknown as ReadDb,
+      sql: connection,
+    }
+    const viewer: Viewer = { reader, base, actor: { ...systemActor('momentopname', base), ...actor, autorisaties } }
+    const position = placeNow(viewer, feed, await headOf(viewer))
+    const count = { total: 0 }
+    const zipped = createGzip({ level: 5 })
+    const filling = fill(zipped, linesOf(viewer, feed, count))
+    const bytes = await store.write(newKey(), zipped as Readable, { fresh: true })
+    await filling
+    result = { position, total: count.total, bytes }
+  } finally {
+    await connection`rollback`.catch(() => {})
+    connection.release()
+  }
+  await mutator(database)(systemActor('momentopname', base), async (m) => {
+    m.unrecorded('a snapshot changes nothing of what it shows')
+    const fileId = await insertFile(m, store.backend, result.bytes)
+    await m.sql`update feed_snapshot set made_at = now(), position = ${result.position}, total = ${result.total}, file_id = ${fileId}
+      where id = ${id}`
+  })
+}
+
+async function fill(zipped: ReturnType<typeof createGzip>, lines: AsyncIterable<string>): Promise<void> {
+  try {
+    for await (const text of lines)
+      if (!zipped.write(text))
+        await new Promise<void>((resolve, reject) => {
+          zipped.once('drain', resolve)
+          zipped.once('close', () => reject(new Error('nobody writes the snapshot any more')))
+        })
+    zipped.end()
+  } catch (error) {
+    zipped.destroy(error as Error)
+  }
+}
+
+const ROWS = 500
+
+async function* linesOf(viewer: Viewer, feed: Feed, count: { total: number }): AsyncGenerator<string> {
+  const { db } = viewer.reader
+  for (const [resource, kind] of Object.entries(feed.kinds)) {
+    for (let after = 0; ; ) {
+      const { rows } = await sql<{ id: number }>`
+        select id from ${sql.table(kind.table)} where id > ${after} order by id limit ${sql.lit(ROWS)}`.execute(db)
+      if (rows.length === 0) break
+      after = rows.at(-1)?.id ?? after
+      const found = await kind.load(
+        viewer,
+        rows.map(({ id }) => id),
+      )
+      count.total += found.length
+      yield found
+        .map(({ uuid, json }) => `{"resource_type":"${resource}","resource_id":"${uuid}","resource":${json}}\n`)
+        .join('')
+    }
+  }
+}
+
+/** Removes snapshots whose term is over, and orders that nobody carried out. Their bytes go by a job. */
+export async function removeSnapshots(database: Database, days: number): Promise<void> {
+  await mutator(database)(systemActor('retention'), async (m) => {
+    m.unrecorded('a snapshot changes nothing of what it shows')
+    const old = await m.sql<{ fileId: number | null }[]>`
+      delete from feed_snapshot where created_at < now() - make_interval(days => ${days}::int) returning file_id as "fileId"`
+    await deleteFiles(
+      m,
+      old.flatMap(({ fileId }) => fileId ?? []),
+    )
+  })
+}
+
+/** Where the bytes of a snapshot are. */
+export async function findFile({ sql }: ReturnType<typeof readerOf>, fileId: number) {
+  const rows = await sql<{ backend: string; sleutel: string; omvang: number; sha256: Buffer | null }[]>`
+    select backend, sleutel, omvang, sha256 from file where id = ${fileId}`
+  return one(rows)
+}
