@@ -108,6 +108,7 @@ async function measure(databaseUrl: string, directory: string, requests: number,
       figure(`CPU of the api for a ${name}`, `${((user + system) / 1000 / requests).toFixed(2)} ms`, aim)
       console.log(`  ${median.toFixed(1)} ms median as the client sees it, ${bytes} bytes`)
     }
+    if (BATCH.includes(only)) await compareBatch(address, database, () => signToken(client, SECRET), requests)
     if (TOKENS.includes(only)) {
       const url = `/zaken/api/v1/zaken/${await one('zaak')}`
       await compareTokens(app, url, signToken(client, SECRET), await issuerToken(database, client))
@@ -119,6 +120,85 @@ async function measure(databaseUrl: string, directory: string, requests: number,
     await services.close()
     await database.close()
   }
+}
+
+const BATCH = 'page of 50 cases by _batch'
+const EXPANDED = [
+  'zaaktype',
+  'status.statustype',
+  'resultaat.resultaattype',
+  'rollen.roltype',
+  'zaakinformatieobjecten.informatieobject.informatieobjecttype',
+  'zaakobjecten',
+  'eigenschappen.eigenschap',
+]
+
+/**
+ * Fifty cases with what hangs on them and the types of all that, in one request, beside the calls that a client makes today for one
+ * of them.
+ */
+async function compareBatch(address: string, { sql }: Database, token: () => string, requests: number): Promise<void> {
+  const cases = await sql<{ uuid: string }[]>`
+    select z.uuid from zaak z where z.einddatum is not null
+      and exists (select from zaakinformatieobject i where i.zaak_id = z.id)
+      and exists (select from zaakobject o where o.zaak_id = z.id)
+      and exists (select from zaakeigenschap e where e.zaak_id = z.id) order by z.id desc limit 50`
+  if (cases.length < 50) throw new Error('too few closed cases have one of everything')
+  const calls = await callsOf(address, `/zaken/api/v1/zaken/${cases[0]!.uuid}`, token())
+  const batch: Call = {
+    method: 'POST',
+    url: `${address}/zaken/api/v1/zaken/_batch`,
+    body: JSON.stringify({ context: { expand: EXPANDED }, requests: cases.map(({ uuid }) => ({ key: uuid })) }),
+  }
+  const cost = async (list: Call[], times: number) => {
+    await askRounds(list, token(), times)
+    const before = process.cpuUsage()
+    const { median, bytes } = await askRounds(list, token(), times)
+    const { user, system } = process.cpuUsage(before)
+    return { ms: (user + system) / 1000 / times, median, bytes }
+  }
+  const times = Math.max(20, Math.round(requests / 5))
+  const [one, all] = [await cost(calls, times), await cost([batch], times)]
+  console.log(
+    `  ${calls.length} calls for one case: ${one.ms.toFixed(2)} ms of CPU, ${one.median.toFixed(1)} ms median as the client sees it, ${one.bytes} bytes`,
+  )
+  console.log(`  one _batch for 50 cases: ${all.median.toFixed(1)} ms median as the client sees it, ${all.bytes} bytes`)
+  figure(`CPU of the api for a ${BATCH}`, `${all.ms.toFixed(1)} ms`)
+  figure(
+    `CPU of the api for a case of such a page, beside ${calls.length} calls for one`,
+    `${((100 * all.ms) / 50 / one.ms).toFixed(0)} %`,
+  )
+}
+
+type Call = { method: string; url: string; body?: string }
+
+/** What a client calls for a case and what hangs on it, each resource once. */
+async function callsOf(address: string, zaakPath: string, token: string): Promise<Call[]> {
+  const calls: Call[] = []
+  const get = async (url: string) => {
+    calls.push({ method: 'GET', url })
+    const headers = { authorization: `Bearer ${token}`, 'accept-crs': 'EPSG:4326' }
+    const answer = await fetch(url, { headers })
+    if (!answer.ok) throw new Error(`${url} gave ${answer.status}`)
+    return answer.json() as Promise<Record<string, string>>
+  }
+  type Listed = { results?: Record<string, string>[] } & Record<string, string>[]
+  const zaak = await get(address + zaakPath)
+  const query = `?zaak=${encodeURIComponent(zaak.url!)}`
+  await get(zaak.zaaktype!)
+  await get((await get(zaak.status!)).statustype!)
+  await get((await get(zaak.resultaat!)).resultaattype!)
+  const rollen = (await get(`${address}/zaken/api/v1/rollen${query}`)) as unknown as Listed
+  for (const { roltype } of rollen.results ?? []) await get(roltype!)
+  const relations = (await get(`${address}/zaken/api/v1/zaakinformatieobjecten${query}`)) as unknown as Listed
+  for (const { informatieobject } of relations) {
+    const document = await get(informatieobject!)
+    await get(document.informatieobjecttype!)
+  }
+  await get(`${address}/zaken/api/v1/zaakobjecten${query}`)
+  const eigenschappen = (await get(`${zaak.url}/zaakeigenschappen`)) as unknown as Listed
+  for (const { eigenschap } of eigenschappen) await get(eigenschap!)
+  return calls
 }
 
 const TOKENS = 'GET with a token of an issuer'
@@ -174,33 +254,44 @@ async function compareTokens(app: FastifyInstance, url: string, hs256: string, r
 }
 
 const READER = `
-import { Agent, get } from 'node:http'
-const [, url, token, times] = process.argv
+import { Agent, request } from 'node:http'
+const [, list, token, times] = process.argv
+const calls = JSON.parse(list)
 const agent = new Agent({ keepAlive: true })
 const headers = { authorization: 'Bearer ' + token, 'accept-crs': 'EPSG:4326' }
 const took = []
 let bytes = 0
 for (let n = 0; n < Number(times); n++) {
   const begin = performance.now()
-  const response = await new Promise((resolve, reject) => get(url, { agent, headers }, resolve).on('error', reject))
-  if (response.statusCode !== 200) throw new Error(url + ' gave ' + response.statusCode)
   bytes = 0
-  for await (const chunk of response) bytes += chunk.length
+  for (const { method, url, body } of calls) {
+    const options = { agent, method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) } }
+    const response = await new Promise((resolve, reject) => request(url, options, resolve).on('error', reject).end(body))
+    if (response.statusCode !== 200) throw new Error(url + ' gave ' + response.statusCode)
+    for await (const chunk of response) bytes += chunk.length
+  }
   took.push(performance.now() - begin)
 }
 agent.destroy()
 console.log(JSON.stringify({ median: took.sort((a, b) => a - b)[took.length >> 1], bytes }))`
 
 /** Reads an address so many times in a row, from a process of its own. */
-async function askTimes(url: string, token: string, times: number): Promise<{ median: number; bytes: number }> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', READER, url, token, String(times)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+const askTimes = (url: string, token: string, times: number) => askRounds([{ method: 'GET', url }], token, times)
+
+/** Makes all of these calls one after the other, so many times in a row, from a process of its own. */
+async function askRounds(calls: Call[], token: string, times: number): Promise<{ median: number; bytes: number }> {
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', READER, JSON.stringify(calls), token, String(times)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text
   })
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`the reader of ${url} failed`)
+  if (code !== 0) throw new Error(`the reader of ${calls[0]?.url} failed`)
   return JSON.parse(output) as { median: number; bytes: number }
 }

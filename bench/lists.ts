@@ -17,6 +17,7 @@ import { secretBox } from '../src/core/secret-box.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { startEmbedded } from '../src/database/embedded.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
+import { cursorText } from '../src/http/page.ts'
 import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { figure } from './figures.ts'
@@ -237,7 +238,7 @@ async function requests(database: Database, app: Awaited<ReturnType<typeof build
       for (const name of names) {
         if (name === 'page' || name === 'pageSize') continue
         const key = `${path.slice(1)}.${name}`
-        const values = examples[key] ?? examples[name] ?? defaults(name)
+        const values = examples[key] ?? examples[name] ?? CURSORS[key] ?? CURSORS[name] ?? defaults(name)
         if (values === undefined) throw new Error(`no example for ${key}`)
         for (const value of values) {
           const [text, goal] = Array.isArray(value) ? value : [value, GOAL]
@@ -276,6 +277,14 @@ async function requests(database: Database, app: Awaited<ReturnType<typeof build
 
 type Example = string | [text: string, goal: number]
 const large = (text: string): Example => [text, GOAL_LARGE]
+
+/** The last pages of a hundred, of lists of a million: newest first, but for documents. */
+const CURSORS: Record<string, Example[]> = {
+  cursor: [cursorText({ at: ['101'], isBefore: false }, 1)],
+  'statussen.cursor': [cursorText({ at: ['2019-01-02', '0'], isBefore: false }, 1)],
+  'enkelvoudiginformatieobjecten.cursor': [cursorText({ at: ['499900'], isBefore: false }, 1)],
+  limit: ['100'],
+}
 
 const defaults = (name: string): Example[] | undefined => {
   if (/datum|Gepland|Afdoening/.test(name)) {

@@ -1,5 +1,7 @@
 // Who may do what: thousands of generated cases, held against a plain model of the rules that knows nothing of how they are
 // kept. A component is a line in KINDS (what rights on its objects reach) and in GATES (which scope opens which route).
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { VERTROUWELIJKHEIDAANDUIDINGEN as LEVELS } from '../src/core/vertrouwelijkheidaanduiding.ts'
 import {
@@ -276,7 +278,17 @@ function tally() {
   }
 }
 
+// Which lists have a `_batch`, and what each route asks.
+const batches = new Set<string>()
+const accesses = new Map<string, unknown>()
+const collect = (message: unknown) =>
+  (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url, config }) => {
+    for (const name of [method].flat()) accesses.set(`${name} ${url}`, config?.access)
+    if (url.endsWith('/_batch')) batches.add(url.slice(0, -'/_batch'.length))
+  })
+subscribe('fastify.initialization', collect)
 const test = await testApp(t)
+unsubscribe('fastify.initialization', collect)
 
 for (const [number, kind] of KINDS.entries()) {
   const root = kind.path.slice(0, kind.path.lastIndexOf('/'))
@@ -350,6 +362,13 @@ for (const [number, kind] of KINDS.entries()) {
           next = page.body.next
         }
         outcome.same(`${id} pages`, urls(pages), urls(readable))
+        const byKey: { url: string }[] = []
+        for (let next = `${kind.path}?limit=7`; next; ) {
+          const page = await call('GET', next, undefined, id)
+          byKey.push(...page.body.results)
+          next = page.body.next
+        }
+        outcome.same(`${id} by cursor`, urls(byKey), urls(readable))
         for (const type of types) {
           const query = `${kind.path}?pageSize=500&${kind.typeField}=${encodeURIComponent(type.url)}`
           const found = await call('GET', query, undefined, id)
@@ -362,6 +381,21 @@ for (const [number, kind] of KINDS.entries()) {
         const found = await call('POST', `${kind.path}/_zoek?pageSize=500`, search, id)
         outcome.refused(`${id} search`, found, !opened)
         if (opened) outcome.same(`${id} search`, urls(found.body.results), urls(readable))
+      }
+      if (batches.has(kind.path)) {
+        const requests = [
+          ...things.map(({ url }) => ({ key: uuidOf(url) })),
+          ...types.map(({ url }) => ({ filter: { [kind.typeField]: url } })),
+        ]
+        const found = await call('POST', `${kind.path}/_batch`, { requests }, id)
+        outcome.refused(`${id} batch`, found, !opened)
+        const shown = (found.body?.results ?? []) as ({ url: string; items: { url: string }[] } | null)[]
+        for (const [place, thing] of opened ? things.entries() : [])
+          outcome.same(`${id} batch ${place}`, shown[place]?.url, readable.includes(thing) ? thing.url : undefined)
+        for (const [place, type] of opened ? types.entries() : []) {
+          const expected = readable.filter((thing) => thing.type === type)
+          outcome.same(`${id} batch of a type`, urls(shown[things.length + place]?.items ?? []), urls(expected))
+        }
       }
       for (const [place, { path, expand }] of kind.onderdelen.entries()) {
         const found = await call('GET', `${path}${expand ? `?expand=${expand}` : ''}`, undefined, id)
@@ -491,6 +525,7 @@ const GATES: string[] = [
   'GET /autorisaties/api/v1/applicaties/consumer?clientId=x ac:autorisaties.lezen',
   ...CRUD(EIO, drc('lezen'), drc('aanmaken'), drc('bijwerken', 'geforceerd-bijwerken'), drc('verwijderen')),
   `POST ${EIO}/_zoek ${drc('lezen')}`,
+  `POST ${EIO}/_batch ${drc('lezen')}`,
   `GET ${EIO}/-/download ${drc('lezen')}`,
   `POST ${EIO}/-/lock ${drc('lock')}`,
   `POST ${EIO}/-/unlock ${drc('lock', 'geforceerd-unlock')}`,
@@ -519,6 +554,9 @@ const GATES: string[] = [
     zrc('verwijderen'),
   ),
   `POST /zaken/api/v1/zaken/_zoek ${zrc('lezen')}`,
+  ...['zaken', 'statussen', 'rollen', 'zaakinformatieobjecten'].map(
+    (name) => `POST /zaken/api/v1/${name}/_batch ${zrc('lezen')}`,
+  ),
   'GET /zaken/api/v1/zaken/-/audittrail zrc:audittrails.lezen',
   ...CRUD('/besluiten/api/v1/besluiten', brc('lezen'), brc('aanmaken'), brc('bijwerken'), brc('verwijderen')),
   ...without(
@@ -562,6 +600,11 @@ t.test('a route opens to the scopes of the standard, and to no others', async (t
   }
   t.strictSame(outcome.wrong, [])
   t.ok(outcome.cases() > 3000, `${outcome.cases()} cases`)
+})
+
+t.test('a _batch opens to whom its list opens', async (t) => {
+  t.ok(batches.size >= 14)
+  for (const path of batches) t.strictSame(accesses.get(`POST ${path}/_batch`), accesses.get(`GET ${path}`), path)
 })
 
 t.test('an application without any right opens nothing', async (t) => {

@@ -49,6 +49,19 @@ for (const [language, command, file, skip] of [
   })
 }
 
+t.test('the program that reads everything shows each case with what hangs on it', async (t) => {
+  const { stdout } = await run(process.execPath, [join(DOCS, 'examples', 'read.mjs')], {
+    env: { ...process.env, API: `http://127.0.0.1:${port}`, CLIENT_ID: 'beheer', CLIENT_SECRET: SECRET },
+  })
+  const lines = stdout.trim().split('\n')
+  const { count } = (
+    await test.call('GET', '/zaken/api/v1/zaken', undefined, { headers: { 'accept-crs': 'EPSG:4326' } })
+  ).body
+  t.ok(count > 0)
+  t.equal(lines.length, count)
+  for (const line of lines) t.match(line, /^EXAMPLE-[\w-]+\tKlaar\t\d+\t\S/)
+})
+
 t.test('what docs/clients.md shows of a token is what the programs have', async (t) => {
   const text = await readFile(join(DOCS, 'clients.md'), 'utf8')
   for (const [language, file] of [

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { TSchema } from 'typebox'
 import { snakeCase } from '../src/http/input.ts'
 import { findFaults } from '../src/http/input-faults.ts'
-import { type Answer, givenClient, type TestApp, testApp } from './app.ts'
+import { type Answer, givenClient, type TestApp, testApp, uuidOf } from './app.ts'
 import type { Line } from './conformance/line.ts'
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
@@ -96,13 +96,24 @@ async function story(t: Test, test: TestApp, line: Line) {
     const refused = await call('GET', `${path}?onbekend=1`, undefined, client)
     problem(t, refused, 400, 'the list with an unknown parameter')
     t.match(refused.body.invalidParams, [{ name: 'nonFieldErrors', code: 'unknown-parameters' }])
-    if (!line.bare) problem(t, await call('GET', `${path}?page=9999`, undefined, client), 404, 'a page past the end')
+    if (!line.bare) {
+      problem(t, await call('GET', `${path}?page=9999`, undefined, client), 404, 'a page past the end')
+      await byCursor(t, `${path}${query}`, listed.body, (url) => call('GET', url, undefined, client))
+    }
   }
 
   const got = await call('GET', url, undefined, client)
   t.equal(got.status, 200, 'it is read')
   matches(t, 'GET', `${line.path}/:uuid`, 200, got.body)
   problem(t, await call('GET', url, undefined, stranger), 403, 'reading without the scope')
+  if (declared.has(`POST ${line.path}/_batch`)) {
+    const requests = [{ key: UNKNOWN }, { key: uuidOf(url) }]
+    const batch = await call('POST', `${path}/_batch`, { requests }, client)
+    t.strictSame(batch.body, { results: [null, got.body] }, 'a _batch answers what a GET does')
+    matches(t, 'POST', `${line.path}/_batch`, 200, batch.body)
+    problem(t, await call('POST', `${path}/_batch`, { requests }, stranger), 403, 'a _batch without the scope')
+    problem(t, await call('POST', `${path}/_batch`, {}, client), 400, 'a _batch of nothing')
+  }
   problem(t, await call('GET', `${path}/${UNKNOWN}`, undefined, client), 404, 'an unknown uuid')
   for (const method of line.one) {
     const sent = method === 'PUT' || method === 'PATCH' ? {} : undefined
@@ -155,6 +166,22 @@ async function story(t: Test, test: TestApp, line: Line) {
     await changed(t, test, line, () => call('DELETE', url, undefined, client, seen), 'destroy')
     problem(t, await call('GET', url, undefined, client), 404, 'reading what was deleted')
   }
+}
+
+/** The list one by one, from key to key, as far as two: there and back. */
+async function byCursor(
+  t: Test,
+  url: string,
+  { count, results }: { count: number; results: object[] },
+  get: (url: string) => Promise<Answer>,
+) {
+  const first = await get(`${url}${url.includes('?') ? '&' : '?'}limit=1`)
+  t.strictSame([first.body?.count, first.body?.results], [count, results.slice(0, 1)], 'the first of a list by keys')
+  t.equal(first.body?.next === null, count === 1, 'after which others come')
+  if (!first.body?.next) return
+  const second = await get(first.body.next)
+  t.strictSame(second.body?.results, results.slice(1, 2), 'the second')
+  t.strictSame((await get(second.body?.previous)).body?.results, results.slice(0, 1), 'and back')
 }
 
 type Asked = {

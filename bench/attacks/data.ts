@@ -72,6 +72,31 @@ export const dataAttacks: Attack[] = [
     },
   },
   {
+    name: 'batches of a hundred filters that fit everything',
+    rights: [right],
+    answers: [200, 400, 503],
+    maxBytes: 64 * 1024 * 1024,
+    send: async ({ send, world, scale }) => {
+      const { uuid, zaak } = { uuid: world.zaak.split('/').at(-1), zaak: world.zaak }
+      const filters = ['tegel', 'Losliggende', 'e'].map((omschrijving) => ({
+        filter: { omschrijving, ordering: '-einddatum' },
+      }))
+      const of = (many: number, one: (n: number) => object) => times(Math.max(3, many * scale)).map(one)
+      await Promise.all([
+        ...times(4).map(() =>
+          send('POST', `${ZAKEN}/zaken/_batch`, { requests: of(100, (n) => filters[n % 3]!) }, CRS),
+        ),
+        ...times(4).map(() =>
+          send('POST', `${ZAKEN}/rollen/_batch`, { requests: of(100, () => ({ filter: { zaak } })) }),
+        ),
+        ...times(4).map(() => {
+          const context = { expand: ['rollen', 'zaakobjecten', 'zaaktype.statustypen'] }
+          return send('POST', `${ZAKEN}/zaken/_batch`, { context, requests: of(100, () => ({ key: uuid })) }, CRS)
+        }),
+      ])
+    },
+  },
+  {
     name: 'far more requests at once than there are connections',
     rights: [right],
     answers: [200, 503],

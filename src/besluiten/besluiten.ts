@@ -3,24 +3,25 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { Condition, Conditions } from '../database/list.ts'
+import { byKey, type Condition, type Conditions } from '../database/list.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Rsin, Url } from '../http/input.ts'
 import { localUuid, resolveLink } from '../http/links.ts'
-import { Page, PageQuery, sendPageOf } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { openRemoteRelations } from '../services/remote-relations.ts'
 import { type ChangeKind, changeBesluit } from './change.ts'
 import { Besluit, BesluitInput, BesluitPatch, Params, toBesluit } from './columns.ts'
 import { createBesluit } from './create.ts'
 import { deleteBesluit } from './delete.ts'
 import { besluitTree } from './expand.ts'
-import { countBesluiten, findBesluit, pageOfBesluiten, requireBesluit } from './read.ts'
+import { besluitenById, countBesluiten, findBesluit, idList, pageOfBesluiten, requireBesluit } from './read.ts'
 import { AANMAKEN, access, BIJWERKEN, LEZEN, reached, VERWIJDEREN } from './rights.ts'
 import { fetchBesluittypeElsewhere, fetchZaakElsewhere } from './rules.ts'
 
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   identificatie: Type.Optional(Type.String()),
   verantwoordelijkeOrganisatie: Type.Optional(Rsin),
@@ -42,6 +43,7 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
         count: () => countBesluiten(reader, conditions),
         isFiltered: conditions.counted.length > 1 || conditions.others.length > 0,
         rows: (limit, offset, known) => pageOfBesluiten(reader, request.actor, conditions, limit, offset, known),
+        byKey: byKey(reader, idList(conditions), (ids) => besluitenById(reader, request.actor, ids)),
       }))
       const paths = request.query.expand
       return sendPageOf(request, reply, list, (rows) => {

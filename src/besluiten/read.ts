@@ -4,7 +4,7 @@ import type { Actor } from '../core/actor.ts'
 import { notFound } from '../core/problem.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
 import type { Known } from '../database/list.ts'
-import { type Conditions, countRows, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
+import { type Conditions, countRows, type IdList, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
 import { link, linkOr } from '../http/links.ts'
 import { type Besluitinformatieobject, type BesluitRow, besluittypeLink } from './columns.ts'
 import { LEZEN, mayDo, reached, requireMay, type Scopes } from './rights.ts'
@@ -48,15 +48,25 @@ export function countBesluiten(reader: Reader, { counted, others }: Conditions):
 export async function pageOfBesluiten(
   reader: Reader,
   actor: Actor,
-  { counted, others }: Conditions,
+  conditions: Conditions,
   limit: number,
   offset: number,
   known?: Known,
 ): Promise<BesluitRow[]> {
-  const list = { from: sql`besluit b`, id: sql`b.id`, conditions: [...counted, ...others], order: NEWEST_FIRST }
-  const rows = await rowsOf(reader, await pageOfIds(reader, list, limit, offset, known))
-  return rows.filter((row) => mayDo(actor, LEZEN, row)) // a besluit may have become another's between the two
+  return besluitenById(reader, actor, await pageOfIds(reader, idList(conditions), limit, offset, known))
 }
+
+/** Conditions as a list of ids. */
+export const idList = ({ counted, others }: Conditions): IdList => ({
+  from: sql`besluit b`,
+  id: sql`b.id`,
+  conditions: [...counted, ...others],
+  order: NEWEST_FIRST,
+})
+
+/** Those with these ids that the actor may read: a besluit may have become another's since they were found. */
+export const besluitenById = async (reader: Reader, actor: Actor, ids: number[]): Promise<BesluitRow[]> =>
+  (await rowsOf(reader, ids)).filter((row) => mayDo(actor, LEZEN, row))
 
 const NEWEST_FIRST = [{ column: sql`b.id`, descending: true }]
 const rowsOf = rowsById<BesluitRow>(

@@ -16,8 +16,9 @@ import { requireMatch } from '../http/etag.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from './access.ts'
+import { registerBatch } from './batch.ts'
 import {
   CATALOGUS,
   CONCEPT,
@@ -104,6 +105,7 @@ const toRow = rowWriter<BesluittypeTable, typeof FIELDS>(FIELDS)
 const toBesluittype = answerReader<BesluittypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   catalogus: Type.Optional(Url()),
   zaaktypen: Type.Optional(Url()),
@@ -130,6 +132,8 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
       return reply.code(201).header('location', besluittype.url).send(besluittype)
     },
   )
+
+  registerBatch(app, '/besluittypen', { answer: Besluittype, query: Filter }, 'besluittype', source)
 
   app.get(
     '/besluittypen/:uuid',

@@ -6,6 +6,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { notFound, Problem } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../database/fields.ts'
+import { byKey } from '../database/list.ts'
 import { expected } from '../database/rows.ts'
 import type { Catalogus as CatalogusTable } from '../database/types.ts'
 import { when } from '../database/when.ts'
@@ -13,11 +14,12 @@ import { requireMatch } from '../http/etag.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from './access.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
 import { Detail, linksOf, Names, Params, Urls } from './fields.ts'
 import { recordChange } from './records.ts'
+import { newestFirst } from './type-source.ts'
 
 const { kept, shown } = fieldsOf<CatalogusTable, CatalogusRow>()
 
@@ -54,6 +56,7 @@ const toRow = rowWriter<CatalogusTable, typeof FIELDS>(FIELDS)
 const toCatalogus = answerReader<CatalogusRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   domein: Type.Optional(Type.String()),
   domein__in: Type.Optional(Type.Array(Type.String())),
@@ -77,6 +80,9 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
           rows: (limit, offset) =>
             selectCatalogus(list).orderBy('catalogus.id', 'desc').limit(limit).offset(offset).execute(),
+          byKey: byKey(app.reader, newestFirst(list.select('catalogus.id')), (ids) =>
+            selectCatalogus(list).where('catalogus.id', 'in', ids).orderBy('catalogus.id', 'desc').execute(),
+          ),
         },
         (row) => toCatalogus(row, request.base),
       )

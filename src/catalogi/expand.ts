@@ -85,7 +85,8 @@ export const expansionAlsoElsewhere = (resource: Resource): Expansion => alsoEls
 // Where a field holds objects, the URL in them.
 const MEMBERS: Record<string, string> = { gerelateerdeZaaktypen: 'zaaktype' }
 
-function catalogiTree(resource: Resource): ExpandTree {
+/** What can be expanded within a type or a part of one. */
+export function catalogiTree(resource: Resource): ExpandTree {
   const fields = Object.entries(FIELDS[resource] ?? {})
   return Object.fromEntries(
     fields.map(([field, target]) => {

@@ -14,8 +14,9 @@ import { requireMatch } from '../http/etag.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Text, Url, Vertrouwelijkheid } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { contains, Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, contains, Page, PageQuery } from '../http/page.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from './access.ts'
+import { registerBatch } from './batch.ts'
 import {
   CATALOGUS,
   CONCEPT,
@@ -105,6 +106,7 @@ const toRow = rowWriter<InformatieobjecttypeTable, typeof FIELDS>(FIELDS)
 const toInformatieobjecttype = answerReader<TypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   catalogus: Type.Optional(Url()),
   zaaktype: Type.Optional(Url()),
@@ -130,6 +132,14 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
       const type = await app.mutate(request.actor, (m) => createInformatieobjecttype(m, request.body))
       return reply.code(201).header('location', type.url).send(type)
     },
+  )
+
+  registerBatch(
+    app,
+    '/informatieobjecttypen',
+    { answer: Informatieobjecttype, query: Filter },
+    'informatieobjecttype',
+    source,
   )
 
   app.get(

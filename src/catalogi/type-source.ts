@@ -6,6 +6,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Actie, Mutation } from '../core/mutate.ts'
 import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
+import { byKey, type IdList, isAmong } from '../database/list.ts'
 import { expected, one } from '../database/rows.ts'
 import { requireMatch } from '../http/etag.ts'
 import type { Resource } from '../http/links.ts'
@@ -42,7 +43,8 @@ export function sendTypes<Row extends { uuid: string }, Shape extends { url: str
   source: TypeSource<Row, Shape, Filter>,
   filter: Filter & { datumGeldigheid?: string },
 ): Promise<FastifyReply> {
-  const { read } = request.server
+  const { server } = request
+  const { read } = server
   const listed = source.listed(read, filter, request.base)
   const list = {
     count: async () => {
@@ -53,9 +55,20 @@ export function sendTypes<Row extends { uuid: string }, Shape extends { url: str
       const page = sql`(select l.id from ${listed} as l order by l.id desc limit ${limit} offset ${offset})`
       return source.rows(read, sql`t.id in ${page}`, filter.datumGeldigheid ?? null).execute()
     },
+    byKey: byKey(server.reader, newestFirst(listed), (ids) =>
+      source.rows(read, isAmong(sql`t.id`, 'bigint', ids), filter.datumGeldigheid ?? null).execute(),
+    ),
   }
   return sendPage(request, reply, source.resource, list, (row) => source.toResource(row, request.base))
 }
+
+/** A query of ids as a list of them. */
+export const newestFirst = (listed: Expression<{ id: number }>): IdList => ({
+  from: sql`${listed} l`,
+  id: sql`l.id`,
+  conditions: [],
+  order: [{ column: sql`l.id`, descending: true }],
+})
 
 /** One of them, with its ETag. @throws Problem 404 */
 export async function sendType<Row extends { uuid: string }, Shape extends { url: string }, Filter>(

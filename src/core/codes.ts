@@ -46,6 +46,24 @@ export const PROBLEM_CODES = {
     ],
     example: 'POST /zaken {"omschrijving": ',
   },
+  'request-limit-exceeded': {
+    status: 400,
+    cause: ['De _batch heeft meer dan 100 vragen.', 'The _batch has more than 100 requests.'],
+    remedy: ['Verdeel ze over meer aanvragen.', 'Divide them into more requests.'],
+    example: 'POST /zaken/_batch {"requests": [… 101 …]}',
+  },
+  'response-limit-exceeded': {
+    status: 400,
+    cause: [
+      'Het antwoord op de _batch zou meer dan 1000 resources bevatten.',
+      'The answer to the _batch would hold more than 1000 resources.',
+    ],
+    remedy: [
+      'Vraag met minder filters tegelijk, of met filters waar minder aan voldoet.',
+      'Ask with fewer filters at once, or with filters that fewer resources meet.',
+    ],
+    example: 'POST /statussen/_batch {"requests": [… 20 filters van 100 statussen …]}',
+  },
   permission_denied: {
     status: 403,
     cause: [

@@ -29,6 +29,10 @@ export const LIMITS = {
   areaMs: 10_000,
   /** uuid__in of a search. */
   uuids: 10_000,
+  /** Requests of one `_batch`, resources that a filter in it answers, and all of them together. */
+  batch: 100,
+  batchItems: 100,
+  batchResources: 1000,
   /** Names in `ordering`. */
   ordering: 10,
   /** Faults in one answer, which says so when there are more. */

@@ -16,7 +16,20 @@ export type Listing<Row> = {
    */
   isFiltered?: boolean
   rows(limit: number, offset: number, known?: Known): Promise<Row[]>
+  /** The same list by the keys of its order, where every stretch costs as much as the first; undefined where it is not `isByKey`. */
+  byKey: ByKey<Row> | undefined
 }
+export type ByKey<Row> = {
+  /** Up to so many of the keys before or after a place; from the beginning of the list when it says none. */
+  keys(limit: number, place?: Place): Promise<Key[]>
+  /** Rows with these ids, in that order. */
+  rows(ids: number[]): Promise<Row[]>
+}
+
+/** A row in the order of a list: its id, and the values that it is ordered by, as text. */
+export type Key = { id: number; at: string[] }
+/** Right after the row with these values, or before it. The keys before it come backwards, the nearest first. */
+export type Place = { at: string[]; isBefore: boolean }
 
 /** What is known of a list when its rows are asked: how many there are, and whether these are far into it. */
 export type Known = { count: number; isFar: boolean }
@@ -24,8 +37,8 @@ export type Known = { count: number; isFar: boolean }
 export type Condition = RawBuilder<unknown>
 /** Conditions of a list, by what they look at: `counted` only at columns that are counted beforehand. */
 export type Conditions = { counted: Condition[]; others: Condition[] }
-/** By the last of them no two rows are equal. */
-export type Order = { column: RawBuilder<unknown>; descending: boolean }[]
+/** By the last of them no two rows are equal. `isOptional`: it may be null. */
+export type Order = { column: RawBuilder<unknown>; descending: boolean; isOptional?: boolean }[]
 
 /** The conditions, joined by `and`; without any, everything passes. */
 export const all = (conditions: Condition[]): RawBuilder<boolean> =>
@@ -149,6 +162,78 @@ export async function pageOfIds(
   const found = one(await planned(reader, sql<{ ids: string }>`select array_to_json(array(${ids}))::text as ids`))
   const numbers = JSON.parse(found.ids) as number[]
   return fromEnd ? numbers.reverse() : numbers
+}
+
+/** Whether a row has a place in this order by its values alone: all of them are there, and all in one direction. */
+export const isByKey = (order: Order): boolean =>
+  order.every(({ descending, isOptional }) => !isOptional && descending === order[0]?.descending)
+
+/** A list by the keys of its order; undefined where that is not `isByKey`. */
+export function byKey<Row>(
+  reader: Reader,
+  list: IdList,
+  rows: (ids: number[]) => Promise<Row[]>,
+): Listing<Row>['byKey'] {
+  return isByKey(list.order) ? { keys: (limit, place) => readKeys(reader, list, limit, place), rows } : undefined
+}
+
+async function readKeys(reader: Reader, { from, id, conditions, order }: IdList, limit: number, place?: Place) {
+  const isUp = (order[0]?.descending === true) === (place?.isBefore === true)
+  const columns = order.map(({ column }) => column)
+  const after = place && sql`(${sql.join(columns)}) ${isUp ? sql`>` : sql`<`} (${sql.join(place.at)})`
+  const sorted = columns.map((column) => sql`${column} ${isUp ? sql`asc` : sql`desc`}`)
+  const texts = columns.map((column) => sql`(${column})::text`)
+  const found = await planned(
+    reader,
+    sql<{ keys: string | null }>`select json_agg(k.key)::text as keys from (
+      select json_build_object('id', ${id}, 'at', json_build_array(${sql.join(texts)})) as key
+      from ${from} where ${all(after ? [...conditions, after] : conditions)}
+      order by ${sql.join(sorted)} limit ${sql.lit(limit)}) k`,
+  )
+  return JSON.parse(one(found).keys ?? '[]') as Key[]
+}
+
+/** A list that is read by its ids. */
+export type IdList = { from: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: Condition[]; order: Order }
+
+/**
+ * The ids that several questions ask for, in one statement: of the rows with some uuids, and of each of some lists the first. How a
+ * list is found best depends on how many fit, as in `pageOfIds`: the statement counts them up to there.
+ * @param keys.conditions what has to hold of a row with one of the uuids
+ * @returns the ids by uuid, without those of whom it does not hold, and the keys of each list
+ */
+export async function idsOfEach(
+  reader: Reader,
+  keys: { from: RawBuilder<unknown>; id: RawBuilder<unknown>; uuid: RawBuilder<unknown>; conditions: Condition[] },
+  uuids: readonly string[],
+  lists: IdList[],
+  limit: number,
+): Promise<{ byUuid: Map<string, number>; ofLists: Key[][] }> {
+  const known = all([isAmong(keys.uuid, 'uuid', uuids), ...keys.conditions])
+  const ofKeys = sql`select -1 as place, (select json_agg(json_build_array(${keys.uuid}, ${keys.id}))::text from ${keys.from} where ${known}) as found`
+  const ofEach = lists.map((list, place) => sql`select ${sql.lit(place)}, ${firstKeys(list, limit)}`)
+  const statement = sql<{ place: number; found: string | null }>`${sql.join([ofKeys, ...ofEach], sql` union all `)}`
+  const texts = new Map((await planned(reader, statement)).map(({ place, found }) => [place, found]))
+  return {
+    byUuid: new Map(JSON.parse(texts.get(-1) ?? '[]') as [string, number][]),
+    ofLists: lists.map((_, place) => JSON.parse(texts.get(place) ?? '[]') as Key[]),
+  }
+}
+
+function firstKeys({ from, id, conditions, order }: IdList, limit: number) {
+  const directed = (columns: RawBuilder<unknown>[]) =>
+    sql.join(columns.map((column, index) => sql`${column} ${order[index]?.descending ? sql`desc` : sql`asc`}`))
+  const names = order.map((_, index) => sql.ref(`o${index}`))
+  const columns = order.map(({ column }) => column)
+  const named = columns.map((column, index) => sql`${column} as ${names[index]}`)
+  const keysOf = (id: RawBuilder<unknown>, values: RawBuilder<unknown>[], rest: RawBuilder<unknown>) => {
+    const at = sql`json_build_array(${sql.join(values.map((value) => sql`(${value})::text`))})`
+    return sql`array(select json_build_object('id', ${id}, 'at', ${at}) ${rest} order by ${directed(values)} limit ${sql.lit(limit)})`
+  }
+  const fitting = sql`from ${from} where ${all(conditions)}`
+  return sql`(with fits as materialized (select ${id} as id, ${sql.join(named)} ${fitting} limit ${sql.lit(FEW + 1)})
+    select array_to_json(case when (select count(*) from fits) <= ${sql.lit(FEW)}
+      then ${keysOf(sql`id`, names, sql`from fits`)} else ${keysOf(id, columns, fitting)} end)::text)`
 }
 
 /**

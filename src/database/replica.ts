@@ -8,7 +8,7 @@ import { listReads, replicaLag, replicaUsable } from '../telemetry/metrics.ts'
 import { hostName } from './address.ts'
 import { type Database, isConflict, isUnavailable, openDatabase, type Reader, readerOf } from './database.ts'
 import type { Listing } from './list.ts'
-import { one } from './rows.ts'
+import { expected, one } from './rows.ts'
 
 /** How a replica is: `undefined` when nobody asked yet. */
 export type ReplicaState =
@@ -129,11 +129,16 @@ export function openReplica(url: string, primary: Database, max: number, log: Lo
     },
     listing(make) {
       const ready = caughtUp()
-      const { isFiltered } = make(readers.primary)
+      const { isFiltered, byKey } = make(readers.primary)
+      const keysOf = (reader: Reader) => expected(make(reader).byKey)
       return {
         ...(isFiltered !== undefined && { isFiltered }),
         count: () => readFrom(ready, (reader) => make(reader).count()),
         rows: (...stretch) => readFrom(ready, (reader) => make(reader).rows(...stretch)),
+        byKey: byKey && {
+          keys: (...stretch) => readFrom(ready, (reader) => keysOf(reader).keys(...stretch)),
+          rows: (ids) => readFrom(ready, (reader) => keysOf(reader).rows(ids)),
+        },
       }
     },
     state: () => state,

@@ -7,12 +7,13 @@ import type { Actor } from '../core/actor.ts'
 import { type Actie, json, type Mutation } from '../core/mutate.ts'
 import { notFound, throwFaults } from '../core/problem.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
+import { byKey } from '../database/list.ts'
 import { expected } from '../database/rows.ts'
 import { requireMatch, sendCacheable } from '../http/etag.ts'
 import { detail, ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
-import { Page, PageQuery, sendPageOf } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { holdNamedDocument } from './document/hold.ts'
 import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
@@ -80,6 +81,7 @@ const Verzending = Type.Object({
 })
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   aardRelatie: Type.Optional(Type.Enum(['afzender', 'geadresseerde'])),
   informatieobject: Type.Optional(Url()),
@@ -102,6 +104,16 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
             (await listOf(reader).select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
           rows: (limit, offset) =>
             selectRow(listOf(reader)).orderBy('s.id', 'desc').limit(limit).offset(offset).execute(),
+          byKey: byKey(
+            reader,
+            {
+              from: sql`${listOf(reader).select('s.id')} l`,
+              id: sql`l.id`,
+              conditions: [],
+              order: [{ column: sql`l.id`, descending: true }],
+            },
+            (ids) => selectRow(listOf(reader)).where('s.id', 'in', ids).orderBy('s.id', 'desc').execute(),
+          ),
         })),
         (rows) => {
           const verzendingen = rows.map((row) => toVerzending(row, request.base))

@@ -48,7 +48,7 @@ export function registerKeys(app: FastifyInstance, config: Config): void {
 /** What changes something, but for a PUT or DELETE, of which twice is as once: only bytes that are uploaded count among these. */
 export const mayRepeat = ({ method, routeOptions }: Pick<FastifyRequest, 'method' | 'routeOptions'>): boolean => {
   const { url = '', config } = routeOptions
-  if (url.endsWith('/_zoek') || url.endsWith('/_batch')) return false
+  if (/\/_(zoek|batch)$/.test(url)) return false
   const isStream = (config as { stream?: boolean } | undefined)?.stream === true
   return method === 'POST' || method === 'PATCH' || (method === 'PUT' && isStream && url.includes('/bestandsdelen/'))
 }

@@ -187,7 +187,7 @@ export function snakeCase(name: string): string {
  * Reads a query string: unknown names are refused, an empty value is no filter. Of a name that is repeated the last value counts,
  * and where a list is asked all of them.
  */
-function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>): Static<T> {
+export function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>): Static<T> {
   const { properties = {} } = schema as Plain
   const unknown = Object.keys(query).filter((name) => !Object.hasOwn(properties, name))
   if (unknown.length > 0) {

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
-import { notFound } from '../core/problem.ts'
-import type { Listing } from '../database/list.ts'
+import { invalid, notFound } from '../core/problem.ts'
+import type { Key, Listing, Place } from '../database/list.ts'
 import { documentedAs } from './documented.ts'
 import { type Rows, sendRows } from './stream.ts'
 
@@ -17,6 +17,26 @@ export const PageQuery = {
       minimum: 1,
       maximum: 500,
       description: 'Aantal per pagina, standaard 100, ten hoogste 500.',
+    }),
+  ),
+}
+
+/**
+ * Parameters of every list beside those: by the keys of its order, where each page costs as much as the first. They do not go
+ * together with a page.
+ */
+export const CursorQuery = {
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'Plaats in de lijst, uit `next` of `previous` van een antwoord met `limit`.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 500,
+      description: 'Aantal, standaard 100: in plaats van pageSize, en elke pagina kost dan evenveel.',
     }),
   ),
 }
@@ -66,7 +86,9 @@ export async function sendPageOf<Row>(
   toResources: Rows<Row>['toResources'],
   first = firstPortion((request.query as { expand?: string[] }).expand ?? []),
 ): Promise<FastifyReply> {
-  const query = request.query as { page?: string; pageSize?: string }
+  const query = request.query as { page?: string; pageSize?: string; cursor?: string; limit?: number }
+  if (query.cursor !== undefined || query.limit !== undefined)
+    return sendByKey(request, reply, list, toResources, first)
   const size = pageSize(query.pageSize)
   const asked = query.page ?? '1'
   if (asked !== 'last' && !/^0*[1-9]\d{0,8}$/.test(asked)) throw notFound('Deze pagina bestaat niet.')
@@ -85,7 +107,12 @@ export async function sendPageOf<Row>(
     next: page < last ? pageLink(request, page + 1) : null,
     previous: page > 1 ? pageLink(request, page - 1) : null,
   }
-  sendLinks(request, reply, page, last)
+  sendLinks(reply, {
+    first: pageLink(request, 1),
+    prev: links.previous,
+    next: links.next,
+    last: pageLink(request, last),
+  })
   let read = 0
   return sendRows(request, reply, {
     head: `${JSON.stringify(links).slice(0, -1)},"results":[`,
@@ -106,12 +133,81 @@ export async function sendPageOf<Row>(
 const LINKS = 6000
 
 /** The pages beside this one, as `Link` has them (RFC 8288). */
-function sendLinks(request: FastifyRequest, reply: FastifyReply, page: number, last: number): void {
-  const pages = { first: 1, ...(page > 1 && { prev: page - 1 }), ...(page < last && { next: page + 1 }), last }
-  const links = Object.entries(pages).map(([rel, number]) => `<${pageLink(request, number)}>; rel="${rel}"`)
+function sendLinks(reply: FastifyReply, pages: Record<string, string | null>): void {
+  const links = Object.entries(pages).flatMap(([rel, url]) => (url === null ? [] : `<${url}>; rel="${rel}"`))
   const text = links.join(', ')
   if (text.length <= LINKS) reply.header('link', text)
 }
+
+/**
+ * The same from a place in the list. The place is told by the values of a row, so that it stays when that row goes, and nothing is
+ * left out or shown twice when rows come before it. The count is that of the first page: it goes along in the cursor.
+ * @throws Problem 400 for a cursor that is none of this list, beside a page, or where the order is not by keys
+ */
+async function sendByKey<Row>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  list: Listing<Row>,
+  toResources: Rows<Row>['toResources'],
+  first: number,
+): Promise<FastifyReply> {
+  const query = request.query as { page?: string; pageSize?: string; cursor?: string; limit?: number | string }
+  if (query.page !== undefined || query.pageSize !== undefined)
+    throw invalid('cursor', 'invalid', 'Geef cursor en limit, of page en pageSize.')
+  const { byKey } = list
+  if (!byKey) throw invalid('ordering', 'invalid', 'In deze volgorde is er geen cursor: neem page en pageSize.')
+  const limit = Math.min(500, Math.max(1, Math.trunc(Number(query.limit ?? 100)) || 100))
+  const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor)
+  const [count, found] = await Promise.all([
+    cursor?.count ?? list.count(),
+    byKey.keys(limit + 1, cursor?.place).catch((error: unknown) => {
+      throw isOfPlace(error) ? noCursor() : error
+    }),
+  ])
+  const isBefore = cursor?.place.isBefore === true
+  const isMore = found.length > limit
+  const keys = isBefore ? found.slice(0, limit).reverse() : found.slice(0, limit)
+  const at = (key: Key | undefined, before: boolean) =>
+    key ? linkWith(request, { cursor: cursorText({ at: key.at, isBefore: before }, count) }) : null
+  const links = {
+    count,
+    next: isBefore || isMore ? at(keys.at(-1), false) : null,
+    previous: isBefore ? (isMore ? at(keys[0], true) : null) : cursor ? at(keys[0], true) : null,
+  }
+  sendLinks(reply, { first: linkWith(request, { cursor: undefined }), prev: links.previous, next: links.next })
+  let read = 0
+  return sendRows(request, reply, {
+    head: `${JSON.stringify(links).slice(0, -1)},"results":[`,
+    tail: ']}',
+    first: Math.min(limit, first),
+    next: async (most) => {
+      const few = keys.slice(read, read + most).map(({ id }) => id)
+      read += few.length
+      return { rows: few.length === 0 ? [] : await byKey.rows(few), more: read < keys.length }
+    },
+    toResources,
+  })
+}
+
+/** What a client gets of a place, and sends back. @param count of the list; it is counted when that is not known */
+export const cursorText = ({ at, isBefore }: Place, count?: number): string =>
+  Buffer.from(JSON.stringify([isBefore ? 1 : 0, count ?? null, ...at])).toString('base64url')
+
+function readCursor(text: string): { place: Place; count: number | undefined } {
+  try {
+    const [isBefore, count, ...at] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[]
+    const isRead = at.length > 0 && at.every((one) => typeof one === 'string') && (isBefore === 0 || isBefore === 1)
+    const known = Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : undefined
+    if (isRead) return { place: { at, isBefore: isBefore === 1 }, count: known }
+  } catch {} // no JSON
+  throw noCursor()
+}
+
+const noCursor = () => invalid('cursor', 'invalid', 'Dit is geen cursor van deze lijst, met deze volgorde.')
+
+/** The values of a place are none of these columns: class 22 of PostgreSQL, or there are too many or few of them. */
+const isOfPlace = (error: unknown): boolean =>
+  /^(22|0A000|42601|42804|42883)/.test(String((error as { code?: unknown } | null)?.code))
 
 /** What is expanded comes on top of the rows. */
 export const firstPortion = (paths: readonly string[]): number => (paths.length > 0 ? 50 : 100)
@@ -121,12 +217,18 @@ function pageSize(text: string | undefined): number {
   return Number.isInteger(size) && size > 0 ? Math.min(size, 500) : 100
 }
 
-function pageLink(request: FastifyRequest, page: number): string {
+const pageLink = (request: FastifyRequest, page: number): string =>
+  linkWith(request, { page: page === 1 ? undefined : String(page) })
+
+/** The address of this request with other parameters; those that are undefined are left out. */
+function linkWith(request: FastifyRequest, given: Record<string, string | undefined>): string {
   const [, path, query = ''] = PLAIN.exec(request.url) ?? []
   const url = path === undefined ? new URL(request.base + request.url) : undefined
   const parameters = url?.searchParams ?? new URLSearchParams(query)
-  if (page === 1) parameters.delete('page')
-  else parameters.set('page', String(page))
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) parameters.delete(name)
+    else parameters.set(name, value)
+  }
   parameters.sort()
   if (url) return url.href
   const search = parameters.toString()

@@ -205,7 +205,7 @@ const waiting = ({ queue, costlyQueue }: Client) => queue.size + costlyQueue.siz
 
 /** What only reads. A change may wait for a lock, or for the disk of a standby, and cost nobody anything. */
 const isQuestion = ({ method, routeOptions }: FastifyRequest) =>
-  method === 'GET' || method === 'HEAD' || routeOptions.url?.endsWith('/_zoek')
+  method === 'GET' || method === 'HEAD' || /\/_(zoek|batch)$/.test(routeOptions.url ?? '')
 
 /**
  * For how long this process had nothing to do meanwhile: then it was the database that was waited for. The time itself would make

@@ -8,7 +8,7 @@ import { expected, one } from '../database/rows.ts'
 import { isFuture } from '../http/formats.ts'
 import { Moment, OptionalText, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { byUrl, findOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
@@ -24,7 +24,7 @@ const Input = Type.Object({
   toelichting: OptionalText(1000),
 })
 const Klantcontact = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
-const Filter = Type.Object({ ...PageQuery, zaak: Type.Optional(Url()) })
+const Filter = Type.Object({ ...PageQuery, ...CursorQuery, zaak: Type.Optional(Url()) })
 
 type Row = PartRow & {
   identificatie: string

@@ -2,6 +2,7 @@
 // rights are those on the case.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
+import type { TObject } from 'typebox'
 import { reach } from '../core/access.ts'
 import type { Actor } from '../core/actor.ts'
 import { LIMITS } from '../core/limits.ts'
@@ -11,6 +12,7 @@ import type { Vertrouwelijkheidaanduiding } from '../core/vertrouwelijkheidaandu
 import type { ReadDb, Reader } from '../database/database.ts'
 import {
   all,
+  byKey,
   type Condition,
   countRows,
   type Listing,
@@ -20,6 +22,7 @@ import {
   sumCounts,
 } from '../database/list.ts'
 import { lastOf } from '../database/rows.ts'
+import type { BatchSource } from '../http/batch.ts'
 import { requireMatch, sendCacheable } from '../http/etag.ts'
 import { expand, expandEach, TooMuchExpanded, weigh } from '../http/expand.ts'
 import { localUuid, resolveLink } from '../http/links.ts'
@@ -90,6 +93,8 @@ function listOf<Row extends PartRow, R extends { url: string }>(
     order,
     isIndexed,
   }
+  // A case may have become another's between the two steps.
+  const readable = (found: Row[]) => found.filter((row) => mayDo(actor, LEZEN, row))
   return server.listing((reader) => ({
     count: () => {
       if (counted.length < conditions.length) return countRows(reader, list.from, list.conditions)
@@ -97,9 +102,9 @@ function listOf<Row extends PartRow, R extends { url: string }>(
     },
     isFiltered: list.conditions.length > 0,
     rows: async (limit, offset, known) => {
-      const found = await rows(reader, await pageOfIds(reader, list, limit, offset, known))
-      return found.filter((row) => mayDo(actor, LEZEN, row)) // a case may have become another's between the two
+      return readable(await rows(reader, await pageOfIds(reader, list, limit, offset, known)))
     },
+    byKey: byKey(reader, list, async (ids) => readable(await rows(reader, ids))),
   }))
 }
 
@@ -231,6 +236,33 @@ const resources =
     const found = rows.map((row) => bron.toResource(row, request.base))
     return paths ? expandEach(request, found, paths, tree(bron.kind)) : found
   }
+
+/**
+ * How a kind is read for a `_batch`.
+ * @param filters what `filtersOf` makes of the parameters of its list
+ * @param conditions of its list with such a filter, on `x`
+ */
+export function batchSource<Row extends PartRow, R extends { url: string }, Filter>(
+  { actor, base }: FastifyRequest,
+  source: PartList<Row, R>,
+  filters: TObject,
+  conditions: (filter: Filter, base: string) => Condition[],
+): BatchSource<Row> {
+  const from = sql`${sql.table(source.table)} x join zaak z on z.id = x.zaak_id`
+  const rights = reached(actor)
+  return {
+    filters,
+    keys: { from, id: sql`x.id`, uuid: sql`x.uuid`, conditions: [rights] },
+    list: (filter) => {
+      const kept = [rights, ...conditions(filter as Filter, base)]
+      return { from, id: sql`x.id`, conditions: kept, order: source.order }
+    },
+    rows: async (reader, ids) => (await source.rows(reader, ids)).filter((row) => mayDo(actor, LEZEN, row)),
+    answers: (rows, show) => show(rows.map((row) => source.toResource(row, base))),
+    tree: tree(source.kind),
+    first: source.first,
+  }
+}
 
 /** One of them, with its ETag. */
 export async function sendOne<Row extends PartRow>(

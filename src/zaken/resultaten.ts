@@ -10,7 +10,7 @@ import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   byType,
@@ -38,6 +38,7 @@ const ResultaatPatch = Patch(ResultaatInput)
 export const Resultaat = Type.Object({ url: Url(), uuid: Uuid, ...ResultaatInput.properties })
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   zaak: Type.Optional(Url()),
   resultaattype: Type.Optional(Url()),

@@ -12,14 +12,16 @@ import type { ReadDb } from '../database/database.ts'
 import { columnsOf, recordsOf } from '../database/driver-values.ts'
 import { expected, one } from '../database/rows.ts'
 import type { DB } from '../database/types.ts'
+import { batchOf, filtersOf, sendBatch } from '../http/batch.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Part, readPart, representeeFaults } from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
+  batchSource,
   by,
   byType,
   byUrl,
@@ -77,6 +79,7 @@ export const Rol = Type.Object({
 const { betrokkene, ...RolFilters } = RolParameters
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   zaak: Type.Optional(Url()),
   betrokkene,
@@ -84,6 +87,7 @@ const Filter = Type.Object({
   omschrijving: Type.Optional(Type.String()),
   ...RolFilters,
 })
+const BatchFilters = filtersOf(Filter)
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
 type RolRow = PartRow & {
@@ -121,12 +125,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Rol) } } },
     async (request, reply) => {
       const filter = request.query as Record<string, string | undefined>
-      const conditions = [
-        ...byUrl('x.zaakId', filter.zaak, request.base, 'zaak'),
-        ...byType('x.roltypeId', 'x.roltypeUrl', filter.roltype, request.base, 'roltype'),
-        ...by('x.omschrijving', filter.omschrijving),
-        ...rolConditions(filter, ''),
-      ]
+      const conditions = conditionsOf(filter, request.base)
       const counted = [
         ...byType('z.typeId', 'z.typeUrl', filter.roltype, request.base, 'roltype'),
         ...by('z.omschrijving', filter.omschrijving),
@@ -148,6 +147,10 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
       )
       return reply.code(201).header('location', rol.url).send(rol)
     },
+  )
+
+  app.post('/rollen/_batch', { config: access(LEZEN), ...batchOf('Rol', Rol) }, async (request, reply) =>
+    sendBatch(request, reply, batchSource(request, source, BatchFilters, conditionsOf)),
   )
 
   app.get(
@@ -176,6 +179,13 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
     return reply.code(204).send()
   })
 }
+
+const conditionsOf = (filter: Record<string, string | undefined>, base: string) => [
+  ...byUrl('x.zaakId', filter.zaak, base, 'zaak'),
+  ...byType('x.roltypeId', 'x.roltypeUrl', filter.roltype, base, 'roltype'),
+  ...by('x.omschrijving', filter.omschrijving),
+  ...rolConditions(filter, ''),
+]
 
 /** @param typen what was asked of other servers */
 async function createRol(m: Mutation, zaak: ZaakCore, input: RolPart, typen: RemoteTypes) {

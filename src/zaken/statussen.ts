@@ -10,14 +10,16 @@ import type { Mutation } from '../core/mutate.ts'
 import { fault, forbiddenNow, type InvalidParam, invalid, onObject, throwFaults } from '../core/problem.ts'
 import { rowOf } from '../database/driver-values.ts'
 import { expected, one } from '../database/rows.ts'
+import { batchOf, filtersOf, sendBatch } from '../http/batch.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { isFuture } from '../http/formats.ts'
 import { Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { dayOf } from '../lib/day.ts'
 import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
 import {
+  batchSource,
   by,
   byType,
   byUrl,
@@ -55,11 +57,13 @@ export const Status = Type.Object({
 })
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   zaak: Type.Optional(Url()),
   statustype: Type.Optional(Url()),
   indicatieLaatstGezetteStatus: Type.Optional(Type.Boolean()),
 })
+const BatchFilters = filtersOf(Filter)
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
 type StatusRow = PartRow & {
@@ -93,12 +97,8 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     '/statussen',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
     async (request, reply) => {
-      const { zaak, statustype, indicatieLaatstGezetteStatus: last } = request.query
-      const conditions = [
-        ...byUrl('x.zaakId', zaak, request.base, 'zaak'),
-        ...byType('x.statustypeId', 'x.statustypeUrl', statustype, request.base, 'statustype'),
-        ...(last === undefined ? [] : [last ? sql`x.laatst` : sql`not x.laatst`]),
-      ]
+      const { statustype, indicatieLaatstGezetteStatus: last } = request.query
+      const conditions = conditionsOf(request.query, request.base)
       const counted = [
         ...byType('z.typeId', 'z.typeUrl', statustype, request.base, 'statustype'),
         ...by('z.groep', last === undefined ? undefined : last ? 'laatst' : 'eerder'),
@@ -126,6 +126,10 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
+  app.post('/statussen/_batch', { config: access(LEZEN), ...batchOf('Status', Status) }, async (request, reply) =>
+    sendBatch(request, reply, batchSource(request, source, BatchFilters, conditionsOf)),
+  )
+
   app.get(
     '/statussen/:uuid',
     { config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Status } } },
@@ -134,6 +138,14 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 export type Closing = 'mag' | 'moet' | 'mag-niet'
+
+type StatusFilter = { zaak?: string; statustype?: string; indicatieLaatstGezetteStatus?: boolean }
+
+const conditionsOf = ({ zaak, statustype, indicatieLaatstGezetteStatus: last }: StatusFilter, base: string) => [
+  ...byUrl('x.zaakId', zaak, base, 'zaak'),
+  ...byType('x.statustypeId', 'x.statustypeUrl', statustype, base, 'statustype'),
+  ...(last === undefined ? [] : [last ? sql`x.laatst` : sql`not x.laatst`]),
+]
 
 /**
  * Sets a status, with all that comes of it: where it becomes the current one, the case closes with the eindstatus and opens with

@@ -8,7 +8,7 @@ import { expected, one } from '../database/rows.ts'
 import { isFuture } from '../http/formats.ts'
 import { Moment, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
@@ -29,6 +29,7 @@ const Substatus = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
 const MomentFilter = Type.Optional(Moment)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   zaak: Type.Optional(Url()),
   status: Type.Optional(Url()),
   doelgroep: Type.Optional(Type.Enum(DOELGROEPEN)),

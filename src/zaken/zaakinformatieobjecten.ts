@@ -12,12 +12,23 @@ import { changesOf } from '../database/driver-values.ts'
 import { expected, one } from '../database/rows.ts'
 import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
+import { batchOf, filtersOf, sendBatch } from '../http/batch.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link, linkOr, localUuid, resolveLink } from '../http/links.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { byUrl, findOne, holdOne, type PartRow, type PartSource, readable, sendAll, sendOne } from './part-queries.ts'
+import {
+  batchSource,
+  byUrl,
+  findOne,
+  holdOne,
+  type PartRow,
+  paged,
+  readable,
+  sendAll,
+  sendOne,
+} from './part-queries.ts'
 import { countUpTo, requireRoom } from './quota.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
@@ -48,6 +59,7 @@ const Filter = Type.Object({
   zaak: Type.Optional(Url()),
   informatieobject: Type.Optional(Url()),
 })
+const BatchFilters = filtersOf(Filter)
 const DetailQuery = Type.Object(ExpandQuery)
 
 type ZioRow = PartRow & {
@@ -61,14 +73,19 @@ type ZioRow = PartRow & {
   vernietigingsdatum: string | null
   statusUuid: string | null
 }
-export const source: PartSource<ZioRow, ReturnType<typeof toZio>> = {
+export const source = paged<ZioRow, ReturnType<typeof toZio>>({
   kind: 'zaakinformatieobject',
   table: 'zaakinformatieobject',
   columns: sql`e.uuid as document_uuid, e.identificatie as document_identificatie, s.uuid as status_uuid`,
   joins: sql`left join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
     left join status s on s.id = x.status_id`,
   toResource: toZio,
-}
+})
+
+const conditionsOf = (filter: { zaak?: string | undefined; informatieobject?: string | undefined }, base: string) => [
+  ...byUrl('x.zaakId', filter.zaak, base, 'zaak'),
+  ...byDocument(filter.informatieobject, base),
+]
 
 function byDocument(url: string | undefined, base: string) {
   if (url === undefined || resolveLink(url, base).kind !== 'elsewhere')
@@ -85,11 +102,7 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
   app.get(
     '/zaakinformatieobjecten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Zio) } } },
-    async (request, reply) =>
-      sendAll(request, reply, source, [
-        ...byUrl('x.zaakId', request.query.zaak, request.base, 'zaak'),
-        ...byDocument(request.query.informatieobject, request.base),
-      ]),
+    async (request, reply) => sendAll(request, reply, source, conditionsOf(request.query, request.base)),
   )
 
   app.post(
@@ -104,6 +117,12 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
       )
       return reply.code(201).header('location', zio.url).send(zio)
     },
+  )
+
+  app.post(
+    '/zaakinformatieobjecten/_batch',
+    { config: access(LEZEN), ...batchOf('Zaakinformatieobject', Zio) },
+    async (request, reply) => sendBatch(request, reply, batchSource(request, source, BatchFilters, conditionsOf)),
   )
 
   app.get(

@@ -9,7 +9,7 @@ import { expected } from '../database/rows.ts'
 import { requireMatch } from '../http/etag.ts'
 import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { contains, Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, contains, Page, PageQuery } from '../http/page.ts'
 import { timeZone } from '../lib/day.ts'
 import { zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, paged, requireOne, sendOne, sendPage } from './part-queries.ts'
@@ -37,6 +37,7 @@ const MOMENTS = { aanmaakdatum: 'aanmaakdatum', wijzigingsdatum: 'wijzigingsdatu
 const OPERATORS: Record<string, string> = { '': '=', __gt: '>', __gte: '>=', __lt: '<', __lte: '<=' }
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...Object.fromEntries(
     Object.keys(TEXTS).flatMap((name) =>
       [name, `${name}__icontains`].map((key) => [key, Type.Optional(Type.String())]),

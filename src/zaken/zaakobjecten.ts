@@ -14,7 +14,7 @@ import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
-import { Page, PageQuery } from '../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { aNummerFault, Part, readPart } from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { Definition, definitionFaults } from './object-schema.ts'
@@ -55,6 +55,7 @@ const ZaakobjectPatch = Patch(ZaakobjectInput)
 export const Zaakobject = Type.Object({ url: Url(), uuid: Uuid, ...ZaakobjectInput.properties })
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   zaak: Type.Optional(Url()),
   object: Type.Optional(Url()),

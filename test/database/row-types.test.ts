@@ -27,6 +27,8 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/database/list.ts rowByUuid': 'the row comes from the resource',
   'src/database/list.ts asJson': 'only its columns are looked at',
   'src/database/list.ts pageOfIds': 'columns and order come from the list',
+  'src/database/list.ts readKeys': 'columns and order come from the list',
+  'src/database/list.ts idsOfEach': 'tables, columns and order come from the lists',
   'src/beheer/catalogi/part-items.ts itemsOf': 'the table is that of the part of a zaaktype',
   'src/beheer/catalogi/part-items.ts nextNumber': 'the table is that of the part of a zaaktype',
   'src/beheer/lookup/search.ts pageOfUuid': 'a part for every table of things in a case',

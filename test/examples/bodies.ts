@@ -68,6 +68,26 @@ async function tryActions(test: TestApp, tried: Tried): Promise<void> {
     indicatieGebruiksrecht: false,
   }
   await tried('POST', `${ZAKEN}/zaken/_zoek`, { uuid__in: [uuid] })
+  const batches = ['zaken', 'statussen', 'rollen', 'zaakinformatieobjecten'].map((name) => `${ZAKEN}/${name}`)
+  for (const path of batches) {
+    const filter = path.endsWith('/zaken') ? { zaaktype, einddatum__isnull: true } : { zaak: zaak.url }
+    await tried('POST', `${path}/_batch`, { requests: [{ key: uuid }, { filter }] })
+  }
+  const parts = [
+    'statustypen',
+    'resultaattypen',
+    'roltypen',
+    'eigenschappen',
+    'zaakobjecttypen',
+    'zaaktype-informatieobjecttypen',
+  ]
+  for (const name of parts)
+    await tried('POST', `/catalogi/api/v1/${name}/_batch`, { requests: [{ filter: { zaaktype } }] })
+  for (const name of ['zaaktypen', 'informatieobjecttypen', 'besluittypen'])
+    await tried('POST', `/catalogi/api/v1/${name}/_batch`, {
+      context: { datumGeldigheid: '2026-03-02' },
+      requests: [{ filter: { catalogus } }],
+    })
   await tried('POST', `${ZAKEN}/zaaknummer_reserveren`, { bronorganisatie: '517439943' })
   await tried('POST', `${ZAKEN}/reserveer_zaaknummer`, { bronorganisatie: '517439943' })
   await tried('POST', `${ZAKEN}/zaak_registreren`, {
@@ -102,6 +122,7 @@ async function tryActions(test: TestApp, tried: Tried): Promise<void> {
   await tried('POST', `${DOCUMENTEN}/documentnummer_reserveren`, { bronorganisatie: '517439943' })
   const one = await givenDocument(test, informatieobjecttype)
   await tried('POST', `${DOCUMENTEN}/enkelvoudiginformatieobjecten/_zoek`, { uuid__in: [uuidOf(one)] })
+  await tried('POST', `${DOCUMENTEN}/enkelvoudiginformatieobjecten/_batch`, { requests: [{ key: uuidOf(one) }] })
   const { lock } = await tried('POST', `${one}/lock`, {})
   await tried('POST', `${one}/unlock`, { lock })
   await tried('POST', '/besluiten/api/v1/besluit_verwerken', {

@@ -8,7 +8,7 @@ t.test('links to other pages are normal URLs, with the other parameters in order
     const app = Fastify()
     t.teardown(() => app.close())
     app.decorateRequest('base', base)
-    const list = { count: async () => 1000, rows: async () => [] }
+    const list = { count: async () => 1000, rows: async () => [], byKey: undefined }
     app.get('/*', (request, reply) => sendPageOf(request, reply, list, (rows) => rows))
     for (const path of ['/a/b-c', '/a/./b', '/a/', '/a/b%20c'])
       for (const query of [

@@ -5,11 +5,12 @@ import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
 import { notFound, throwFaults } from '../../core/problem.ts'
+import { byKey, isAmong } from '../../database/list.ts'
 import { one } from '../../database/rows.ts'
 import { alias } from '../../http/documented.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { snakeCase, Uuid } from '../../http/input.ts'
-import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
+import { CursorQuery, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { changeApplicatie, createApplicatie, deleteApplicatie } from './change.ts'
 import {
   Applicatie,
@@ -22,6 +23,7 @@ import {
 
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   clientIds: Type.Optional(Type.Array(Type.String(), { description: 'Applicaties met al deze client-ids.' })),
   // The spelling that some clients send.
   client_ids: Type.Optional(alias(Type.Array(Type.String()))),
@@ -46,6 +48,16 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
             one((await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read)).rows)
               .n,
           rows: (limit, offset) => selectApplicaties(app.read, kept, limit, offset),
+          byKey: byKey(
+            app.reader,
+            {
+              from: sql`applicatie a`,
+              id: sql`a.id`,
+              conditions: [kept],
+              order: [{ column: sql`a.id`, descending: true }],
+            },
+            (ids) => selectApplicaties(app.read, isAmong(sql`a.id`, 'bigint', ids), ids.length),
+          ),
         },
         (rows) => rows.map((row) => toApplicatie(row, request.base)),
         10, // an application may have thousands of rights

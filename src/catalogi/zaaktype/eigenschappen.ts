@@ -9,8 +9,9 @@ import type { Eigenschap as EigenschapTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { Page, PageQuery } from '../../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../../http/page.ts'
 import { readAccess, updateAccess } from '../access.ts'
+import { registerBatch } from '../batch.ts'
 import {
   GELDIGHEID,
   NullableUrl,
@@ -96,7 +97,7 @@ export const EigenschapInput = Type.Object(inputsOf(FIELDS))
 const Eigenschap = Type.Object(answersOf(FIELDS))
 const toRow = rowWriter<EigenschapTable, typeof FIELDS>(FIELDS)
 const toEigenschap = answerReader<EigenschapRow, typeof FIELDS>(FIELDS)
-const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...BelowZaaktypeFilter })
+const Filter = Type.Object({ ...PageQuery, ...CursorQuery, ...ExpandQuery, ...BelowZaaktypeFilter })
 const EigenschapPatch = Patch(EigenschapInput)
 type Input = Static<typeof EigenschapInput>
 
@@ -116,6 +117,7 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
+  registerBatch(app, '/eigenschappen', { answer: Eigenschap, query: Filter }, 'eigenschap', source)
   registerPartRoutes(app, '/eigenschappen', Eigenschap, source, deleteEigenschap)
 
   app.put(

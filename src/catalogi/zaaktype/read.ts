@@ -1,5 +1,5 @@
 // zaaktypen as they are found. Every resource is one version of a type; versions share their identificatie.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../../core/mutate.ts'
 import { notFound } from '../../core/problem.ts'
@@ -8,7 +8,7 @@ import { when } from '../../database/when.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Url } from '../../http/input.ts'
-import { contains, PageQuery } from '../../http/page.ts'
+import { CursorQuery, contains, PageQuery } from '../../http/page.ts'
 import { expandable } from '../expand.ts'
 import { filterUuid } from '../rules.ts'
 import { DatumGeldigheid, StatusFilter, validOn } from '../versions.ts'
@@ -16,6 +16,7 @@ import { allZaaktypen, selectZaaktype, toZaaktype, type Zaaktypen, type Zaaktype
 
 export const ZaaktypeFilter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   catalogus: Type.Optional(Url()),
   identificatie: Type.Optional(Type.String()),
@@ -64,6 +65,16 @@ export async function zaaktypeForChange(m: Mutation, uuid: string): Promise<Zaak
   if (!row) throw notFound()
   requireMatch(m, () => toZaaktype(row, m.actor.base))
   return row
+}
+
+/** How a `_batch` reads them. */
+export const zaaktypeSource = {
+  resource: 'zaaktype' as const,
+  listed: (db: ReadDb, filter: Static<typeof ZaaktypeFilter>, base: string) =>
+    listZaaktypen(db, filter, base).select('t.id'),
+  rows: (db: ReadDb, condition: RawBuilder<boolean>, datum: string | null) =>
+    selectZaaktype(allZaaktypen(db).where(condition), datum),
+  toResource: toZaaktype,
 }
 
 expandable('zaaktype', async (read, base, uuids, datum) => {

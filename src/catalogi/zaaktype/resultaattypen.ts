@@ -12,7 +12,7 @@ import { isDuration, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Nullable, OptionalChoice, OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { Page, PageQuery } from '../../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../../http/page.ts'
 import { readAccess, updateAccess } from '../access.ts'
 import {
   afleidingswijzeFaults,
@@ -21,6 +21,7 @@ import {
   brondatumFaults,
   procestypeFaults,
 } from '../archive.ts'
+import { registerBatch } from '../batch.ts'
 import {
   GELDIGHEID,
   NullableUrl,
@@ -134,6 +135,7 @@ const toRow = rowWriter<ResultaattypeTable, typeof FIELDS>(FIELDS)
 const toResultaattype = answerReader<ResultaattypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   ...BelowZaaktypeFilter,
   // one version of the standard spelled these two so
@@ -162,6 +164,7 @@ export const resultaattypen =
       },
     )
 
+    registerBatch(app, '/resultaattypen', { answer: Resultaattype, query: Filter }, 'resultaattype', source)
     registerPartRoutes(app, '/resultaattypen', Resultaattype, source, deleteResultaattype)
 
     app.put(

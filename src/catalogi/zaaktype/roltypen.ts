@@ -11,8 +11,9 @@ import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { contains, Page, PageQuery } from '../../http/page.ts'
+import { CursorQuery, contains, Page, PageQuery } from '../../http/page.ts'
 import { readAccess, updateAccess } from '../access.ts'
+import { registerBatch } from '../batch.ts'
 import { GELDIGHEID, NullableUrl, OBJECT_PERIOD, OF_ZAAKTYPE, type OwnOfPart, Params, ZAAKTYPE } from '../fields.ts'
 import { registerPartRoutes } from '../part-routes.ts'
 import {
@@ -67,6 +68,7 @@ const toRow = rowWriter<RoltypeTable, typeof FIELDS>(FIELDS)
 const toRoltype = answerReader<RoltypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   ...BelowZaaktypeFilter,
   omschrijving: Type.Optional(Type.String()),
@@ -91,6 +93,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
+  registerBatch(app, '/roltypen', { answer: Roltype, query: Filter }, 'roltype', source)
   registerPartRoutes(app, '/roltypen', Roltype, source, deleteRoltype)
 
   app.put(

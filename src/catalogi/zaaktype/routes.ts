@@ -2,17 +2,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import { notFound } from '../../core/problem.ts'
+import { byKey } from '../../database/list.ts'
 import { Page } from '../../http/page.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from '../access.ts'
+import { registerBatch } from '../batch.ts'
 import { sendOne, sendPage } from '../expand.ts'
 import { DetailOnDate, Params } from '../fields.ts'
 import type { Selectielijst } from '../selectielijst.ts'
+import { newestFirst } from '../type-source.ts'
 import { changeZaaktype } from './change.ts'
 import { allZaaktypen, selectZaaktype, toZaaktype, Zaaktype, ZaaktypeInput, ZaaktypePatch } from './columns.ts'
 import { createZaaktype } from './create.ts'
 import { deleteZaaktype } from './delete.ts'
 import { missingParts, publishZaaktype } from './publish.ts'
-import { findZaaktype, listZaaktypen, ZaaktypeFilter } from './read.ts'
+import { findZaaktype, listZaaktypen, ZaaktypeFilter, zaaktypeSource } from './read.ts'
 import { procestypeFaults } from './rules.ts'
 
 export const zaaktypen =
@@ -36,6 +39,11 @@ export const zaaktypen =
                 .orderBy('t.id', 'desc')
                 .execute()
             },
+            byKey: byKey(app.reader, newestFirst(list.select('t.id')), (ids) =>
+              selectZaaktype(allZaaktypen(app.read).where('t.id', 'in', ids), datum)
+                .orderBy('t.id', 'desc')
+                .execute(),
+            ),
           },
           (row) => toZaaktype(row, request.base),
         )
@@ -51,6 +59,8 @@ export const zaaktypen =
         return reply.code(201).header('location', zaaktype.url).send(zaaktype)
       },
     )
+
+    registerBatch(app, '/zaaktypen', { answer: Zaaktype, query: ZaaktypeFilter }, 'zaaktype', zaaktypeSource)
 
     app.get(
       '/zaaktypen/:uuid',

@@ -22,8 +22,9 @@ import { inDays, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link, localUuid } from '../../http/links.ts'
-import { Page, PageQuery } from '../../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../../http/page.ts'
 import { readAccess, updateAccess } from '../access.ts'
+import { registerBatch } from '../batch.ts'
 import {
   GELDIGHEID,
   OBJECT_PERIOD,
@@ -104,7 +105,7 @@ const Statustype = Type.Object(answersOf(FIELDS))
 const toRow = rowWriter<StatustypeTable, typeof FIELDS>(FIELDS)
 const toStatustype = answerReader<StatustypeRow, typeof FIELDS>(FIELDS)
 const encoded = rowEncoder(FIELDS)
-const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...BelowZaaktypeFilter })
+const Filter = Type.Object({ ...PageQuery, ...CursorQuery, ...ExpandQuery, ...BelowZaaktypeFilter })
 const StatustypePatch = Patch(StatustypeBody)
 type Input = Static<typeof StatustypeInput> & { eigenschappen?: (string | null)[] }
 
@@ -124,6 +125,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
+  registerBatch(app, '/statustypen', { answer: Statustype, query: Filter }, 'statustype', source)
   registerPartRoutes(app, '/statustypen', Statustype, source, deleteStatustype)
 
   app.put(

@@ -10,8 +10,9 @@ import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { DateOnly, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { Page, PageQuery } from '../../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../../http/page.ts'
 import { readAccess, updateAccess } from '../access.ts'
+import { registerBatch } from '../batch.ts'
 import {
   GELDIGHEID,
   NullableUrl,
@@ -74,6 +75,7 @@ const toRow = rowWriter<ZaakobjecttypeTable, typeof FIELDS>(FIELDS)
 const toZaakobjecttype = answerReader<ZaakobjecttypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   ...BelowZaaktypeFilter,
   catalogus: Type.Optional(Url()),
@@ -102,6 +104,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
+  registerBatch(app, '/zaakobjecttypen', { answer: Zaakobjecttype, query: Filter }, 'zaakobjecttype', source)
   registerPartRoutes(app, '/zaakobjecttypen', Zaakobjecttype, source, deleteZaakobjecttype)
 
   app.put(

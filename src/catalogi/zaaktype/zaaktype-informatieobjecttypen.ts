@@ -12,8 +12,9 @@ import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Patch, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { Page, PageQuery } from '../../http/page.ts'
+import { CursorQuery, Page, PageQuery } from '../../http/page.ts'
 import { mayForceDelete, readAccess, updateAccess } from '../access.ts'
+import { registerBatch } from '../batch.ts'
 import { NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelation, ZAAKTYPE } from '../fields.ts'
 import { registerPartRoutes } from '../part-routes.ts'
 import { requireStatustype, requireZaaktypeForChange, type ZaaktypeOfPart } from '../parts.ts'
@@ -57,6 +58,7 @@ const toRow = rowWriter<ZaaktypeInformatieobjecttypeTable, typeof FIELDS>(FIELDS
 const toZaaktypeInformatieobjecttype = answerReader<ZaaktypeInformatieobjecttypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   zaaktype: Type.Optional(Url()),
   informatieobjecttype: Type.Optional(Url()),
@@ -85,6 +87,13 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
     },
   )
 
+  registerBatch(
+    app,
+    '/zaaktype-informatieobjecttypen',
+    { answer: ZaaktypeInformatieobjecttype, query: Filter },
+    'zaaktype_informatieobjecttype',
+    source,
+  )
   registerPartRoutes(
     app,
     '/zaaktype-informatieobjecttypen',

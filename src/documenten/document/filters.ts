@@ -11,7 +11,7 @@ import { alias, documentedAs } from '../../http/documented.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Uuid, Verbatim } from '../../http/input.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
-import { containsPart, PageQuery } from '../../http/page.ts'
+import { CursorQuery, containsPart, PageQuery } from '../../http/page.ts'
 import { resolveObject } from '../object-relations.ts'
 import { LEZEN, reached, readsAll } from '../rights.ts'
 import type { Selection } from './read.ts'
@@ -22,6 +22,7 @@ const DateFilter = Type.Optional(Type.String({ format: 'date' }))
 
 export const Filter = Type.Object({
   ...PageQuery,
+  ...CursorQuery,
   ...ExpandQuery,
   bronorganisatie: Type.Optional(Rsin),
   identificatie: Type.Optional(Type.String()),
@@ -54,7 +55,7 @@ export const Search = Type.Object({
     ),
   ),
 })
-export const SearchQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
+export const SearchQuery = Type.Object({ ...PageQuery, ...CursorQuery, ...ExpandQuery })
 
 /** @throws Problem 400 on a search without a condition, which would be a list */
 export async function refuseEmptySearch(request: FastifyRequest): Promise<void> {
@@ -148,7 +149,7 @@ function ordering(names: string[] | undefined): Order {
     const column = ORDERING.get(descending ? name.slice(1) : name)
     if (!column)
       throw invalid('ordering', 'invalid_choice', `Mogelijk: ${[...ORDERING.keys()].join(', ')}, met - voor aflopend.`)
-    return { column: sql.raw(column), descending }
+    return { column: sql.raw(column), descending, isOptional: column === 'v.bestandsomvang' }
   })
   return [...order, { column: sql`e.id`, descending: lastOf(order).descending }]
 }

@@ -9,7 +9,15 @@ import { notFound } from '../../core/problem.ts'
 import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
 import type { Known } from '../../database/list.ts'
-import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
+import {
+  type Condition,
+  countRows,
+  type IdList,
+  type Order,
+  pageOfIds,
+  rowsById,
+  sumCounts,
+} from '../../database/list.ts'
 import { when } from '../../database/when.ts'
 import { Moment, Uuid } from '../../http/input.ts'
 import { LEZEN, mayRead, reached, requireMay, type Scopes } from '../rights.ts'
@@ -134,21 +142,24 @@ export async function countDocuments(reader: Reader, selection: Selection): Prom
  */
 export async function pageOfDocuments(
   reader: Reader,
-  { geteld, document, versie, volgorde }: Selection,
+  selection: Selection,
   limit: number,
   offset: number,
   known?: Known,
 ): Promise<DocumentRow[]> {
-  const list = {
-    from: from(versie.length > 0 || volgorde.length > 0),
-    id: sql`e.id`,
-    conditions: [...geteld, ...document, ...versie],
-    order: volgorde.length > 0 ? volgorde : [{ column: sql`e.id`, descending: false }],
-  }
-  return latestVersions(reader, await pageOfIds(reader, list, limit, offset, known))
+  return latestVersions(reader, await pageOfIds(reader, idList(selection), limit, offset, known))
 }
 
-const latestVersions = rowsById<DocumentRow>(
+/** A selection as a list of ids. */
+export const idList = ({ geteld, document, versie, volgorde }: Selection): IdList => ({
+  from: from(versie.length > 0 || volgorde.length > 0),
+  id: sql`e.id`,
+  conditions: [...geteld, ...document, ...versie],
+  order: volgorde.length > 0 ? volgorde : [{ column: sql`e.id`, descending: false }],
+})
+
+/** The documents with these ids in their latest versions, without regard to rights. */
+export const latestVersions = rowsById<DocumentRow>(
   ({ db }) =>
     documentVersions(db)
       .whereRef('v.versie', '=', 'e.versie')

@@ -1,18 +1,20 @@
 // The routes of documents.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import Type from 'typebox'
 import { knownInformatieobjecttypen } from '../../catalogi/known-types.ts'
 import { Last } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
-import { among } from '../../database/list.ts'
+import { among, byKey } from '../../database/list.ts'
+import { batchOf, filtersOf, sendBatch } from '../../http/batch.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
 import { header } from '../../http/header.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { documentTree } from '../expand.ts'
 import { catalogusElsewhere } from '../kanaal.ts'
-import { createAccess, deleteAccess, documentBijwerken, LEZEN, mayRead, readAccess } from '../rights.ts'
+import { createAccess, deleteAccess, documentBijwerken, LEZEN, mayRead, reached, readAccess } from '../rights.ts'
 import { fetchTypeElsewhere } from '../type.ts'
 import { receivedBytes } from './bytes.ts'
 import { changeDocument } from './change.ts'
@@ -25,7 +27,9 @@ import { expandPaths, Filter, filtered, refuseEmptySearch, Search, SearchQuery }
 import {
   countDocuments,
   findDocument,
+  idList,
   ignoreUnknown,
+  latestVersions,
   Params,
   pageOfDocuments,
   requireDocument,
@@ -34,6 +38,7 @@ import {
 } from './read.ts'
 
 const DetailQuery = Type.Object({ ...VersionQuery.properties, ...ExpandQuery, ...PageQuery })
+const BatchFilters = filtersOf(Filter)
 
 export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(writing)
@@ -57,6 +62,28 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
       const selection = filtered(filter, request)
       selection.document.push(await among(app.read, 'enkelvoudiginformatieobject', 'e', uuid__in))
       return sendPage(request, reply, selection, [...expandPaths(paths), ...(request.query.expand ?? [])])
+    },
+  )
+
+  app.post(
+    '/enkelvoudiginformatieobjecten/_batch',
+    { config: readAccess, ...batchOf('Document', Document) },
+    async (request, reply) => {
+      const { actor, base } = request
+      return sendBatch(request, reply, {
+        filters: BatchFilters,
+        keys: {
+          from: sql`enkelvoudiginformatieobject e`,
+          id: sql`e.id`,
+          uuid: sql`e.uuid`,
+          conditions: [reached(actor, LEZEN)],
+        },
+        list: (filter) => idList(filtered(filter, request)),
+        rows: async (reader, ids) => (await latestVersions(reader, ids)).filter((row) => mayRead(actor, row)),
+        answers: (rows, show) => show(rows.map((row) => toDocument(row, base))),
+        tree: documentTree,
+        isExpandable: true,
+      })
     },
   )
 
@@ -92,6 +119,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
           selection.document.length + selection.versie.length > 0 ||
           selection.geteld.length > (selection.leestAlles ? 0 : 1),
         rows: (limit, offset, known) => pageOfDocuments(reader, selection, limit, offset, known),
+        byKey: byKey(reader, idList(selection), (ids) => latestVersions(reader, ids)),
       })),
       (rows) => {
         const readable = rows.filter((row) => mayRead(request.actor, row))

@@ -8,10 +8,11 @@ import Type, { type Static } from 'typebox'
 import type { Mutation } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import type { Reader } from '../../database/database.ts'
+import { byKey } from '../../database/list.ts'
 import { header } from '../../http/header.ts'
 import { Moment, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
+import { CursorQuery, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { countStream } from '../../http/stream.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { charsetNamed } from './charset.ts'
@@ -83,6 +84,12 @@ const ReportQuery = Type.Object({
 })
 
 const config = { access: 'alle-autorisaties' } as const
+const NEWEST_FIRST = {
+  from: sql`import`,
+  id: sql`id`,
+  conditions: [sql`deleted_at is null`],
+  order: [{ column: sql`id`, descending: true }],
+}
 
 export const imports: FastifyPluginAsyncTypebox = async (app) => {
   const { parts } = app
@@ -92,7 +99,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/',
-    { config, schema: { querystring: Type.Object(PageQuery), response: { 200: Page(Status) } } },
+    { config, schema: { querystring: Type.Object({ ...PageQuery, ...CursorQuery }), response: { 200: Page(Status) } } },
     async (request, reply) =>
       sendPageOf(
         request,
@@ -102,6 +109,9 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
             (await imported(app.read).select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
           rows: (limit, offset) =>
             importsWithPlace(app.read).orderBy('id', 'desc').limit(limit).offset(offset).execute(),
+          byKey: byKey(app.reader, NEWEST_FIRST, (ids) =>
+            importsWithPlace(app.read).where('id', 'in', ids).orderBy('id', 'desc').execute(),
+          ),
         },
         (rows) => rows.map((row) => toStatus(row, request.base)),
       ),

@@ -4,7 +4,7 @@
 import type { Access } from '../../core/access.ts'
 import { DOCUMENTED } from '../documented.ts'
 import { ExpandQuery } from '../expand.ts'
-import { PageQuery } from '../page.ts'
+import { CursorQuery, PageQuery } from '../page.ts'
 import examples from './examples.json' with { type: 'json' }
 import {
   answers,
@@ -156,9 +156,9 @@ type Properties = { properties?: Record<string, Json>; required?: string[] }
 
 /** Speaks of geometry, and so of its reference system. */
 const speaksOfGeometry = ({ component, path }: Operation): boolean =>
-  component === 'zaken' && /^\/(zaken(\/:uuid|\/_zoek)?|zaak_registreren|zaak_bijwerken\/:uuid)$/.test(path)
+  component === 'zaken' && /^\/(zaken(\/:uuid|\/_zoek|\/_batch)?|zaak_registreren|zaak_bijwerken\/:uuid)$/.test(path)
 
-const SEARCHED = PageQuery as unknown as Record<string, Json>
+const SEARCHED = { ...PageQuery, ...CursorQuery } as unknown as Record<string, Json>
 /** The Zaken API also takes `expand` of a search in the query string. */
 const SEARCH: Record<string, Record<string, Json>> = {
   zaken: { ...SEARCHED, ...(ExpandQuery as unknown as Record<string, Json>) },
@@ -176,10 +176,10 @@ function parametersOf(operation: Operation, schemas: Schemas): Json[] {
     ...(hasEtag(operation) && (!isWrite(operation) || method === 'PUT') ? ['If-None-Match'] : []),
     ...(hasEtag(operation) && isWrite(operation) ? ['If-Match'] : []),
     ...(geo && method !== 'DELETE' ? ['Accept-Crs'] : []),
-    ...(geo && ['POST', 'PUT', 'PATCH'].includes(method) ? ['Content-Crs'] : []),
+    ...(geo && ['POST', 'PUT', 'PATCH'].includes(method) && !path.endsWith('/_batch') ? ['Content-Crs'] : []),
     ...(takesKey(operation) ? ['Idempotency-Key'] : []),
     ...(bringsBytes(operation) ? ['Content-Digest'] : []),
-    ...(isWrite(operation) && !path.endsWith('/_zoek') ? ['X-Audit-Toelichting', 'X-NLX-Logrecord-ID'] : []),
+    ...(isWrite(operation) && !isQuestion(operation) ? ['X-Audit-Toelichting', 'X-NLX-Logrecord-ID'] : []),
   ]
   return [
     ...documentedPath(path).parameters.map((name) => ({
@@ -228,10 +228,13 @@ const OTHER_ANSWERS: Record<string, string[]> = {
   'GET /import/:uuid/report': ['text/csv'],
 }
 
+/** Whether it only reads, although its method is POST. */
+const isQuestion = ({ path }: Pick<Operation, 'path'>): boolean => /\/_(zoek|batch)$/.test(path)
+
 /** Whether it may be repeated under a key, as `mayRepeat` has it. */
 const takesKey = ({ method, path, access }: Operation): boolean =>
   access !== 'public' &&
-  !path.endsWith('/_zoek') &&
+  !isQuestion({ path }) &&
   (method === 'POST' || method === 'PATCH' || (method === 'PUT' && path === '/bestandsdelen/:uuid'))
 
 /** Whether the bytes of a file come with it, of which a client may state the digest. */
@@ -254,7 +257,7 @@ function bodyOf({ component, method, path, schema }: Operation, schemas: Schemas
 }
 
 const isPage = (answer: unknown): boolean =>
-  Object.hasOwn(((answer as Json | undefined)?.properties as Json | undefined) ?? {}, 'results')
+  Object.hasOwn(((answer as Json | undefined)?.properties as Json | undefined) ?? {}, 'count')
 
 function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): Json {
   const { component, method, path, schema, access } = operation

@@ -34,7 +34,7 @@ export const answers = (schema: Described) => (schema.response ?? {}) as Record<
 /** Whether it answers a list, or a page of one. */
 export function isList(schema: Described): boolean {
   const answer = answers(schema)['200'] as Json | undefined
-  return answer?.type === 'array' || Object.hasOwn((answer?.properties as Json | undefined) ?? {}, 'results')
+  return answer?.type === 'array' || Object.hasOwn((answer?.properties as Json | undefined) ?? {}, 'count')
 }
 
 /** Where there are ETags: on details of everything but audit records, imports and parts of an upload. */

@@ -78,7 +78,7 @@ export const HEADERS: Record<string, Json> = {
     schema: { type: 'string', enum: ['true'] },
   },
   Link: {
-    description: 'De eerste, vorige, volgende en laatste pagina (RFC 8288), als die er zijn.',
+    description: 'De eerste, vorige, volgende en, zonder cursor, laatste pagina (RFC 8288), als die er zijn.',
     schema: { type: 'string' },
   },
   'Repr-Digest': {

@@ -45,7 +45,8 @@ export function nameSchemas(operations: Operation[]): Schemas {
   const answersFirst = operations.toSorted((a, b) => rank(a) - rank(b))
   for (const { path, schema } of answersFirst) {
     for (const answer of Object.values(answers(schema)) as Json[]) {
-      const item = answer.type === 'array' ? answer.items : (answer.properties as Json | undefined)?.results
+      const properties = (answer.properties ?? {}) as Json
+      const item = answer.type === 'array' ? answer.items : properties.count && properties.results
       const one = answer.type === 'array' ? item : item ? (item as Json).items : answer
       add(one, names.has(JSON.stringify(one)) || !texts.has(pascal(path)) ? pascal(path) : `${pascal(path)}Gemaakt`)
       if (item && answer.type !== 'array') add(answer, `${pascal(path)}Pagina`)

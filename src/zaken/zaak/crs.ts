@@ -5,7 +5,9 @@ import { header } from '../../http/header.ts'
 
 /** Geometry is spoken in one reference system only, and both sides say so. @throws Problem 412 or 406 */
 async function requireCrs(request: FastifyRequest): Promise<void> {
-  const names = request.method === 'GET' || request.method === 'HEAD' ? ['Accept-Crs'] : ['Content-Crs', 'Accept-Crs']
+  const { method, routeOptions } = request
+  const sends = method !== 'GET' && method !== 'HEAD' && !routeOptions.url?.endsWith('/_batch')
+  const names = sends ? ['Content-Crs', 'Accept-Crs'] : ['Accept-Crs']
   for (const name of names) {
     const value = header(request, name.toLowerCase())
     if (value === '') throw new Problem(412, { detail: `De header ${name} ontbreekt.` })

@@ -12,7 +12,7 @@ import { expected } from '../../database/rows.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Verbatim } from '../../http/input.ts'
 import { localUuid, type Resource, resolveLink } from '../../http/links.ts'
-import { contains, containsPart, PageQuery } from '../../http/page.ts'
+import { CursorQuery, contains, containsPart, PageQuery } from '../../http/page.ts'
 import { LEVELS } from '../betrokkenen.ts'
 import { LEZEN, reached, type ZaaktypeOrigin } from '../rights.ts'
 import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN } from './columns.ts'
@@ -141,7 +141,7 @@ export const ATTRIBUTEN = {
   resultaat__resultaattype: opt(Url()),
   ordering: opt(Type.Array(Type.String(), { maxItems: LIMITS.ordering })),
 }
-export const ListQuery = Type.Object({ ...PageQuery, ...ExpandQuery, ...ATTRIBUTEN })
+export const ListQuery = Type.Object({ ...PageQuery, ...CursorQuery, ...ExpandQuery, ...ATTRIBUTEN })
 export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
 
 /**
@@ -296,6 +296,8 @@ const ORDERING = new Map(
   }),
 )
 
+const OPTIONAL = new Set(['z.einddatum', 'z.publicatiedatum', 'z.archiefactiedatum'])
+
 /**
  * What is equal is ordered by age, in the direction of the last name: an index can then be read from either end.
  * @throws Problem 400 on `ordering` for what a list cannot be ordered by
@@ -306,7 +308,7 @@ export function ordering(names: string[] | undefined): Order {
     const column = ORDERING.get(descending ? name.slice(1) : name)
     if (!column)
       throw invalid('ordering', 'invalid_choice', `Mogelijk: ${[...ORDERING.keys()].join(', ')}, met - voor aflopend.`)
-    return { column: sql.raw(column), descending }
+    return { column: sql.raw(column), descending, isOptional: OPTIONAL.has(column) }
   })
   return [...order, { column: sql`z.id`, descending: order.at(-1)?.descending ?? true }]
 }

@@ -9,6 +9,7 @@ import type { Known } from '../../database/list.ts'
 import {
   type Conditions,
   countRows,
+  type IdList,
   type Order,
   pageOfIds,
   rowByUuid,
@@ -164,17 +165,27 @@ export async function countZaken(reader: Reader, parts: ZaakConditions[]): Promi
  */
 export async function pageOfZaken(
   reader: Reader,
-  { counted, others }: Conditions,
+  conditions: Conditions,
   order: Order,
   limit: number,
   offset: number,
   known?: Known,
 ): Promise<PageRow[]> {
-  const list = { from: sql`zaak z`, id: sql`z.id`, conditions: [...counted, ...others], order }
-  return pageRows(reader, await pageOfIds(reader, list, limit, offset, known))
+  return pageRows(reader, await pageOfIds(reader, idList(conditions, order), limit, offset, known))
 }
 
-const pageRows = rowsById<PageRow>(({ db }) => small(db).where(sql<boolean>`z.id = any(${[]}::bigint[])`).compile().sql)
+/** Conditions as a list of ids. */
+export const idList = ({ counted, others }: Conditions, order: Order): IdList => ({
+  from: sql`zaak z`,
+  id: sql`z.id`,
+  conditions: [...counted, ...others],
+  order,
+})
+
+/** The cases with these ids, without regard to rights. */
+export const pageRows = rowsById<PageRow>(
+  ({ db }) => small(db).where(sql<boolean>`z.id = any(${[]}::bigint[])`).compile().sql,
+)
 
 const IS_LARGE = sql<boolean>`pg_column_size(z.zaakgeometrie) > 2000`
 const IS_LONG = sql<boolean>`(pg_column_size(z.kenmerken) > 2000 or jsonb_array_length(z.kenmerken) > ${sql.lit(LIMITS.relatedOnPage)}
@@ -189,7 +200,7 @@ const SMALL: Extent = {
 const small = (db: ReadDb) =>
   zaken(db, SMALL).select([sql<boolean>`coalesce(${IS_LARGE}, false)`.as('isLarge'), IS_LONG.as('isLong')])
 /** A case of a page: a large geometry is not there yet, and of lists only the beginning. */
-type PageRow = ZaakRow & { isLarge: boolean; isLong: boolean }
+export type PageRow = ZaakRow & { isLarge: boolean; isLong: boolean }
 
 /**
  * Makes the answers of the cases of a page, those with long lists one by one: together they may be very large.

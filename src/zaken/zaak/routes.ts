@@ -1,7 +1,7 @@
 // The routes of cases.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RawBuilder } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import { knownZaaktypen } from '../../catalogi/known-types.ts'
 import { NO_REMOTE_TYPES } from '../../catalogi/remote-types.ts'
@@ -9,15 +9,26 @@ import { LIMITS } from '../../core/limits.ts'
 import { Last } from '../../core/mutate.ts'
 import { invalid, notFound } from '../../core/problem.ts'
 import type { Actie } from '../../core/records.ts'
-import { among } from '../../database/list.ts'
+import { among, byKey } from '../../database/list.ts'
 import { one } from '../../database/rows.ts'
+import { batchOf, filtersOf, sendBatch } from '../../http/batch.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { sendWritten } from '../../http/stream.ts'
 import { largeTurn } from '../../http/turns.ts'
 import { zaakTree } from '../expand.ts'
-import { AANMAKEN, access, BIJWERKEN, LEZEN, mayDo, requireMay, VERWIJDEREN, type ZaaktypeOrigin } from '../rights.ts'
+import {
+  AANMAKEN,
+  access,
+  BIJWERKEN,
+  LEZEN,
+  mayDo,
+  reached,
+  requireMay,
+  VERWIJDEREN,
+  type ZaaktypeOrigin,
+} from '../rights.ts'
 import { changeZaak } from './change.ts'
 import { Params, toZaak, Zaak, ZaakInput, ZaakPatch, ZaakPut } from './columns.ts'
 import { judgeNewZaak } from './create.ts'
@@ -25,12 +36,13 @@ import { answerCrs, crs } from './crs.ts'
 import { deleteZaak } from './delete.ts'
 import { ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
 import { longLists, sendWithLongLists, written } from './long-lists.ts'
-import { answersOf, countZaken, findZaak, pageOfZaken, readZaak } from './read.ts'
+import { answersOf, countZaken, findZaak, idList, pageOfZaken, pageRows, readZaak } from './read.ts'
 import { openReferences } from './references.ts'
 import { settingsOf } from './rules.ts'
 import { expandPaths, lenientSearch, Search, within } from './search.ts'
 
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
+const BatchFilters = filtersOf(ListQuery)
 
 export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   const references = await openReferences(app)
@@ -74,6 +86,24 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       return sendPage(request, reply, { ...filter, expand: paths } as ZaakFilter, more, fields)
     },
   )
+
+  app.post('/zaken/_batch', { ...crs, config: access(LEZEN), ...batchOf('Zaak', Zaak) }, async (request, reply) => {
+    const { actor, base } = request
+    return sendBatch(request, reply, {
+      filters: BatchFilters,
+      keys: { from: sql`zaak z`, id: sql`z.id`, uuid: sql`z.uuid`, conditions: [reached(actor)] },
+      list: (filter) => {
+        return idList(zaakConditions(filter, request), ordering(filter.ordering as string[] | undefined))
+      },
+      rows: async (reader, ids) => (await pageRows(reader, ids)).filter((row) => mayDo(actor, LEZEN, row)),
+      answers: (rows, show, isPlain) => {
+        const most = isPlain ? LIMITS.recorded : undefined
+        return answersOf(app.read, rows, base, (row) => mayDo(actor, LEZEN, row), most, show)
+      },
+      tree: zaakTree(),
+      isExpandable: true,
+    })
+  })
 
   app.get(
     '/zaken/:uuid',
@@ -162,6 +192,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
         count: () => countZaken(reader, parts),
         isFiltered: parts.some(({ counted, others }) => counted.length + others.length > 0),
         rows: (limit, offset, known) => pageOfZaken(reader, whole, order, limit, offset, known),
+        byKey: byKey(reader, idList(whole, order), (ids) => pageRows(reader, ids)),
       })),
       (rows) =>
         answersOf(
