@@ -470,10 +470,12 @@ t.test('what another service mirrors of a relation stays known, so that it is re
   t.match(
     losses.map(({ wat }) => wat),
     [
-      'Geheimen van clients',
-      'Rechten op een hele catalogus',
-      'Client-ids bij meer dan een applicatie',
-      'Spiegels van relaties bij andere diensten',
+      ['Geheimen van clients', 2],
+      ['Rechten op een hele catalogus', 1],
+      ['Client-ids bij meer dan een applicatie', 1],
+      ['Gereserveerde nummers', 1],
+      ['Dubbele identificaties', 1],
+      ['Spiegels van relaties bij andere diensten', 1],
     ],
   )
   await source.old`delete from zaken_zaakcontactmoment`
