@@ -56,7 +56,7 @@ create table audit (
 );
 create index audit_hoofd_object_uuid_id_idx on audit (hoofd_object_uuid, id);
 comment on table audit is 'Audit trail: one row for every change, written in the transaction of that change.';
-comment on column audit.id is 'Internal key; order of the trail.';
+comment on column audit.id is 'Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.';
 comment on column audit.bron is 'Component: ac, zrc, ztc, drc or brc.';
 comment on column audit.applicatie_id is 'uuid of the application that made the change.';
 comment on column audit.applicatie_weergave is 'Its label at that moment.';

@@ -61,10 +61,7 @@ export function audittrail(path: string, component: Component): FastifyPluginAsy
       async (request, reply) => {
         const trail = lines(app.read, component, request.params.uuid)
         const select = (after: number | undefined, limit: number) =>
-          trail
-            .where('id', '>', after ?? 0)
-            .limit(limit)
-            .execute()
+          (after === undefined ? trail : trail.where('id', '>', after)).limit(limit).execute()
         const begin = await select(undefined, LIMITS.firstLines)
         if (begin.length === 0) throw notFound()
         return sendAllById(request, reply, {

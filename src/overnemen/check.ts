@@ -46,6 +46,9 @@ const EVERY_ROUND = 0
 /** Codes of findings that explain a value that differs from the source. Other findings are about values that are equal. */
 const EXPLAINING = ['geometrie', 'slot-onbekend', 'client-id', 'type-elders', 'omvang-anders', 'zonder-inhoud']
 
+/** Kinds whose rows have an order below a case. That of versions and parts of a document is in their numbers. */
+const IN_ORDER = ['status', 'substatus', 'rol', 'zaakobject', 'zaakeigenschap', 'klantcontact']
+
 /** Kinds that are counted per type, too. */
 const TYPED: Record<string, (object: Taken) => unknown> = {
   zaak: ({ zaaktype }) => zaaktype,
@@ -150,8 +153,8 @@ export async function checkTakeover(
   try {
     await connection`set statement_timeout = 0`
     await connection`delete from takeover_remark where takeover_id = ${takeover.id} and uitkomst = 'verschil'`
-    await connection`create temporary table gezien (soort text, uuid uuid)`
-    const old = addresses([...source.ownUrls, ...takeover.settings.oudeUrls], takeover.settings.eigenUrl)
+    await connection`create temporary table gezien (soort text, uuid uuid, place bigint generated always as identity)`
+    const old = addresses(oldAddresses(takeover), takeover.settings.eigenUrl)
     // Kinds that were read completely. They belong here as well when the source has none of them.
     const looked = new Set(source.swept)
     for (const step of await source.plan(EVERY_ROUND)) {
@@ -171,7 +174,7 @@ export async function checkTakeover(
           )
           const uuids = there.map(({ uuid }) => uuid)
           const here = await readBack(connection, kind, uuids)
-          await connection`insert into gezien select ${soort}, unnest(${uuids}::uuid[])`
+          await see(soort, uuids)
           of(soort).daar += there.length
           of(soort).hier += here.size
           for (const object of there) {
@@ -229,6 +232,8 @@ export async function checkTakeover(
         after = lastOf(extra).uuid
       }
     }
+    for (const kind of IN_ORDER) await compareOrder(kind, connection(kind), connection`x.zaak_id`)
+    await compareOrder('audit', connection`audit`, connection`x.hoofd_object_uuid, x.bron`)
     await compareFiles(source)
     if (options.answers) {
       const { there, thereUrl, here, perKind } = options.answers
@@ -253,8 +258,39 @@ export async function checkTakeover(
     connection.release()
     await source.close()
     await snapshot.release()
+  /** Notes that the source has these, in this order. */
+  async function see(kind: string, uuids: string[]): Promise<void> {
+    await connection`
+      insert into gezien (soort, uuid) select ${kind}, uuid from unnest(${uuids}::uuid[]) with ordinality u(uuid, n) order by n`
+  }
+
+  /** Objects that come here before one that is before them there. */
+  async function compareOrder(
+    kind: string,
+    table: postgres.PendingQuery<postgres.Row[]> | postgres.Helper<string>,
+    owner: postgres.PendingQuery<postgres.Row[]>,
+  ): Promise<void> {
+    const moved = connection<{ uuid: string }[]>`
+      select uuid from (
+        select x.uuid, g.place, lag(g.place) over (partition by ${owner} order by x.id) as before
+        from gezien g join ${table} x on x.uuid = g.uuid where g.soort = ${kind}) o
+      where before > place`
+    for (const { uuid } of await moved)
+      await differ({
+        soort: kind,
+        sleutel: uuid,
+        code: 'verschilt',
+        field: 'volgorde',
+        text: 'Staat in de bron op een andere plaats in de volgorde dan hier.',
+      })
+  }
+
   }
   return { compared: [...compared.values()], types: [...types.values()], answers, differences }
+    await see(
+      'audit',
+      usable.map(({ uuid }) => uuid),
+    )
 
   async function compareAudit(rows: AuditRow[]): Promise<void> {
     const usable = rows.filter(({ hoofd_object }) => isUuid(uuidOf(hoofd_object)))

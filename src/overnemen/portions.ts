@@ -202,8 +202,8 @@ async function writePortion(
   if (portion.applicaties)
     add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, findings))
   if (portion.reserveringen) add(await writeReservations(sql, portion.reserveringen))
-  if (portion.audit) add(await writeAudit(sql, portion.audit, addresses, findings))
-  return { ...counts, findings, next: portion.next }
+  if (portion.audit) add(await writeAudit(sql, takeover.id, portion.audit, addresses, findings))
+  return { ...counts, findings, addresses: addresses.counts, next: portion.next }
 }
 
 // ---- steps of our own ----

@@ -28,6 +28,8 @@ export type AuditRow = {
   toelichting: string
   logrecord_id: string
   aanmaakdatum: string
+  /** Its number in the order of the source; undefined: lines of one object come in that order. */
+  place?: number
   /** JSON as text. */
   oud: string | null
   nieuw: string | null

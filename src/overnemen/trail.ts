@@ -19,13 +19,19 @@ const AUDIT_COLUMNS: RowColumn[] = [
   { name: 'oud', type: 'jsonb', encoded: true },
   { name: 'nieuw', type: 'jsonb', encoded: true },
 ]
+const PLACE: RowColumn = { name: 'place', type: 'bigint' }
+/** Takeovers have keys below 0, which is before all lines of our own. Integers of JavaScript end at 2^53: 8,191 takeovers. */
+const PER_TAKEOVER = 2 ** 40
+const MOST_TAKEOVERS = 2 ** 13
 
 /**
- * Adds lines of the audit trail that are not there yet. Where they point is rewritten, what stood in the object before and
- * after is not: that is evidence of what was said at the time.
+ * Adds lines of the audit trail that are not there yet, with keys in the order of the source, whoever writes which portion
+ * when. Where they point is rewritten, what stood in the object before and after is not: that is evidence of what was said at the
+ * time.
  */
 export async function writeAudit(
   sql: Sql,
+  takeoverId: number,
   rows: AuditRow[],
   { rewrite, toUuid }: Addresses,
   findings: Finding[],
@@ -55,11 +61,12 @@ export async function writeAudit(
       nieuw,
     })
   }
-  const { from, value, parameters } = unnested('r', AUDIT_COLUMNS, kept)
+  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], kept, 2)
   const added = await sql.unsafe(
-    `insert into audit (${AUDIT_COLUMNS.map(({ name }) => name).join(', ')})
-     select ${AUDIT_COLUMNS.map(value).join(', ')} from ${from} on conflict (uuid) do nothing`,
-    parameters,
+    `insert into audit (id, ${AUDIT_COLUMNS.map(({ name }) => name).join(', ')}) overriding system value
+     select $1::bigint + coalesce(r.place, nextval(pg_get_serial_sequence('audit', 'id'))), ${AUDIT_COLUMNS.map(value).join(', ')}
+     from ${from} on conflict do nothing`,
+    [(takeoverId - MOST_TAKEOVERS) * PER_TAKEOVER, ...parameters],
     { prepare: true },
   )
   return {

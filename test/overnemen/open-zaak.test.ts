@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { checkTakeover } from '../../src/overnemen/check.ts'
 import { fromEwkb } from '../../src/overnemen/open-zaak/geometry.ts'
 import { portionRunner } from '../../src/overnemen/portions.ts'
 import { beginRound, progressOf, type Round } from '../../src/overnemen/round.ts'
@@ -108,6 +109,50 @@ t.test('a case comes over with its uuid, dates, parts and audit trail, and its o
   const zaaktype = await test.call('GET', `/catalogi/api/v1/zaaktypen/${uuidOf(KIND.zaaktype, 2)}`)
   t.match(zaaktype.body, { concept: true, doorlooptijd: 'P1M10D', servicenorm: 'P0D' })
 })
+
+t.test(
+  'the audit trail keeps the order of the source, whatever part comes first, and the comparison sees another order',
+  async (t) => {
+    const test = await testApp(t)
+    const source = await givenOpenZaak(t)
+    const { sql } = test.database
+    await source.old`
+      insert into audittrails_audittrail select (jsonb_populate_record(a,
+        jsonb_build_object('id', 100 + n, 'uuid', md5(n::text)::uuid, 'actie', 'partial_update'))).*
+      from audittrails_audittrail a, generate_series(1, 20000) n where a.id = 1`
+    const begun = await beginRound(test.parts, {
+      ...{ soort: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: true },
+      settings: { oudeUrls: ['https://oud.example'], bestanden: source.files, bytes: 'kopieren', naast: 2 },
+    })
+    const runner = portionRunner(test.parts)
+    const steps = await sql<{ id: number; naam: string }[]>`
+      select id, naam from takeover_step order by phase, place desc`
+    t.equal(steps.filter(({ naam }) => naam === 'audit').length, 2)
+    for (const { id } of steps) while (await runner.runStep(id));
+    await runner.close()
+    await begun.release()
+    const path = `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}/audittrail`
+    const trail = (await test.call('GET', path)).body as { uuid: string }[]
+    const there = await source.old<{ uuid: string }[]>`
+      select uuid from audittrails_audittrail where id = 1 or id > 100 order by id`
+    t.same(
+      trail.map(({ uuid }) => uuid),
+      there.map(({ uuid }) => uuid),
+    )
+    const differences = async () => {
+      const found: string[] = []
+      await checkTakeover(test.parts, begun.takeover, {
+        files: 0,
+        report: ({ soort, code, field }) => found.push(`${soort} ${code} ${field}`),
+      })
+      return found
+    }
+    t.same(await differences(), [])
+    await sql`update audit set id = default where id = (select min(id) from audit)`
+    await sql`update status set id = default where uuid = ${uuidOf(KIND.status, 2)}`
+    t.same(await differences(), ['status verschilt volgorde', 'audit verschilt volgorde'])
+  },
+)
 
 t.test('documents come over with their versions and bytes, each path copied once', async (t) => {
   const test = await testApp(t)

@@ -109,7 +109,7 @@ function beyond(
   ascending: boolean,
 ): RawBuilder<unknown>[] {
   const from = voor ?? na
-  if (from === undefined || !/^\d{1,15}$/.test(from)) return []
+  if (from === undefined || !/^-?\d{1,16}$/.test(from)) return []
   const compare = ascending ? sql`>` : sql`<`
   if (!sort) return [sql`${id} ${compare} ${from}::bigint`]
   return [sql`(${sort.column}, ${id}) ${compare} (${sort.of(from)}, ${from}::bigint)`]

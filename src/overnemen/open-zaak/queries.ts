@@ -18,6 +18,26 @@ export type Query = {
   where?: string
 }
 
+type Owner = 'zaak' | 'document' | 'besluit'
+const ofCase = { zaak: 'zaak_id' }
+/**
+ * On what the rows of a kind hang, by their columns for it. Parts that are read side by side are divided by the first, so that
+ * the rows of one owner keep their order. Kinds without an owner are divided by their key.
+ */
+export const OWNERS: Record<string, Partial<Record<Owner, string>>> = {
+  ...{ rol: ofCase, status: ofCase, substatus: ofCase, resultaat: ofCase, zaakeigenschap: ofCase, zaakobject: ofCase },
+  ...{
+    klantcontact: ofCase,
+    zaakcontactmoment: ofCase,
+    zaakverzoek: ofCase,
+    zaaknotitie: { zaak: 'gerelateerd_aan_id' },
+  },
+  ...{ gebruiksrecht: { document: 'informatieobject_id' }, verzending: { document: 'informatieobject_id' } },
+  ...{ zaakinformatieobject: ofCase, besluitinformatieobject: { besluit: 'besluit_id' } },
+  objectinformatieobject: { document: 'informatieobject_id', zaak: '_zaak_id', besluit: '_besluit_id' },
+  zaakbesluit: { zaak: 'zaak_id', besluit: '_besluit_id' },
+}
+
 /** Columns as words, `name` or `name=column`; what is not there is null. */
 const pick = (schema: Schema, alias: string, table: string, words: string): string =>
   words

@@ -18,7 +18,7 @@ import type {
 } from '../source.ts'
 import { fromEwkb } from './geometry.ts'
 import { camelize, identities } from './persons.ts'
-import { AUDIT, QUERIES, type Query, type Schema } from './queries.ts'
+import { AUDIT, OWNERS, QUERIES, type Query, type Schema } from './queries.ts'
 
 /** Rows of one portion: more make the takeover hardly faster, and are held in memory for each step side by side. */
 const PORTION = 500
@@ -118,11 +118,14 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
 
   async function readKind(query: Query, step: Step): Promise<Portion> {
-    const after = Number(step.position ?? step.above ?? -1)
+    const after = Number(step.position ?? -1)
+    const [part, parts] = (step.above ?? '0/1').split('/').map(Number) as [number, number]
+    const [owner = query.key] = Object.values(OWNERS[query.kind] ?? {})
+    const divide = parts > 1 ? `and x.${owner} % ${parts} = ${part}` : ''
     return inSnapshot(async (sql) => {
       const rows = await sql.unsafe<(Taken & { sleutel: number })[]>(
         `select x.${query.key} as sleutel, ${query.select(known)} from ${query.table} x ${query.joins ?? ''}
-         where x.${query.key} > $1 and x.${query.key} <= $2 ${query.where ? `and ${query.where}` : ''}
+         where x.${query.key} > $1 and x.${query.key} <= $2 ${divide} ${query.where ? `and ${query.where}` : ''}
          order by x.${query.key} limit ${PORTION}`,
         [after, Number(step.until ?? Number.MAX_SAFE_INTEGER)],
         { prepare: true },
@@ -130,7 +133,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       const faults: Finding[] = []
       await complete(sql, query.kind, rows, faults)
       const last = rows.length < PORTION ? (step.until ?? Number.MAX_SAFE_INTEGER) : lastOf(rows).sleutel
-      if (query.kind === 'document') faults.push(...(await withoutVersion(sql, after, Number(last))))
+      if (query.kind === 'document') faults.push(...(await withoutVersion(sql, after, Number(last), part, parts)))
       return {
         objects: rows.map((object) => ({ soort: query.kind, object })),
         faults,
@@ -140,10 +143,13 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
 
   /** Documents of which no version is left: there is nothing to take, and the report says so. */
-  async function withoutVersion(sql: postgres.TransactionSql, after: number, last: number): Promise<Finding[]> {
+  async function withoutVersion(
+    sql: postgres.TransactionSql,
+    ...[after, last, part, parts]: [number, number, number, number]
+  ): Promise<Finding[]> {
     const rows = await sql<{ id: number }[]>`
       select x.id from documenten_enkelvoudiginformatieobjectcanonical x where x.id > ${after} and x.id <= ${last}
-        and not exists (select from documenten_enkelvoudiginformatieobject v where v.canonical_id = x.id) order by x.id`
+        and x.id % ${parts} = ${part} and not exists (select from documenten_enkelvoudiginformatieobject v where v.canonical_id = x.id) order by x.id`
     return rows.map(({ id }) => ({
       soort: 'document',
       sleutel: `canonical ${id}`,
@@ -249,7 +255,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       )
       // Stored with underscores, and shown as all other JSON of that API.
       const shown = (json: string | null) => json && JSON.stringify(camelize(JSON.parse(json)))
-      const audit = rows.map(({ sleutel: _, ...row }) => ({ ...row, oud: shown(row.oud), nieuw: shown(row.nieuw) }))
+      const audit = rows.map(({ sleutel, ...row }) => ({
+        ...row,
+        place: sleutel,
+        oud: shown(row.oud),
+        nieuw: shown(row.nieuw),
+      }))
       return { objects: [], audit, next: rows.length < PORTION ? null : String(lastOf(rows).sleutel) }
     })
   }
@@ -302,14 +313,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
             if (first === null) continue
             for (let part = 0; part < parts; part++) {
               const edge = (at: number) => Math.floor(first - 1 + ((last - first + 1) * at) / parts)
-              const from = edge(part)
-              steps.push({
-                phase,
-                naam,
-                above: String(from),
-                until: String(part === parts - 1 ? last : edge(part + 1)),
-                expected: Math.round(total / parts),
-              })
+              // Lines of the audit trail keep their order whoever reads them; all others come about as they do there.
+              const range =
+                naam === 'audit'
+                  ? { above: String(edge(part)), until: String(edge(part + 1)) }
+                  : { above: `${part}/${parts}`, until: String(last) }
+              steps.push({ phase, naam, ...range, expected: Math.round(total / parts) })
             }
           }
         }
