@@ -441,8 +441,8 @@ comment on column reserved_zaaknummer.bronorganisatie is 'RSIN of the organisati
 comment on column reserved_zaaknummer.identificatie is 'The number.';
 comment on column reserved_zaaknummer.reserved_at is 'When it was handed out.';
 
--- Numbers of new cases, by choice (ZAAK_IDENTIFICATIE_GENERATOR): the year of the startdatum, the year of today, or the letters
--- and check digit that UWV uses.
+-- Numbers of new cases, by choice (ZAAK_IDENTIFICATIE_GENERATOR): the year of the startdatum, with numbers that go on or that begin
+-- anew each year, the year of today, or the letters and check digit that UWV uses.
 create sequence zaak_nummer;
 comment on sequence zaak_nummer is 'Numbers of generated identificaties of zaken; it never goes back, so a number never returns.';
 create sequence zaak_nummer_uwv minvalue 0 maxvalue 7019999999;
@@ -455,17 +455,42 @@ create function zaak_identificatie(day date) returns text language sql volatile 
 $$;
 comment on function zaak_identificatie(date) is 'The next generated identificatie, for a zaak of this startdatum.';
 
+create function highest_zaaknummer(day date) returns bigint language sql stable as $$
+  select coalesce(max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint), 0)
+  from (select identificatie from zaak union all select identificatie from reserved_zaaknummer) n
+  where identificatie like 'ZAAK-' || to_char(day, 'YYYY') || '-%'
+$$;
+comment on function highest_zaaknummer is 'The highest number that a zaak of this year has, or that was handed out for one.';
+
 -- A number may be taken already, when cases came from elsewhere with theirs.
-create function skip_zaaknummers(day date) returns void language plpgsql volatile as $$
-declare
-  highest bigint;
-begin
-  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into highest
-  from zaak where identificatie like 'ZAAK-' || to_char(day, 'YYYY') || '-%';
-  perform nextval('zaak_nummer')
-  from generate_series(1, least(coalesce(highest, 0) - (select last_value from zaak_nummer), 10000000));
-end $$;
+create function skip_zaaknummers(day date) returns void language sql volatile as $$
+  select nextval('zaak_nummer')
+  from generate_series(1, least(highest_zaaknummer(day) - (select last_value from zaak_nummer), 10000000))
+$$;
 comment on function skip_zaaknummers(date) is 'Moves the sequence of generated numbers past the numbers that zaken of this year have.';
+
+-- Each year counts from where the sequence stood at its first zaak: no create waits for another, and no number returns.
+create table zaak_number_year (year integer primary key, starts_after bigint not null);
+comment on table zaak_number_year is 'Where the numbers of a year begin, for numbers per year.';
+comment on column zaak_number_year.year is 'The year.';
+comment on column zaak_number_year.starts_after is 'What is taken off the sequence for a number of this year.';
+
+create function zaak_identificatie_of_year(day date) returns text language plpgsql volatile as $$
+declare
+  n bigint; start bigint;
+begin
+  loop
+    n := nextval('zaak_nummer');
+    select starts_after into start from zaak_number_year where year = extract(year from day);
+    if not found then
+      insert into zaak_number_year values (extract(year from day), n - 1 - highest_zaaknummer(day)) on conflict do nothing;
+      select starts_after into start from zaak_number_year where year = extract(year from day);
+    end if;
+    exit when n > start;
+  end loop;
+  return 'ZAAK-' || to_char(day, 'YYYY') || '-' || to_char(n - start, 'FM9999999990000000000');
+end $$;
+comment on function zaak_identificatie_of_year is 'The next generated identificatie when each year begins at 1, for a zaak of this startdatum.';
 
 create function zaaknummer_uwv_letters(n bigint) returns text language sql immutable as $$
   select case when prefix_at < 26 then chr(65 + prefix_at) else chr(65 + prefix_at / 26 - 1) || chr(65 + prefix_at % 26) end
@@ -493,6 +518,7 @@ declare
   number text;
 begin
   if way = 'use-creation-year' then return zaak_identificatie(current_day); end if;
+  if way = 'use-number-per-year' then return zaak_identificatie_of_year(day); end if;
   if way <> 'use-uwv-identification' then return zaak_identificatie(day); end if;
   while number is null loop
     number := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
@@ -508,6 +534,12 @@ declare
   highest bigint;
 begin
   if way = 'use-creation-year' then perform skip_zaaknummers(current_day); return; end if;
+  if way = 'use-number-per-year' then
+    update zaak_number_year
+    set starts_after = least(starts_after, (select last_value from zaak_nummer) - highest_zaaknummer(day))
+    where year = extract(year from day);
+    return;
+  end if;
   if way <> 'use-uwv-identification' then perform skip_zaaknummers(day); return; end if;
   select last_value into last_place from zaak_nummer_uwv;
   letters := zaaknummer_uwv_letters(last_place);

@@ -151,10 +151,8 @@ comment on table takeover_content is 'Which version of a document has which byte
 comment on column takeover_content.takeover_file_id is 'The bytes.';
 comment on column takeover_content.versie is 'The version.';
 
--- Until the switch the old installation is in charge: what was taken over is not changed here, and nobody is told of it.
-create function taken_over(object uuid) returns boolean language plpgsql stable as $$
-declare
-  is_closed boolean;
+-- Until the switch the old installation is in charge: nothing of the registers is changed here, and nobody is told of it.
+create function require_switch() returns void language plpgsql stable as $$
 begin
   if not exists (select from takeover where status <> 'omgeschakeld' and not trial) then return false; end if;
   select bool_or(o.read_only) into is_closed
@@ -166,4 +164,15 @@ begin
   end if;
   return is_closed is not null;
 end $$;
-comment on function taken_over is 'Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.';
+comment on function require_switch is 'Refuses while a takeover is under way that lets nothing be changed.';
+
+create function taken_over(object uuid, component text) returns boolean language plpgsql stable as $$
+begin
+  if not exists (select from takeover where status <> 'omgeschakeld' and not trial) then return false; end if;
+  if component in ('zrc', 'drc', 'brc', 'ztc') then perform require_switch(); end if;
+  if not exists (select from takeover_object w join takeover o on o.id = w.takeover_id
+    where w.uuid = object and o.status <> 'omgeschakeld') then return false; end if;
+  perform require_switch();
+  return true;
+end $$;
+comment on function taken_over is 'Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses changes of the registers when they are not allowed either.';

@@ -345,10 +345,10 @@ export const PROBLEM_CODES = {
   'overneming-alleen-lezen': {
     status: 409,
     cause: [
-      'Dit is overgenomen uit een andere installatie, die tot de omschakeling de baas is.',
-      'This was taken over from another installation, which is the master until the switch.',
+      'Er wordt overgenomen uit een andere installatie, die tot de omschakeling de baas is.',
+      'Another installation is being taken over, and is the master until the switch.',
     ],
-    remedy: ['Wijzig het daar, of na de omschakeling hier.', 'Change it there, or here after the switch.'],
+    remedy: ['Doe het daar, of na de omschakeling hier.', 'Do it there, or here after the switch.'],
     example: 'PATCH /zaken/… {"omschrijving": "Dakkapel"}',
   },
   precondition_failed: {

@@ -307,7 +307,8 @@ export function toProblem(error: unknown): Problem {
   if (constraint_name === 'takeover_read_only')
     return new Problem(409, {
       code: 'overneming-alleen-lezen',
-      detail: 'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.',
+      detail:
+        'Er wordt overgenomen uit een andere installatie: tot de omschakeling wordt hier niets gemaakt of gewijzigd.',
     })
   if (error instanceof OutcomeUnknown)
     return new Problem(503, {

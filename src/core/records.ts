@@ -77,7 +77,7 @@ export function insertAndRecord<T>(
         ${textOf(oud)}::text::jsonb as oud, ${JSON.stringify(nieuw)}::text::jsonb || gemaakt.nieuw as nieuw,
         ${kanaal?.naam ?? null}::text as kanaal, ${textOf(kanaal?.kenmerken)}::text::jsonb as kenmerken,
         true as vastleggen, null::text as cloudevent, 1 as volgnummer,
-        taken_over(${hoofdobject?.uuid ?? uuid}::uuid) as stil
+        taken_over(${hoofdobject?.uuid ?? uuid}::uuid, ${component}) as stil
       from gemaakt
     ), ${key ? sql`${keyOfRow(sql, actor, key, nieuw)},` : sql``}
     ${recorded(sql, actor, sql`${mark}::uuid`)}
@@ -130,7 +130,7 @@ export async function writeRecords(
   const uuid = sql`case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end`
   await sql`
     with wijziging as materialized (
-      select r.*, taken_over(r.hoofd_object_uuid) as stil from rows from (jsonb_to_recordset(${JSON.stringify([...rows, ...announced])}::text::jsonb) as (
+      select r.*, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${JSON.stringify([...rows, ...announced])}::text::jsonb) as (
         bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
         resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean,
         cloudevent text

@@ -1,8 +1,10 @@
 // objectinformatieobjecten: that a document belongs to a zaak, besluit or verzoek. For objects of ours the component that
 // owns the relation adds and removes it, in its own transaction; clients do so for objects elsewhere.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { Actor } from '../core/actor.ts'
+import { refuseBeforeSwitch } from '../core/before-switch.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid, notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
@@ -80,6 +82,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       if (document) requireAtSource(object.objectUrl !== null && (await relationAtSource(services, input)))
       const made = await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')
+        await refuseBeforeSwitch(m)
         const row = await holdNamedDocument(m, documentUuid)
         requireMay(m.actor, AANMAKEN, row)
         const uuid = await insertRelation(m, { documentId: row.id, objectType: input.objectType, object })
@@ -117,6 +120,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       )
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')
+        await refuseBeforeSwitch(m)
         const { numDeletedRows } = await m.trx
           .deleteFrom('objectinformatieobject')
           .where('id', '=', row.id)

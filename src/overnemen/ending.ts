@@ -1,5 +1,5 @@
-// Ends a round: deletes what is gone at the source, moves sequences of numbers past the highest that was taken, and removes from
-// the report what was mended.
+// Ends a round: deletes what is gone at the source, moves sequences of numbers past the highest that was taken, removes from the
+// report what was mended, and tells which addresses stand in the data.
 
 import type postgres from 'postgres'
 import { isLastStatustype } from '../catalogi/type-relations.ts'
@@ -10,7 +10,8 @@ import { enqueue } from '../jobs/queue.ts'
 import { NIL } from '../lib/uuid.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
 import type { Finding, Portion, Source } from './source.ts'
-import type { Takeover } from './takeover.ts'
+import { countsPerYear, moveNumbers, numberPerYear, numbersHere } from './numbers.ts'
+import type { Takeover, TakeoverParts } from './takeover.ts'
 import type { Sql } from './write.ts'
 
 const PORTION = 2000
@@ -147,7 +148,7 @@ async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
 }
 
 /** The last step of a round. */
-export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
+export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>, takeover: Takeover): Promise<Ended> {
   const findings: Finding[] = []
   // Unpublished types that are in use: allowed there by a setting.
   const concepts = await sql<{ uuid: string; soort: string }[]>`
@@ -200,23 +201,38 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
   await sql`
     delete from reserved_documentnummer r using enkelvoudiginformatieobject e
     where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
-  await raiseSequences(sql)
+  const numbers = await numbersHere(sql)
+  await moveNumbers(sql, numbers)
+  if (countsPerYear(numbers)) await numberPerYear(sql, config.zaakIdentificatieGenerator)
+  const [perYear] = await sql`
+    select from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR' and waarde = 'use-number-per-year'`
+  if (perYear)
+    findings.push({
+      soort: 'overneming',
+      sleutel: 'zaak',
+      uitkomst: 'gemarkeerd',
+      code: 'nummer-per-jaar',
+      text: 'Nieuwe zaken krijgen een nummer dat elk jaar bij 1 begint, zoals in de bron. Bij Instellingen is dat te wijzigen.',
+    })
   await sql`select fold_counts()`
   return { findings, next: null }
 }
 
-/** Our sequences count for all years together, so each goes past the highest number of any year, reserved ones included. */
-async function raiseSequences(sql: Sql): Promise<void> {
-  for (const [sequence, prefix, sources] of [
-    ['zaak_nummer', 'ZAAK', ['zaak', 'reserved_zaaknummer']],
-    ['document_nummer', 'DOCUMENT', ['enkelvoudiginformatieobject', 'reserved_documentnummer']],
-    ['besluit_nummer', 'BESLUIT', ['besluit']],
-  ] as const) {
-    const all = sources.map((table) => `select identificatie from ${table} where identificatie like '${prefix}-%'`)
-    await sql.unsafe(`
-      select setval('${sequence}', h.hoogste) from (
-        select max(substring(identificatie from '^${prefix}-\\d{4}-(\\d{10,15})$')::bigint) as hoogste
-        from (${all.join(' union all ')}) n) h
-      where h.hoogste > (select last_value from ${sequence})`)
-  }
+/** Which addresses of installations stand in what was read, how often and where: the operator confirms those of the source. */
+async function addressFindings(sql: Sql, { id, round }: Takeover): Promise<Finding[]> {
+  const steps = await sql<{ addresses: AddressCounts }[]>`
+    select addresses from takeover_step where takeover_id = ${id} and round = ${round} and addresses <> '{}'`
+  const all = steps.reduce((sum, { addresses }) => addCounts(sum, addresses), {} as AddressCounts)
+  return Object.entries(all).flatMap(([address, { confirmed, places }]) =>
+    Object.entries(places).map(([place, count]) => ({
+      soort: 'adres',
+      sleutel: address,
+      uitkomst: 'gemarkeerd' as const,
+      code: confirmed ? 'adres-oud' : 'adres-onbevestigd',
+      field: place,
+      text: confirmed
+        ? `Komt ${count} keer voor, en wordt het adres van hier.`
+        : `Komt ${count} keer voor, en blijft staan. Is het een oud adres van de bron, geef het dan mee: --oude-url https://${address}`,
+    })),
+  )
 }

@@ -262,7 +262,7 @@ const OWN: Record<string, OwnStep> = {
     const { source } = await open(takeover)
     return bringContents(parts.database.sql, parts.store, takeover, step, source.contents)
   },
-  async afronden(_parts, takeover) {
-    return (sql) => finish(sql, takeover)
+  async afronden(parts, takeover) {
+    return (sql) => finish(sql, parts, takeover)
   },
 }

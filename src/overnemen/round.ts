@@ -29,7 +29,7 @@ export async function beginRound(parts: TakeoverParts, given: Parameters<typeof 
   try {
     const source = await openSource(parts, takeover)
     try {
-      await startRound(parts, takeover, await source.plan(takeover.round))
+      await startRound(parts, takeover, source)
     } finally {
       await source.close()
     }

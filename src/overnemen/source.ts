@@ -53,6 +53,9 @@ export type Reservering = {
   moment: string | null
 }
 
+/** The highest numbers that were given out: of cases by year (`ZAAK-2026-…`), of documents and decisions in all years together. */
+export type Numbers = { zaak: Record<string, number>; document: number; besluit: number }
+
 export type Portion = {
   objects: { soort: string; object: Taken }[]
   applicaties?: ApplicatieRow[]
@@ -91,6 +94,10 @@ export type Contents = (pad: string) => Promise<{ omvang?: number; stream: Async
 export type Source = {
   plan(round: number): Promise<StepPlan[]>
   read(step: Step): Promise<Portion>
+  /** As far as the source shows them before its rows are read. */
+  numbers(): Promise<Numbers>
+  /** Whether it numbers cases per year, as far as that is known without looking. */
+  numbersPerYear?: true
   contents?: Contents
   /** Kinds of which a round sees every object, so that those it did not see are gone. */
   swept: string[]

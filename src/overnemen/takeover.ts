@@ -9,6 +9,7 @@ import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { apiSource } from './api/source.ts'
 import { openContents } from './contents.ts'
+import { moveNumbers, numberPerYear } from './numbers.ts'
 import { holdSnapshot } from './open-zaak/snapshot.ts'
 import { openZaakSource } from './open-zaak/source.ts'
 import type { Source, StepPlan } from './source.ts'
@@ -114,9 +115,11 @@ export async function beginTakeover(
   }) as Promise<{ takeover: Takeover; resumed: boolean }>
 }
 
-/** Plans the steps of a round that has none yet, and queues those of its phase. */
-export async function startRound(parts: TakeoverParts, takeover: Takeover, plans: StepPlan[]): Promise<void> {
-  const { database } = parts
+/** Plans the steps of a round that has none yet, and queues those of its phase. Numbers of the source are kept from here on. */
+export async function startRound(parts: TakeoverParts, takeover: Takeover, source: Source): Promise<void> {
+  const { database, config } = parts
+  const plans = await source.plan(takeover.round)
+  const numbers = takeover.trial ? undefined : await source.numbers()
   await database.sql.begin(async (sql) => {
     const locked = one(await sql<Takeover[]>`select * from takeover where id = ${takeover.id} for update`)
     const [planned] =
@@ -133,6 +136,11 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, plans
   })
 }
 
+    if (numbers) {
+      await moveNumbers(sql, numbers)
+      if (source.numbersPerYear && Object.keys(numbers.zaak).length > 0)
+        await numberPerYear(sql, config.zaakIdentificatieGenerator)
+    }
 /** The steps at the end of every round, after everything was read. */
 function ownSteps({ settings: { naast, bestanden, bytes }, trial, soort }: Takeover): StepPlan[] {
   const steps: StepPlan[] = [

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { knownZaaktypen } from '../catalogi/known-types.ts'
 import { fetchTypes, type RemoteKind, type RemoteTypes } from '../catalogi/remote-types.ts'
+import { refuseBeforeSwitch } from '../core/before-switch.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../core/problem.ts'
@@ -102,6 +103,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const { bronorganisatie, aantal = 1 } = request.body
         const numbers = await app.mutate(request.actor, async (m) => {
           m.unrecorded('a number is no resource')
+          await refuseBeforeSwitch(m)
           return m.sql<{ zaaknummer: string }[]>`
           insert into reserved_zaaknummer (bronorganisatie, identificatie)
           select ${bronorganisatie}, zaak_identificatie(today(${timeZone()}), ${settings().nummering}, today(${timeZone()})) from generate_series(1, ${aantal}::integer)

@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { refuseBeforeSwitch } from '../core/before-switch.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
@@ -86,6 +87,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
       const { body } = request
       const made = await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
+        await refuseBeforeSwitch(m)
         const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
         const values = { ...toRow(body), onderwerp: body.onderwerp, tekst: body.tekst, zaakId: zaak.id }
         const row = await m.trx.insertInto('zaaknotitie').values(values).returning('uuid').executeTakeFirstOrThrow()
@@ -122,6 +124,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
+        await refuseBeforeSwitch(m)
         const row = await lockZaaknotitie(m, request.params.uuid)
         await m.trx.deleteFrom('zaaknotitie').where('id', '=', row.id).execute()
       })
@@ -157,6 +160,7 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
 
 async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>) {
   m.unrecorded('the standard keeps no record of notes')
+  await refuseBeforeSwitch(m)
   const row = await lockZaaknotitie(m, uuid)
   if (row.status !== 'concept') throw invalid('status', 'invalid', 'Een definitieve notitie wijzigt niet meer.')
   const zaak = given.gerelateerdAan

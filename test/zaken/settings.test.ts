@@ -42,6 +42,28 @@ t.test('use-uwv-identification: letters, a sequence and a check digit', async (t
   t.same([...wrong], [])
 })
 
+t.test('use-number-per-year: each year begins at 1, and creates side by side do not wait for each other', async (t) => {
+  const test = await testApp(t, { ZAAK_IDENTIFICATIE_GENERATOR: 'use-number-per-year' })
+  const { sql } = test.database
+  const zaaktype = await givenZaaktype(test)
+  const next = async (startdatum: string, more = {}) =>
+    (await givenZaak(test, { zaaktype, startdatum, ...more })).identificatie
+  t.equal(await next('2024-05-01'), 'ZAAK-2024-0000000001')
+  t.equal(await next('2025-05-01'), 'ZAAK-2025-0000000001')
+  t.equal(await next('2024-05-01'), 'ZAAK-2024-0000000003', 'above what it had')
+  await next('2025-05-01', { identificatie: 'ZAAK-2025-0000000003' })
+  t.equal(await next('2025-05-01'), 'ZAAK-2025-0000000004', 'past one that a case came with')
+  await sql`insert into reserved_zaaknummer (bronorganisatie, identificatie) values ('517439943', 'ZAAK-2023-0000000009')`
+  t.equal(await next('2023-05-01'), 'ZAAK-2023-0000000010', 'past one that was handed out')
+  const together = await Promise.all(Array.from({ length: 8 }, () => next('2022-05-01')))
+  t.equal(new Set(together).size, 8)
+  t.ok(together.includes('ZAAK-2022-0000000001'))
+  await sql.begin(async (one) => {
+    await one`select zaak_identificatie_of_year(date '2024-01-01')`
+    await sql`select zaak_identificatie_of_year(date '2024-01-01')`
+  })
+})
+
 t.test('values of eigenschappen are held against their specificatie only when asked for', async (t) => {
   for (const strict of [true, false]) {
     const test = await testApp(t, strict ? { ZAAK_EIGENSCHAP_WAARDE_VALIDATION: 'yes' } : {})

@@ -2,20 +2,27 @@
 import Type from 'typebox'
 import { pages } from '../in-pages.ts'
 
-/** Numbers of cases: with the year of their startdatum, with that of today, or as UWV makes them. */
-const NUMMERINGEN = ['use-start-datum-year', 'use-creation-year', 'use-uwv-identification'] as const
+/** Numbers of cases: with the year of their startdatum, going on or beginning anew each year; with that of today; or as UWV makes them. */
+const NUMMERINGEN = [
+  'use-start-datum-year',
+  'use-number-per-year',
+  'use-creation-year',
+  'use-uwv-identification',
+] as const
 
 export const ZAKEN = {
   zaakIdentificatieGenerator: Type.Enum(NUMMERINGEN, {
     env: 'ZAAK_IDENTIFICATIE_GENERATOR',
     default: 'use-start-datum-year',
-    description: 'how numbers of cases are made: use-start-datum-year, use-creation-year or use-uwv-identification',
+    description:
+      'how numbers of cases are made: use-start-datum-year, use-number-per-year (each year begins at 1), use-creation-year or use-uwv-identification',
     ...pages({
       group: 'Zaken',
       label: 'Nummers van nieuwe zaken',
       help: 'Hoe een zaak zijn nummer krijgt als de aanvrager er geen meegeeft. Bestaande nummers blijven.',
       choices: {
         'use-start-datum-year': 'ZAAK-, het jaar van de startdatum en een volgnummer',
+        'use-number-per-year': 'ZAAK-, het jaar van de startdatum en een volgnummer dat elk jaar bij 1 begint',
         'use-creation-year': 'ZAAK-, het jaar van vandaag en een volgnummer',
         'use-uwv-identification': 'zoals bij UWV',
       },

@@ -1,7 +1,9 @@
 // bestandsdelen: the parts in which the content of a document is uploaded, each of exactly the size that was announced.
+
 import multipart, { type Multipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { refuseBeforeSwitch } from '../../core/before-switch.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { invalid, notFound, type Problem } from '../../core/problem.ts'
 import { isUnavailable } from '../../database/database.ts'
@@ -124,6 +126,7 @@ async function storePart(
   bytes: StoredBytes | null,
 ): Promise<Bestandsdeel> {
   m.unrecorded('the standard keeps no record of parts')
+  await refuseBeforeSwitch(m)
   const row = await holdDocument(m, document)
   requireMay(m.actor, BIJWERKEN, row)
   const deel = await findBestandsdeel(m.read, uuid) // another change may have thrown it away

@@ -1,10 +1,12 @@
 // lock and unlock. A lock has no end: it is given back with its id, or taken away with the forced scope. Giving it back
 // also ends an upload in parts: the parts become the content of the latest version.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../../core/actor.ts'
+import { refuseBeforeSwitch } from '../../core/before-switch.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import { isUnavailable } from '../../database/database.ts'
@@ -38,6 +40,7 @@ export const locks: FastifyPluginAsyncTypebox = async (app) => {
     async (request) =>
       app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of locks')
+        await refuseBeforeSwitch(m)
         const row = await holdDocument(m, request.params.uuid)
         if (!mayDo(m.actor, LOCK, row)) throw notFound() // what one may not lock does not exist here
         requireUnlockedForLock(row.lock)
@@ -108,6 +111,7 @@ async function tryUnlock(
   joined: Joined | undefined,
 ): Promise<{ done: boolean; used: boolean }> {
   m.unrecorded('the standard keeps no record of locks')
+  await refuseBeforeSwitch(m)
   const row = await holdDocument(m, uuid)
   if (!mayDo(m.actor, UNLOCK, row)) throw notFound()
   const kind = unlockKind(row.lock, given, mayDo(m.actor, GEFORCEERD_UNLOCK, row))

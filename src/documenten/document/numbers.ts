@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
+import { refuseBeforeSwitch } from '../../core/before-switch.ts'
 import { one } from '../../database/rows.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../../http/documented.ts'
 import { Rsin } from '../../http/input.ts'
@@ -29,6 +30,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
       const { bronorganisatie, aantal = 1 } = request.body
       const numbers = await app.mutate(request.actor, async (m) => {
         m.unrecorded('a number is no resource')
+        await refuseBeforeSwitch(m)
         const { rows } = await sql<{ identificatie: string }>`
           insert into reserved_documentnummer (bronorganisatie, identificatie)
           select ${bronorganisatie}, document_identificatie(today(${timeZone()})) from generate_series(1, ${aantal}::integer)

@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { refuseBeforeSwitch } from '../../core/before-switch.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import type { Reader } from '../../database/database.ts'
@@ -172,6 +173,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   async function upload(m: Mutation, request: FastifyRequest<{ Params: Static<typeof Params> }>): Promise<void> {
     m.unrecorded('an import is no resource of the standard')
+    await refuseBeforeSwitch(m)
     if ((request.body as Readable).readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the body comes once
     const { id } = await requireImport(m.read, request.params.uuid)
     if (!(await holdImport(m.trx, id))) throw importFault('invalid-status', IN_USE)

@@ -292,6 +292,19 @@ export function apiSource(options: Options): Source {
       return steps
     },
 
+    /** By the highest number of the latest year: not every service sorts, and none shows what it has reserved. */
+    async numbers() {
+      const latest = async (path: string, prefix: string) => {
+        const { body } = await client.get(`${path}?ordering=-identificatie&pageSize=1`)
+        const { results = [] } = (body ?? {}) as { results?: Json[] }
+        const found = /^([A-Z]+)-(\d{4})-(\d{10,15})$/.exec(String(results[0]?.identificatie ?? ''))
+        return found?.[1] === prefix ? { year: String(found[2]), number: Number(found[3]) } : undefined
+      }
+      const zaak = await latest(PATHS.zaak, 'ZAAK')
+      const document = await latest(PATHS.enkelvoudiginformatieobject, 'DOCUMENT')
+      return { zaak: zaak ? { [zaak.year]: zaak.number } : {}, document: document?.number ?? 0, besluit: 0 }
+    },
+
     async read(step) {
       const one = listOf.get(step.naam)
       return one ? readList(one, step) : readBelow(step.naam, step)

@@ -27,7 +27,7 @@ const DIVIDED_FROM = 20_000
 
 /** Kinds that may be read side by side; each line needs those above it. */
 export const PHASES: string[][] = [
-  ['catalogus'],
+  ['catalogus', 'reservering'],
   ['informatieobjecttype'],
   ['besluittype'],
   ['zaaktype'],
@@ -49,15 +49,7 @@ export const PHASES: string[][] = [
     'verzending',
   ],
   ['status'],
-  [
-    'substatus',
-    'zaakinformatieobject',
-    'besluitinformatieobject',
-    'objectinformatieobject',
-    'zaakbesluit',
-    'reservering',
-    'audit',
-  ],
+  ['substatus', 'zaakinformatieobject', 'besluitinformatieobject', 'objectinformatieobject', 'zaakbesluit', 'audit'],
 ]
 
 type Options = {
@@ -323,6 +315,30 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
           }
         }
         return steps
+      })
+    },
+
+    numbersPerYear: true,
+
+    async numbers() {
+      return inSnapshot(async (sql) => {
+        const zaken = await sql<{ year: string; highest: number }[]>`
+          select substring(identificatie, 6, 4) as year, max(substring(identificatie, 11)::bigint) as highest
+          from zaken_zaakidentificatie where identificatie ~ '^ZAAK-\\d{4}-\\d{10,15}$' group by 1`
+        const highest = async (table: string, prefix: string) => {
+          if (!known.has(`${table}.identificatie`)) return 0
+          const rows = await sql<{ highest: number | null }[]>`
+            select max(substring(identificatie from ${`^${prefix}-\\d{4}-(\\d{10,15})$`})::bigint) as highest from ${sql(table)}`
+          return one(rows).highest ?? 0
+        }
+        return {
+          zaak: Object.fromEntries(zaken.map(({ year, highest }) => [year, highest])),
+          document: Math.max(
+            await highest('documenten_enkelvoudiginformatieobject', 'DOCUMENT'),
+            await highest('documenten_reserveddocument', 'DOCUMENT'),
+          ),
+          besluit: await highest('besluiten_besluit', 'BESLUIT'),
+        }
       })
     },
 

@@ -126,6 +126,8 @@ export const settings: Record<string, string> = {
   'Nummers van nieuwe zaken': 'Numbers of new cases',
   'Hoe een zaak zijn nummer krijgt als de aanvrager er geen meegeeft. Bestaande nummers blijven.':
     'How a case gets its number if the applicant gives none. Existing numbers stay.',
+  'ZAAK-, het jaar van de startdatum en een volgnummer dat elk jaar bij 1 begint':
+    'ZAAK-, the year of the start date and a sequence number that begins at 1 each year',
   'ZAAK-, het jaar van de startdatum en een volgnummer': 'ZAAK-, the year of the start date and a sequence number',
   'ZAAK-, het jaar van vandaag en een volgnummer': 'ZAAK-, the year of today and a sequence number',
   'zoals bij UWV': 'as at UWV',
