@@ -47,7 +47,7 @@ create table takeover_step (
   expected bigint not null default 0, seen bigint not null default 0, written bigint not null default 0,
   unchanged bigint not null default 0, refused bigint not null default 0, removed bigint not null default 0,
   begun_at timestamptz, updated_at timestamptz, done_at timestamptz,
-  fault text
+  fault text, addresses jsonb not null default '{}'
 );
 create index takeover_step_phase on takeover_step (takeover_id, round, phase);
 comment on table takeover_step is 'Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.';
@@ -68,6 +68,7 @@ comment on column takeover_step.begun_at is 'When its first portion began.';
 comment on column takeover_step.updated_at is 'When its last portion was committed.';
 comment on column takeover_step.done_at is 'When it was complete.';
 comment on column takeover_step.fault is 'Why its last portion failed; empty again when it went on.';
+comment on column takeover_step.addresses is 'Addresses of installations in what was read: {"oud.nl": {"confirmed": true, "places": {"zaak kenmerken": 3}}}.';
 
 create table takeover_object (
   soort text not null,
@@ -154,15 +155,10 @@ comment on column takeover_content.versie is 'The version.';
 -- Until the switch the old installation is in charge: nothing of the registers is changed here, and nobody is told of it.
 create function require_switch() returns void language plpgsql stable as $$
 begin
-  if not exists (select from takeover where status <> 'omgeschakeld' and not trial) then return false; end if;
-  select bool_or(o.read_only) into is_closed
-  from takeover_object w join takeover o on o.id = w.takeover_id
-  where w.uuid = object and o.status <> 'omgeschakeld';
-  if is_closed then
+  if exists (select from takeover where read_only and status <> 'omgeschakeld' and not trial) then
     raise exception 'taken over, and read-only until the switch'
       using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
   end if;
-  return is_closed is not null;
 end $$;
 comment on function require_switch is 'Refuses while a takeover is under way that lets nothing be changed.';
 

@@ -172,7 +172,7 @@ create table audit (
   gebruikers_weergave text not null default ''::text, -- Claim user_representation of the token.
   hoofd_object text not null, -- URL of the main object.
   hoofd_object_uuid uuid not null, -- uuid of the main object: the trail is read by it.
-  id bigint not null generated always as identity, -- Internal key; order of the trail.
+  id bigint not null generated always as identity, -- Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.
   logrecord_id text not null default ''::text, -- Header X-NLX-Logrecord-ID.
   nieuw jsonb, -- The object after the change.
   origin jsonb, -- Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.
@@ -1640,6 +1640,7 @@ create table takeover_remark (
 -- Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.
 create table takeover_step (
   above text, -- Keys above this one; empty: from the first.
+  addresses jsonb not null default '{}'::jsonb, -- Addresses of installations in what was read: {"oud.nl": {"confirmed": true, "places": {"zaak kenmerken": 3}}}.
   begun_at timestamp with time zone, -- When its first portion began.
   done_at timestamp with time zone, -- When it was complete.
   expected bigint not null default 0, -- How many there are about.
@@ -1909,6 +1910,13 @@ CREATE INDEX zaak_gerelateerde_zaak_andere_zaak_id_idx ON zaak_gerelateerde_zaak
 CREATE TRIGGER feed_zaak_id_delete AFTER DELETE ON zaak_gerelateerde_zaak FOR EACH ROW WHEN ((old.zaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
 CREATE TRIGGER feed_zaak_id_insert AFTER INSERT ON zaak_gerelateerde_zaak FOR EACH ROW WHEN ((new.zaak_id IS NOT NULL)) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
 CREATE TRIGGER feed_zaak_id_update AFTER UPDATE ON zaak_gerelateerde_zaak FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('zaak_id', 'zaak', 'zrc', 'zaak', 'r.id');
+
+-- Where the numbers of a year begin, for numbers per year.
+create table zaak_number_year (
+  starts_after bigint not null, -- What is taken off the sequence for a number of this year.
+  year integer not null, -- The year.
+  constraint zaak_number_year_pkey PRIMARY KEY (year)
+);
 
 -- How many rows hang on cases, per table, as additions and subtractions (see zaak_count).
 create table zaak_part_count (
@@ -3228,6 +3236,17 @@ begin
   return new;
 end $function$;
 
+-- The highest number that a zaak of this year has, or that was handed out for one.
+CREATE OR REPLACE FUNCTION highest_zaaknummer(day date)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint), 0)
+  from (select identificatie from zaak union all select identificatie from reserved_zaaknummer) n
+  where identificatie like 'ZAAK-' || to_char(day, 'YYYY') || '-%'
+$function$;
+
 -- Why a row failed, without what differs from row to row: a # stands for it. src/documenten/import/judge.ts has it in words.
 CREATE OR REPLACE FUNCTION import_reason(opmerking text)
  RETURNS text
@@ -3708,6 +3727,19 @@ AS $function$
   ) select count(*)::integer from removed
 $function$;
 
+-- Refuses while a takeover is under way that lets nothing be changed.
+CREATE OR REPLACE FUNCTION require_switch()
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if exists (select from takeover where read_only and status <> 'omgeschakeld' and not trial) then
+    raise exception 'taken over, and read-only until the switch'
+      using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
+  end if;
+end $function$;
+
 -- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
 CREATE OR REPLACE FUNCTION skip_besluitnummers(day date)
  RETURNS void
@@ -3740,16 +3772,11 @@ end $function$;
 -- Moves the sequence of generated numbers past the numbers that zaken of this year have.
 CREATE OR REPLACE FUNCTION skip_zaaknummers(day date)
  RETURNS void
- LANGUAGE plpgsql
+ LANGUAGE sql
 AS $function$
-declare
-  highest bigint;
-begin
-  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into highest
-  from zaak where identificatie like 'ZAAK-' || to_char(day, 'YYYY') || '-%';
-  perform nextval('zaak_nummer')
-  from generate_series(1, least(coalesce(highest, 0) - (select last_value from zaak_nummer), 10000000));
-end $function$;
+  select nextval('zaak_nummer')
+  from generate_series(1, least(highest_zaaknummer(day) - (select last_value from zaak_nummer), 10000000))
+$function$;
 
 -- Moves the sequence of this way past the numbers that zaken have already.
 CREATE OR REPLACE FUNCTION skip_zaaknummers(day date, way text, current_day date)
@@ -3762,6 +3789,12 @@ declare
   highest bigint;
 begin
   if way = 'use-creation-year' then perform skip_zaaknummers(current_day); return; end if;
+  if way = 'use-number-per-year' then
+    update zaak_number_year
+    set starts_after = least(starts_after, (select last_value from zaak_nummer) - highest_zaaknummer(day))
+    where year = extract(year from day);
+    return;
+  end if;
   if way <> 'use-uwv-identification' then perform skip_zaaknummers(day); return; end if;
   select last_value into last_place from zaak_nummer_uwv;
   letters := zaaknummer_uwv_letters(last_place);
@@ -3793,22 +3826,19 @@ end $function$;
 
 -- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
 CREATE OR REPLACE FUNCTION taken_over(object uuid)
+-- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses changes of the registers when they are not allowed either.
+CREATE OR REPLACE FUNCTION taken_over(object uuid, component text)
  RETURNS boolean
  LANGUAGE plpgsql
  STABLE
 AS $function$
-declare
-  is_closed boolean;
 begin
   if not exists (select from takeover where status <> 'omgeschakeld' and not trial) then return false; end if;
-  select bool_or(o.read_only) into is_closed
-  from takeover_object w join takeover o on o.id = w.takeover_id
-  where w.uuid = object and o.status <> 'omgeschakeld';
-  if is_closed then
-    raise exception 'taken over, and read-only until the switch'
-      using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
-  end if;
-  return is_closed is not null;
+  if component in ('zrc', 'drc', 'brc', 'ztc') then perform require_switch(); end if;
+  if not exists (select from takeover_object w join takeover o on o.id = w.takeover_id
+    where w.uuid = object and o.status <> 'omgeschakeld') then return false; end if;
+  perform require_switch();
+  return true;
 end $function$;
 
 -- The day that it is in this time zone.
@@ -3846,11 +3876,32 @@ declare
   number text;
 begin
   if way = 'use-creation-year' then return zaak_identificatie(current_day); end if;
+  if way = 'use-number-per-year' then return zaak_identificatie_of_year(day); end if;
   if way <> 'use-uwv-identification' then return zaak_identificatie(day); end if;
   while number is null loop
     number := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
   end loop;
   return number;
+end $function$;
+
+-- The next generated identificatie when each year begins at 1, for a zaak of this startdatum.
+CREATE OR REPLACE FUNCTION zaak_identificatie_of_year(day date)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  n bigint; start bigint;
+begin
+  loop
+    n := nextval('zaak_nummer');
+    select starts_after into start from zaak_number_year where year = extract(year from day);
+    if not found then
+      insert into zaak_number_year values (extract(year from day), n - 1 - highest_zaaknummer(day)) on conflict do nothing;
+      select starts_after into start from zaak_number_year where year = extract(year from day);
+    end if;
+    exit when n > start;
+  end loop;
+  return 'ZAAK-' || to_char(day, 'YYYY') || '-' || to_char(n - start, 'FM9999999990000000000');
 end $function$;
 
 -- The number at this place in the order of UWV; null where there is none.

@@ -361,7 +361,7 @@ export interface Audit {
    */
   hoofdObjectUuid: string;
   /**
-   * Internal key; order of the trail.
+   * Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.
    */
   id: Generated<number>;
   /**
@@ -3509,6 +3509,10 @@ export interface TakeoverStep {
    */
   above: string | null;
   /**
+   * Addresses of installations in what was read: {"oud.nl": {"confirmed": true, "places": {"zaak kenmerken": 3}}}.
+   */
+  addresses: Generated<unknown>;
+  /**
    * When its first portion began.
    */
   begunAt: string | null;
@@ -4260,6 +4264,17 @@ export interface Zaaknotitie {
   zaakId: number;
 }
 
+export interface ZaakNumberYear {
+  /**
+   * What is taken off the sequence for a number of this year.
+   */
+  startsAfter: number;
+  /**
+   * The year.
+   */
+  year: number;
+}
+
 export interface Zaakobject {
   /**
    * Internal key; order of lists, newest first.
@@ -4808,6 +4823,7 @@ export interface DB {
   zaakGerelateerdeZaak: ZaakGerelateerdeZaak;
   zaakinformatieobject: Zaakinformatieobject;
   zaaknotitie: Zaaknotitie;
+  zaakNumberYear: ZaakNumberYear;
   zaakobject: Zaakobject;
   zaakobjecttype: Zaakobjecttype;
   zaakPart: ZaakPart;

@@ -27,7 +27,7 @@ export async function writeApplicaties(
     const remark = (code: string, text: string, field = '') =>
       findings.push({ soort: 'applicatie', sleutel: uuid, uitkomst: 'gemarkeerd', code, field, text })
     const rights = applicatie.autorisaties.map(({ type, ...right }) => {
-      const place = addresses.toUuid(type)
+      const place = addresses.toUuid(type, 'applicatie', 'autorisaties')
       return {
         ...right,
         type_uuid: isUuid(place) ? place : null,

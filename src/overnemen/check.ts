@@ -13,7 +13,7 @@ import { judgeGeometry } from './judge.ts'
 import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
 import { fingerprint, normalise } from './normalise.ts'
 import { type AuditRow, type Contents, type Finding, type Source, UnreadableContents } from './source.ts'
-import { openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
+import { oldAddresses, openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
 
 export type Difference = {
   soort: string
@@ -238,10 +238,7 @@ export async function checkTakeover(
     if (options.answers) {
       const { there, thereUrl, here, perKind } = options.answers
       // The source names itself as it is asked; requests within this process name it localhost.
-      const both = addresses(
-        [...source.ownUrls, ...takeover.settings.oudeUrls, thereUrl, 'http://localhost'],
-        takeover.settings.eigenUrl,
-      )
+      const both = addresses([...oldAddresses(takeover), thereUrl, 'http://localhost'], takeover.settings.eigenUrl)
       const found = await compareAnswers(
         connection,
         takeover,
@@ -258,6 +255,9 @@ export async function checkTakeover(
     connection.release()
     await source.close()
     await snapshot.release()
+  }
+  return { compared: [...compared.values()], types: [...types.values()], answers, differences }
+
   /** Notes that the source has these, in this order. */
   async function see(kind: string, uuids: string[]): Promise<void> {
     await connection`
@@ -285,15 +285,12 @@ export async function checkTakeover(
       })
   }
 
-  }
-  return { compared: [...compared.values()], types: [...types.values()], answers, differences }
+  async function compareAudit(rows: AuditRow[]): Promise<void> {
+    const usable = rows.filter(({ hoofd_object }) => isUuid(uuidOf(hoofd_object)))
     await see(
       'audit',
       usable.map(({ uuid }) => uuid),
     )
-
-  async function compareAudit(rows: AuditRow[]): Promise<void> {
-    const usable = rows.filter(({ hoofd_object }) => isUuid(uuidOf(hoofd_object)))
     of('audit').daar += rows.length
     const missing = await connection<{ uuid: string; hier: boolean }[]>`
       select r.uuid, a.uuid is not null as hier

@@ -8,9 +8,10 @@ import { expected } from '../database/rows.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { NIL } from '../lib/uuid.ts'
+import { type AddressCounts, addCounts } from './addresses.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
-import type { Finding, Portion, Source } from './source.ts'
 import { countsPerYear, moveNumbers, numberPerYear, numbersHere } from './numbers.ts'
+import type { Finding, Portion, Source } from './source.ts'
 import type { Takeover, TakeoverParts } from './takeover.ts'
 import type { Sql } from './write.ts'
 
@@ -187,6 +188,7 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
         ? 'De zaak heeft een einddatum, maar haar laatste status is niet de eindstatus. Zet de eindstatus of heropen haar.'
         : 'De laatste status is de eindstatus, maar de zaak heeft geen einddatum. Zet de eindstatus opnieuw.',
     })
+  findings.push(...(await addressFindings(sql, takeover)))
   // Bytes that are here are not read again.
   await sql`
     update takeover_remark set round = ${takeover.round}

@@ -3,16 +3,25 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
+import { jsonOf } from '../database/driver-values.ts'
 import { lastOf, one } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
-import { type Addresses, addresses, adopt } from './addresses.ts'
+import { type AddressCounts, type Addresses, addCounts, addresses, adopt } from './addresses.ts'
 import { writeApplicaties } from './applicaties.ts'
 import { bringContents } from './bytes.ts'
 import { deleteBelow, deleteGone, finish } from './ending.ts'
 import { judge, judgeGeometry } from './judge.ts'
 import { KINDS, kindOf } from './kinds.ts'
 import type { Finding, Portion, Source } from './source.ts'
-import { findTakeover, openSource, queueSteps, shadowSchema, type Takeover, type TakeoverParts } from './takeover.ts'
+import {
+  findTakeover,
+  oldAddresses,
+  openSource,
+  queueSteps,
+  shadowSchema,
+  type Takeover,
+  type TakeoverParts,
+} from './takeover.ts'
 import { writeAudit, writeReservations } from './trail.ts'
 import { type Sql, type WriteOptions, type Written, writeObjects } from './write.ts'
 
@@ -28,9 +37,10 @@ export type StepRow = {
   position: string | null
   seen: number
   done_at: string | null
+  addresses: AddressCounts
 }
 type Open = { source: Source; addresses: Addresses; key: string }
-type Done = Partial<Written> & { removed?: number; findings: Finding[]; next: string | null }
+type Done = Partial<Written> & { removed?: number; findings: Finding[]; addresses?: AddressCounts; next: string | null }
 
 /** How long a job goes on with its step before it makes place for another. */
 const STRETCH_MS = 10_000
@@ -49,8 +59,8 @@ export function portionRunner(parts: PortionParts) {
     const opening = (async () => {
       await existing?.source.close()
       const source = await openSource(parts, takeover)
-      const old = [...source.ownUrls, ...takeover.settings.oudeUrls]
-      return { source, key, addresses: addresses(old, takeover.settings.eigenUrl) }
+      const { eigenUrl } = takeover.settings
+      return { source, key, addresses: addresses(oldAddresses(takeover), eigenUrl, source.suggestedUrls) }
     })()
     opened.set(takeover.id, opening)
     return opening
@@ -145,7 +155,8 @@ async function commitPortion(
       update takeover_step set position = ${done.next ?? step.position}, done_at = ${done.next === null ? sql`clock_timestamp()` : null},
         begun_at = coalesce(begun_at, now()), updated_at = clock_timestamp(), fault = null,
         seen = seen + ${seen}, written = written + ${written}, unchanged = unchanged + ${unchanged},
-        refused = refused + ${refused}, removed = removed + ${done.removed ?? 0}
+        refused = refused + ${refused}, removed = removed + ${done.removed ?? 0},
+        addresses = ${jsonOf(sql, addCounts(current.addresses, done.addresses ?? {}))}
       where id = ${step.id}`
     if (done.next !== null) return false
     const locked = await sql<Takeover[]>`select * from takeover where id = ${takeover.id} for update`
@@ -185,9 +196,10 @@ async function writePortion(
   parts: PortionParts,
   takeover: Takeover,
   portion: Portion,
-  addresses: Addresses,
+  known: Addresses,
   last = false,
 ): Promise<Done> {
+  const addresses = known.counted()
   const findings: Finding[] = [...(portion.faults ?? [])]
   const options = { ...optionsOf(takeover), last }
   const adopted = portion.objects.map(({ soort, object }) => ({

@@ -103,7 +103,7 @@ export type Source = {
   swept: string[]
   /** Whether an object that a round did not see is gone; absent: it is. */
   isGone?(kind: string, uuid: string): Promise<boolean>
-  /** Beginnings of the URLs by which the installation names itself. */
-  ownUrls: string[]
+  /** Beginnings of URLs by which the installation may name itself. Only what the operator confirms is taken for one. */
+  suggestedUrls: string[]
   close(): Promise<void>
 }

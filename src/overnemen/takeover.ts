@@ -17,7 +17,7 @@ import type { Source, StepPlan } from './source.ts'
 export type Settings = {
   /** Client of the source, for the APIs. */
   clientId?: string | undefined
-  /** Beginnings of URLs by which the source names itself, beside those it says. */
+  /** Beginnings of URLs by which the source names itself, as the operator confirmed them. */
   oudeUrls: string[]
   /** Our own address: what those become. */
   eigenUrl: string
@@ -51,6 +51,10 @@ export const shadowSchema = ({ id }: Pick<Takeover, 'id'>): string => `takeover_
 
 /** What the secret of its source is sealed for. */
 export const takeoverOwner = (uuid: string): string => `overneming ${uuid}`
+
+/** The addresses that become ours: what the operator named, as the address of the APIs too. */
+export const oldAddresses = ({ soort, bron, settings }: Pick<Takeover, 'soort' | 'bron' | 'settings'>): string[] =>
+  soort === 'api' ? [bron, ...settings.oudeUrls] : settings.oudeUrls
 
 /** Where it comes from as people may read it: no user, no password. */
 export function nameOf(url: string): string {
@@ -132,15 +136,15 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, sourc
           insert into takeover_step (takeover_id, round, phase, place, naam, above, until, expected)
           values (${takeover.id}, ${locked.round}, ${phase}, ${order}, ${naam}, ${above ?? null}, ${until ?? null}, ${expected})`
     }
-    await queueSteps(sql, locked)
-  })
-}
-
     if (numbers) {
       await moveNumbers(sql, numbers)
       if (source.numbersPerYear && Object.keys(numbers.zaak).length > 0)
         await numberPerYear(sql, config.zaakIdentificatieGenerator)
     }
+    await queueSteps(sql, locked)
+  })
+}
+
 /** The steps at the end of every round, after everything was read. */
 function ownSteps({ settings: { naast, bestanden, bytes }, trial, soort }: Takeover): StepPlan[] {
   const steps: StepPlan[] = [

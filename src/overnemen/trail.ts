@@ -54,8 +54,8 @@ export async function writeAudit(
     kept.push({
       ...row,
       bron: row.bron.toLowerCase(),
-      hoofd_object: rewrite(row.hoofd_object),
-      resource_url: rewrite(row.resource_url),
+      hoofd_object: rewrite(row.hoofd_object, 'audit', 'hoofd_object'),
+      resource_url: rewrite(row.resource_url, 'audit', 'resource_url'),
       hoofd_object_uuid: uuid,
       oud,
       nieuw,

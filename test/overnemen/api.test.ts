@@ -7,7 +7,7 @@ import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound, type Round } from '../../src/overnemen/round.ts'
 import { BASE, SECRET, type TestApp, testApp } from '../app.ts'
 import { emptyDatabase } from '../setup.ts'
-import { fillOpenZaak, fillOtherKinds, KIND, uuidOf } from './open-zaak-database.ts'
+import { fillOpenZaak, fillOtherKinds, KIND, OLD, uuidOf } from './open-zaak-database.ts'
 
 const COUNTS = { zaken: 6, documents: 3 }
 const CRS = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
@@ -66,7 +66,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
     secret: url,
     trial: false,
     readOnly: false,
-    settings: { oudeUrls: [], bestanden: files, bytes: 'kopieren', naast: 2 },
+    settings: { oudeUrls: [OLD], bestanden: files, bytes: 'kopieren', naast: 2 },
   })
   const address = await source.app.listen({ host: '127.0.0.1', port: 0 })
 

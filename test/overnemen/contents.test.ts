@@ -9,7 +9,7 @@ import { type TestApp, testApp } from '../app.ts'
 import { EICAR, givenScanner } from '../documenten/scanner.ts'
 import { givenAzure, givenS3 } from '../documenten/storage-servers.ts'
 import { emptyDatabase } from '../setup.ts'
-import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
+import { fillOpenZaak, KIND, OLD, uuidOf } from './open-zaak-database.ts'
 
 const CONTENT: Record<number, string> = { 1: '1234567890', 2: 'kort' } // 10 bytes are stated of each
 const document = (n: number) => `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, n)}`
@@ -25,7 +25,7 @@ async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestan
   const secret = url
   const begun = await beginRound(test.parts, {
     ...{ soort: 'open-zaak', url, secret, trial: dry, readOnly: false },
-    settings: { oudeUrls: [], naast: 2, ...settings },
+    settings: { oudeUrls: [OLD], naast: 2, ...settings },
   })
   for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
   await begun.release()

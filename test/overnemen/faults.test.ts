@@ -10,7 +10,7 @@ import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound } from '../../src/overnemen/round.ts'
 import { SECRET, type TestApp, testApp } from '../app.ts'
 import { emptyDatabase } from '../setup.ts'
-import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
+import { fillOpenZaak, KIND, OLD, uuidOf } from './open-zaak-database.ts'
 
 const CRS = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
 
@@ -30,7 +30,7 @@ async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]) 
 
 const fromDatabase = (url: string) => ({
   ...{ soort: 'open-zaak' as const, url, secret: url, trial: false, readOnly: false },
-  settings: { oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
+  settings: { oudeUrls: [OLD], bytes: 'kopieren' as const, naast: 2 },
 })
 const fromApi = (url: string) => ({
   ...{ soort: 'api' as const, url, secret: SECRET, trial: false, readOnly: false },

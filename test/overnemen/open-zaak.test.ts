@@ -10,7 +10,7 @@ import { portionRunner } from '../../src/overnemen/portions.ts'
 import { beginRound, progressOf, type Round } from '../../src/overnemen/round.ts'
 import { switchOver } from '../../src/overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../src/overnemen/way-back.ts'
-import { type TestApp, testApp } from '../app.ts'
+import { BASE, type TestApp, testApp } from '../app.ts'
 import { copiedDatabase, emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, KIND, OLD, RSIN, uuidOf } from './open-zaak-database.ts'
 
@@ -209,10 +209,13 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
   await old`update zaken_zaak set zaakgeometrie = '00' where identificatie_ptr_id = 21`
   await round(test, source)
   t.same(await remarks(test), [
+    'gemarkeerd adres adres-onbevestigd',
+    'gemarkeerd adres adres-oud',
     'gemarkeerd applicatie client-id-dubbel',
     'gemarkeerd applicatie geheim-leeg',
     'gemarkeerd document identificatie-dubbel',
     'gemarkeerd document zonder-inhoud',
+    'gemarkeerd overneming nummer-per-jaar',
     'gemarkeerd rol elfproef',
     'gemarkeerd zaak elfproef',
     'gemarkeerd zaak gearchiveerd-open',
@@ -306,7 +309,7 @@ t.test('a round that was cut short goes on where it was', async (t) => {
     secret: source.url,
     trial: false,
     readOnly: true,
-    settings: { oudeUrls: [], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
+    settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
   }
   const first = await beginRound(test.parts, given)
   // A crash: the jobs of the first phase were done, and the process that held the snapshot is gone.
@@ -332,7 +335,7 @@ t.test('a step that two workers come to at once is done once', async (t) => {
     secret: source.url,
     trial: false,
     readOnly: true,
-    settings: { oudeUrls: [], bestanden: source.files, bytes: 'laten', naast: 1 },
+    settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'laten', naast: 1 },
   })
   const runners = [portionRunner(test.parts), portionRunner(test.parts)]
   const steps = await test.database.sql<{ id: number; naam: string }[]>`select id, naam from takeover_step order by id`
@@ -353,7 +356,7 @@ t.test(
     const { sql } = test.database
     const given = {
       ...{ soort: 'open-zaak' as const, url: source.url, secret: source.url, trial: false, readOnly: true },
-      settings: { oudeUrls: [], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
+      settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
     }
     const first = await beginRound(test.parts, given)
     await source.old`alter table zaken_rol rename to weg`
@@ -414,8 +417,27 @@ t.test(
         },
       )
     t.match(await change(), { status: 409, body: { code: 'overneming-alleen-lezen' } })
+    const zaak = {
+      zaaktype: `${BASE}/catalogi/api/v1/zaaktypen/${uuidOf(KIND.zaaktype, 1)}`,
+      ...{ bronorganisatie: RSIN, verantwoordelijkeOrganisatie: RSIN, startdatum: '2024-01-01' },
+    }
+    const crs = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
+    const document = `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 1)}`
+    for (const [path, body] of [
+      ['/zaken/api/v1/zaken', zaak],
+      ['/zaken/api/v1/zaaknummer_reserveren', { bronorganisatie: RSIN }],
+      ['/documenten/api/v1/documentnummer_reserveren', { bronorganisatie: RSIN }],
+      [`${document}/lock`, {}],
+      ['/catalogi/api/v1/catalogussen', { domein: 'NIEUW', rsin: RSIN, contactpersoonBeheerNaam: 'X' }],
+    ] as const)
+      t.match(
+        await test.call('POST', path, body, crs),
+        { status: 409, body: { code: 'overneming-alleen-lezen' } },
+        path,
+      )
     await round(test, source, { readOnly: false })
     t.equal((await change()).status, 200)
+    t.match((await test.call('POST', `${document}/lock`, {}, crs)).status, 200)
     t.equal(await messages(), 0)
     t.type(await test.database.sql.begin((sql) => switchOver(sql, taken.takeover)), 'number')
     t.equal(await test.database.sql.begin((sql) => switchOver(sql, taken.takeover)), undefined, 'once')
@@ -427,15 +449,68 @@ t.test(
   },
 )
 
-t.test('new cases and documents get numbers above all that were taken, reserved ones included', async (t) => {
-  const test = await testApp(t)
+t.test(
+  'numbers are right before the first row is there: above all of the source, of each year, reserved ones included',
+  async (t) => {
+    const test = await testApp(t)
+    const { sql } = test.database
+    const source = await givenOpenZaak(t)
+    await source.old`insert into zaken_zaakidentificatie (id, identificatie, bronorganisatie) values (999, 'ZAAK-2023-0000000500', ${RSIN})`
+    const begun = await beginRound(test.parts, {
+      ...{ soort: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: false },
+      settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'kopieren', naast: 2 },
+    })
+    const next = async (day: string, way: string) =>
+      (await sql<{ nummer: string }[]>`select zaak_identificatie(${day}::date, ${way}, ${day}::date) as nummer`)[0]!
+        .nummer
+    t.equal(await next('2026-01-01', 'use-start-datum-year'), 'ZAAK-2026-0000000501')
+    t.equal(await next('2023-01-01', 'use-number-per-year'), 'ZAAK-2023-0000000502')
+    t.equal(await next('2024-01-01', 'use-number-per-year'), `ZAAK-2024-${String(ZAKEN + 3).padStart(10, '0')}`)
+    t.equal(await next('2026-01-01', 'use-number-per-year'), 'ZAAK-2026-0000000001')
+    const steps = await sql<{ naam: string }[]>`select naam from takeover_step order by phase, place limit 2`
+    t.same(
+      steps.map(({ naam }) => naam),
+      ['catalogus', 'reservering'],
+    )
+    for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
+    await begun.release()
+    const [reserved] = await sql<{ n: number }[]>`select count(*) as n from reserved_zaaknummer`
+    t.equal(reserved!.n, 1)
+    t.ok((await remarks(test)).includes('gemarkeerd overneming nummer-per-jaar'), 'as the source does')
+    const [setting] = await sql<
+      { waarde: string }[]
+    >`select waarde from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR'`
+    t.equal(setting?.waarde, 'use-number-per-year')
+  },
+)
+
+t.test('only what somebody confirmed is an old address; the others are counted, with where they stand', async (t) => {
+  const test = await testApp(t, { PUBLIC_URL: 'https://nieuw.example' })
   const source = await givenOpenZaak(t)
-  await source.old`insert into zaken_zaakidentificatie (id, identificatie, bronorganisatie) values (999, 'ZAAK-2023-0000000500', ${RSIN})`
-  await round(test, source)
-  const [row] = await test.database.sql<{ nummer: string }[]>`select zaak_identificatie(date '2026-01-01') as nummer`
-  t.equal(row!.nummer, 'ZAAK-2026-0000000501')
-  const [reserved] = await test.database.sql<{ n: number }[]>`select count(*) as n from reserved_zaaknummer`
-  t.equal(reserved!.n, 1)
+  await source.old`insert into django_site (id, domain, name) values (2, 'example.com', 'example.com')`
+  const products = ['http://example.com/product/1', 'http://elders.example/product/1', `${OLD}/product/1`]
+  await source.old`update zaken_zaak set producten_of_diensten = ${products} where identificatie_ptr_id <= 3`
+  await source.old`
+    update zaken_rol set betrokkene = 'http://tweede.example/pad/zaken/api/v1/x' where id = 1`
+  for (const trial of [true, false]) {
+    await round(test, source, { trial })
+    const counted = await test.database.sql<{ regel: string }[]>`
+      select concat_ws(' ', sleutel, code, field, substring(text from '\\d+ keer')) as regel from takeover_remark
+      where soort = 'adres' and field !~ '^(audit|applicatie|zaaktype)'
+        and takeover_id = (select id from takeover where trial = ${trial}) order by 1`
+    t.same(
+      counted.map(({ regel }) => regel),
+      [
+        'example.com adres-onbevestigd zaak producten_of_diensten 3 keer',
+        'oud.example adres-oud zaak producten_of_diensten 3 keer',
+        'tweede.example/pad adres-onbevestigd rol betrokkene 1 keer',
+      ],
+    )
+  }
+  const { body } = await test.call('GET', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`, undefined, {
+    headers: { 'accept-crs': 'EPSG:4326' },
+  })
+  t.same(body.productenOfDiensten, [...products.slice(0, 2), 'https://nieuw.example/product/1'])
 })
 
 t.test('keys of the audit trail are shown as the old API showed them, however deep', async (t) => {
@@ -511,9 +586,12 @@ t.test('what another service mirrors of a relation stays known, so that it is re
       inhoud: { contactmoment: `${elders}/contactmomenten/1`, objectType: 'zaak' },
     },
   ])
+  await test.database.sql`
+    insert into reserved_documentnummer (bronorganisatie, identificatie) values (${RSIN}, 'DOCUMENT-2024-0000000900')`
+  await test.database.sql`update enkelvoudiginformatieobject set dubbel = 1 where uuid = ${uuidOf(KIND.document, 1)}`
   const losses = await lossesOnWayBack(test.database)
-  t.match(
-    losses.map(({ wat }) => wat),
+  t.same(
+    losses.map(({ wat, aantal }) => [wat, aantal]),
     [
       ['Geheimen van clients', 2],
       ['Rechten op een hele catalogus', 1],

@@ -63,6 +63,7 @@ const KINDS: Record<string, string> = words({
   geheim: 'Geheimen van clients',
   audit: 'Audittrail',
   bestand: 'Bestanden',
+  adres: 'Adressen',
   overneming: 'De hele installatie',
 })
 const STEPS: Record<string, string> = words({
@@ -79,6 +80,9 @@ const STEPS: Record<string, string> = words({
 
 const CODES: Record<string, string> = words({
   'identificatie-dubbel': 'identificatie komt vaker voor',
+  'adres-oud': 'oud adres, wordt het onze',
+  'adres-onbevestigd': 'misschien een oud adres',
+  'nummer-per-jaar': 'nummers van zaken per jaar',
   elfproef: 'haalt de elfproef niet',
   'gearchiveerd-open': 'gearchiveerd en niet afgesloten',
   'einddatum-status': 'einddatum en laatste status spreken elkaar tegen',

@@ -258,7 +258,7 @@ export function apiSource(options: Options): Source {
   }
 
   return {
-    ownUrls: [base],
+    suggestedUrls: [],
     swept: [...listOf.values()].flatMap(({ soorten }) => soorten),
     async contents(pad) {
       try {

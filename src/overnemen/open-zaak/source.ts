@@ -74,7 +74,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   const wait = paced(options.tempo)
   let { snapshot } = options
   let schema: Schema | undefined
-  let ownUrls: string[] = []
+  let suggestedUrls: string[] = []
   try {
     const rows = await database.sql<{ name: string }[]>`
       select table_name || '.' || column_name as name from information_schema.columns where table_schema = current_schema()`
@@ -82,7 +82,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     if (!schema.has('zaken_zaak.identificatie_ptr_id')) throw new NotOpenZaak()
     if (schema.has('django_site.domain')) {
       const sites = await database.sql<{ domain: string }[]>`select domain from django_site`
-      ownUrls = sites.map(({ domain }) => `http://${domain}`)
+      suggestedUrls = sites.map(({ domain }) => `http://${domain}`)
     }
   } catch (error) {
     await database.close()
@@ -280,7 +280,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
 
   return {
-    ownUrls,
+    suggestedUrls,
     ...(options.contents && { contents: options.contents }),
     swept: QUERIES.map(({ kind }) => kind),
 
