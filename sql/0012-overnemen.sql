@@ -47,7 +47,7 @@ create table takeover_step (
   expected bigint not null default 0, seen bigint not null default 0, written bigint not null default 0,
   unchanged bigint not null default 0, refused bigint not null default 0, removed bigint not null default 0,
   begun_at timestamptz, updated_at timestamptz, done_at timestamptz,
-  fault text, addresses jsonb not null default '{}'
+  fault text, retry_at timestamptz, addresses jsonb not null default '{}'
 );
 create index takeover_step_phase on takeover_step (takeover_id, round, phase);
 comment on table takeover_step is 'Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.';
@@ -68,6 +68,7 @@ comment on column takeover_step.begun_at is 'When its first portion began.';
 comment on column takeover_step.updated_at is 'When its last portion was committed.';
 comment on column takeover_step.done_at is 'When it was complete.';
 comment on column takeover_step.fault is 'Why its last portion failed; empty again when it went on.';
+comment on column takeover_step.retry_at is 'When it is tried again after that.';
 comment on column takeover_step.addresses is 'Addresses of installations in what was read: {"oud.nl": {"confirmed": true, "places": {"zaak kenmerken": 3}}}.';
 
 create table takeover_object (
@@ -92,8 +93,9 @@ create table takeover_remark (
   soort text not null, sleutel text not null,
   uitkomst text not null constraint takeover_remark_uitkomst_check check (uitkomst in ('geweigerd', 'gemarkeerd', 'verschil')),
   code text not null,
-  field text not null default '',
+  field text not null default '', value text not null default '',
   text text not null,
+  identificatie text not null default '',
   round integer not null,
   created_at timestamptz not null default now(),
   constraint takeover_remark_unique unique (takeover_id, soort, sleutel, code, field)
@@ -104,7 +106,9 @@ comment on column takeover_remark.sleutel is 'uuid of the object, or what it is 
 comment on column takeover_remark.uitkomst is 'geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).';
 comment on column takeover_remark.code is 'What is the matter, for filters.';
 comment on column takeover_remark.field is 'The field, when it is about one.';
-comment on column takeover_remark.text is 'What is the matter, for people.';
+comment on column takeover_remark.value is 'What the field holds; never the number of a person.';
+comment on column takeover_remark.text is 'The rule that it breaks, for people.';
+comment on column takeover_remark.identificatie is 'What people know the object by, or the case or document that it belongs to.';
 comment on column takeover_remark.round is 'The last round that found it.';
 comment on column takeover_remark.created_at is 'When it was first found.';
 

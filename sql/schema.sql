@@ -1625,12 +1625,14 @@ create table takeover_remark (
   created_at timestamp with time zone not null default now(), -- When it was first found.
   field text not null default ''::text, -- The field, when it is about one.
   id bigint not null generated always as identity, -- Internal key.
+  identificatie text not null default ''::text, -- What people know the object by, or the case or document that it belongs to.
   round integer not null, -- The last round that found it.
   sleutel text not null, -- uuid of the object, or what it is known by at the source.
   soort text not null, -- Kind of object.
   takeover_id bigint not null, -- The takeover.
-  text text not null, -- What is the matter, for people.
+  text text not null, -- The rule that it breaks, for people.
   uitkomst text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
+  value text not null default ''::text, -- What the field holds; never the number of a person.
   constraint takeover_remark_pkey PRIMARY KEY (id),
   constraint takeover_remark_unique UNIQUE (takeover_id, soort, sleutel, code, field),
   constraint takeover_remark_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE,
@@ -1652,6 +1654,7 @@ create table takeover_step (
   position text, -- How far it came: the last key, or page, that was committed.
   refused bigint not null default 0, -- Of these, how many could not be written.
   removed bigint not null default 0, -- How many are gone at the source, and were removed.
+  retry_at timestamp with time zone, -- When it is tried again after that.
   round integer not null, -- The round.
   seen bigint not null default 0, -- How many were read.
   takeover_id bigint not null, -- The takeover.
@@ -3824,8 +3827,6 @@ begin
   return switched;
 end $function$;
 
--- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
-CREATE OR REPLACE FUNCTION taken_over(object uuid)
 -- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses changes of the registers when they are not allowed either.
 CREATE OR REPLACE FUNCTION taken_over(object uuid, component text)
  RETURNS boolean

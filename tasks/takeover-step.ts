@@ -5,8 +5,9 @@ import Type, { type Static } from 'typebox'
 import { isConflict, isUnavailable, kyselyOn } from '../src/database/database.ts'
 import { StoreUnavailable } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
-import { SourceUnavailable } from '../src/overnemen/api/client.ts'
+import { AGAIN_SECONDS } from '../src/overnemen/patience.ts'
 import type { portionRunner } from '../src/overnemen/portions.ts'
+import { SourceUnavailable } from '../src/overnemen/source.ts'
 import { queueStep, stopRound, type TakeoverParts } from '../src/overnemen/takeover.ts'
 
 const Payload = Type.Object({ stap: Type.Integer(), rij: Type.String() })
@@ -20,8 +21,6 @@ declare global {
 
 type Parts = Pick<TakeoverParts, 'database'> & { runner: ReturnType<typeof portionRunner> }
 
-/** When a source that does not answer is asked again: as long as it is away, and soon after it is back. */
-const AGAIN_SECONDS = 15
 const CONFLICTS = 5
 
 export function takeoverStep({ database, runner }: Parts): Task {
@@ -35,9 +34,13 @@ export function takeoverStep({ database, runner }: Parts): Task {
       // Without values: a message of the driver may quote them, and messages of jobs are kept and logged.
       const { name, code } = error as { name?: string; code?: string }
       const fault = [name, code].filter(Boolean).join(' ')
-      await database.sql`update takeover_step set fault = ${fault} where id = ${stap} and done_at is null`
-      if (error instanceof SourceUnavailable || error instanceof StoreUnavailable || isUnavailable(error))
-        return queueStep(trx, stap, rij, AGAIN_SECONDS)
+      const isAway = error instanceof SourceUnavailable || error instanceof StoreUnavailable || isUnavailable(error)
+      // As the queue waits after a failure: longer each time.
+      const seconds = isAway ? AGAIN_SECONDS : Math.exp(Math.min(job.attempts, 10))
+      await database.sql`
+        update takeover_step set fault = ${fault}, retry_at = now() + ${seconds} * interval '1 second'
+        where id = ${stap} and done_at is null`
+      if (isAway) return queueStep(trx, stap, rij, AGAIN_SECONDS)
       if (job.attempts >= job.max_attempts) await stopRound(database, stap)
       throw new StepFailed(fault)
     }

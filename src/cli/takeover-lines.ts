@@ -1,5 +1,6 @@
 // What a takeover prints: its state, its progress and what a comparison found, a line each.
 import type { Compared, OfType } from '../overnemen/check.ts'
+import { reasonOf } from '../overnemen/patience.ts'
 import type { faultsOf, Progress } from '../overnemen/round.ts'
 import type { Takeover } from '../overnemen/takeover.ts'
 
@@ -16,6 +17,10 @@ export const publicOf = ({ uuid, soort, bron, trial, status, round }: Takeover) 
 export const headline = ({ bron, status, round, trial }: Takeover) =>
   `${bron}: round ${round}${trial ? ' (dry run)' : ''} ${status}`
 
+/** Why it waits, and until when. */
+export const waitLine = (fault: string, until: string | Date | null) =>
+  `${reasonOf(fault, 'en')}${until ? `; next attempt at ${new Date(until).toTimeString().slice(0, 8)}` : ''}`
+
 /** How far one kind of object is. */
 export function progressLine({
   naam,
@@ -27,6 +32,7 @@ export function progressLine({
   seconden,
   klaar,
   fault,
+  retry_at,
 }: Progress): string {
   const rate = seconden ? `${Math.round(seen / seconden)}/s` : ''
   const parts = [
@@ -37,7 +43,7 @@ export function progressLine({
     removed > 0 ? `${removed} removed` : '',
     rate,
     klaar ? '' : 'not complete',
-    fault ? `last fault: ${fault}` : '',
+    fault ? waitLine(fault, retry_at) : '',
   ]
   return `  ${naam.padEnd(30)}${parts.filter(Boolean).join(', ')}`
 }
@@ -70,6 +76,6 @@ export function tell(steps: Progress[]): void {
   const expected = steps.reduce((sum, step) => sum + Math.max(step.expected, step.seen), 0)
   const busy = steps.find(({ klaar, seconden }) => !klaar && seconden !== null)
   console.error(
-    `${read} of about ${expected} rows${busy ? `, at ${busy.naam}` : ''}${busy?.fault ? ` (${busy.fault})` : ''}`,
+    `${read} of about ${expected} rows${busy ? `, at ${busy.naam}` : ''}${busy?.fault ? ` (${waitLine(busy.fault, busy.retry_at)})` : ''}`,
   )
 }

@@ -3478,6 +3478,10 @@ export interface TakeoverRemark {
    */
   id: Generated<number>;
   /**
+   * What people know the object by, or the case or document that it belongs to.
+   */
+  identificatie: Generated<string>;
+  /**
    * The last round that found it.
    */
   round: number;
@@ -3494,13 +3498,17 @@ export interface TakeoverRemark {
    */
   takeoverId: number;
   /**
-   * What is the matter, for people.
+   * The rule that it breaks, for people.
    */
   text: string;
   /**
    * geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
    */
   uitkomst: string;
+  /**
+   * What the field holds; never the number of a person.
+   */
+  value: Generated<string>;
 }
 
 export interface TakeoverStep {
@@ -3556,6 +3564,10 @@ export interface TakeoverStep {
    * How many are gone at the source, and were removed.
    */
   removed: Generated<number>;
+  /**
+   * When it is tried again after that.
+   */
+  retryAt: string | null;
   /**
    * The round.
    */

@@ -25,7 +25,10 @@ export async function writeApplicaties(
   for (const applicatie of given) {
     const { uuid } = applicatie
     const remark = (code: string, text: string, field = '') =>
-      findings.push({ soort: 'applicatie', sleutel: uuid, uitkomst: 'gemarkeerd', code, field, text })
+      findings.push({
+        ...{ soort: 'applicatie', sleutel: uuid, identificatie: applicatie.label },
+        ...{ uitkomst: 'gemarkeerd', code, field, text },
+      })
     const rights = applicatie.autorisaties.map(({ type, ...right }) => {
       const place = addresses.toUuid(type, 'applicatie', 'autorisaties')
       return {

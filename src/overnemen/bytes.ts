@@ -112,7 +112,7 @@ export async function bringContents(
     const findings: Finding[] = []
     const remark = async (id: number, rest: Pick<Finding, 'uitkomst' | 'code' | 'text'>) => {
       for (const { uuid, versie } of await versionsOf(sql, id))
-        findings.push({ soort: 'bestand', sleutel: uuid, field: `versie ${versie}`, ...rest })
+        findings.push({ soort: 'bestand', sleutel: uuid, owner: uuid, field: `versie ${versie}`, ...rest })
     }
     for (const { id, pad, omvang, stored, present, refused, harmful, unreadable } of outcomes) {
       if (refused) {

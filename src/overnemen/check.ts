@@ -12,6 +12,7 @@ import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
 import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
 import { fingerprint, normalise } from './normalise.ts'
+import { patient, untilThere, type Waiting } from './patience.ts'
 import { type AuditRow, type Contents, type Finding, type Source, UnreadableContents } from './source.ts'
 import { oldAddresses, openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
 
@@ -63,6 +64,9 @@ export type CheckOptions = {
   answers?: { there: Answers; thereUrl: string; here: Answers; perKind: number }
   report?: (difference: Difference) => void
   progress?: (kind: string, read: number) => void
+  /** Told when the source is away. It is asked again until `signal`. */
+  waiting?: Waiting
+  signal?: AbortSignal
 }
 
 /** Objects as they stand here, in the intermediate form. */
@@ -98,17 +102,19 @@ function listOf(list: List): string {
     ${list.order ? `order by x.${list.order}` : ''}) l), '[]') as ${list.name}`
 }
 
-/** @throws when the source cannot be read */
+/** What was found until then is in the report, whatever happens. @throws when the source cannot be read */
 export async function checkTakeover(
   parts: TakeoverParts & { store: Store },
   takeover: Takeover,
   options: CheckOptions,
 ): Promise<Proof> {
-  const snapshot = await takeSnapshot(parts, takeover)
-  const source = await openSource(parts, takeover).catch(async (error) => {
+  const ask = <T>(work: () => Promise<T>) => untilThere(work, options.waiting ?? (() => {}), options.signal)
+  const snapshot = await ask(() => takeSnapshot(parts, takeover))
+  const opened = await ask(() => openSource(parts, takeover)).catch(async (error) => {
     await snapshot.release()
     throw error
   })
+  const source = patient(opened, ask)
   const connection = await parts.database.sql.reserve()
   const compared = new Map<string, Compared>()
   const of = (soort: string) => {
@@ -242,14 +248,14 @@ export async function checkTakeover(
       const found = await compareAnswers(
         connection,
         takeover,
-        { there, here, addresses: both },
+        { there: (path) => ask(() => there(path)), here, addresses: both },
         perKind,
         (difference) => differ({ ...difference, code: 'antwoord' }),
       )
       for (const [soort, { asked, equal }] of found) answers.push({ soort, gevraagd: asked, gelijk: equal })
     }
-    await keep()
   } finally {
+    await keep().catch(() => {})
     await connection`drop table if exists gezien`.catch(() => {})
     await connection`reset statement_timeout`.catch(() => {})
     connection.release()
@@ -264,7 +270,7 @@ export async function checkTakeover(
       insert into gezien (soort, uuid) select ${kind}, uuid from unnest(${uuids}::uuid[]) with ordinality u(uuid, n) order by n`
   }
 
-  /** Objects that come here before one that is before them there. */
+  /** Objects that come here before one that is before them there. What was refused at first came later than its neighbours. */
   async function compareOrder(
     kind: string,
     table: postgres.PendingQuery<postgres.Row[]> | postgres.Helper<string>,
@@ -272,8 +278,9 @@ export async function checkTakeover(
   ): Promise<void> {
     const moved = connection<{ uuid: string }[]>`
       select uuid from (
-        select x.uuid, g.place, lag(g.place) over (partition by ${owner} order by x.id) as before
-        from gezien g join ${table} x on x.uuid = g.uuid where g.soort = ${kind}) o
+        select x.uuid, g.place, lag(g.place) over (partition by ${owner}, t.changed_in order by x.id) as before
+        from gezien g join ${table} x on x.uuid = g.uuid
+        left join takeover_object t on t.uuid = x.uuid and t.soort = g.soort where g.soort = ${kind}) o
       where before > place`
     for (const { uuid } of await moved)
       await differ({

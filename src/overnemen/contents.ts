@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import { azureStore } from '../documenten/storage/azure.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import { s3Store } from '../documenten/storage/s3.ts'
-import { type Contents, UnreadableContents } from './source.ts'
+import { type Contents, SourceUnavailable, UnreadableContents } from './source.ts'
 
 /** What was given for `--bestanden` cannot be read with the present settings. */
 export class NoContents extends Error {
@@ -38,7 +38,10 @@ function fromDirectory(root: string): Contents {
     if (!file.startsWith(root + path.sep)) return undefined // it points out of the store
     // Without waiting: what is no file, such as a pipe, would be waited for.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(async (error) => {
-      await stat(root) // is it the file, or the store?
+      // Is it the file, or the store?
+      await stat(root).catch((away) => {
+        throw new SourceUnavailable(away.code)
+      })
       if (ABSENT.has(error.code)) return undefined
       throw new UnreadableContents(error.code)
     })

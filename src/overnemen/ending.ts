@@ -152,17 +152,16 @@ async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
 export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>, takeover: Takeover): Promise<Ended> {
   const findings: Finding[] = []
   // Unpublished types that are in use: allowed there by a setting.
-  const concepts = await sql<{ uuid: string; soort: string }[]>`
-    select t.uuid, 'zaaktype' as soort from zaaktype t where t.concept and exists (select from zaak z where z.zaaktype_id = t.id)
+  const concepts = await sql<{ uuid: string; soort: string; identificatie: string }[]>`
+    select t.uuid, 'zaaktype' as soort, t.identificatie from zaaktype t where t.concept and exists (select from zaak z where z.zaaktype_id = t.id)
     union all
-    select t.uuid, 'informatieobjecttype' from informatieobjecttype t
+    select t.uuid, 'informatieobjecttype', t.omschrijving from informatieobjecttype t
       where t.concept and exists (select from enkelvoudiginformatieobject e where e.informatieobjecttype_id = t.id)
     union all
-    select t.uuid, 'besluittype' from besluittype t where t.concept and exists (select from besluit b where b.besluittype_id = t.id)`
-  for (const { uuid, soort } of concepts)
+    select t.uuid, 'besluittype', t.omschrijving from besluittype t where t.concept and exists (select from besluit b where b.besluittype_id = t.id)`
+  for (const { uuid, soort, identificatie } of concepts)
     findings.push({
-      soort,
-      sleutel: uuid,
+      ...{ soort, sleutel: uuid, identificatie },
       uitkomst: 'gemarkeerd',
       code: 'concept-in-gebruik',
       field: 'concept',
@@ -179,8 +178,7 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
       and (z.einddatum is not null) <> coalesce(s.is_eindstatus, y.id is not null and ${sql.unsafe(isLastStatustype('y'))}, false)`
   for (const { uuid, dicht } of disagreeing)
     findings.push({
-      soort: 'zaak',
-      sleutel: uuid,
+      ...{ soort: 'zaak', sleutel: uuid, owner: uuid },
       uitkomst: 'gemarkeerd',
       code: 'einddatum-status',
       field: 'einddatum',

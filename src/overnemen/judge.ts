@@ -1,7 +1,9 @@
 // Judges objects that are taken over although our rules would refuse to make them. The report has a remark for each.
 import { passesElfproef } from '../http/formats.ts'
 import { judgeGeometrie } from '../zaken/zaak/geometry.ts'
-import type { Kind, Taken } from './kinds.ts'
+import { fieldOf, identificationOf, shownValue } from './data-faults.ts'
+import { type Kind, kindOf, type Taken } from './kinds.ts'
+import { json } from './normalise.ts'
 import type { Finding } from './source.ts'
 
 /** Whether it is a number of nine digits, other than zero, that passes the test of eleven. */
@@ -16,13 +18,13 @@ const RSIN: Record<string, string[]> = {
 }
 
 /** Remarks on one object, none when our rules would have let it be made. They do not keep it from being taken over. */
-export function judge(kind: Kind, object: Taken): Finding[] {
-  const found: Finding[] = []
-  const remark = (code: string, field: string, text: string) =>
-    found.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'gemarkeerd', code, field, text })
+export function judge(kind: Kind, object: Taken): Omit<Finding, 'soort' | 'sleutel'>[] {
+  const found: Omit<Finding, 'soort' | 'sleutel'>[] = []
+  const remark = (code: string, field: string, text: string, value = '') =>
+    found.push({ uitkomst: 'gemarkeerd', code, field: fieldOf(kind, field), text, value })
   const rsin = (field: string, value: unknown) => {
     if (typeof value === 'string' && value !== '' && !isNumber(value))
-      remark('elfproef', field, `${value} voldoet niet aan de elfproef.`)
+      remark('elfproef', field, 'Het nummer voldoet niet aan de elfproef.', shownValue(field, value))
   }
   for (const field of RSIN[kind.name] ?? []) rsin(field, object[field])
   if (kind.name === 'zaak' && object.archiefstatus !== 'nog_te_archiveren' && object.einddatum === null)
@@ -53,14 +55,14 @@ export function judge(kind: Kind, object: Taken): Finding[] {
 export function judgeGeometry(soort: string, object: Taken, findings: Finding[]): Taken {
   if (soort !== 'zaak' || !object.zaakgeometrie) return object
   const { geometrie, faults } = judgeGeometrie('zaakgeometrie', object.zaakgeometrie)
-  if (faults.length > 0)
-    findings.push({
-      soort,
-      sleutel: object.uuid,
-      uitkomst: 'gemarkeerd',
-      code: 'geometrie',
-      field: 'zaakgeometrie',
-      text: 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.',
-    })
+  const about = { soort, sleutel: object.uuid, uitkomst: 'gemarkeerd' as const, field: 'zaakgeometrie' }
+  const identificatie = identificationOf(kindOf(soort), object)
+  if (faults.length > 0) {
+    const text = 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.'
+    findings.push({ ...about, identificatie, code: 'geometrie', text })
+  } else if (json(geometrie) !== json(object.zaakgeometrie)) {
+    const text = 'De geometrie heeft een derde dimensie of eigen velden: die gaan niet mee.'
+    findings.push({ ...about, identificatie, code: 'waarde-anders', text })
+  }
   return { ...object, zaakgeometrie: geometrie }
 }

@@ -65,7 +65,7 @@ function duration(text: string): string {
 }
 
 /** JSON with its keys in order. */
-function json(value: unknown): string {
+export function json(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner && typeof inner === 'object' && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

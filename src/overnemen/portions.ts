@@ -153,7 +153,7 @@ async function commitPortion(
     await report(sql, takeover, done.findings)
     await sql`
       update takeover_step set position = ${done.next ?? step.position}, done_at = ${done.next === null ? sql`clock_timestamp()` : null},
-        begun_at = coalesce(begun_at, now()), updated_at = clock_timestamp(), fault = null,
+        begun_at = coalesce(begun_at, now()), updated_at = clock_timestamp(), fault = null, retry_at = null,
         seen = seen + ${seen}, written = written + ${written}, unchanged = unchanged + ${unchanged},
         refused = refused + ${refused}, removed = removed + ${done.removed ?? 0},
         addresses = ${jsonOf(sql, addCounts(current.addresses, done.addresses ?? {}))}
@@ -171,17 +171,24 @@ async function commitPortion(
 async function report(sql: Sql, takeover: Takeover, findings: Finding[]): Promise<void> {
   if (findings.length === 0) return
   const rows = new Map<string, object>()
-  for (const { field = '', ...rest } of findings) {
-    const row = { ...rest, field }
+  for (const { field = '', value = '', identificatie = '', ...rest } of findings) {
+    const row = { ...rest, field, value, identificatie }
     rows.set(JSON.stringify([row.soort, row.sleutel, row.code, row.field]), row)
   }
+  // What has no number of its own is known by that of the case or document that it belongs to.
   await sql`
-    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, round)
-    select ${takeover.id}, soort, sleutel, uitkomst, code, field, left(text, 1000), ${takeover.round}
+    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, value, identificatie, round)
+    select ${takeover.id}, soort, sleutel, uitkomst, code, field, left(text, 1000), value,
+      coalesce(nullif(identificatie, ''),
+        (select z.identificatie from zaak z where z.uuid = owner), (select b.identificatie from besluit b where b.uuid = owner),
+        (select e.identificatie from enkelvoudiginformatieobject e where e.uuid = owner),
+        (select y.identificatie from zaaktype y where y.uuid = owner),
+        (select max(m.identificatie) from takeover_remark m where m.takeover_id = ${takeover.id} and m.sleutel = owner::text), ''),
+      ${takeover.round}
     from jsonb_to_recordset(${JSON.stringify([...rows.values()])}::text::jsonb)
-      as r(soort text, sleutel text, uitkomst text, code text, field text, text text)
+      as r(soort text, sleutel text, uitkomst text, code text, field text, text text, value text, identificatie text, owner uuid)
     on conflict (takeover_id, soort, sleutel, code, field) do update set uitkomst = excluded.uitkomst,
-      text = excluded.text, round = excluded.round`
+      text = excluded.text, value = excluded.value, identificatie = excluded.identificatie, round = excluded.round`
 }
 
 const optionsOf = ({ id, round, settings }: Takeover): WriteOptions => ({

@@ -61,6 +61,7 @@ export type Progress = {
   removed: number
   klaar: boolean
   fault: string | null
+  retry_at: string | null
   seconden: number | null
 }
 
@@ -69,7 +70,7 @@ export async function progressOf({ sql }: Pick<Reader, 'sql'>, takeover: Takeove
   return sql<Progress[]>`
     select naam, sum(expected)::bigint as expected, sum(seen)::bigint as seen, sum(written)::bigint as written,
       sum(unchanged)::bigint as unchanged, sum(refused)::bigint as refused, sum(removed)::bigint as removed,
-      bool_and(done_at is not null) as klaar, max(fault) as fault,
+      bool_and(done_at is not null) as klaar, max(fault) as fault, max(retry_at) as retry_at,
       extract(epoch from max(coalesce(done_at, updated_at)) - min(begun_at))::float8 as seconden
     from takeover_step where takeover_id = ${takeover.id} and round = ${takeover.round}
     group by naam order by min(place)`

@@ -9,6 +9,12 @@ export type Finding = {
   code: string
   field?: string
   text: string
+  /** What the field holds, when it may be shown. */
+  value?: string
+  /** What people know the object by. */
+  identificatie?: string
+  /** Whose it is, when it has nothing of its own: the uuid of a case, document, decision or type. */
+  owner?: string | undefined
 }
 
 /** A line of the audit trail as it was. Its urls still name the old host. */
@@ -76,6 +82,16 @@ export type Step = {
   position: string | null
   /** 0: what hangs below objects is read of all, and not only of those that this round changed. */
   round: number
+}
+
+/** The source does not answer, or not as it should: who asked asks again later. */
+export class SourceUnavailable extends Error {
+  override name = 'SourceUnavailable'
+  readonly code: string
+  constructor(code: string) {
+    super(`the source is unavailable: ${code}`)
+    this.code = code
+  }
 }
 
 /** The source cannot give the bytes of this one document. The report names it, and the takeover goes on. */

@@ -12,6 +12,7 @@ import { openContents } from './contents.ts'
 import { moveNumbers, numberPerYear } from './numbers.ts'
 import { holdSnapshot } from './open-zaak/snapshot.ts'
 import { openZaakSource } from './open-zaak/source.ts'
+import { askSource } from './patience.ts'
 import type { Source, StepPlan } from './source.ts'
 
 export type Settings = {
@@ -234,7 +235,8 @@ export async function openSource(parts: TakeoverParts, takeover: Takeover): Prom
  */
 export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Promise<{ release(): Promise<void> }> {
   if (takeover.soort === 'api') return { release: async () => {} }
-  const { name, release } = await holdSnapshot(parts.box.open(takeover.secret, takeoverOwner(takeover.uuid)))
+  const url = parts.box.open(takeover.secret, takeoverOwner(takeover.uuid))
+  const { name, release } = await askSource(() => holdSnapshot(url))
   await parts.database.sql`update takeover set snapshot = ${name} where id = ${takeover.id}`
   takeover.snapshot = name
   return {

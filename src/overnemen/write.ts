@@ -5,7 +5,16 @@ import { expected, one } from '../database/rows.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
 import { linkContents } from './bytes.ts'
-import { codeOf, isFaultOfData, wordsOf } from './data-faults.ts'
+import {
+  changedValues,
+  faultOfRow,
+  faultOfValues,
+  fieldOf,
+  identificationOf,
+  isFaultOfData,
+  ownerOf,
+  shownValue,
+} from './data-faults.ts'
 import { type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
 import { writeMirrors } from './mirrors.ts'
 import { fingerprint, normalise } from './normalise.ts'
@@ -24,7 +33,7 @@ export type WriteOptions = {
   /** Objects whose references are not there are refused; otherwise they are put off to the end of the round. */
   last?: boolean
   /** Remarks on an object that do not keep it from being taken. */
-  judge?: (kind: Kind, object: Taken) => Finding[]
+  judge?: (kind: Kind, object: Taken) => Remark[]
 }
 
 /**
@@ -58,12 +67,22 @@ async function writeKind(
   options: WriteOptions,
   findings: Finding[],
 ): Promise<Written> {
-  const refused = (object: Taken, code: string, text: string, field = '') =>
-    findings.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'geweigerd', code, field, text })
-  const objects = new Map<string, { object: Taken; hash: Buffer }>()
+  const about = (object: Taken) => ({
+    ...{ soort: kind.name, sleutel: object.uuid, identificatie: identificationOf(kind, object) },
+    owner: ownerOf(kind, object),
+  })
+  const refused = (object: Taken, code: string, text: string, field = '', value = '') =>
+    findings.push({ ...about(object), uitkomst: 'geweigerd', code, field, text, value })
+  const objects = new Map<string, { taken: Taken; object: Taken; hash: Buffer }>()
   let refusals = 0
   for (const taken of given) {
     const object = normalise(kind, taken)
+    const fault = faultOfValues(kind, object)
+    if (fault) {
+      refused(object, fault.code, fault.text, fault.field, fault.value)
+      refusals++
+      continue
+    }
     const other = objects.get(object.uuid)
     if (other) {
       // The same object in two pages of a list that moved; two objects with one uuid differ.
@@ -72,7 +91,7 @@ async function writeKind(
       refusals++
       continue
     }
-    objects.set(object.uuid, { object, hash: fingerprint(kind, object) })
+    objects.set(object.uuid, { taken, object, hash: fingerprint(kind, object) })
   }
   const known = await sql<{ uuid: string; hash: Buffer }[]>`
     select uuid, hash from takeover_object where soort = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
@@ -94,12 +113,20 @@ async function writeKind(
     const before = findings.length
     const ready = await resolve(sql, kind, [...objects.values()], options, refused)
     refusals += findings.length - before
-    const written = await insert(sql, kind, ready, options, (one, error) => {
-      refused(one.object, codeOf(error), wordsOf(error), (error as { column_name?: string }).column_name ?? '')
+    const written = await insert(sql, kind, ready, options, async (one, error) => {
+      const { code, text, field, value } = await faultOfRow(sql, kind, one.row, one.lists, error)
+      refused(one.object, code, text, field, value)
       refusals++
     })
-    for (const { object } of written) findings.push(...(options.judge?.(kind, object) ?? []))
-    findings.push(...written.flatMap(({ object, remarks }) => remarks.map((one) => ({ ...one, sleutel: object.uuid }))))
+    for (const { object, remarks } of written) {
+      const changed = changedValues(kind, expected(objects.get(object.uuid)).taken, object).map((one) => ({
+        ...one,
+        uitkomst: 'gemarkeerd' as const,
+        code: 'waarde-anders',
+      }))
+      for (const one of [...(options.judge?.(kind, object) ?? []), ...remarks, ...changed])
+        findings.push({ ...one, ...about(object) })
+    }
     await sql`
       insert into takeover_object (soort, uuid, takeover_id, hash, round, changed_in)
       select ${kind.name}, uuid, ${options.overneming}, decode(hash, 'hex'), ${options.round}, ${options.round}
@@ -114,7 +141,8 @@ async function writeKind(
 
 // ---- references ----
 
-type Ready = { object: Taken; hash: Buffer; row: Row; lists: Map<string, Row[]>; remarks: Omit<Finding, 'sleutel'>[] }
+type Remark = Omit<Finding, 'sleutel' | 'soort'>
+type Ready = { object: Taken; hash: Buffer; row: Row; lists: Map<string, Row[]>; remarks: Remark[] }
 
 /** Finds our keys of what the objects refer to. What refers to something absent is put off, or refused. */
 async function resolve(
@@ -122,7 +150,7 @@ async function resolve(
   kind: Kind,
   objects: { object: Taken; hash: Buffer }[],
   options: WriteOptions,
-  refused: (object: Taken, code: string, text: string, field?: string) => void,
+  refused: (object: Taken, code: string, text: string, field?: string, value?: string) => void,
 ): Promise<Ready[]> {
   const keys = new Map<string, Map<string, number>>()
   const wanted = (name: string) => {
@@ -173,10 +201,10 @@ async function resolve(
           into[name] = url === null ? null : (from[name] ?? empty)
         if (url !== null && one.elsewhere)
           remarks.push({
-            soort: kind.name,
             uitkomst: 'gemarkeerd',
             code: 'type-elders',
-            field: one.name,
+            field: fieldOf(kind, one.name),
+            value: shownValue(one.name, url),
             text: `Het ${one.name} staat in een andere installatie: ${context}${url}. Wat Zaakstroom daarvan bewaart is nog leeg.`,
           })
       }
@@ -197,9 +225,13 @@ async function resolve(
     }
     if (kind.of && !keys.get(kind.of)?.get(object.uuid)) missing ??= `${kind.of} ${object.uuid}`
     if (missing === undefined) ready.push({ object, hash, row, lists, remarks })
-    else if (options.last)
-      refused(object, 'verwijzing-ontbreekt', `Verwijst naar iets dat er niet is: ${missing}.`, missing.split(' ')[0])
-    else putOff.push({ object, missing })
+    else if (options.last) {
+      const [name = '', value = ''] = missing.split(' ')
+      const text = value
+        ? `Verwijst naar iets dat er niet is, of dat is geweigerd: ${shownValue(name, value)}.`
+        : 'Dit veld is verplicht: het verwijst naar niets.'
+      refused(object, 'verwijzing-ontbreekt', text, fieldOf(kind, name), value)
+    } else putOff.push({ object, missing })
   }
   if (putOff.length > 0)
     await sql`
@@ -219,7 +251,7 @@ async function insert(
   kind: Kind,
   ready: Ready[],
   options: WriteOptions,
-  refused: (one: Ready, error: unknown) => void,
+  refused: (one: Ready, error: unknown) => Promise<void>,
 ): Promise<Ready[]> {
   if (ready.length === 0) return []
   try {
@@ -228,7 +260,7 @@ async function insert(
   } catch (error) {
     if (!isFaultOfData(error)) throw error
     if (ready.length === 1) {
-      refused(one(ready), error)
+      await refused(one(ready), error)
       return []
     }
   }
@@ -353,11 +385,11 @@ async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
     row.dubbel = place
     if (place > 0 && !remarks.some(({ code }) => code === 'identificatie-dubbel'))
       remarks.push({
-        soort: kind.name,
         uitkomst: 'gemarkeerd',
         code: 'identificatie-dubbel',
         field: number,
-        text: `Nummer ${place + 1} met identificatie ${String(row[number])} van organisatie ${String(row[organisation])}.`,
+        value: shownValue(number, row[number]),
+        text: `Nummer ${place + 1} met deze identificatie van organisatie ${String(row[organisation])}.`,
       })
   }
 }

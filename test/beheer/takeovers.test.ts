@@ -13,6 +13,7 @@ const step = (given: Partial<Progress>): Progress => ({
   removed: 0,
   klaar: false,
   fault: null,
+  retry_at: null,
   seconden: null,
   ...given,
 })
@@ -39,7 +40,12 @@ t.test('progress is what was read of what is expected, and its end follows from 
   const silent = takeoverState({ ...(row as object), stil: 300 } as never, steps)
   t.match(silent.values.wacht, 'geen voortgang')
   const failing = takeoverState(row, [step({ fault: 'SourceUnavailable 503' })])
-  t.match(failing.values.wacht, 'Zaken” mislukte (SourceUnavailable 503)')
+  t.equal(
+    failing.values.wacht,
+    'Bij “Zaken”: de bron is niet bereikbaar (SourceUnavailable 503). Er volgt vanzelf een nieuwe poging.',
+  )
+  const waiting = takeoverState(row, [step({ fault: 'SourceUnavailable 28000', retry_at: '2026-11-28T10:15:00Z' })])
+  t.match(waiting.values.wacht, /weigert het account of zijn wachtwoord .*nieuwe poging \(.*11:15/)
 })
 
 t.test('the pages of a takeover', await needsBrowser(), async (t) => {
@@ -65,17 +71,18 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
       (${id}, 1, 1, 1, 'zaak', 200000, 50000, 49990, 10, now() - interval '20 seconds', now(), null),
       (${id}, 1, 2, 2, 'bestanden', 100000, 0, 0, 0, null, null, null)`
   await sql`
-    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, round)
-    select ${id}::bigint, 'zaak', gen_random_uuid()::text, 'geweigerd', 'waarde', 'einddatum', 'Een datum of moment bestaat niet.', 1 from generate_series(1, 60)
-    union all select ${id}::bigint, 'rol', '99999999-2222-4333-8444-555555555555', 'gemarkeerd', 'elfproef', 'inpBsn', '=Het nummer voldoet niet aan de elfproef.', 1`
+    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, value, text, identificatie, round)
+    select ${id}::bigint, 'zaak', gen_random_uuid()::text, 'geweigerd', 'waarde', 'einddatum', '2024-02-30', 'Moet een dag zijn die bestaat.',
+      'ZAAK-2024-' || n, 1 from generate_series(1, 60) n
+    union all select ${id}::bigint, 'rol', '99999999-2222-4333-8444-555555555555', 'gemarkeerd', 'elfproef', 'inpBsn', '',
+      '=Het nummer voldoet niet aan de elfproef.', '', 1`
 
   await t.test('progress, faults by kind and the state of each step are on one page, kept up to date', async (t) => {
     await tab.goto('/beheer/overnemen')
     t.match(await main(), /postgres:\/\/oud.example\/openzaak.*de database.*Ronde loopt.*alleen lezen/s)
     await tab.click('text=postgres://oud.example/openzaak')
     t.match(await main(), /Gelezen: 37%.*150.000.*van 400.000.*rijen per seconde.*Verwacht einde.*over ongeveer/s)
-    t.match(await main(), /Zaken: waarde.*Niet overgenomen.*60/s)
-    t.match(await main(), 'Zaken: waarde past niet bij het veld')
+    t.match(await main(), /Zaken: geen dag.*Niet overgenomen.*60.*herstel de waarde in de bron/s)
     t.match(await main(), 'Nog niet begonnen: Inhoud van documenten (100.000).')
     t.match(await main(), 'de API’s antwoorden met 409')
     t.notMatch(await main(), 'nooit te zien')
@@ -87,8 +94,8 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
   })
 
   await t.test('the report is filtered, paged and downloaded', async (t) => {
-    await tab.click('text=Zaken: waarde')
-    t.match(await main(), 'Een datum of moment bestaat niet.')
+    await tab.click('text=Zaken: geen dag')
+    t.match(await main(), /ZAAK-2024-1.*einddatum.*2024-02-30.*Moet een dag zijn die bestaat.*herstel de waarde/s)
     t.equal((await tab.$$('tbody tr')).length, 50)
     t.same(await accessibilityFaults(tab), [])
     await tab.selectOption('select[name=code]', 'elfproef')
@@ -109,7 +116,10 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     await sql`update takeover set status = 'gestopt' where id = ${id}`
     await sql`update takeover_step set fault = 'PostgresError 42P01' where takeover_id = ${id} and naam = 'zaak'`
     await tab.goto(path)
-    t.match(await main(), /De ronde is gestopt.*Mislukt PostgresError 42P01/s)
+    t.match(
+      await main(),
+      /De ronde is gestopt.*Mislukt de database van de bron mist een tabel of kolom \(PostgresError 42P01\)/s,
+    )
     t.notMatch(await main(), 'probeert opnieuw')
     await sql`update takeover set status = 'klaar' where id = ${id}`
     for (const rol of ['viewer', 'operator'] as const) {

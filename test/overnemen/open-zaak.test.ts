@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -6,8 +6,11 @@ import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { checkTakeover } from '../../src/overnemen/check.ts'
 import { fromEwkb } from '../../src/overnemen/open-zaak/geometry.ts'
+import { reasonOf, untilThere } from '../../src/overnemen/patience.ts'
 import { portionRunner } from '../../src/overnemen/portions.ts'
+import { reportCsvOf } from '../../src/overnemen/report.ts'
 import { beginRound, progressOf, type Round } from '../../src/overnemen/round.ts'
+import { SourceUnavailable } from '../../src/overnemen/source.ts'
 import { switchOver } from '../../src/overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../src/overnemen/way-back.ts'
 import { BASE, type TestApp, testApp } from '../app.ts'
@@ -222,12 +225,13 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
     'gemarkeerd zaak geometrie',
     'gemarkeerd zaak type-elders',
     'gemarkeerd zaaktype concept-in-gebruik',
+    'gemarkeerd zaaktype waarde-anders',
     'geweigerd document zonder-versie',
     'geweigerd geheim geheim-zonder-applicatie',
     'geweigerd rol uuid-dubbel',
     'geweigerd rol verwijzing-ontbreekt',
     'geweigerd status verwijzing-ontbreekt',
-    'geweigerd zaak regel:zaak_archiefstatus_check',
+    'geweigerd zaak regel',
     'geweigerd zaakrelatie verwijzing-ontbreekt',
   ])
   const list = await test.call(
@@ -245,6 +249,51 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
   const left = await remarks(test)
   t.notOk(left.some((line) => line.startsWith('geweigerd zaak') || line.includes('verwijzing')))
   t.ok(left.includes('gemarkeerd applicatie client-id-dubbel'), 'what did not change is still remarked on')
+})
+
+t.test('the report says which field, what it holds, the rule and what to do, and no number of a person', async (t) => {
+  const test = await testApp(t)
+  const source = await givenOpenZaak(t)
+  const { old } = source
+  await old`update zaken_zaak set archiefstatus = 'onzin' where identificatie_ptr_id = 11`
+  await old`update zaken_zaak set einddatum = 'infinity' where identificatie_ptr_id = 12`
+  await old`update zaken_zaak set omschrijving = 'x', _zaaktype_id = null where identificatie_ptr_id = 13`
+  await old`update zaken_status set datum_status_gezet = '2024-01-01 10:00+00' where id = ${ZAKEN + 2}`
+  await old`update zaken_rol set betrokkene_type = '111222333' where id = 5`
+  await old`update catalogi_statustype set statustypevolgnummer = 10000 where id = 4`
+  await old`update documenten_enkelvoudiginformatieobject set vertrouwelijkheidaanduiding = 'top' where id = 3`
+  await round(test, source)
+  const lines: string[] = []
+  for await (const chunk of reportCsvOf(test.database.sql, 1, { uitkomst: 'geweigerd' })) lines.push(String(chunk))
+  const rows = lines.join('').trim().split('\r\n')
+  t.equal(
+    rows.shift(),
+    'soort,identificatie,uuid,uitkomst,veld,waarde,regel,wat te doen,code,aantal in deze groep,ronde',
+  )
+  const found = (soort: string, code: string) =>
+    rows.filter((row) => row.startsWith(`${soort},`) && row.includes(`,${code},`))
+  t.match(found('zaak', 'regel'), [
+    /^zaak,ZAAK-2024-0000000011,.*,geweigerd,archiefstatus,onzin,"Moet een van deze zijn: nog_te_archiveren, .*herstel de waarde in de bron/,
+  ])
+  t.match(found('zaak', 'waarde'), [/^zaak,ZAAK-2024-0000000012,.*,einddatum,infinity,"Moet een dag zijn die bestaat/])
+  t.match(found('zaak', 'verwijzing-ontbreekt'), [/^zaak,ZAAK-2024-0000000013,.*,zaaktype,,Dit veld is verplicht/])
+  t.match(found('status', 'bestaat-al'), [
+    /^status,ZAAK-2024-0000000002,.*,"zaak, datumStatusGezet",2024-01-01T10:00:00Z,Er is al een ander/,
+  ])
+  t.match(found('rol', 'regel'), [/^rol,ZAAK-2024-0000000005,.*,betrokkeneType,•••••••••,/])
+  t.match(found('statustype', 'regel'), [/^statustype,Klaar,.*,volgnummer,10000,Moet van 1 tot en met 9999 zijn/])
+  t.match(found('document', 'waarde'), [
+    /^document,DOCUMENT-2024-0000000003,.*,versie 1: vertrouwelijkheidaanduiding,top,"Moet een van deze/,
+  ])
+  t.match(
+    found('status', 'verwijzing-ontbreekt')[0],
+    /^status,ZAAK-2024-00000000\d\d,/,
+    'by the number of its case, which is refused',
+  )
+  for (const row of rows) {
+    t.notMatch(row, '111222333')
+    t.notMatch(row, /_check|_unique|_is_term|past niet/)
+  }
 })
 
 t.test('a client id in two applicaties has the rights of both, with the secret it had', async (t) => {
@@ -382,6 +431,72 @@ t.test(
   },
 )
 
+t.test(
+  'a source that is away is waited for, with the reason and the next attempt, and no attempt counts',
+  async (t) => {
+    const test = await testApp(t)
+    const source = await givenOpenZaak(t)
+    const { sql } = test.database
+    const begun = await beginRound(test.parts, {
+      ...{ soort: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: true },
+      settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'kopieren', naast: 2 },
+    })
+    const name = new URL(source.url).pathname.slice(1)
+    await begun.release()
+    await source.old.end()
+    await sql`alter database ${sql(name)} allow_connections false`
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
+    for (let i = 0; i < 10; i++) {
+      await sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await test.runJobs()
+    }
+    const steps = await sql<{ fault: string; until: number }[]>`
+    select fault, extract(epoch from retry_at - now())::float8 as until from takeover_step where fault is not null`
+    t.ok(steps.length > 0)
+    for (const { fault, until } of steps) {
+      t.equal(fault, 'SourceUnavailable 55000')
+      t.ok(until > 0 && until <= 15)
+    }
+    t.match(reasonOf(steps[0]!.fault, 'nl'), 'de database van de bron is er niet')
+    const [{ most } = { most: 0 }] = await sql<
+      { most: number }[]
+    >`select max(attempts) as most from graphile_worker._private_jobs`
+    t.ok(most <= 1)
+    await sql`alter database ${sql(name)} allow_connections true`
+    for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) {
+      await sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await test.runJobs()
+    }
+    t.equal((await begun.state()).status, 'klaar')
+    t.equal((await sql`select from takeover_step where fault is not null or retry_at is not null`).length, 0)
+  },
+)
+
+t.test('a comparison waits for the source too, and keeps what it found when it is stopped', async (t) => {
+  const test = await testApp(t)
+  const source = await givenOpenZaak(t)
+  const begun = await round(test, source)
+  await test.database.sql`update zaak set omschrijving = 'anders' where uuid = ${uuidOf(KIND.zaak, 1)}`
+  await rename(source.files, `${source.files}-weg`)
+  const check = (waiting: () => unknown, signal?: AbortSignal) =>
+    checkTakeover(test.parts, begun.takeover, { files: 100, waiting, ...(signal && { signal }) })
+  const stop = new AbortController()
+  await t.rejects(
+    check(() => stop.abort(), stop.signal),
+    { name: 'AbortError' },
+  )
+  t.ok((await remarks(test)).includes('verschil zaak verschilt'))
+  await rename(`${source.files}-weg`, source.files)
+  let asked = 0
+  const said: unknown[] = []
+  const work = async () => {
+    if (++asked < 3) throw new SourceUnavailable('ECONNREFUSED')
+    return 'there'
+  }
+  t.equal(await untilThere(work, (reason, until) => said.push(reason, until instanceof Date), undefined, 0.01), 'there')
+  t.same(said, ['ECONNREFUSED', true, 'ECONNREFUSED', true])
+})
+
 t.test('a dry run gives the report and keeps nothing', async (t) => {
   const test = await testApp(t)
   const source = await givenOpenZaak(t)
@@ -390,7 +505,7 @@ t.test('a dry run gives the report and keeps nothing', async (t) => {
   t.equal((await dry.state()).status, 'klaar')
   t.equal(await test.database.sql.begin((sql) => switchOver(sql, dry.takeover)), undefined, 'it is not switched to')
   t.equal((await dry.state()).status, 'klaar')
-  t.ok((await remarks(test)).some((line) => line.startsWith('geweigerd zaak regel:')))
+  t.ok((await remarks(test)).some((line) => line === 'geweigerd zaak regel'))
   for (const table of ['zaak', 'zaaktype', 'enkelvoudiginformatieobject', 'takeover_object', 'file']) {
     const [row] = await test.database.sql<{ n: number }[]>`select count(*) as n from ${test.database.sql(table)}`
     t.equal(row!.n, 0, table)

@@ -1,10 +1,12 @@
 // What takeovers look like on the pages: states, kinds of objects, and how far a round is.
 
+import { reasonOf } from '../../overnemen/patience.ts'
+import { REMEDIES } from '../../overnemen/remedies.ts'
 import type { Progress } from '../../overnemen/round.ts'
 import type { Takeover } from '../../overnemen/takeover.ts'
 import type { StreamState } from '../frame/event-stream.ts'
 import { formatDuration, formatNumber, moment } from '../frame/format.ts'
-import { t, words } from '../language/language.ts'
+import { language, t, words } from '../language/language.ts'
 import type { Tone } from '../notificaties/notificatie-labels.ts'
 
 type Words = { tone: Tone; text: string }
@@ -108,7 +110,8 @@ const CODES: Record<string, string> = words({
   'zonder-versie': 'document zonder versies',
   'bron-fout': 'de bron kan het niet tonen',
   hoofdobject: 'regel zonder hoofdobject',
-  waarde: 'waarde past niet bij het veld',
+  'waarde-anders': 'waarde is anders geschreven',
+  waarde: 'geen dag, getal of keuze die kan',
   verplicht: 'verplicht veld is leeg',
   regel: 'waarde is niet toegestaan',
   'bestaat-al': 'bestaat hier al',
@@ -117,12 +120,18 @@ const CODES: Record<string, string> = words({
   verschilt: 'verschilt van de bron',
   antwoord: 'API antwoordt anders',
 })
-/** What a code of the report says, in words. Behind a colon it names the rule of the database. */
-export const codeLabel = (code: string): string => CODES[code.replace(/:.*/s, '')] ?? code
+/** What a code of the report says, in words. */
+export const codeLabel = (code: string): string => CODES[code] ?? code
+const TO_DO: Record<string, string> = words(REMEDIES)
+/** What to do about it, in words. */
+export const remedyLabel = (code: string): string => TO_DO[code] ?? ''
 
 /** Kinds as people call them; one that is new shows as it is. */
 export const kindLabel = (kind: string): string => KINDS[kind] ?? kind
 const stepLabel = (naam: string): string => STEPS[naam] ?? naam
+
+/** Why a step failed, in words. */
+export const whyOf = (fault: string): string => reasonOf(fault, language() === 'en' ? 'en' : 'nl')
 
 /** Silence after which the page asks whether anything runs. */
 const SILENT_SECONDS = 120
@@ -139,7 +148,11 @@ export function stepsToShow(steps: Progress[]) {
   const waiting = steps.filter((step) => !hasBegun(step) && !step.klaar)
   const any = (name: 'unchanged' | 'refused' | 'removed') => told.some((step) => step[name] > 0)
   return {
-    steps: told.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
+    steps: told.map((step) => ({
+      ...step,
+      naam: stepLabel(step.naam),
+      why: step.fault === null ? '' : whyOf(step.fault),
+    })),
     columns: { unchanged: any('unchanged'), refused: any('refused'), removed: any('removed') },
     waiting: waiting.map(({ naam, expected }) => ({ naam: stepLabel(naam), expected })),
   }
@@ -174,7 +187,7 @@ export function takeoverState(
           : t`over ongeveer ${formatDuration(left)} (${moment(new Date(now + left * 1000).toISOString())})`,
       refused: formatNumber(refused),
       wacht: fault
-        ? t`De laatste poging bij “${stepLabel(fault.naam)}” mislukte (${fault.fault}). Er volgt vanzelf een nieuwe poging.`
+        ? `${t`Bij “${stepLabel(fault.naam)}”: ${whyOf(fault.fault ?? '')}.`} ${fault.retry_at ? t`Er volgt vanzelf een nieuwe poging (${moment(fault.retry_at)}).` : t('Er volgt vanzelf een nieuwe poging.')}`
         : row.stil > SILENT_SECONDS
           ? t(
               'Er is al meer dan twee minuten geen voortgang. Draait het commando “zaakstroom overnemen” nog, of een worker?',

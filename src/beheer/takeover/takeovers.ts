@@ -2,9 +2,8 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../core/problem.ts'
-import { portions } from '../../database/list.ts'
-import { csvStream, neutralizeCell } from '../../documenten/import/report.ts'
 import { countStream } from '../../http/stream.ts'
+import { matching, reportCsvOf } from '../../overnemen/report.ts'
 import { faultsOf, progressOf } from '../../overnemen/round.ts'
 import { isSwitchable, switchOver, type Takeover } from '../../overnemen/takeover.ts'
 import { mutateFromPage } from '../frame/change.ts'
@@ -18,6 +17,7 @@ import {
   kindLabel,
   OUTCOMES,
   type Outcome,
+  remedyLabel,
   stepsToShow,
   takeoverState,
   takeoverStatus,
@@ -40,7 +40,9 @@ type ReportRow = {
   uitkomst: Outcome
   code: string
   field: string
+  value: string
   text: string
+  identificatie: string
   round: number
 }
 
@@ -97,6 +99,7 @@ export function registerTakeovers(app: FastifyInstance): void {
         ...fault,
         naam: kindLabel(fault.soort),
         reden: codeLabel(fault.code),
+        remedy: remedyLabel(fault.code),
         words: OUTCOMES[fault.uitkomst as Outcome],
       })),
       rounds,
@@ -123,8 +126,8 @@ export function registerTakeovers(app: FastifyInstance): void {
           const back = voor !== undefined
           const edge = isNumber(na) ? sql`and id > ${na}` : isNumber(voor) ? sql`and id < ${voor}` : sql``
           return sql<ReportRow[]>`
-            select id, soort, sleutel, uitkomst, code, field, text, round from takeover_remark
-            where takeover_id = ${row.id} ${matching(filter)} ${edge}
+            select id, soort, sleutel, uitkomst, code, field, value, text, identificatie, round from takeover_remark
+            where takeover_id = ${row.id} ${matching(sql, filter)} ${edge}
             order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
         },
       }),
@@ -142,13 +145,14 @@ export function registerTakeovers(app: FastifyInstance): void {
       isFiltered: Object.values(filter).some(Boolean),
       outcomes: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { text }]) => [value, text])],
       kinds: choices('soort', kindLabel),
-      codes: choices('code', (code) => (code.includes(':') ? `${codeLabel(code)} (${code})` : codeLabel(code))),
+      codes: choices('code', codeLabel),
       list: {
         ...list,
         rows: list.rows.map((one) => ({
           ...one,
           naam: kindLabel(one.soort),
           reden: codeLabel(one.code),
+          remedy: remedyLabel(one.code),
           words: OUTCOMES[one.uitkomst],
           page: one.uitkomst === 'geweigerd' ? null : pageOf(one),
         })),
@@ -160,22 +164,10 @@ export function registerTakeovers(app: FastifyInstance): void {
   app.get(`${LIST.path}/:uuid/rapport`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
     countStream(request, reply)
-    const filter = filterOf(request)
-    async function* records() {
-      yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
-      const rows = portions(
-        1000,
-        (after) => sql<(Omit<ReportRow, 'id'> & { nummer: number })[]>`
-          select id as nummer, soort, sleutel, uitkomst, code, field, text, round from takeover_remark
-          where takeover_id = ${row.id} ${matching(filter)} and id > ${after} order by id limit 1000`,
-      )
-      for await (const { soort, sleutel, uitkomst, code, field, text, round } of rows)
-        yield [soort, sleutel, uitkomst, code, field, text, String(round)]
-    }
     return reply
       .headers({ 'content-disposition': `attachment; filename="overnemen-${row.uuid}.csv"` })
       .type('text/csv; charset=utf-8')
-      .send(csvStream(records(), neutralizeCell))
+      .send(reportCsvOf(sql, row.id, filterOf(request)))
   })
 
   app.get(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
@@ -281,13 +273,6 @@ export function registerTakeovers(app: FastifyInstance): void {
       from takeover o left join takeover_step s on s.takeover_id = o.id and s.round = o.round
       where o.uuid = ${uuid} group by o.id`
     return row && takeoverState(row, await progressOf(reader, row))
-  }
-
-  function matching({ uitkomst, soort, code }: Filter) {
-    return sql`
-      ${uitkomst === '' ? sql`` : sql`and uitkomst = ${uitkomst}`}
-      ${soort === '' ? sql`` : sql`and soort = ${soort}`}
-      ${code === '' ? sql`` : sql`and code = ${code}`}`
   }
 }
 

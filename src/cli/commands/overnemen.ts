@@ -7,13 +7,15 @@ import { takeoverStep } from '../../../tasks/takeover-step.ts'
 import type { Database } from '../../database/database.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { startWorker } from '../../jobs/worker.ts'
-import { apiClient, SourceUnavailable } from '../../overnemen/api/client.ts'
+import { apiClient } from '../../overnemen/api/client.ts'
 import { TooFewRights } from '../../overnemen/api/source.ts'
 import { checkTakeover } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
 import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
+import { reasonOf, untilThere } from '../../overnemen/patience.ts'
 import { portionRunner } from '../../overnemen/portions.ts'
 import { beginRound, faultsOf, progressOf } from '../../overnemen/round.ts'
+import { SourceUnavailable } from '../../overnemen/source.ts'
 import { nameOf, SwitchedAlready, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
@@ -29,6 +31,7 @@ import {
   tell,
   tellCheck,
   typeLine,
+  waitLine,
 } from '../takeover-lines.ts'
 import { writeReport } from '../takeover-report.ts'
 import { readSecret } from '../terminal.ts'
@@ -243,6 +246,7 @@ async function compareBoth(
   if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run it to its end first')
   const there = oldApi && perKind > 0 ? apiClient({ ...oldApi, connections: 4, tempo }) : undefined
   const here = there && (await openOwnAnswers(config, database, box, stores, log))
+  const stopped = stopSignal()
   const proof = await checkTakeover({ ...parts, store: stores.store }, takeover, {
     files,
     ...(oldApi &&
@@ -256,15 +260,14 @@ async function compareBoth(
         )
     },
     ...(!json && { progress: tellCheck }),
+    waiting: tellWaiting,
+    signal: stopped,
+  }).finally(async () => {
+    // What was found is told, whatever ended it.
+    if (rapport) await writeReport(database, takeover, rapport)
+    await there?.close()
+    await here?.close()
   })
-    .catch((error) => {
-      throw error instanceof SourceUnavailable ? new UsageError(error.message) : error
-    })
-    .finally(async () => {
-      await there?.close()
-      await here?.close()
-    })
-  if (rapport) await writeReport(database, takeover, rapport)
   if (json) console.log(JSON.stringify(proof))
   else
     console.log(
@@ -287,13 +290,20 @@ async function runRound(
   from: From,
 ): Promise<void> {
   const { database } = parts
-  const round = await beginRound(parts, {
-    ...from,
-    trial: proef,
-    readOnly: !schrijfbaar,
-    settings: { clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
-  }).catch((error) => {
-    throw [NotOpenZaak, SwitchedAlready, TooFewRights, SourceUnavailable].some((kind) => error instanceof kind)
+  const stopped = stopSignal()
+  const begin = () =>
+    beginRound(parts, {
+      ...from,
+      trial: proef,
+      readOnly: !schrijfbaar,
+      settings: { clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
+    })
+  // A source that was there before is waited for; one that never was may have a wrong address.
+  const [known] = await database.sql`
+    select from takeover_step s join takeover o on o.id = s.takeover_id where o.bron = ${nameOf(from.url)} limit 1`
+  const round = await (known ? untilThere(begin, tellWaiting, stopped) : begin()).catch((error) => {
+    if (error instanceof SourceUnavailable) throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
+    throw [NotOpenZaak, SwitchedAlready, TooFewRights].some((kind) => error instanceof kind)
       ? new UsageError(error.message)
       : error
   })
@@ -309,12 +319,10 @@ async function runRound(
     concurrency: naast,
     log,
   })
-  const stopped = new AbortController()
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopped.abort())
   let state = round.takeover
   try {
-    while (!stopped.signal.aborted) {
-      await sleep(500, undefined, { signal: stopped.signal }).catch(() => {})
+    while (!stopped.aborted) {
+      await sleep(500, undefined, { signal: stopped }).catch(() => {})
       state = await round.state()
       if (!json) tell(await progressOf(database, state))
       if (state.status !== 'loopt') break
@@ -323,14 +331,25 @@ async function runRound(
     await worker.stop()
     await runner.close()
     await round.release()
+    if (rapport) await writeReport(database, state, rapport)
   }
   const steps = await progressOf(database, state)
   const faults = await faultsOf(database, state)
-  if (rapport) await writeReport(database, state, rapport)
   if (json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
   else console.log([headline(state), ...steps.map(progressLine), ...faults.map(faultLine)].join('\n'))
   if (state.status !== 'klaar') process.exitCode = 1
 }
+
+/** Aborted when this process is asked to stop. */
+function stopSignal(): AbortSignal {
+  const stopped = new AbortController()
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopped.abort())
+  return stopped.signal
+}
+
+/** Why nothing moves, on stderr: once for every attempt. */
+const tellWaiting = (reason: string, until: Date) =>
+  console.error(`waiting: ${waitLine(`SourceUnavailable ${reason}`, until)}`)
 
 const MANY = 1_000_000_000
 const isUnderWay = ({ status }: Takeover) => status === 'loopt' || status === 'gestopt'

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { signToken } from '../../autorisaties/clients.ts'
 import { paced } from '../pace.ts'
-import { UnreadableContents } from '../source.ts'
+import { SourceUnavailable, UnreadableContents } from '../source.ts'
 
 const TRIES = 5
 const HEADERS_MS = 120_000
@@ -27,16 +27,6 @@ export type ApiClient = {
    */
   download(path: string): Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>
   close(): Promise<void>
-}
-
-/** The source does not answer, or not as an API does: the job that asked runs again later. */
-export class SourceUnavailable extends Error {
-  override name = 'SourceUnavailable'
-  readonly code: string
-  constructor(code: string) {
-    super(`the source is unavailable: ${code}`)
-    this.code = code
-  }
 }
 
 /** `Retry-After` is a number of seconds, or a date (RFC 9110, 10.2.3). */

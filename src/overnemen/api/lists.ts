@@ -8,6 +8,7 @@ const list = (naam: keyof typeof PATHS, soorten: string[] = [naam], query = ''):
   query,
   soorten,
 })
+/** Without it lists of types lack the concepts, and lists of their parts those of concepts. A service that refuses it shows all. */
 const ANY_STATUS = 'status=alles'
 
 /** Lists that may be read side by side; each line needs those above it. */
@@ -24,7 +25,7 @@ export const LISTS: ListOf[][] = [
   [
     list('eigenschap', ['eigenschap'], ANY_STATUS),
     list('zaaktypeinformatieobjecttype', ['zaaktype_informatieobjecttype'], ANY_STATUS),
-    list('zaakobjecttype'),
+    list('zaakobjecttype', ['zaakobjecttype'], ANY_STATUS),
     { naam: 'applicatie', path: PATHS.applicatie, soorten: [] },
   ],
   [{ ...list('enkelvoudiginformatieobject', ['document']), oldestFirst: true }, list('zaak', ['zaak', 'zaakrelatie'])],

@@ -11,11 +11,12 @@ import {
   type Finding,
   type Portion,
   type Source,
+  SourceUnavailable,
   type Step,
   type StepPlan,
   UnreadableContents,
 } from '../source.ts'
-import { apiClient, type Json, SourceUnavailable } from './client.ts'
+import { apiClient, type Json } from './client.ts'
 import { BELOW, LISTS, type ListOf, listOf } from './lists.ts'
 import { applicatieFromApi, auditFromApi, documentFromApi, fromApi, uuidIn } from './shape.ts'
 
@@ -175,6 +176,7 @@ export function apiSource(options: Options): Source {
         faults.push({
           soort: 'document',
           sleutel: uuid,
+          identificatie: String(latest.identificatie ?? ''),
           uitkomst: 'gemarkeerd',
           code: 'slot-onbekend',
           field: 'lock',
@@ -226,8 +228,7 @@ export function apiSource(options: Options): Source {
           complete.push({ soort, parent: uuid, column })
         } else if (status !== 404 && status !== 400)
           faults.push({
-            soort: of,
-            sleutel: uuid,
+            ...{ soort: of, sleutel: uuid, owner: uuid },
             uitkomst: 'geweigerd',
             code: 'bron-fout',
             field: soort,
@@ -238,8 +239,7 @@ export function apiSource(options: Options): Source {
       if (status === 200 && Array.isArray(body)) for (const json of body as Json[]) audit.push(auditFromApi(json))
       else if (status !== 404)
         faults.push({
-          soort: of,
-          sleutel: uuid,
+          ...{ soort: of, sleutel: uuid, owner: uuid },
           uitkomst: 'geweigerd',
           code: 'bron-fout',
           field: 'audittrail',

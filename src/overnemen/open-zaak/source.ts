@@ -5,6 +5,7 @@ import { openDatabase } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
 import type { Taken } from '../kinds.ts'
 import { paced } from '../pace.ts'
+import { askSource } from '../patience.ts'
 import type {
   ApplicatieRow,
   AuditRow,
@@ -76,8 +77,10 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   let schema: Schema | undefined
   let suggestedUrls: string[] = []
   try {
-    const rows = await database.sql<{ name: string }[]>`
-      select table_name || '.' || column_name as name from information_schema.columns where table_schema = current_schema()`
+    const rows = await askSource(
+      () => database.sql<{ name: string }[]>`
+      select table_name || '.' || column_name as name from information_schema.columns where table_schema = current_schema()`,
+    )
     schema = new Set(rows.map(({ name }) => name))
     if (!schema.has('zaken_zaak.identificatie_ptr_id')) throw new NotOpenZaak()
     if (schema.has('django_site.domain')) {
@@ -100,13 +103,15 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
           })
         return work(sql)
       }) as Promise<T>
-    try {
-      return await begin(snapshot)
-    } catch (error) {
-      if (!(error instanceof LostSnapshot)) throw error
-      snapshot = undefined
-      return begin(undefined)
-    }
+    return askSource(async () => {
+      try {
+        return await begin(snapshot)
+      } catch (error) {
+        if (!(error instanceof LostSnapshot)) throw error
+        snapshot = undefined
+        return begin(undefined)
+      }
+    })
   }
 
   async function readKind(query: Query, step: Step): Promise<Portion> {
@@ -169,6 +174,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
           faults.push({
             soort: kind,
             sleutel: row.uuid,
+            identificatie: String(row.identificatie),
             uitkomst: 'gemarkeerd',
             code: 'geometrie',
             field: 'zaakgeometrie',

@@ -253,8 +253,15 @@ export const CRASHES: Mutant[] = [
   {
     what: 'what was taken over is read-only until the switch',
     file: 'sql/0012-overnemen.sql',
-    search: '  if is_closed then',
-    replace: '  if false then',
+    search: '  if exists (select from takeover where read_only and',
+    replace: '  if exists (select from takeover where false and',
+    tests: ['test/overnemen/open-zaak.test.ts'],
+  },
+  {
+    what: 'lines of an audit trail keep the order of their source',
+    file: 'src/overnemen/trail.ts',
+    search: 'coalesce(r.place, nextval',
+    replace: 'coalesce(null::bigint, nextval',
     tests: ['test/overnemen/open-zaak.test.ts'],
   },
   {

@@ -47,8 +47,8 @@ export const REASONS: Record<string, string> = {
   'Kanalen en filters van een abonnement zijn samen ten hoogste 64 kB aan JSON.':
     'Kanalen and filters of an abonnement are at most 64 kB of JSON together.',
   'Een getal of datum is groter dan kan worden bewaard.': 'A number or date is larger than can be stored.',
-  'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.':
-    'This was taken over from another installation and can be changed here only after the switch-over.',
+  'Er wordt overgenomen uit een andere installatie: tot de omschakeling wordt hier niets gemaakt of gewijzigd.':
+    'Another installation is being taken over: nothing is made or changed here until the switch-over.',
   'Gepauzeerd door {1}.': 'Paused by {1}.',
   'Er zijn al {1} kanalen.': 'There are {1} channels already.',
   'Kanaal {1} bestaat niet.': 'Channel {1} does not exist.',

@@ -1,0 +1,69 @@
+// The report of a takeover for who must repair: a line per object and remark, in groups, with what to do.
+import type { Readable } from 'node:stream'
+import type { ReadSql } from '../database/database.ts'
+import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
+import { remedyOf } from './remedies.ts'
+
+export type ReportFilter = { uitkomst?: string; soort?: string; code?: string }
+type Line = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'field' | 'text' | 'identificatie' | 'value', string> & {
+  id: number
+  round: number
+  aantal: number
+}
+
+const PAGE = 1000
+
+/** Conditions on `takeover_remark` by a filter of which what is empty counts as all. */
+export const matching = (sql: ReadSql, { uitkomst = '', soort = '', code = '' }: ReportFilter) => sql`
+  ${uitkomst === '' ? sql`` : sql`and uitkomst = ${uitkomst}`}
+  ${soort === '' ? sql`` : sql`and soort = ${soort}`}
+  ${code === '' ? sql`` : sql`and code = ${code}`}`
+
+/**
+ * The report as CSV, made as it is read: rows of one group (outcome, kind and reason) together, with how many the group has.
+ * Cells that a spreadsheet would run are neutralised.
+ */
+export function reportCsvOf(
+  sql: ReadSql,
+  takeoverId: number,
+  filter: ReportFilter = {},
+): Readable & { rows(): number } {
+  let rows = 0
+  async function* records() {
+    yield [
+      'soort',
+      'identificatie',
+      'uuid',
+      'uitkomst',
+      'veld',
+      'waarde',
+      'regel',
+      'wat te doen',
+      'code',
+      'aantal in deze groep',
+      'ronde',
+    ]
+    const groups = await sql<Pick<Line, 'uitkomst' | 'soort' | 'code' | 'aantal'>[]>`
+      select uitkomst, soort, code, count(*) as aantal from takeover_remark
+      where takeover_id = ${takeoverId} ${matching(sql, filter)}
+      group by 1, 2, 3 order by uitkomst desc, soort, code`
+    for (const { uitkomst, soort, code, aantal } of groups)
+      for (let after = 0; ; ) {
+        const lines = await sql<Omit<Line, 'uitkomst' | 'soort' | 'code' | 'aantal'>[]>`
+          select id, sleutel, field, text, identificatie, value, round from takeover_remark
+          where takeover_id = ${takeoverId} and uitkomst = ${uitkomst} and soort = ${soort} and code = ${code} and id > ${after}
+          order by id limit ${PAGE}`
+        for (const line of lines) {
+          rows++
+          yield [
+            ...[soort, line.identificatie, line.sleutel, uitkomst, line.field, line.value, line.text],
+            ...[remedyOf(code), code, String(aantal), String(line.round)],
+          ]
+        }
+        const last = lines.at(-1)
+        if (!last || lines.length < PAGE) break
+        after = last.id
+      }
+  }
+  return Object.assign(csvStream(records(), neutralizeCell), { rows: () => rows })
+}
