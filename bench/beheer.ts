@@ -119,15 +119,15 @@ async function fill({ sql }: Database, rows: number) {
     insert into zaakinformatieobject (zaak_id, enkelvoudiginformatieobject_id)
     select ${zaak!.id}, id from enkelvoudiginformatieobject order by id desc limit 500`
   const [made] = await sql`
-    insert into import (status, kop, totaal, verwerkt, geslaagd, started_at, ended_at)
+    insert into import (status, header, total, processed, succeeded, started_at, ended_at)
     values ('finished', '["uuid", "titel"]', ${rows}, ${rows}, ${rows - Math.floor(rows / 100)}, now() - interval '1 hour', now())
     returning id, uuid`
   await inPortions(rows, async (from, to) => {
     await sql`
-      insert into import_row (import_id, nummer, cells)
+      insert into import_row (import_id, number, cells)
       select ${made!.id}, n + 1, '["", "Een titel"]' from generate_series(${from}::integer, ${to}::integer) n`
     await sql`
-      insert into import_outcome (import_id, nummer, geslaagd, opmerking)
+      insert into import_outcome (import_id, number, succeeded, remark)
       select ${made!.id}, n + 1, n % 100 <> 0, case when n % 100 = 0 then 'titel: Dit veld is verplicht.' else '' end
       from generate_series(${from}::integer, ${to}::integer) n`
   })

@@ -4,16 +4,16 @@
 
 create table import (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint import_uuid_unique unique,
-  soort text not null default 'documenten' constraint import_soort_check check (soort = 'documenten'),
+  kind text not null default 'documenten' constraint import_kind_check check (kind = 'documenten'),
   status text not null default 'pending'
     constraint import_status_check check (status in ('queued', 'pending', 'active', 'finished', 'error')),
   reason text,
-  kop json,
+  header json,
   dialect jsonb not null default '{}',
   base_url text,
   batch_size integer,
-  totaal integer not null default 0, verwerkt integer not null default 0, geslaagd integer not null default 0,
-  mislukt integer generated always as (verwerkt - geslaagd) stored,
+  total integer not null default 0, processed integer not null default 0, succeeded integer not null default 0,
+  failed integer generated always as (processed - succeeded) stored,
   empty_rows integer not null default 0,
   applicatie_uuid text not null default '', client_id text not null default '', started_by text not null default '',
   bestandsnaam text not null default '',
@@ -22,22 +22,22 @@ create table import (
   paused_at timestamptz
 );
 -- The rule "one open import", kept by the database: a second create, however simultaneous, meets this index.
-create unique index import_one_open on import (soort) where status in ('pending', 'active');
+create unique index import_one_open on import (kind) where status in ('pending', 'active');
 -- An import that waits for its turn is not open. Whoever ends the open one opens the first of these (progress.ts).
 create index import_queue on import (id) where status = 'queued';
 comment on table import is 'Bulk imports of documents.';
 comment on column import.uuid is 'Part of its URLs.';
-comment on column import.soort is 'What is imported.';
+comment on column import.kind is 'What is imported.';
 comment on column import.status is 'queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
 comment on column import.reason is 'Why it stopped (status error), or what it waits for (status active).';
-comment on column import.kop is 'Header of the CSV, as an array of names; empty: no CSV yet.';
+comment on column import.header is 'Header of the CSV, as an array of names; empty: no CSV yet.';
 comment on column import.dialect is 'How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.';
 comment on column import.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
 comment on column import.batch_size is 'Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).';
-comment on column import.totaal is 'Rows in the CSV, without the empty ones.';
-comment on column import.verwerkt is 'Rows handled and committed; the next batch begins at the row after.';
-comment on column import.geslaagd is 'Of these, rows that became a document.';
-comment on column import.mislukt is 'Of these, rows that did not.';
+comment on column import.total is 'Rows in the CSV, without the empty ones.';
+comment on column import.processed is 'Rows handled and committed; the next batch begins at the row after.';
+comment on column import.succeeded is 'Of these, rows that became a document.';
+comment on column import.failed is 'Of these, rows that did not.';
 comment on column import.empty_rows is 'Rows without anything in them, which were passed over.';
 comment on column import.applicatie_uuid is 'Application that made it.';
 comment on column import.client_id is 'Client that made it.';
@@ -51,60 +51,60 @@ comment on column import.paused_at is 'Since when it is paused (status active): 
 
 create table import_row (
   import_id bigint not null references import on delete cascade,
-  nummer integer not null,
+  number integer not null,
   cells json not null,
-  omvang integer not null generated always as (octet_length(cells::text)) stored,
-  primary key (import_id, nummer)
+  bytes integer not null generated always as (octet_length(cells::text)) stored,
+  primary key (import_id, number)
 );
 comment on table import_row is 'Rows of the uploaded CSV, as they came.';
-comment on column import_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.';
+comment on column import_row.number is 'Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.';
 comment on column import_row.cells is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
-comment on column import_row.omvang is 'Size of the cells in bytes.';
+comment on column import_row.bytes is 'Size of the cells in bytes.';
 
 -- The same reason in two rows may differ in a number that belongs to the row: its own, in front, and the size of its file.
-create function import_reason(opmerking text) returns text language sql immutable parallel safe as $$
-  select left(regexp_replace(regexp_replace(opmerking, '^\w+ \d+: ', ''), '\d+(?= bytes \w+\.)', '#', 'g'), 1000)
+create function import_reason(remark text) returns text language sql immutable parallel safe as $$
+  select left(regexp_replace(regexp_replace(remark, '^\w+ \d+: ', ''), '\d+(?= bytes \w+\.)', '#', 'g'), 1000)
 $$;
 comment on function import_reason is 'Why a row failed, without what differs from row to row: a # stands for it. src/documenten/import/judge.ts has it in words.';
 
 create table import_outcome (
   import_id bigint not null references import on delete cascade,
-  nummer integer not null,
-  geslaagd boolean not null,
-  opmerking text not null default '',
+  number integer not null,
+  succeeded boolean not null,
+  remark text not null default '',
   document_uuid uuid,
   identificatie text,
-  primary key (import_id, nummer)
+  primary key (import_id, number)
 );
-create index import_outcome_failed on import_outcome (import_id, nummer) where not geslaagd;
-create index import_outcome_reason on import_outcome (import_id, hashtextextended(import_reason(opmerking), 0), nummer) where not geslaagd;
+create index import_outcome_failed on import_outcome (import_id, number) where not succeeded;
+create index import_outcome_reason on import_outcome (import_id, hashtextextended(import_reason(remark), 0), number) where not succeeded;
 comment on table import_outcome is 'Outcome of a row, written with the document that it became.';
-comment on column import_outcome.nummer is 'The row.';
-comment on column import_outcome.geslaagd is 'Whether it became a document.';
-comment on column import_outcome.opmerking is 'Why not, naming the column.';
+comment on column import_outcome.number is 'The row.';
+comment on column import_outcome.succeeded is 'Whether it became a document.';
+comment on column import_outcome.remark is 'Why not, naming the column.';
 comment on column import_outcome.document_uuid is 'uuid of the document.';
 comment on column import_outcome.identificatie is 'identificatie of the document.';
 
 create table import_fault_kind (
   import_id bigint not null references import on delete cascade,
-  sleutel bigint not null,
+  hash bigint not null,
   reason text not null,
-  aantal integer not null,
-  primary key (import_id, sleutel)
+  count integer not null,
+  primary key (import_id, hash)
 );
-create index import_fault_kind_count on import_fault_kind (import_id, aantal desc, sleutel);
+create index import_fault_kind_count on import_fault_kind (import_id, count desc, hash);
 comment on table import_fault_kind is 'How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.';
-comment on column import_fault_kind.sleutel is 'Hash of the reason.';
+comment on column import_fault_kind.hash is 'Hash of the reason.';
 comment on column import_fault_kind.reason is 'The reason (function import_reason).';
-comment on column import_fault_kind.aantal is 'Rows that failed for it.';
+comment on column import_fault_kind.count is 'Rows that failed for it.';
 
 create function count_import_faults() returns trigger language plpgsql as $$
 begin
-  insert into import_fault_kind (import_id, sleutel, reason, aantal)
-  select import_id, hashtextextended(reason, 0) as sleutel, min(reason), count(*)
-  from (select import_id, import_reason(opmerking) as reason from added where not geslaagd) f
+  insert into import_fault_kind (import_id, hash, reason, count)
+  select import_id, hashtextextended(reason, 0) as hash, min(reason), count(*)
+  from (select import_id, import_reason(remark) as reason from added where not succeeded) f
   group by 1, 2 order by 1, 2
-  on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
+  on conflict (import_id, hash) do update set count = import_fault_kind.count + excluded.count;
   return null;
 end $$;
 comment on function count_import_faults is 'Adds the failed rows of a batch to import_fault_kind.';
@@ -115,30 +115,30 @@ create trigger count_import_faults after insert on import_outcome
 -- long, as with a blob store. Unlogged, because what a crash loses of it is prepared again.
 create unlogged table import_ahead (
   import_id bigint not null references import on delete cascade,
-  vanaf integer not null, rijen integer not null,
+  start integer not null, rows integer not null,
   claim uuid not null,
   seen_at timestamptz not null default now(),
-  inhoud json,
-  primary key (import_id, vanaf)
+  content json,
+  primary key (import_id, start)
 );
 -- It lives for seconds: packing it would cost more than its place.
-alter table import_ahead alter column inhoud set storage external;
+alter table import_ahead alter column content set storage external;
 comment on table import_ahead is 'Batches of the active import that a worker prepares, or has prepared, before they are written.';
-comment on column import_ahead.vanaf is 'How many rows lie before its first one.';
-comment on column import_ahead.rijen is 'How many rows it has.';
+comment on column import_ahead.start is 'How many rows lie before its first one.';
+comment on column import_ahead.rows is 'How many rows it has.';
 comment on column import_ahead.claim is 'Id of the claim: who prepares it, and whose files these are.';
 comment on column import_ahead.seen_at is 'Last sign of life of who prepares it; when it was ready.';
-comment on column import_ahead.inhoud is 'What was prepared: rows that failed, and rows with their copied file; empty: not ready.';
+comment on column import_ahead.content is 'What was prepared: rows that failed, and rows with their copied file; empty: not ready.';
 
 create table import_draft (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint import_draft_uuid_unique unique,
   bestandsnaam text not null default '',
-  omvang bigint not null default 0,
-  kop json,
+  bytes bigint not null default 0,
+  header json,
   dialect jsonb not null default '{}',
   base_url text not null,
-  totaal integer not null default 0, empty_rows integer not null default 0,
+  total integer not null default 0, empty_rows integer not null default 0,
   created_by text not null default '', created_at timestamptz not null default now(), deleted_at timestamptz,
   trial_status text constraint import_draft_trial_status_check check (trial_status in ('wacht', 'bezig', 'klaar', 'mislukt')),
   trial_reason text, trial_handled integer not null default 0, trial_faults integer not null default 0,
@@ -148,11 +148,11 @@ create table import_draft (
 comment on table import_draft is 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.';
 comment on column import_draft.uuid is 'Part of the addresses of its pages.';
 comment on column import_draft.bestandsnaam is 'Name of the file as the browser gave it.';
-comment on column import_draft.omvang is 'Size of the file in bytes.';
-comment on column import_draft.kop is 'Header of the CSV, as an array of names.';
+comment on column import_draft.bytes is 'Size of the file in bytes.';
+comment on column import_draft.header is 'Header of the CSV, as an array of names.';
 comment on column import_draft.dialect is 'How the file was written (src/documenten/import/dialect.ts).';
 comment on column import_draft.base_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
-comment on column import_draft.totaal is 'Rows in the CSV, without the empty ones.';
+comment on column import_draft.total is 'Rows in the CSV, without the empty ones.';
 comment on column import_draft.empty_rows is 'Rows without anything in them, which were passed over.';
 comment on column import_draft.created_by is 'Account that uploaded it.';
 comment on column import_draft.created_at is 'When it was uploaded.';
@@ -167,59 +167,59 @@ comment on column import_draft.trial_ended_at is 'When the dry run ended.';
 
 create table import_draft_row (
   draft_id bigint not null references import_draft on delete cascade,
-  nummer integer not null,
+  number integer not null,
   cells json not null,
-  primary key (draft_id, nummer)
+  primary key (draft_id, number)
 );
 comment on table import_draft_row is 'Rows of an uploaded CSV, as they came; they become those of import_row.';
-comment on column import_draft_row.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
+comment on column import_draft_row.number is 'Row number as people count it in the file: the header is 1, the first row is 2.';
 comment on column import_draft_row.cells is 'The cells in their order.';
 
 create table import_draft_fault (
   draft_id bigint not null references import_draft on delete cascade,
-  nummer integer not null,
-  opmerking text not null,
-  primary key (draft_id, nummer)
+  number integer not null,
+  remark text not null,
+  primary key (draft_id, number)
 );
 comment on table import_draft_fault is 'Rows of an uploaded CSV that would not be imported, as the dry run found.';
-comment on column import_draft_fault.nummer is 'The row.';
-comment on column import_draft_fault.opmerking is 'Why not, naming the column.';
+comment on column import_draft_fault.number is 'The row.';
+comment on column import_draft_fault.remark is 'Why not, naming the column.';
 
 create table import_draft_fault_kind (
   draft_id bigint not null references import_draft on delete cascade,
-  sleutel bigint not null,
+  hash bigint not null,
   reason text not null,
-  aantal integer not null,
+  count integer not null,
   examples jsonb not null,
-  primary key (draft_id, sleutel)
+  primary key (draft_id, hash)
 );
-create index import_draft_fault_kind_count on import_draft_fault_kind (draft_id, aantal desc, sleutel);
+create index import_draft_fault_kind_count on import_draft_fault_kind (draft_id, count desc, hash);
 comment on table import_draft_fault_kind is 'How many rows would fail for one reason, as the dry run found.';
-comment on column import_draft_fault_kind.sleutel is 'Hash of the reason.';
+comment on column import_draft_fault_kind.hash is 'Hash of the reason.';
 comment on column import_draft_fault_kind.reason is 'The reason (function import_reason).';
-comment on column import_draft_fault_kind.aantal is 'Rows that would fail for it.';
-comment on column import_draft_fault_kind.examples is 'The first few of them: nummer and opmerking.';
+comment on column import_draft_fault_kind.count is 'Rows that would fail for it.';
+comment on column import_draft_fault_kind.examples is 'The first few of them: number and remark.';
 
 -- Not logged: after a crash of the database the dry run begins anew.
 create unlogged table import_draft_key (
   draft_id bigint not null references import_draft on delete cascade,
-  sleutel text not null,
-  primary key (draft_id, sleutel)
+  key text not null,
+  primary key (draft_id, key)
 );
 comment on table import_draft_key is 'The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.';
-comment on column import_draft_key.sleutel is 'A uuid, or a bronorganisatie and identificatie.';
+comment on column import_draft_key.key is 'A uuid, or a bronorganisatie and identificatie.';
 
 create view import_overview as
 select
   i.uuid,
   i.status,
-  i.totaal,
-  i.verwerkt,
-  i.geslaagd,
-  i.mislukt,
-  case when i.totaal > 0 then round(100.0 * i.verwerkt / i.totaal, 1) end as procent,
-  case when i.verwerkt > 0 and i.started_at is not null then
-    round(i.verwerkt / greatest(extract(epoch from coalesce(i.ended_at, i.updated_at) - i.started_at), 0.001), 1)
+  i.total,
+  i.processed,
+  i.succeeded,
+  i.failed,
+  case when i.total > 0 then round(100.0 * i.processed / i.total, 1) end as percent,
+  case when i.processed > 0 and i.started_at is not null then
+    round(i.processed / greatest(extract(epoch from coalesce(i.ended_at, i.updated_at) - i.started_at), 0.001), 1)
   end as rows_per_second,
   i.reason,
   i.client_id,
@@ -231,5 +231,5 @@ from import i
 where i.deleted_at is null
 order by i.id desc;
 comment on view import_overview is 'Imports with their progress, newest first.';
-comment on column import_overview.procent is 'Rows handled, in per cent of all.';
+comment on column import_overview.percent is 'Rows handled, in per cent of all.';
 comment on column import_overview.rows_per_second is 'Rows handled a second since the upload.';

@@ -757,37 +757,37 @@ create table import (
   dialect jsonb not null default '{}'::jsonb, -- How the file was written (src/documenten/import/dialect.ts), for a report that is written the same way; {}: as RFC 4180 has it.
   empty_rows integer not null default 0, -- Rows without anything in them, which were passed over.
   ended_at timestamp with time zone, -- When it became finished or error.
-  geslaagd integer not null default 0, -- Of these, rows that became a document.
+  failed integer generated always as ((processed - succeeded)) stored, -- Of these, rows that did not.
+  header json, -- Header of the CSV, as an array of names; empty: no CSV yet.
   id bigint not null generated always as identity, -- Internal key.
-  kop json, -- Header of the CSV, as an array of names; empty: no CSV yet.
-  mislukt integer generated always as ((verwerkt - geslaagd)) stored, -- Of these, rows that did not.
+  kind text not null default 'documenten'::text, -- What is imported.
   paused_at timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
+  processed integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
   reason text, -- Why it stopped (status error), or what it waits for (status active).
-  soort text not null default 'documenten'::text, -- What is imported.
   started_at timestamp with time zone, -- When its CSV was accepted, or its turn came after that.
   started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
   status text not null default 'pending'::text, -- queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
-  totaal integer not null default 0, -- Rows in the CSV, without the empty ones.
+  succeeded integer not null default 0, -- Of these, rows that became a document.
+  total integer not null default 0, -- Rows in the CSV, without the empty ones.
   updated_at timestamp with time zone not null default now(), -- When its last batch was committed.
   uuid uuid not null default gen_random_uuid(), -- Part of its URLs.
-  verwerkt integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
   constraint import_pkey PRIMARY KEY (id),
   constraint import_uuid_unique UNIQUE (uuid),
-  constraint import_soort_check CHECK ((soort = 'documenten'::text)),
+  constraint import_kind_check CHECK ((kind = 'documenten'::text)),
   constraint import_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'pending'::text, 'active'::text, 'finished'::text, 'error'::text])))
 );
-CREATE UNIQUE INDEX import_one_open ON import USING btree (soort) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
+CREATE UNIQUE INDEX import_one_open ON import USING btree (kind) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
 CREATE INDEX import_queue ON import USING btree (id) WHERE (status = 'queued'::text);
 
 -- Batches of the active import that a worker prepares, or has prepared, before they are written.
 create unlogged table import_ahead (
   claim uuid not null, -- Id of the claim: who prepares it, and whose files these are.
+  content json, -- What was prepared: rows that failed, and rows with their copied file; empty: not ready.
   import_id bigint not null, -- The import.
-  inhoud json, -- What was prepared: rows that failed, and rows with their copied file; empty: not ready.
-  rijen integer not null, -- How many rows it has.
+  rows integer not null, -- How many rows it has.
   seen_at timestamp with time zone not null default now(), -- Last sign of life of who prepares it; when it was ready.
-  vanaf integer not null, -- How many rows lie before its first one.
-  constraint import_ahead_pkey PRIMARY KEY (import_id, vanaf),
+  start integer not null, -- How many rows lie before its first one.
+  constraint import_ahead_pkey PRIMARY KEY (import_id, start),
   constraint import_ahead_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
 
@@ -795,15 +795,15 @@ create unlogged table import_ahead (
 create table import_draft (
   base_url text not null, -- Address under which the upload came in: URLs in rows that begin with it are ours.
   bestandsnaam text not null default ''::text, -- Name of the file as the browser gave it.
+  bytes bigint not null default 0, -- Size of the file in bytes.
   created_at timestamp with time zone not null default now(), -- When it was uploaded.
   created_by text not null default ''::text, -- Account that uploaded it.
   deleted_at timestamp with time zone, -- When it was imported or thrown away; a job then removes its rows bit by bit.
   dialect jsonb not null default '{}'::jsonb, -- How the file was written (src/documenten/import/dialect.ts).
   empty_rows integer not null default 0, -- Rows without anything in them, which were passed over.
+  header json, -- Header of the CSV, as an array of names.
   id bigint not null generated always as identity, -- Internal key.
-  kop json, -- Header of the CSV, as an array of names.
-  omvang bigint not null default 0, -- Size of the file in bytes.
-  totaal integer not null default 0, -- Rows in the CSV, without the empty ones.
+  total integer not null default 0, -- Rows in the CSV, without the empty ones.
   trial_ended_at timestamp with time zone, -- When the dry run ended.
   trial_faults integer not null default 0, -- Of these, rows that would not be imported.
   trial_handled integer not null default 0, -- Rows that the dry run has looked at.
@@ -820,29 +820,29 @@ create table import_draft (
 -- Rows of an uploaded CSV that would not be imported, as the dry run found.
 create table import_draft_fault (
   draft_id bigint not null, -- The upload.
-  nummer integer not null, -- The row.
-  opmerking text not null, -- Why not, naming the column.
-  constraint import_draft_fault_pkey PRIMARY KEY (draft_id, nummer),
+  number integer not null, -- The row.
+  remark text not null, -- Why not, naming the column.
+  constraint import_draft_fault_pkey PRIMARY KEY (draft_id, number),
   constraint import_draft_fault_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
 -- How many rows would fail for one reason, as the dry run found.
 create table import_draft_fault_kind (
-  aantal integer not null, -- Rows that would fail for it.
+  count integer not null, -- Rows that would fail for it.
   draft_id bigint not null, -- The upload.
-  examples jsonb not null, -- The first few of them: nummer and opmerking.
+  examples jsonb not null, -- The first few of them: number and remark.
+  hash bigint not null, -- Hash of the reason.
   reason text not null, -- The reason (function import_reason).
-  sleutel bigint not null, -- Hash of the reason.
-  constraint import_draft_fault_kind_pkey PRIMARY KEY (draft_id, sleutel),
+  constraint import_draft_fault_kind_pkey PRIMARY KEY (draft_id, hash),
   constraint import_draft_fault_kind_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
-CREATE INDEX import_draft_fault_kind_count ON import_draft_fault_kind USING btree (draft_id, aantal DESC, sleutel);
+CREATE INDEX import_draft_fault_kind_count ON import_draft_fault_kind USING btree (draft_id, count DESC, hash);
 
 -- The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.
 create unlogged table import_draft_key (
   draft_id bigint not null, -- The upload.
-  sleutel text not null, -- A uuid, or a bronorganisatie and identificatie.
-  constraint import_draft_key_pkey PRIMARY KEY (draft_id, sleutel),
+  key text not null, -- A uuid, or a bronorganisatie and identificatie.
+  constraint import_draft_key_pkey PRIMARY KEY (draft_id, key),
   constraint import_draft_key_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
@@ -850,44 +850,44 @@ create unlogged table import_draft_key (
 create table import_draft_row (
   cells json not null, -- The cells in their order.
   draft_id bigint not null, -- The upload.
-  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
-  constraint import_draft_row_pkey PRIMARY KEY (draft_id, nummer),
+  number integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
+  constraint import_draft_row_pkey PRIMARY KEY (draft_id, number),
   constraint import_draft_row_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
 -- How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.
 create table import_fault_kind (
-  aantal integer not null, -- Rows that failed for it.
+  count integer not null, -- Rows that failed for it.
+  hash bigint not null, -- Hash of the reason.
   import_id bigint not null, -- The import.
   reason text not null, -- The reason (function import_reason).
-  sleutel bigint not null, -- Hash of the reason.
-  constraint import_fault_kind_pkey PRIMARY KEY (import_id, sleutel),
+  constraint import_fault_kind_pkey PRIMARY KEY (import_id, hash),
   constraint import_fault_kind_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
-CREATE INDEX import_fault_kind_count ON import_fault_kind USING btree (import_id, aantal DESC, sleutel);
+CREATE INDEX import_fault_kind_count ON import_fault_kind USING btree (import_id, count DESC, hash);
 
 -- Outcome of a row, written with the document that it became.
 create table import_outcome (
   document_uuid uuid, -- uuid of the document.
-  geslaagd boolean not null, -- Whether it became a document.
   identificatie text, -- identificatie of the document.
   import_id bigint not null, -- The import.
-  nummer integer not null, -- The row.
-  opmerking text not null default ''::text, -- Why not, naming the column.
-  constraint import_outcome_pkey PRIMARY KEY (import_id, nummer),
+  number integer not null, -- The row.
+  remark text not null default ''::text, -- Why not, naming the column.
+  succeeded boolean not null, -- Whether it became a document.
+  constraint import_outcome_pkey PRIMARY KEY (import_id, number),
   constraint import_outcome_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
-CREATE INDEX import_outcome_failed ON import_outcome USING btree (import_id, nummer) WHERE (NOT geslaagd);
-CREATE INDEX import_outcome_reason ON import_outcome USING btree (import_id, hashtextextended(import_reason(opmerking), (0)::bigint), nummer) WHERE (NOT geslaagd);
+CREATE INDEX import_outcome_failed ON import_outcome USING btree (import_id, number) WHERE (NOT succeeded);
+CREATE INDEX import_outcome_reason ON import_outcome USING btree (import_id, hashtextextended(import_reason(remark), (0)::bigint), number) WHERE (NOT succeeded);
 CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_import_faults();
 
 -- Rows of the uploaded CSV, as they came.
 create table import_row (
+  bytes integer not null generated always as (octet_length((cells)::text)) stored, -- Size of the cells in bytes.
   cells json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
   import_id bigint not null, -- The import.
-  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
-  omvang integer not null generated always as (octet_length((cells)::text)) stored, -- Size of the cells in bytes.
-  constraint import_row_pkey PRIMARY KEY (import_id, nummer),
+  number integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
+  constraint import_row_pkey PRIMARY KEY (import_id, number),
   constraint import_row_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
 
@@ -2276,16 +2276,16 @@ UNION ALL
 create view import_overview as
  SELECT uuid,
     status,
-    totaal,
-    verwerkt,
-    geslaagd,
-    mislukt,
+    total,
+    processed,
+    succeeded,
+    failed,
         CASE
-            WHEN (totaal > 0) THEN round(((100.0 * (verwerkt)::numeric) / (totaal)::numeric), 1)
+            WHEN (total > 0) THEN round(((100.0 * (processed)::numeric) / (total)::numeric), 1)
             ELSE NULL::numeric
-        END AS procent,
+        END AS percent,
         CASE
-            WHEN ((verwerkt > 0) AND (started_at IS NOT NULL)) THEN round(((verwerkt)::numeric / GREATEST(EXTRACT(epoch FROM (COALESCE(ended_at, updated_at) - started_at)), 0.001)), 1)
+            WHEN ((processed > 0) AND (started_at IS NOT NULL)) THEN round(((processed)::numeric / GREATEST(EXTRACT(epoch FROM (COALESCE(ended_at, updated_at) - started_at)), 0.001)), 1)
             ELSE NULL::numeric
         END AS rows_per_second,
     reason,
@@ -2710,11 +2710,11 @@ CREATE OR REPLACE FUNCTION count_import_faults()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into import_fault_kind (import_id, sleutel, reason, aantal)
-  select import_id, hashtextextended(reason, 0) as sleutel, min(reason), count(*)
-  from (select import_id, import_reason(opmerking) as reason from added where not geslaagd) f
+  insert into import_fault_kind (import_id, hash, reason, count)
+  select import_id, hashtextextended(reason, 0) as hash, min(reason), count(*)
+  from (select import_id, import_reason(remark) as reason from added where not succeeded) f
   group by 1, 2 order by 1, 2
-  on conflict (import_id, sleutel) do update set aantal = import_fault_kind.aantal + excluded.aantal;
+  on conflict (import_id, hash) do update set count = import_fault_kind.count + excluded.count;
   return null;
 end $function$;
 
@@ -3251,12 +3251,12 @@ AS $function$
 $function$;
 
 -- Why a row failed, without what differs from row to row: a # stands for it. src/documenten/import/judge.ts has it in words.
-CREATE OR REPLACE FUNCTION import_reason(opmerking text)
+CREATE OR REPLACE FUNCTION import_reason(remark text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select left(regexp_replace(regexp_replace(opmerking, '^\w+ \d+: ', ''), '\d+(?= bytes \w+\.)', '#', 'g'), 1000)
+  select left(regexp_replace(regexp_replace(remark, '^\w+ \d+: ', ''), '\d+(?= bytes \w+\.)', '#', 'g'), 1000)
 $function$;
 
 -- Whether nobody makes an attempt to deliver it: nobody claimed it, or whoever did is gone or knows nothing of it.

@@ -13,8 +13,8 @@ import { caseLinks } from '../src/zaken/import-links.ts'
 
 const Payload = Type.Object({
   import: Type.String({ format: 'uuid' }),
-  vanaf: Type.Integer({ minimum: 0 }),
-  perRijTot: Type.Optional(Type.Integer({ minimum: 0 })),
+  start: Type.Integer({ minimum: 0 }),
+  rowByRowUntil: Type.Optional(Type.Integer({ minimum: 0 })),
 })
 declare global {
   namespace GraphileWorker {

@@ -23,8 +23,8 @@ export function removeImport({ database }: { database: Database }): Task {
     for (const table of ['import_row', 'import_outcome']) {
       for (let after = 0; ; after += ROWS) {
         const left = await database.sql`
-          with gone as (delete from ${database.sql(table)} where import_id = ${id} and nummer >= ${after} and nummer < ${after + ROWS})
-          select exists (select from ${database.sql(table)} where import_id = ${id} and nummer >= ${after + ROWS}) as more`
+          with gone as (delete from ${database.sql(table)} where import_id = ${id} and number >= ${after} and number < ${after + ROWS})
+          select exists (select from ${database.sql(table)} where import_id = ${id} and number >= ${after + ROWS}) as more`
         if (!one(left).more) break
       }
     }

@@ -1631,33 +1631,33 @@ export interface Import {
    */
   endedAt: string | null;
   /**
-   * Of these, rows that became a document.
+   * Of these, rows that did not.
    */
-  geslaagd: Generated<number>;
+  failed: Generated<number | null>;
+  /**
+   * Header of the CSV, as an array of names; empty: no CSV yet.
+   */
+  header: unknown | null;
   /**
    * Internal key.
    */
   id: Generated<number>;
   /**
-   * Header of the CSV, as an array of names; empty: no CSV yet.
+   * What is imported.
    */
-  kop: unknown | null;
-  /**
-   * Of these, rows that did not.
-   */
-  mislukt: Generated<number | null>;
+  kind: Generated<string>;
   /**
    * Since when it is paused (status active): no batch is begun until it goes on.
    */
   pausedAt: string | null;
   /**
+   * Rows handled and committed; the next batch begins at the row after.
+   */
+  processed: Generated<number>;
+  /**
    * Why it stopped (status error), or what it waits for (status active).
    */
   reason: string | null;
-  /**
-   * What is imported.
-   */
-  soort: Generated<string>;
   /**
    * When its CSV was accepted, or its turn came after that.
    */
@@ -1671,9 +1671,13 @@ export interface Import {
    */
   status: Generated<string>;
   /**
+   * Of these, rows that became a document.
+   */
+  succeeded: Generated<number>;
+  /**
    * Rows in the CSV, without the empty ones.
    */
-  totaal: Generated<number>;
+  total: Generated<number>;
   /**
    * When its last batch was committed.
    */
@@ -1682,10 +1686,6 @@ export interface Import {
    * Part of its URLs.
    */
   uuid: Generated<string>;
-  /**
-   * Rows handled and committed; the next batch begins at the row after.
-   */
-  verwerkt: Generated<number>;
 }
 
 export interface ImportAhead {
@@ -1694,17 +1694,17 @@ export interface ImportAhead {
    */
   claim: string;
   /**
+   * What was prepared: rows that failed, and rows with their copied file; empty: not ready.
+   */
+  content: unknown | null;
+  /**
    * The import.
    */
   importId: number;
   /**
-   * What was prepared: rows that failed, and rows with their copied file; empty: not ready.
-   */
-  inhoud: unknown | null;
-  /**
    * How many rows it has.
    */
-  rijen: number;
+  rows: number;
   /**
    * Last sign of life of who prepares it; when it was ready.
    */
@@ -1712,7 +1712,7 @@ export interface ImportAhead {
   /**
    * How many rows lie before its first one.
    */
-  vanaf: number;
+  start: number;
 }
 
 export interface ImportDraft {
@@ -1724,6 +1724,10 @@ export interface ImportDraft {
    * Name of the file as the browser gave it.
    */
   bestandsnaam: Generated<string>;
+  /**
+   * Size of the file in bytes.
+   */
+  bytes: Generated<number>;
   /**
    * When it was uploaded.
    */
@@ -1745,21 +1749,17 @@ export interface ImportDraft {
    */
   emptyRows: Generated<number>;
   /**
+   * Header of the CSV, as an array of names.
+   */
+  header: unknown | null;
+  /**
    * Internal key.
    */
   id: Generated<number>;
   /**
-   * Header of the CSV, as an array of names.
-   */
-  kop: unknown | null;
-  /**
-   * Size of the file in bytes.
-   */
-  omvang: Generated<number>;
-  /**
    * Rows in the CSV, without the empty ones.
    */
-  totaal: Generated<number>;
+  total: Generated<number>;
   /**
    * When the dry run ended.
    */
@@ -1802,34 +1802,34 @@ export interface ImportDraftFault {
   /**
    * The row.
    */
-  nummer: number;
+  number: number;
   /**
    * Why not, naming the column.
    */
-  opmerking: string;
+  remark: string;
 }
 
 export interface ImportDraftFaultKind {
   /**
    * Rows that would fail for it.
    */
-  aantal: number;
+  count: number;
   /**
    * The upload.
    */
   draftId: number;
   /**
-   * The first few of them: nummer and opmerking.
+   * The first few of them: number and remark.
    */
   examples: unknown;
+  /**
+   * Hash of the reason.
+   */
+  hash: number;
   /**
    * The reason (function import_reason).
    */
   reason: string;
-  /**
-   * Hash of the reason.
-   */
-  sleutel: number;
 }
 
 export interface ImportDraftKey {
@@ -1840,7 +1840,7 @@ export interface ImportDraftKey {
   /**
    * A uuid, or a bronorganisatie and identificatie.
    */
-  sleutel: string;
+  key: string;
 }
 
 export interface ImportDraftRow {
@@ -1855,14 +1855,18 @@ export interface ImportDraftRow {
   /**
    * Row number as people count it in the file: the header is 1, the first row is 2.
    */
-  nummer: number;
+  number: number;
 }
 
 export interface ImportFaultKind {
   /**
    * Rows that failed for it.
    */
-  aantal: number;
+  count: number;
+  /**
+   * Hash of the reason.
+   */
+  hash: number;
   /**
    * The import.
    */
@@ -1871,10 +1875,6 @@ export interface ImportFaultKind {
    * The reason (function import_reason).
    */
   reason: string;
-  /**
-   * Hash of the reason.
-   */
-  sleutel: number;
 }
 
 export interface ImportOutcome {
@@ -1882,10 +1882,6 @@ export interface ImportOutcome {
    * uuid of the document.
    */
   documentUuid: string | null;
-  /**
-   * Whether it became a document.
-   */
-  geslaagd: boolean;
   /**
    * identificatie of the document.
    */
@@ -1897,11 +1893,15 @@ export interface ImportOutcome {
   /**
    * The row.
    */
-  nummer: number;
+  number: number;
   /**
    * Why not, naming the column.
    */
-  opmerking: Generated<string>;
+  remark: Generated<string>;
+  /**
+   * Whether it became a document.
+   */
+  succeeded: boolean;
 }
 
 export interface ImportOverview {
@@ -1918,17 +1918,17 @@ export interface ImportOverview {
    */
   endedAt: string | null;
   /**
-   * Of these, rows that became a document.
-   */
-  geslaagd: number | null;
-  /**
    * Of these, rows that did not.
    */
-  mislukt: number | null;
+  failed: number | null;
   /**
    * Rows handled, in per cent of all.
    */
-  procent: Numeric | null;
+  percent: Numeric | null;
+  /**
+   * Rows handled and committed; the next batch begins at the row after.
+   */
+  processed: number | null;
   /**
    * Why it stopped (status error), or what it waits for (status active).
    */
@@ -1946,9 +1946,13 @@ export interface ImportOverview {
    */
   status: string | null;
   /**
+   * Of these, rows that became a document.
+   */
+  succeeded: number | null;
+  /**
    * Rows in the CSV, without the empty ones.
    */
-  totaal: number | null;
+  total: number | null;
   /**
    * When its last batch was committed.
    */
@@ -1957,13 +1961,13 @@ export interface ImportOverview {
    * Part of its URLs.
    */
   uuid: string | null;
-  /**
-   * Rows handled and committed; the next batch begins at the row after.
-   */
-  verwerkt: number | null;
 }
 
 export interface ImportRow {
+  /**
+   * Size of the cells in bytes.
+   */
+  bytes: Generated<number>;
   /**
    * The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
    */
@@ -1975,11 +1979,7 @@ export interface ImportRow {
   /**
    * Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
    */
-  nummer: number;
-  /**
-   * Size of the cells in bytes.
-   */
-  omvang: Generated<number>;
+  number: number;
 }
 
 export interface Informatieobjecttype {

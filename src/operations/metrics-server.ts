@@ -282,11 +282,11 @@ export async function startMetrics(options: {
         from graphile_worker.jobs group by 1, 3`
       for (const { task, state, count } of states) jobs.set({ task, state }, count)
       const rows = one(
-        await sql<{ geslaagd: number; mislukt: number }[]>`
-        select coalesce(sum(geslaagd), 0)::int as geslaagd, coalesce(sum(mislukt), 0)::int as mislukt from import`,
+        await sql<{ succeeded: number; failed: number }[]>`
+        select coalesce(sum(succeeded), 0)::int as succeeded, coalesce(sum(failed), 0)::int as failed from import`,
       )
-      importRows.set({ result: 'geslaagd' }, rows.geslaagd)
-      importRows.set({ result: 'mislukt' }, rows.mislukt)
+      importRows.set({ result: 'geslaagd' }, rows.succeeded)
+      importRows.set({ result: 'mislukt' }, rows.failed)
       const lease = one(
         await sql<{ seconds: number; count: number }[]>`
         select coalesce(extract(epoch from clock_timestamp() - min(seen_at)), 0)::float8 as seconds, count(*) as count

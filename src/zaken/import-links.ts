@@ -6,7 +6,7 @@ import type { CaseLinks } from '../documenten/import/case-links.ts'
 /** What a task hands to the import. */
 export const caseLinks: CaseLinks = { judge: judgeZaken, link: linkToZaken }
 
-type LinkRow = { nummer: number; zaakUuid: string; typeId: number }
+type LinkRow = { number: number; zaakUuid: string; typeId: number }
 
 /**
  * Judges and locks the cases that rows name, as a POST of a zaakinformatieobject would. Who imports has all rights, so a
@@ -23,24 +23,24 @@ export async function judgeZaken(
   if (lock)
     await sql`select 1 from zaak where uuid = any(${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[]) order by id for no key update`
   const judged = await sql<
-    { nummer: number; bestaat: boolean; archiefstatus: string | null; elders: boolean; past: boolean }[]
+    { number: number; bestaat: boolean; archiefstatus: string | null; elders: boolean; past: boolean }[]
   >`
-    select r.nummer, z.id is not null as bestaat, z.archiefstatus, z.zaaktype_url is not null as elders,
+    select r.number, z.id is not null as bestaat, z.archiefstatus, z.zaaktype_url is not null as elders,
       ${sql.unsafe(documenttypeOfZaaktype('z.zaaktype_id', 'r.type_id'))} as past
-    from unnest(${rows.map(({ nummer }) => nummer)}::integer[], ${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[],
-      ${rows.map(({ typeId }) => typeId)}::bigint[]) as r(nummer, zaak_uuid, type_id)
+    from unnest(${rows.map(({ number }) => number)}::integer[], ${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[],
+      ${rows.map(({ typeId }) => typeId)}::bigint[]) as r(number, zaak_uuid, type_id)
     left join zaak z on z.uuid = r.zaak_uuid`
   const faults = new Map<number, string>()
-  for (const { nummer, bestaat, archiefstatus, elders, past } of judged) {
-    if (!bestaat) faults.set(nummer, 'zaakUuid: Deze zaak bestaat niet.')
+  for (const { number, bestaat, archiefstatus, elders, past } of judged) {
+    if (!bestaat) faults.set(number, 'zaakUuid: Deze zaak bestaat niet.')
     else if (archiefstatus !== 'nog_te_archiveren')
-      faults.set(nummer, 'zaakUuid: De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')
+      faults.set(number, 'zaakUuid: De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')
     else if (elders)
       faults.set(
-        nummer,
+        number,
         'zaakUuid: Het zaaktype van de zaak staat bij een andere dienst: koppel via zaakinformatieobjecten.',
       )
-    else if (!past) faults.set(nummer, 'zaakUuid: Dit type document hoort niet bij het zaaktype van de zaak.')
+    else if (!past) faults.set(number, 'zaakUuid: Dit type document hoort niet bij het zaaktype van de zaak.')
   }
   return faults
 }

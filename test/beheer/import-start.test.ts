@@ -219,26 +219,26 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       'the empty row is passed over',
     )
     const found =
-      await database.sql`select reason, aantal from import_draft_fault_kind where draft_id = ${trial!.id} order by reason`
+      await database.sql`select reason, count from import_draft_fault_kind where draft_id = ${trial!.id} order by reason`
     const examples =
-      await database.sql`select examples->0->'nummer' as nummer from import_draft_fault_kind where draft_id = ${trial!.id} order by reason`
+      await database.sql`select examples->0->'number' as number from import_draft_fault_kind where draft_id = ${trial!.id} order by reason`
 
     const rows = await database.sql`
-      select nummer, opmerking from import_draft_fault where draft_id = ${trial!.id} order by nummer`
+      select number, remark from import_draft_fault where draft_id = ${trial!.id} order by number`
     const started = (await pagesClient.post(`${made}/starten`)).headers.get('location')!
     await test.runJobs()
-    const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`
+    const [done] = await database.sql`select id, total, failed from import where uuid = ${started.split('/').at(-1)!}`
     const real =
-      await database.sql`select reason, aantal from import_fault_kind where import_id = ${done!.id} order by reason`
+      await database.sql`select reason, count from import_fault_kind where import_id = ${done!.id} order by reason`
     t.ok(real.length > 25, `${real.length} reasons`)
     t.same(Array.from(found), Array.from(real), 'the same reasons, as often')
-    t.equal(trial!.trial_faults, done!.mislukt)
+    t.equal(trial!.trial_faults, done!.failed)
     const first = await database.sql`
-      select min(nummer) as nummer from import_outcome where import_id = ${done!.id} and not geslaagd
-      group by import_reason(opmerking) order by import_reason(opmerking)`
+      select min(number) as number from import_outcome where import_id = ${done!.id} and not succeeded
+      group by import_reason(remark) order by import_reason(remark)`
     t.same(Array.from(examples), Array.from(first), 'and the same rows')
     const realRows = await database.sql`
-      select nummer, opmerking from import_outcome where import_id = ${done!.id} and not geslaagd order by nummer`
+      select number, remark from import_outcome where import_id = ${done!.id} and not succeeded order by number`
     t.same(Array.from(rows), Array.from(realRows), 'every wrong row is listed, in the same words')
   })
 

@@ -145,7 +145,7 @@ t.test('workbooks that are made to be large are refused, in bounded memory and t
     t.ok(ms < 150_000, `${what}: ${ms} ms`)
   }
   const [left] = await test.database
-    .sql`select count(*)::int as count from import_draft_row r join import_draft d on d.id = r.draft_id where d.totaal = 0`
+    .sql`select count(*)::int as count from import_draft_row r join import_draft d on d.id = r.draft_id where d.total = 0`
   t.equal(left!.count, 0)
 })
 

@@ -103,7 +103,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       [10, 25],
       [20, 50],
     ] as const) {
-      await database.sql`update import set verwerkt = ${processed}, geslaagd = ${processed - 1} where uuid = ${uuid}`
+      await database.sql`update import set processed = ${processed}, succeeded = ${processed - 1} where uuid = ${uuid}`
       await tab.waitForSelector(`[data-waarde=procent]:text-is("${percent}%")`, { timeout: 60_000 })
       t.equal(await tab.evaluate("document.querySelector('progress').value"), percent)
       t.equal(await tab.textContent('[data-waarde=verwerkt]'), String(processed))
@@ -118,10 +118,10 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     await smal.tab.goto(page)
     t.equal(await isTooWide(smal.tab), false)
     t.equal((await smal.tab.locator('noscript').count()) > 0 || (await smal.tab.content()).includes('refresh'), true)
-    await database.sql`update import set verwerkt = 30 where uuid = ${uuid}`
+    await database.sql`update import set processed = 30 where uuid = ${uuid}`
     await smal.tab.waitForSelector('text=30 van 40 rijen', { timeout: 60_000 }) // it asks anew by itself
 
-    await database.sql`update import set verwerkt = 0, geslaagd = 0, reason = null where uuid = ${uuid}`
+    await database.sql`update import set processed = 0, succeeded = 0, reason = null where uuid = ${uuid}`
     await test.runJobs()
     await tab.waitForSelector('.staat:text-is("Klaar")')
     t.equal(await tab.locator('progress').count(), 0)
@@ -143,7 +143,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       t.match(JSON.parse(/data: (.*)/.exec(first)![1]!), { percent: 0, verwerkt: '0', totaal: '40', gelukt: '0' })
       const id = /id: (.*)/.exec(first)![1]!
       const again = await openStroom(await pagesClient.get(path, { 'last-event-id': id }))
-      await database.sql`update import set verwerkt = 10 where uuid = ${uuid}`
+      await database.sql`update import set processed = 10 where uuid = ${uuid}`
       t.match(
         JSON.parse(/data: (.*)/.exec(await again.read(/event: stand\n.*\n\n/))![1]!),
         { verwerkt: '10' },
@@ -282,7 +282,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
   })
 
   await t.test('a long list goes on from where the page ended', async (t) => {
-    await database.sql`insert into import (status, totaal) select 'finished', 0 from generate_series(1, 120)`
+    await database.sql`insert into import (status, total) select 'finished', 0 from generate_series(1, 120)`
     const { tab, context } = await asBeheerder(test, 'viewer')
     await tab.goto('/beheer/imports')
     const links = () => tab.locator('tbody th a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
@@ -300,7 +300,7 @@ t.test('the application closes while pages are being kept up to date', await nee
   const test = await setUpPages(t)
   const uuid = await givenImport(test)
   await test.database
-    .sql`update import set status = 'active', totaal = 10, kop = '[]', started_at = now() where uuid = ${uuid}`
+    .sql`update import set status = 'active', total = 10, header = '[]', started_at = now() where uuid = ${uuid}`
   const pagesClient = await asClient(test, 'viewer')
   const { read, end } = await openStroom(await pagesClient.get(`/beheer/imports/${uuid}/stroom`))
   await read(/event: stand/)

@@ -69,7 +69,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
 
   t.test('storage that went away, an import, failed notifications and jobs', async (t) => {
     await rename(test.config.documentenDir, `${test.config.documentenDir}-weg`)
-    await sql`insert into import (status, totaal, verwerkt, geslaagd, started_at) values ('active', 100, 40, 39, now() - interval '10 seconds')`
+    await sql`insert into import (status, total, processed, succeeded, started_at) values ('active', 100, 40, 39, now() - interval '10 seconds')`
     await sql`update delivery set status = 'mislukt' where status = 'gepland'`
     const [job] = await sql`select id from graphile_worker.add_job('import-batch', max_attempts => 1)`
     await failJob(sql, job!.id, 1, 'stuk')

@@ -48,13 +48,13 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
   t.match(JSON.parse(made.stdout), { file: out, files: 3, bytes: 20, toComplete: [] }, made.stderr)
   const text = await readFile(out)
   t.equal(text.toString('utf8', 0, 8), '\ufeffuuid;')
-  const { kop, regels } = await readImportCsv(
+  const { header, regels } = await readImportCsv(
     (async function* () {
       yield text
     })(),
   )
   const rows = (await Array.fromAsync(regels)).map((cells) =>
-    Object.fromEntries(kop.map((naam, i) => [naam, cells[i]])),
+    Object.fromEntries(header.map((naam, i) => [naam, cells[i]])),
   )
   t.match(rows, [
     {

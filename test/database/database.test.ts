@@ -205,10 +205,10 @@ t.test('the views show imports with progress, and jobs with what they belong to'
   const { url } = await testDatabase(t)
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
-  const [made] = await sql`insert into import (status, totaal, verwerkt, geslaagd, started_at, updated_at)
+  const [made] = await sql`insert into import (status, total, processed, succeeded, started_at, updated_at)
     values ('active', 200, 50, 49, now() - interval '10 s', now()) returning uuid`
   await sql`select graphile_worker.add_job('import-batch', job_key => ${`import:${made!.uuid}`})`
-  t.match((await sql`select * from import_overview`)[0], { procent: '25.0', rows_per_second: '5.0', mislukt: 1 })
+  t.match((await sql`select * from import_overview`)[0], { percent: '25.0', rows_per_second: '5.0', failed: 1 })
   t.match((await sql`select * from job_overview`)[0], {
     taak: 'import-batch',
     staat: 'wacht',

@@ -36,7 +36,7 @@ function givenHelper(t: Test, app: TestApp, onCopy: (files: FileToCopy[]) => Pro
     ...app.parts,
     copyFiles: async (files) => {
       await onCopy(files)
-      copied.push(...files.map(({ nummer }) => nummer))
+      copied.push(...files.map(({ number }) => number))
       return pool.copyFiles(files)
     },
   })
@@ -47,8 +47,8 @@ function givenHelper(t: Test, app: TestApp, onCopy: (files: FileToCopy[]) => Pro
 
 const claims = async ({ database }: TestApp) =>
   Array.from(
-    await database.sql<{ vanaf: number; rijen: number; gereed: boolean }[]>`
-    select vanaf, rijen, inhoud is not null as gereed from import_ahead order by vanaf`,
+    await database.sql<{ start: number; rows: number; gereed: boolean }[]>`
+    select start, rows, content is not null as gereed from import_ahead order by start`,
   )
 
 const stored = async ({ parts }: TestApp) => (await Array.fromAsync(parts.store.list())).map(({ sleutel }) => sleutel)
@@ -82,7 +82,7 @@ t.test(
     await ready(two.app, 3)
     t.strictSame(
       await claims(two.app),
-      [0, 10, 20].map((vanaf) => ({ vanaf, rijen: BATCH, gereed: true })),
+      [0, 10, 20].map((start) => ({ start, rows: BATCH, gereed: true })),
     )
     await two.app.runJobs()
     const { status, text } = await outcome(two.app, two.uuid)
@@ -101,14 +101,14 @@ t.test('a batch whose helper has gone silent is prepared by its job', async (t) 
   const { app, uuid } = await givenUpload(t)
   const { id } = (await app.database.sql<{ id: number }[]>`select id from import where uuid = ${uuid}`)[0]!
   await app.database.sql`
-    insert into import_ahead (import_id, vanaf, rijen, claim, seen_at)
+    insert into import_ahead (import_id, start, rows, claim, seen_at)
     values (${id}, 0, ${BATCH}, gen_random_uuid(), now() - interval '5 seconds'),
       (${id}, ${BATCH}, ${BATCH}, gen_random_uuid(), now() - interval '5 seconds')`
   const { helper } = givenHelper(t, app)
   await helper.look()
   await ready(app, 3)
   t.strictSame(
-    (await claims(app)).map(({ vanaf, gereed }) => [vanaf, gereed]),
+    (await claims(app)).map(({ start, gereed }) => [start, gereed]),
     [
       [0, false],
       [10, false],
@@ -129,7 +129,7 @@ t.test('a helper that was taken for dead loses its claim and removes its files',
   const frozen = Promise.withResolvers<void>()
   const reached = Promise.withResolvers<void>()
   const { helper } = givenHelper(t, app, async (files) => {
-    if (files[0]!.nummer !== 2) return
+    if (files[0]!.number !== 2) return
     reached.resolve()
     await frozen.promise
   })
@@ -137,9 +137,9 @@ t.test('a helper that was taken for dead loses its claim and removes its files',
   await reached.promise
   const stopped = until('the first batch is written', async () => {
     await app.database
-      .sql`update import_ahead set seen_at = now() - interval '5 seconds' where vanaf = 0 and inhoud is null`
-    const [row] = await app.database.sql<{ verwerkt: number }[]>`select verwerkt from import where uuid = ${uuid}`
-    return row!.verwerkt > 0
+      .sql`update import_ahead set seen_at = now() - interval '5 seconds' where start = 0 and content is null`
+    const [row] = await app.database.sql<{ processed: number }[]>`select processed from import where uuid = ${uuid}`
+    return row!.processed > 0
   })
   await Promise.all([app.runJobs(), stopped])
   frozen.resolve()
@@ -180,7 +180,7 @@ t.test('the worker that prepared it long ago does not trust its files either', a
   await helper.look()
   await ready(app, 3)
   const { id } = (await app.database.sql<{ id: number }[]>`select id from import where uuid = ${uuid}`)[0]!
-  const [claim] = await app.database.sql<{ claim: string }[]>`select claim from import_ahead where vanaf = 0`
+  const [claim] = await app.database.sql<{ claim: string }[]>`select claim from import_ahead where start = 0`
   const end = () => app.database.sql.begin((connection) => endClaim(connection, id, claim!.claim))
   await app.database.sql`update import_ahead set seen_at = now() - interval '11 minutes'`
   t.equal(await end(), false)
@@ -195,7 +195,7 @@ t.test('claims that begin elsewhere give way to those of the position', async (t
   await helper.look()
   await ready(app, 3)
   await stop()
-  await app.database.sql`update import_ahead set vanaf = vanaf + 5`
+  await app.database.sql`update import_ahead set start = start + 5`
   await app.runJobs()
   t.match((await outcome(app, uuid)).status, { status: 'finished', processed: ROWS })
   await until('nothing is left', async () => (await claims(app)).length === 0)

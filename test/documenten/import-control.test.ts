@@ -103,7 +103,7 @@ async function endAll(): Promise<void> {
 t.test('a batch that fails at every attempt ends the import, and the report says so on every row', async (t) => {
   const before = await documents()
   const uuid = await givenUpload(25)
-  const fail = await failOn(app, 'import_outcome', `if new.nummer = 14 then raise exception 'nee'; end if;`)
+  const fail = await failOn(app, 'import_outcome', `if new.number = 14 then raise exception 'nee'; end if;`)
   await fail.on()
   for (let attempt = 1; attempt <= 6; attempt++) {
     t.match(await statusOf(uuid), { status: 'active' }, `before attempt ${attempt}`)
@@ -127,7 +127,7 @@ t.test('a batch that fails at every attempt ends the import, and the report says
 
 t.test('a passing fault costs an attempt and nothing else', async (t) => {
   const uuid = await givenUpload(25)
-  const fail = await failOn(app, 'import_outcome', `if new.nummer = 14 then raise exception 'nee'; end if;`)
+  const fail = await failOn(app, 'import_outcome', `if new.number = 14 then raise exception 'nee'; end if;`)
   await fail.on()
   await app.runJobs()
   t.match(await statusOf(uuid), { status: 'active', processed: 10 })

@@ -25,8 +25,8 @@ async function* splitAt(bytes: Buffer, ...places: number[]): AsyncGenerator<Buff
 }
 
 async function readLines(bytes: AsyncIterable<Uint8Array> | Readable, options?: { maxRecordBytes?: number }) {
-  const { kop, regels } = await readImportCsv(bytes, options)
-  return { kop, regels: await Array.fromAsync(regels) }
+  const { header, regels } = await readImportCsv(bytes, options)
+  return { header, regels: await Array.fromAsync(regels) }
 }
 
 const readText = (csv: string, size = 64 * 1024) => readLines(inPieces(Buffer.from(csv), size))
@@ -171,7 +171,7 @@ t.test('a charset', async (t) => {
     ] as const) {
       for (const size of [1, 3, 1000]) {
         const read = await readImportCsv(inPieces(bytes, size), declared ? { charset: declared } : {})
-        t.same(read.kop, COLUMN_NAMES, name)
+        t.same(read.header, COLUMN_NAMES, name)
         t.same(await Array.fromAsync(read.regels), [cells], name)
         t.match(read.dialect, { charset, mark, separator: '\t', newline: '\r\n', sepLine: false }, name)
       }
@@ -208,8 +208,8 @@ t.test('a line that names the separator is passed over, wherever the chunks are 
           [`${MARK}${line}`, COLUMN_NAMES.join(separator), COLUMN_NAMES.join(separator), ''].join(newline),
         )
         for (const size of [1, 2, 7, 11, 1000]) {
-          const { kop, regels, dialect } = await readImportCsv(inPieces(bytes, size))
-          t.same(kop, COLUMN_NAMES)
+          const { header, regels, dialect } = await readImportCsv(inPieces(bytes, size))
+          t.same(header, COLUMN_NAMES)
           t.same(await Array.fromAsync(regels), [[...COLUMN_NAMES]])
           t.same(dialect, { charset: 'utf-8', mark: true, separator, newline, sepLine: true })
         }
@@ -221,8 +221,8 @@ t.test('a line that names the separator is passed over, wherever the chunks are 
 })
 
 t.test('tabs separate where they make the columns, whatever commas a further column has', async (t) => {
-  const { kop, regels } = await readText(`Notitie, intern; kort\t${COLUMN_NAMES.join('\t')}\n\t\ta, b;c\t" x"\n`)
-  t.same(kop, ['Notitie, intern; kort', ...COLUMN_NAMES])
+  const { header, regels } = await readText(`Notitie, intern; kort\t${COLUMN_NAMES.join('\t')}\n\t\ta, b;c\t" x"\n`)
+  t.same(header, ['Notitie, intern; kort', ...COLUMN_NAMES])
   t.same(regels, [['', '', 'a, b;c', ' x']])
 })
 
@@ -314,8 +314,8 @@ t.test('records', async (t) => {
     const expected = JSON.stringify([['  é', 'x"y\r\n€', ''], [`${MARK}"q"`, ''], [], [], ['', '😀 '], ['last', 'z']])
     const wrong: number[] = []
     for (let at = 0; at <= bytes.length; at++) {
-      const { kop, regels } = await readLines(splitAt(bytes, at))
-      if (JSON.stringify(regels) !== expected || kop.join() !== HEADER) wrong.push(at)
+      const { header, regels } = await readLines(splitAt(bytes, at))
+      if (JSON.stringify(regels) !== expected || header.join() !== HEADER) wrong.push(at)
     }
     t.same(wrong, [])
   })
@@ -502,14 +502,14 @@ function plainReading(csv: string): string[][] | 'parse_error' {
 t.test('the header', async (t) => {
   t.test('may have its columns in any order, and further columns', async (t) => {
     const header = ['eigen kolom', ...COLUMN_NAMES.toReversed(), 'UUID', ' uuid', 'é']
-    const { kop: found, regels } = await readText(`${header.map((naam) => `"${naam}"`).join(',')}\n1,2\n`)
+    const { header: found, regels } = await readText(`${header.map((naam) => `"${naam}"`).join(',')}\n1,2\n`)
     t.same(found, header)
     t.same(regels, [['1', '2']])
   })
 
   t.test('may stand alone, with or without newline and mark', async (t) => {
     for (const csv of [HEADER, `${HEADER}\n`, `${MARK}${HEADER}\r\n`, `${MARK}${HEADER}\r`]) {
-      t.same(await readText(csv), { kop: [...COLUMN_NAMES], regels: [] })
+      t.same(await readText(csv), { header: [...COLUMN_NAMES], regels: [] })
     }
   })
 
@@ -551,17 +551,19 @@ t.test('the header', async (t) => {
       (naam: string) => `\u00a0${naam.toUpperCase()}\t`,
     ]) {
       const changed = COLUMN_NAMES.map(change)
-      const { kop, regels } = await readText(
+      const { header, regels } = await readText(
         `${changed.map((naam) => `"${naam}"`).join(';')}\r\n${COLUMN_NAMES.join(';')}\r\n`,
       )
-      t.same(kop, changed, 'kept for the report')
-      t.same(valuesOf(kop, regels[0]!, 2), { rij: Object.fromEntries(COLUMN_NAMES.map((column) => [column, column])) })
+      t.same(header, changed, 'kept for the report')
+      t.same(valuesOf(header, regels[0]!, 2), {
+        rij: Object.fromEntries(COLUMN_NAMES.map((column) => [column, column])),
+      })
     }
     const fault = await faultOf(readText(`${HEADER.toUpperCase()},Titel\n`))
     t.match(fault, { code: 'duplicate-import-headers', message: ': titel.' })
     const exact = await readText(`Titel, UUID,${HEADER}\na,b,${HEADER}\n`)
     t.match(
-      valuesOf(exact.kop, exact.regels[0]!, 2),
+      valuesOf(exact.header, exact.regels[0]!, 2),
       { rij: { titel: 'titel', uuid: 'uuid' } },
       'the exact name goes first',
     )
@@ -581,7 +583,7 @@ t.test('the header', async (t) => {
   })
 
   t.test('may have columns without a name', async (t) => {
-    t.same((await readText(`${HEADER},,,\n`)).kop, [...COLUMN_NAMES, '', '', ''])
+    t.same((await readText(`${HEADER},,,\n`)).header, [...COLUMN_NAMES, '', '', ''])
   })
 
   t.test('is judged before anything after it, wherever the chunks are cut', async (t) => {
@@ -589,8 +591,8 @@ t.test('the header', async (t) => {
     for (let at = 0; at <= bytes.length; at++) {
       t.equal((await faultOf(readLines(splitAt(bytes, at)))).code, 'missing-import-headers')
     }
-    const { kop, regels } = await readImportCsv(each([Buffer.from(`${HEADER}\n"a"b\n`)]))
-    t.same(kop, COLUMN_NAMES)
+    const { header, regels } = await readImportCsv(each([Buffer.from(`${HEADER}\n"a"b\n`)]))
+    t.same(header, COLUMN_NAMES)
     t.equal((await faultOf(Array.fromAsync(regels))).code, 'parse_error')
   })
 
@@ -997,11 +999,11 @@ t.test('a row on its way into the database', async (t) => {
   /** What COPY makes of a line of its text format, by the PostgreSQL manual. */
   const copied = (line: string) => {
     const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
-    const [importId, nummer, json, ...more] = line
+    const [importId, number, json, ...more] = line
       .replace(/\n$/, '')
       .split('\t')
       .map((field) => field.replaceAll(/\\([\s\S])/g, (_, c: string) => escapes[c] ?? c))
-    return { importId, nummer, cells: JSON.parse(json!), more }
+    return { importId, number, cells: JSON.parse(json!), more }
   }
 
   t.test('is one line of COPY, whatever its cells hold', async (t) => {
@@ -1040,7 +1042,7 @@ t.test('a row on its way into the database', async (t) => {
     ]
     const wrong = rows.filter((cells) => {
       const line = copyLine(12, 34, cells)
-      const expected = JSON.stringify({ importId: '12', nummer: '34', cells, more: [] })
+      const expected = JSON.stringify({ importId: '12', number: '34', cells, more: [] })
       return !/^12\t34\t[^\n\r\t\0]*\n$/.test(line) || JSON.stringify(copied(line)) !== expected
     })
     t.same(wrong, [])
@@ -1055,7 +1057,7 @@ t.test('a row on its way into the database', async (t) => {
     t.equal(lines.pop(), '')
     t.same(
       lines.map(copied),
-      rows.map((cells, i) => ({ importId: '5', nummer: String(i + 2), cells, more: [] })),
+      rows.map((cells, i) => ({ importId: '5', number: String(i + 2), cells, more: [] })),
     )
     for (const chunk of chunks.slice(0, -1)) t.ok(chunk.length >= 64 * 1024 && chunk.length < 256 * 1024)
   })
@@ -1091,16 +1093,16 @@ t.test('semicolons separate where the header has no comma, as Excel saves CSV in
   const plain = COLUMN_NAMES.map((_column, place) => (place === 2 ? 'een,twee' : `${place}`))
   const csv = `${MARK}${header}\r\n${row}\r\n${plain.join(';')}\r\n`
   for (const size of [1, 7, 64 * 1024]) {
-    const { kop, regels } = await readText(csv, size)
-    t.same(kop, COLUMN_NAMES)
+    const { header, regels } = await readText(csv, size)
+    t.same(header, COLUMN_NAMES)
     t.same(regels, [cells, plain], `in pieces of ${size}`)
   }
 })
 
 t.test('a header with a comma is one of commas, whatever semicolons there are', async (t) => {
-  const { kop, regels } = await readText(`${HEADER},a;b\n${COLUMN_NAMES.map(() => '1;2').join(',')},x\n`)
-  t.equal(kop.at(-1), 'a;b')
+  const { header, regels } = await readText(`${HEADER},a;b\n${COLUMN_NAMES.map(() => '1;2').join(',')},x\n`)
+  t.equal(header.at(-1), 'a;b')
   t.same(regels[0]!.slice(0, 2), ['1;2', '1;2'])
   const quoted = await readText(`"a;b",${HEADER}\n`)
-  t.equal(quoted.kop[0], 'a;b')
+  t.equal(quoted.header[0], 'a;b')
 })

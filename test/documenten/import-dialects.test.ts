@@ -37,8 +37,8 @@ async function bothOf(file: Buffer, contentType = 'text/csv', bestandsnaam = 'ri
     return made
   })
   await app.runJobs()
-  const [tried] = await database.sql<{ totaal: number; leeg: number; fouten: number; status: string }[]>`
-    select totaal, empty_rows as leeg, trial_faults as fouten, trial_status as status from import_draft where uuid = ${draft.uuid}`
+  const [tried] = await database.sql<{ total: number; leeg: number; fouten: number; status: string }[]>`
+    select total, empty_rows as leeg, trial_faults as fouten, trial_status as status from import_draft where uuid = ${draft.uuid}`
   const uuid = await givenImport(app)
   const uploaded = await call('POST', `${API}/${uuid}/upload`, file, { headers: { 'content-type': contentType } })
   t.equal(uploaded.status, 200, uploaded.text)
@@ -50,7 +50,7 @@ async function bothOf(file: Buffer, contentType = 'text/csv', bestandsnaam = 'ri
   })
   t.strictSame(
     { ...tried },
-    { totaal: status.total, leeg: status.emptyRows, fouten: status.processedInvalid, status: 'klaar' },
+    { total: status.total, leeg: status.emptyRows, fouten: status.processedInvalid, status: 'klaar' },
     'the dry run finds what the import finds',
   )
   return { status, report, bytes: report.rawPayload }

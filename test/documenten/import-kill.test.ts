@@ -70,7 +70,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
   for (const [index, disturbance] of disturbances.entries()) {
     await until(
       `row ${targets[index]}`,
-      async () => (await progress(wild, uuid)).verwerkt >= targets[index]!,
+      async () => (await progress(wild, uuid)).processed >= targets[index]!,
       IMPORT_MS,
     )
     await sleep(random() * 80) // somewhere within a batch
@@ -89,7 +89,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
         workers[which] = await startWorker(t, wild) // what a supervisor does
       }
     }
-    const { status, verwerkt } = await progress(wild, uuid)
+    const { status, processed } = await progress(wild, uuid)
     if (status !== 'active') throw new Error(`over too soon, at disturbance ${index}: ${status}`)
     const since = performance.now()
     const goesOn = async () => {
@@ -99,11 +99,11 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
         if (exitCode !== DATABASE_AWAY) throw new Error(`a worker ended by itself with ${exitCode}`)
         workers[which] = await startWorker(t, wild)
       }
-      return (await progress(wild, uuid)).verwerkt > verwerkt
+      return (await progress(wild, uuid)).processed > processed
     }
     await until(`progress after ${disturbance}`, goesOn, disturbance === 'freeze' ? 2 * RESUME_MS : RESUME_MS)
     slowest = Math.max(slowest, performance.now() - since)
-    t.comment(`${disturbance} at ${verwerkt}, went on after ${Math.round(performance.now() - since)} ms`)
+    t.comment(`${disturbance} at ${processed}, went on after ${Math.round(performance.now() - since)} ms`)
     if (disturbance === 'freeze') workers[busy]!.kill('SIGCONT') // it goes on with what is no longer its own
   }
   await until('the end', async () => (await progress(wild, uuid)).status !== 'active', IMPORT_MS)
@@ -195,7 +195,7 @@ t.test(
       // Its last batch, or the first of the next.
       await until(
         `the end of ${index}`,
-        async () => (await progress(installed, uuid)).verwerkt >= (index % 2 ? 50 : 60),
+        async () => (await progress(installed, uuid)).processed >= (index % 2 ? 50 : 60),
         IMPORT_MS,
       )
       await sleep(random() * 60)
@@ -210,23 +210,23 @@ t.test(
       }
     }
     await until('the end', async () => (await progress(installed, uuids.at(-1)!)).status === 'finished', IMPORT_MS)
-    const rows = await sql<{ uuid: string; status: string; verwerkt: number; geslaagd: number; follows: boolean }[]>`
-    select uuid, status, verwerkt, geslaagd, started_at >= coalesce(lag(ended_at) over (order by id), started_at) as follows
+    const rows = await sql<{ uuid: string; status: string; processed: number; succeeded: number; follows: boolean }[]>`
+    select uuid, status, processed, succeeded, started_at >= coalesce(lag(ended_at) over (order by id), started_at) as follows
     from import order by id`
     t.same(
       rows.map((row) => ({ ...row })),
       parts.map((part, index) => ({
         uuid: uuids[index],
         status: 'finished',
-        verwerkt: part.length,
-        geslaagd: part.filter((_, n) => expectedComment(index * 60 + n) === '').length,
+        processed: part.length,
+        succeeded: part.filter((_, n) => expectedComment(index * 60 + n) === '').length,
         follows: true,
       })),
     )
     const [made] = await sql`select count(*)::int as count from enkelvoudiginformatieobject`
     t.equal(
       made!.count,
-      rows.reduce((sum, { geslaagd }) => sum + geslaagd, 0),
+      rows.reduce((sum, { succeeded }) => sum + succeeded, 0),
     )
     await Promise.all(workers.map(endWorker))
   },
@@ -353,12 +353,12 @@ async function outcomeOf({ fetch }: Installation, uuid: string) {
 }
 
 /** Asked of the database itself, which may be down for a moment. */
-async function progress({ sql }: { sql: Sql }, uuid: string): Promise<{ status: string; verwerkt: number }> {
+async function progress({ sql }: { sql: Sql }, uuid: string): Promise<{ status: string; processed: number }> {
   for (let tries = 0; ; tries++) {
     try {
       const [row] = await sql<
-        { status: string; verwerkt: number }[]
-      >`select status, verwerkt from import where uuid = ${uuid}`
+        { status: string; processed: number }[]
+      >`select status, processed from import where uuid = ${uuid}`
       return row!
     } catch (error) {
       if (tries > 200) throw error

@@ -217,9 +217,9 @@ t.test('workers that take each batch at the same time do it once', async (t) => 
   const pool = copyPool({ baseDir: app.config.importBaseDir, opslagRoot: app.config.documentenDir })
   t.teardown(pool.stop)
   const workers = [1, 2, 3].map(() => importBatch({ ...app.parts, copyFiles: pool.copyFiles }))
-  for (let vanaf = 0; vanaf < 200; vanaf += 10) {
+  for (let start = 0; start < 200; start += 10) {
     const helpers = { job: { id: '0', attempts: 1, max_attempts: 6 } } as never
-    await Promise.all(workers.map((work) => work({ import: uuid, vanaf }, helpers)))
+    await Promise.all(workers.map((work) => work({ import: uuid, start }, helpers)))
   }
   const { rows, status } = await outcome(app, uuid)
   t.match(status, { status: 'finished', processed: 200, processedSuccessfully: 171, processedInvalid: 29 })

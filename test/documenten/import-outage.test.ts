@@ -89,16 +89,16 @@ t.test('rows of a megabyte make small batches, with the outcome of one', async (
     await givenFile(app, 'a.txt')
     const batches: number[] = []
     await app.database.sql.unsafe(`
-      create table stappen (verwerkt integer);
+      create table stappen (processed integer);
       create function stap() returns trigger language plpgsql as $$
-        begin insert into stappen values (new.verwerkt - old.verwerkt); return null; end $$;
-      create trigger stap after update of verwerkt on import for each row execute function stap()`)
+        begin insert into stappen values (new.processed - old.processed); return null; end $$;
+      create trigger stap after update of processed on import for each row execute function stap()`)
     const rows = Array.from({ length: 40 }, (_, n) => goodRow(type, 'a.txt', n % 2 ? { verschijningsvorm: large } : {}))
     const { status, text } = await runImport(app, csvText(rows))
     // A text of that length is refused, and its row is as large as any until it is judged.
     t.match(status, { status: 'finished', processed: 40, processedSuccessfully: 20 })
-    for (const { verwerkt } of await app.database.sql`select verwerkt from stappen where verwerkt > 0`)
-      batches.push(verwerkt)
+    for (const { processed } of await app.database.sql`select processed from stappen where processed > 0`)
+      batches.push(processed)
     if (size === '500') t.ok(Math.max(...batches) <= 20, `no batch of more than 8 MiB: ${batches.join(', ')}`)
     reports.push(text.replaceAll(type, 'type'))
   }

@@ -83,7 +83,7 @@ t.test('imports that wait take their files, tell their place, and run in order o
   await app.runJobs()
   const rows = await database.sql<{ started: string; ended: string }[]>`
     select started_at::text as started, ended_at::text as ended from import
-    where uuid = any(${[first, second, third, fourth]}::uuid[]) and status = 'finished' and geslaagd = 12 order by id`
+    where uuid = any(${[first, second, third, fourth]}::uuid[]) and status = 'finished' and succeeded = 12 order by id`
   t.equal(rows.length, 4)
   for (const [index, { ended }] of rows.entries())
     if (index < 3)
@@ -156,16 +156,14 @@ t.test('one without rows has ended with its upload, and opens nothing while anot
 t.test('an import whose turn comes during its upload begins when the upload is there', async (t) => {
   const open = await givenImport(app)
   const uuid = await givenQueued()
-  const { status, totaal } = await database.sql.begin(async (trx) => {
+  const { status, total } = await database.sql.begin(async (trx) => {
     await trx`select pg_advisory_xact_lock(hashtext('import'), (select id::int from import where uuid = ${uuid}))` // as an upload holds it
     t.match(await call('DELETE', `${API}/${uuid}/delete`), { status: 400 }, 'not while it is being uploaded')
     t.match(await call('POST', `${API}/${open}/cancel`), { status: 200 }, 'the end of the other does not wait for it')
-    const [row] = await trx<
-      { status: string; totaal: number }[]
-    >`select status, totaal from import where uuid = ${uuid}`
+    const [row] = await trx<{ status: string; total: number }[]>`select status, total from import where uuid = ${uuid}`
     return row!
   })
-  t.match({ status, totaal }, { status: 'pending', totaal: 0 })
+  t.match({ status, total }, { status: 'pending', total: 0 })
   t.match(await upload(uuid, rowsOf(3)), { status: 200 })
   await app.runJobs()
   t.match(await statusOf(uuid), { status: 'finished', processedSuccessfully: 3 })

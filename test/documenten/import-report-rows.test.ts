@@ -11,13 +11,13 @@ t.test('rows are read some at a time, however large they are, and all of them', 
   const { sql } = database
   const sizes = [10, 0.4 * MB, 0.4 * MB, 0.4 * MB, 0.9 * MB, 10, 10, 0.9 * MB, 10]
   const [made] = await sql<{ id: number; uuid: string }[]>`
-    insert into import (status, kop, totaal, verwerkt, geslaagd) values ('finished', '["a"]', ${sizes.length}, 7, 2)
+    insert into import (status, header, total, processed, succeeded) values ('finished', '["a"]', ${sizes.length}, 7, 2)
     returning id, uuid`
   for (const [index, size] of sizes.entries()) {
     const cells = JSON.stringify([String(index), 'x'.repeat(size)])
-    await sql`insert into import_row (import_id, nummer, cells) values (${made!.id}, ${index + 2}, ${cells}::text::json)`
+    await sql`insert into import_row (import_id, number, cells) values (${made!.id}, ${index + 2}, ${cells}::text::json)`
   }
-  await sql`insert into import_outcome (import_id, nummer, geslaagd)
+  await sql`insert into import_outcome (import_id, number, succeeded)
     select ${made!.id}::bigint, n, n < 4 from generate_series(2, 8) n`
   const row = await requireImport(app.read, made!.uuid)
   let largest = 0

@@ -18,8 +18,8 @@ const rowOf = (cells: string[], opmerking = '', resultaat = 'Geïmporteerd'): Re
 
 /** Reads a report with the reader of imports. */
 async function readBack(csv: string) {
-  const { kop, regels } = await readImportCsv(each([Buffer.from(csv)]))
-  return [kop, ...(await Array.fromAsync(regels))]
+  const { header, regels } = await readImportCsv(each([Buffer.from(csv)]))
+  return [header, ...(await Array.fromAsync(regels))]
 }
 
 t.test('the report has the cells in their order, then opmerking and resultaat', async (t) => {

@@ -83,11 +83,11 @@ async function play(stage: StageLike, judge: JudgeLike, { rows, seed }: Asked): 
   for (const [index, { what }] of order.entries()) {
     await until(
       `row ${targets[index]}`,
-      async () => (await progress(sql, uuid)).verwerkt >= targets[index]!,
+      async () => (await progress(sql, uuid)).processed >= targets[index]!,
       rows * 100,
     )
     await sleep(random() * 300) // somewhere within a batch
-    const { status, verwerkt } = await progress(sql, uuid)
+    const { status, processed } = await progress(sql, uuid)
     judge.equal(status, 'active', `the import runs at strike ${index}`)
     const struck = performance.now()
     await strikes[what]!()
@@ -95,12 +95,12 @@ async function play(stage: StageLike, judge: JudgeLike, { rows, seed }: Asked): 
       `progress after ${what}`,
       async () => {
         const now = await progress(sql, uuid)
-        return now.verwerkt > verwerkt || now.status !== 'active'
+        return now.processed > processed || now.status !== 'active'
       },
       RESUME_MS,
     )
     slowest = Math.max(slowest, performance.now() - struck)
-    stage.comment(`${what} killed at row ${verwerkt}, went on after ${since(struck)}`)
+    stage.comment(`${what} killed at row ${processed}, went on after ${since(struck)}`)
   }
   await until('the end', async () => (await progress(sql, uuid)).status !== 'active', Math.max(600_000, rows * 100))
   stage.comment(`${rows} rows with ${order.length + DURING_UPLOAD} kills in ${since(began)}`)
@@ -348,12 +348,12 @@ async function givenServer(stage: StageLike, data: string) {
 }
 
 /** Asked of the database itself, which may be down for a moment. */
-async function progress(sql: Sql, uuid: string): Promise<{ status: string; verwerkt: number }> {
+async function progress(sql: Sql, uuid: string): Promise<{ status: string; processed: number }> {
   for (let tries = 0; ; tries++) {
     try {
       const [row] = await sql<
-        { status: string; verwerkt: number }[]
-      >`select status, verwerkt from import where uuid = ${uuid}`
+        { status: string; processed: number }[]
+      >`select status, processed from import where uuid = ${uuid}`
       return row!
     } catch (error) {
       if (tries > 600) throw error

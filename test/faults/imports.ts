@@ -63,30 +63,30 @@ export async function verifyImports(
   type Row = {
     uuid: string
     status: string
-    totaal: number
-    verwerkt: number
-    geslaagd: number
+    total: number
+    processed: number
+    succeeded: number
     resultaten: number
     goed: number
     documenten: number
   }
   const rows = await sql<Row[]>`
-    select i.uuid, i.status, i.totaal, i.verwerkt, i.geslaagd, count(r.*)::int as resultaten,
-      count(*) filter (where r.geslaagd)::int as goed, count(d.*)::int as documenten
+    select i.uuid, i.status, i.total, i.processed, i.succeeded, count(r.*)::int as resultaten,
+      count(*) filter (where r.succeeded)::int as goed, count(d.*)::int as documenten
     from import i left join import_outcome r on r.import_id = i.id
       left join enkelvoudiginformatieobject d on d.uuid = r.document_uuid
     where i.deleted_at is null group by i.id order by i.id`
   const ended = rows.filter(({ status }) => status !== 'pending')
   t.same(
     ended.filter(
-      ({ status, totaal, verwerkt, resultaten }) =>
-        !(status === 'finished' && totaal === ROWS && verwerkt === totaal && resultaten === totaal),
+      ({ status, total, processed, resultaten }) =>
+        !(status === 'finished' && total === ROWS && processed === total && resultaten === total),
     ),
     [],
     'I4: every import that was taken in has handled all its rows',
   )
   t.same(
-    ended.filter(({ geslaagd, goed, documenten }) => goed !== geslaagd || documenten !== geslaagd),
+    ended.filter(({ succeeded, goed, documenten }) => goed !== succeeded || documenten !== succeeded),
     [],
     'I4: counters, results and documents agree',
   )
@@ -99,7 +99,7 @@ export async function verifyImports(
   const [documents] = await sql<{ count: number; names: number }[]>`
     select count(*)::int, count(distinct identificatie)::int as names
     from enkelvoudiginformatieobject where identificatie like 'IMPORT-%'`
-  const wanted = ended.reduce((sum, { geslaagd }) => sum + geslaagd, 0)
+  const wanted = ended.reduce((sum, { succeeded }) => sum + succeeded, 0)
   t.same(documents, { count: wanted, names: wanted }, 'I4: no other documents, and none twice')
   const last = ended.at(-1)
   if (!last) return
@@ -109,7 +109,7 @@ export async function verifyImports(
   const report = await readReport(body.url)
   t.same(
     [report.length, report.filter(({ opmerking }) => opmerking === '').length],
-    [last.totaal, last.geslaagd],
+    [last.total, last.succeeded],
     'I4: the report has all rows',
   )
 }

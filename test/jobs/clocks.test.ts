@@ -76,7 +76,7 @@ t.test('bytes stay whatever their age as long as something is open that may name
   const { id } = row!
   await run(test)
   t.equal(await there(test), 2, 'an import that is paused')
-  await sql`insert into import_ahead (import_id, vanaf, rijen, claim) values (${id}, 0, 1, gen_random_uuid())`
+  await sql`insert into import_ahead (import_id, start, rows, claim) values (${id}, 0, 1, gen_random_uuid())`
   await sql`update import set status = 'error'`
   await run(test)
   t.equal(await there(test), 2, 'a batch that was prepared for an import which may be resumed')

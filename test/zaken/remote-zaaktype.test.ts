@@ -516,7 +516,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
 
   await t.test('an import says that documents of such a case are linked otherwise', async (t) => {
     const zaak = made(await post(type.zaaktype))
-    const faults = await judgeZaken(database.sql, [{ nummer: 1, zaakUuid: zaak.uuid, typeId: 1 }], { lock: false })
+    const faults = await judgeZaken(database.sql, [{ number: 1, zaakUuid: zaak.uuid, typeId: 1 }], { lock: false })
     t.match(faults.get(1), /staat bij een andere dienst/)
   })
 

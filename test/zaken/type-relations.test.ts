@@ -34,7 +34,7 @@ t.test('zrc-017: every version of a type of the zaaktype, and no other type', as
     elders.resources[path] = { bronorganisatie: '517439943', informatieobjecttype, locked: false, status: 'definitief' }
     t.same(faultsOf(await link(elders.root + path)), expected, `${naam}, of a document elsewhere`)
     const [type] = await database.sql`select id from informatieobjecttype where uuid = ${uuidOf(informatieobjecttype)}`
-    const faults = await judgeZaken(database.sql, [{ nummer: 1, zaakUuid: zaak.uuid, typeId: type!.id }])
+    const faults = await judgeZaken(database.sql, [{ number: 1, zaakUuid: zaak.uuid, typeId: type!.id }])
     t.equal(faults.has(1), !belongs, `${naam}, in an import`)
   }
 })

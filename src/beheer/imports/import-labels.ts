@@ -16,16 +16,16 @@ export const MAX_KINDS = 100
 export function importStatus({
   status,
   reason,
-  mislukt,
+  failed,
   pausedAt,
   place,
-}: Pick<ImportRow, 'status' | 'reason' | 'mislukt' | 'pausedAt' | 'place'>): State {
+}: Pick<ImportRow, 'status' | 'reason' | 'failed' | 'pausedAt' | 'place'>): State {
   if (status === 'queued') return { text: t`In de wachtrij (${place})`, tone: 'let-op' }
   if (pausedAt) return { text: t('Gepauzeerd'), tone: 'let-op' }
   if (status === 'pending') return { text: t('Wacht op een bestand'), tone: 'let-op' }
   if (status === 'active') return reason ? { text: t('Wacht'), tone: 'let-op' } : { text: t('Loopt'), tone: 'bezig' }
   if (status === 'error') return { text: reason === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), tone: 'fout' }
-  return mislukt ? { text: t('Klaar, met fouten'), tone: 'let-op' } : { text: t('Klaar'), tone: 'goed' }
+  return failed ? { text: t('Klaar, met fouten'), tone: 'let-op' } : { text: t('Klaar'), tone: 'goed' }
 }
 
 /** Rows per second, over the whole time that it ran. */
@@ -91,9 +91,9 @@ export function stoppedText(row: ImportRow): string {
 export type Progress = {
   status: string
   reason: string | null
-  totaal: number
-  verwerkt: number
-  mislukt: number
+  total: number
+  processed: number
+  failed: number
   /** How long it ran, and how long ago its last progress was. */
   seconden: number
   stil: number
@@ -103,17 +103,17 @@ export type Progress = {
 
 /** How an import stands, for the page and for the stream that keeps it up to date. */
 export function importState(row: Progress): StreamState {
-  const { totaal, verwerkt, mislukt, seconden } = row
+  const { total, processed, failed, seconden } = row
   return {
     values: {
       ...countText(row),
-      gelukt: formatNumber(verwerkt - mislukt),
-      mislukt: formatNumber(mislukt),
-      snelheid: speedText(verwerkt, seconden),
-      resterend: remainingText(verwerkt, totaal, seconden),
+      gelukt: formatNumber(processed - failed),
+      mislukt: formatNumber(failed),
+      snelheid: speedText(processed, seconden),
+      resterend: remainingText(processed, total, seconden),
       wacht: waitingText(row),
     },
-    spoken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
+    spoken: t`${formatNumber(processed)} van ${formatNumber(total)} rijen verwerkt, ${formatNumber(failed)} niet geïmporteerd.`,
     done: row.status !== 'active' || row.gepauzeerd === true,
   }
 }
@@ -129,22 +129,22 @@ export function queueState({ status, place }: Pick<ImportRow, 'status' | 'place'
 
 /** How a dry run stands. */
 export function dryRunState(row: Progress): StreamState {
-  const { totaal, verwerkt, mislukt, seconden, stil, werkers } = row
+  const { total, processed, failed, seconden, stil, werkers } = row
   return {
     values: {
       ...countText(row),
-      mislukt: formatNumber(mislukt),
-      resterend: remainingText(verwerkt, totaal, seconden),
+      mislukt: formatNumber(failed),
+      resterend: remainingText(processed, total, seconden),
       wacht: !werkers && stil > 5 ? noWorker() : '',
     },
-    spoken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
+    spoken: t`${formatNumber(processed)} van ${formatNumber(total)} rijen bekeken, ${formatNumber(failed)} met een fout.`,
     done: row.status !== 'wacht' && row.status !== 'bezig',
   }
 }
 
-function countText({ verwerkt, totaal }: Progress) {
-  const percent = totaal === 0 ? 100 : Math.floor((100 * verwerkt) / totaal)
-  return { percent, procent: `${percent}%`, verwerkt: formatNumber(verwerkt), totaal: formatNumber(totaal) }
+function countText({ processed, total }: Progress) {
+  const percent = total === 0 ? 100 : Math.floor((100 * processed) / total)
+  return { percent, procent: `${percent}%`, verwerkt: formatNumber(processed), totaal: formatNumber(total) }
 }
 
 /** Whether its rows are still looked at, or will be. */

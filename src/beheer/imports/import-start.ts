@@ -97,15 +97,15 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   app.get('/imports/concept/:uuid', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
-    const header = concept.kop as string[]
+    const header = concept.header as string[]
     // The last column of NDJSON is the line itself.
     const shown = Math.min(isNdjson(header) ? header.length - 1 : header.length, MAX_COLUMNS)
-    const rows = await reader.sql<{ nummer: number; count: number; cells: string[] }[]>`
-      select nummer, json_array_length(cells) as count, (
+    const rows = await reader.sql<{ number: number; count: number; cells: string[] }[]>`
+      select number, json_array_length(cells) as count, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
         from json_array_elements(cells) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cells
-      from import_draft_row where draft_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
+      from import_draft_row where draft_id = ${concept.id} order by number limit ${PREVIEW_ROWS}`
     const isBusy = isDryRunning(concept)
     const kinds = concept.trialFaults > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
@@ -116,8 +116,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       kop: header.slice(0, shown).map(shortened),
       breed: header.length > shown,
       onbekend: header.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
-      rows: rows.map(({ nummer, count, cells }) => ({
-        nummer,
+      rows: rows.map(({ number, count, cells }) => ({
+        number,
         scheef: count > header.length,
         cells: cells.slice(0, header.length > shown ? shown : undefined).map(shortened),
       })),
@@ -143,24 +143,24 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   app.get('/imports/concept/:uuid/fouten', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
-    const header = concept.kop as string[]
+    const header = concept.header as string[]
     const [pad, titel] = [placeOf(header, 'bestandspad'), placeOf(header, 'titel')]
     const [kind] = await chosenReason(concept, queryText(request, 'reden'))
-    const reason = kind ? sql`and hashtextextended(import_reason(f.opmerking), 0) = ${kind.sleutel}::bigint` : sql``
-    const list = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
-      key: ({ nummer }) => String(nummer),
+    const reason = kind ? sql`and hashtextextended(import_reason(f.remark), 0) = ${kind.hash}::bigint` : sql``
+    const list = await keysetPage<{ number: number; remark: string; bestandspad: string; titel: string }>(request, {
+      key: ({ number }) => String(number),
       rows: async (limit, { na, voor }) => {
         const from = isRow(na)
-          ? sql`and f.nummer > ${Number(na)}`
+          ? sql`and f.number > ${Number(na)}`
           : isRow(voor)
-            ? sql`and f.nummer < ${Number(voor)}`
+            ? sql`and f.number < ${Number(voor)}`
             : sql``
         const order = voor === undefined ? sql`asc` : sql`desc`
-        const { rows } = await sql<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>`
-          select f.nummer, f.opmerking, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
+        const { rows } = await sql<{ number: number; remark: string; bestandspad: string; titel: string }>`
+          select f.number, f.remark, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
           from import_draft_fault f
-          left join import_draft_row r on r.draft_id = f.draft_id and r.nummer = f.nummer
-          where f.draft_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
+          left join import_draft_row r on r.draft_id = f.draft_id and r.number = f.number
+          where f.draft_id = ${concept.id} ${reason} ${from} order by f.number ${order} limit ${limit}`.execute(
           app.read,
         )
         return rows
@@ -208,7 +208,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
           handeling: 'import-starten',
           ...object(concept),
           id: made.uuid,
-          nieuw: { bestandsnaam: concept.bestandsnaam, rijen: concept.totaal },
+          nieuw: { bestandsnaam: concept.bestandsnaam, rijen: concept.total },
         })
         return made.uuid
       })
@@ -272,7 +272,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
   async function accept(request: FastifyRequest, part: MultipartFile, charset: string): Promise<string> {
     const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
     return mutateFromPage(request, async (m) => {
-      const { uuid, totaal, omvang } = await createDraft(m, part.file, {
+      const { uuid, total, bytes } = await createDraft(m, part.file, {
         bestandsnaam,
         baseUrl: request.base,
         createdBy: signedIn(request).gebruikersnaam,
@@ -285,7 +285,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         soort: 'import-bestand',
         id: uuid,
         weergave: bestandsnaam,
-        nieuw: { bestandsnaam, rijen: totaal, bytes: omvang },
+        nieuw: { bestandsnaam, rijen: total, bytes },
       })
       await requestDryRun(m, uuid) // nobody should start what was not tried
       return uuid
@@ -301,8 +301,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   async function readTrial(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Progress[]>`
-      select coalesce(trial_status, '') as status, trial_reason as reason, totaal, trial_handled as verwerkt,
-        trial_faults as mislukt,
+      select coalesce(trial_status, '') as status, trial_reason as reason, total, trial_handled as processed,
+        trial_faults as failed,
         extract(epoch from coalesce(trial_ended_at, now()) - trial_started_at)::float8 as seconden,
         extract(epoch from now() - trial_updated_at)::float8 as stil,
         exists (select from worker where seen_at > now() - interval '15 seconds') as werkers
@@ -312,18 +312,18 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
 
   async function chosenReason({ id }: Concept, key: string) {
     if (!/^-?\d{1,19}$/.test(key) || BigInt.asIntN(64, BigInt(key)) !== BigInt(key)) return []
-    const kinds = await reader.sql<{ sleutel: string; reason: string; aantal: number }[]>`
-      select sleutel::text, reason, aantal from import_draft_fault_kind
-      where draft_id = ${id} and sleutel = ${key}::bigint`
+    const kinds = await reader.sql<{ hash: string; reason: string; count: number }[]>`
+      select hash::text, reason, count from import_draft_fault_kind
+      where draft_id = ${id} and hash = ${key}::bigint`
     return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 
   async function faultKinds({ id }: Concept) {
     const kinds = await reader.sql<
-      { sleutel: string; reason: string; aantal: number; examples: { nummer: number; opmerking: string }[] }[]
+      { hash: string; reason: string; count: number; examples: { number: number; remark: string }[] }[]
     >`
-      select sleutel::text, reason, aantal, examples from import_draft_fault_kind
-      where draft_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
+      select hash::text, reason, count, examples from import_draft_fault_kind
+      where draft_id = ${id} order by count desc, hash limit ${MAX_KINDS + 1}`
     return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 }

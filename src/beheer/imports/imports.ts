@@ -48,9 +48,9 @@ const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
 const SORTS = sortsOf('import', 'i', {
   bestand: sql`lower(i.bestandsnaam)`,
   staat: sql`i.status`,
-  rijen: sql`i.totaal`,
-  gelukt: sql`i.geslaagd`,
-  mislukt: sql`coalesce(i.mislukt, 0)`,
+  rijen: sql`i.total`,
+  gelukt: sql`i.succeeded`,
+  mislukt: sql`coalesce(i.failed, 0)`,
 })
 
 export async function registerImports(app: FastifyInstance): Promise<void> {
@@ -80,7 +80,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.get('/imports/:uuid', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
     const isActive = isRunning(row)
-    const kinds = row.mislukt ? await faultKinds(row) : []
+    const kinds = row.failed ? await faultKinds(row) : []
     return reply.page('import', {
       title: nameOfImport(row),
       breadcrumbs: [LIST_PAGE],
@@ -92,7 +92,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       stopped: stoppedText(row),
       canContinue: canContinue(row),
       hasReport: hasReport(row),
-      notImported: row.totaal - row.geslaagd,
+      notImported: row.total - row.succeeded,
       kinds: kinds.slice(0, MAX_KINDS),
       moreKinds: kinds.length > MAX_KINDS,
     })
@@ -112,20 +112,20 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     const kind = await chosenKind(row, queryText(request, 'reden'))
     const onlyFailed = queryText(request, 'resultaat') === 'mislukt' && !kind
-    const header = row.kop as string[]
+    const header = row.header as string[]
     const [pad, titel] = [placeOf(header, 'bestandspad'), placeOf(header, 'titel')]
     const list = await keysetPage<ReportRow>(request, {
-      key: ({ nummer }) => String(nummer),
+      key: ({ number }) => String(number),
       rows: (limit, { na, voor }) => {
         const from = isRow(na)
-          ? sql`and u.nummer > ${Number(na)}`
+          ? sql`and u.number > ${Number(na)}`
           : isRow(voor)
-            ? sql`and u.nummer < ${Number(voor)}`
+            ? sql`and u.number < ${Number(voor)}`
             : sql``
         const which = kind
-          ? sql`and not u.geslaagd and hashtextextended(import_reason(u.opmerking), 0) = ${kind.sleutel}::bigint`
+          ? sql`and not u.succeeded and hashtextextended(import_reason(u.remark), 0) = ${kind.hash}::bigint`
           : onlyFailed
-            ? sql`and not u.geslaagd`
+            ? sql`and not u.succeeded`
             : sql``
         return listRows(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
       },
@@ -166,7 +166,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         .type('application/x-ndjson')
         .send(ndjsonStream(failedRows(reader, row)))
     async function* records() {
-      yield row.kop as string[]
+      yield row.header as string[]
       yield* failedRows(reader, row)
     }
     return reply
@@ -180,8 +180,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const done = t('De import is gepauzeerd. De rijen waar hij mee bezig was, worden nog afgemaakt.')
     return change(request, reply, row, `/imports/${row.uuid}`, done, async () => {
       await mutateFromPage(request, async (m) => {
-        const { verwerkt } = await pauseImport(m, row.uuid)
-        m.audit({ handeling: 'import-pauzeren', ...object(row), nieuw: { verwerkt } })
+        const { processed } = await pauseImport(m, row.uuid)
+        m.audit({ handeling: 'import-pauzeren', ...object(row), nieuw: { verwerkt: processed } })
       })
     })
   })
@@ -190,12 +190,12 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     return change(request, reply, row, `/imports/${row.uuid}`, t('De import gaat verder.'), async () => {
       await mutateFromPage(request, async (m) => {
-        const { status, verwerkt } = await continueImport(m, row.uuid)
+        const { status, processed } = await continueImport(m, row.uuid)
         m.audit({
           handeling: 'import-verder',
           ...object(row),
           oud: { status: row.status },
-          nieuw: { status, verwerkt },
+          nieuw: { status, verwerkt: processed },
         })
       })
     })
@@ -208,7 +208,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const uuid = await mutateFromPage(request, async (m) => {
       const made = await createDraftOfRest(m, row, signedIn(request).gebruikersnaam)
       await requestDryRun(m, made.uuid)
-      m.audit({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.totaal } })
+      m.audit({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.total } })
       return made.uuid
     })
     const text = t('De rijen die niet zijn geïmporteerd, staan klaar en worden nu gecontroleerd.')
@@ -232,12 +232,12 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     return change(request, reply, row, `/imports/${row.uuid}`, t('De import is geannuleerd.'), async () => {
       await mutateFromPage(request, async (m) => {
-        const { status, verwerkt } = await cancelImport(m, row.uuid)
+        const { status, processed } = await cancelImport(m, row.uuid)
         m.audit({
           handeling: 'import-annuleren',
           ...object(row),
           oud: { status: row.status },
-          nieuw: { status, verwerkt },
+          nieuw: { status, verwerkt: processed },
         })
       })
     })
@@ -266,8 +266,12 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       t('De import is verwijderd. De documenten zijn er nog.'),
       async () => {
         await mutateFromPage(request, async (m) => {
-          const { status, totaal, geslaagd } = await deleteImport(m, row.uuid)
-          m.audit({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
+          const { status, total, succeeded } = await deleteImport(m, row.uuid)
+          m.audit({
+            handeling: 'import-verwijderen',
+            ...object(row),
+            oud: { status, totaal: total, geslaagd: succeeded },
+          })
         })
       },
     )
@@ -317,7 +321,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   async function readProgress(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Progress[]>`
-      select status, reason, totaal, verwerkt, verwerkt - geslaagd as mislukt,
+      select status, reason, total, processed, processed - succeeded as failed,
         extract(epoch from coalesce(ended_at, now()) - started_at)::float8 as seconden,
         extract(epoch from now() - updated_at)::float8 as stil,
         exists (select from worker where seen_at > now() - interval '15 seconds') as werkers,
@@ -333,19 +337,19 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {
     const kinds = await reader.sql<FaultKind[]>`
-      select s.sleutel::text, s.reason, s.aantal, array(
-        select u.nummer from import_outcome u
-        where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reason(u.opmerking), 0) = s.sleutel
-        order by u.nummer limit 5) as examples
-      from import_fault_kind s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${MAX_KINDS + 1}`
+      select s.hash::text, s.reason, s.count, array(
+        select u.number from import_outcome u
+        where u.import_id = s.import_id and not u.succeeded and hashtextextended(import_reason(u.remark), 0) = s.hash
+        order by u.number limit 5) as examples
+      from import_fault_kind s where s.import_id = ${id} order by s.count desc, s.hash limit ${MAX_KINDS + 1}`
     return kinds.map(inWords)
   }
 
   async function chosenKind({ id }: ImportRow, key: string): Promise<FaultKind | undefined> {
     if (!/^-?\d{1,19}$/.test(key) || BigInt.asIntN(64, BigInt(key)) !== BigInt(key)) return undefined
     const [kind] = await reader.sql<FaultKind[]>`
-      select sleutel::text, reason, aantal, '{}'::integer[] as examples from import_fault_kind
-      where import_id = ${id} and sleutel = ${key}::bigint`
+      select hash::text, reason, count, '{}'::integer[] as examples from import_fault_kind
+      where import_id = ${id} and hash = ${key}::bigint`
     return kind && inWords(kind)
   }
 
@@ -358,21 +362,21 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   ): Promise<ReportRow[]> {
     const order = back ? sql`desc` : sql`asc`
     const { rows } = await sql<ReportRow>`
-      select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid",
+      select u.number, u.succeeded, u.remark, u.document_uuid as "documentUuid",
         ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
-      from (select u.* from import_outcome u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
-      left join import_row r on r.import_id = u.import_id and r.nummer = u.nummer
-      order by u.nummer ${order}`.execute(app.read)
+      from (select u.* from import_outcome u where u.import_id = ${id}::bigint ${where} order by u.number ${order} limit ${limit}) u
+      left join import_row r on r.import_id = u.import_id and r.number = u.number
+      order by u.number ${order}`.execute(app.read)
     return rows
   }
 }
 
 const inWords = (kind: FaultKind): FaultKind => ({ ...kind, reason: sharedReason(kind.reason) })
-type FaultKind = { sleutel: string; reason: string; aantal: number; examples: number[] }
+type FaultKind = { hash: string; reason: string; count: number; examples: number[] }
 type ReportRow = {
-  nummer: number
-  geslaagd: boolean
-  opmerking: string
+  number: number
+  succeeded: boolean
+  remark: string
   documentUuid: string | null
   bestandspad: string
   titel: string
@@ -388,8 +392,8 @@ function summaryOf(row: ImportRow) {
     door: row.startedBy || row.clientId || t('onbekend'),
     startedVia: row.startedBy ? t('via deze pagina’s') : t('via de API'),
     seconden,
-    snelheid: speedText(row.verwerkt, seconden),
-    perSeconde: row.verwerkt > 0 && seconden > 0 ? perSecond(row.verwerkt, seconden) : '–',
+    snelheid: speedText(row.processed, seconden),
+    perSeconde: row.processed > 0 && seconden > 0 ? perSecond(row.processed, seconden) : '–',
   }
 }
 

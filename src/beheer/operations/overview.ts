@@ -200,16 +200,16 @@ async function readImport({ sql }: Reader) {
     {
       uuid: string
       status: string
-      totaal: number
-      verwerkt: number
-      geslaagd: number
-      mislukt: number
-      procent: number | null
+      total: number
+      processed: number
+      succeeded: number
+      failed: number
+      percent: number | null
       snelheid: number | null
       reason: string | null
     }[]
   >`
-    select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rows_per_second::float8 as snelheid, reason
+    select uuid, status, total, processed, succeeded, failed, percent::float8, rows_per_second::float8 as snelheid, reason
     from import_overview where status in ('pending', 'active') limit 1`
   return row
 }

@@ -203,8 +203,8 @@ async function reasonsOf(report: Response, isLines: boolean): Promise<Reason[]> 
     }
   } else {
     const { readImportCsv } = await import('../../documenten/import/csv.ts')
-    const { kop, regels } = await readImportCsv(body, { maxRecordBytes: 2 * 1024 * 1024 })
-    const [remark, resultaat] = [kop.lastIndexOf('opmerking'), kop.lastIndexOf('resultaat')]
+    const { header, regels } = await readImportCsv(body, { maxRecordBytes: 2 * 1024 * 1024 })
+    const [remark, resultaat] = [header.lastIndexOf('opmerking'), header.lastIndexOf('resultaat')]
     for await (const cells of regels) count(cells[resultaat], cells[remark])
   }
   return [...counts].map(([reason, rows]) => ({ reason, rows })).sort((a, b) => b.rows - a.rows)

@@ -1,9 +1,9 @@
 // Batches are written in the order of the file, by the one job of the import (batch.ts). Preparing them takes the most time, and any
 // worker may do that before it is their turn. Who does so has a claim: a row in `import_ahead`.
 //
-//   claim     inserted, or taken over from an owner who gave no sign of life; `inhoud` is empty
+//   claim     inserted, or taken over from an owner who gave no sign of life; `content` is empty
 //   prepare   rows judged and files copied, with a sign of life every second
-//   store     `inhoud` is filled; when the claim is gone, the files are removed
+//   store     `content` is filled; when the claim is gone, the files are removed
 //   write     the transaction of the batch deletes the claim: who deletes it owns the files
 //
 // The job of a batch whose claim is not ready waits for it, and takes it over when its owner has gone silent. Claims follow upon each
@@ -36,18 +36,18 @@ const SILENT = '4 seconds'
 const EXPIRED = '10 minutes'
 
 export type Claimed = { claim: string; prepared: Prepared }
-/** How `inhoud` holds what was prepared. */
+/** How `content` holds what was prepared. */
 type Stored = { faults: [number, string][]; candidates: Candidate[] }
-type Held = { claim: string; importId: number; vanaf: number; ready: Promise<Claimed>; done: boolean }
+type Held = { claim: string; importId: number; start: number; ready: Promise<Claimed>; done: boolean }
 
 export type Ahead = {
-  /** What was prepared for the batch behind the first `vanaf` rows: here, by another worker, or now. */
+  /** What was prepared for the batch behind the first `start` rows: here, by another worker, or now. */
   take(row: ActiveImport, start: number): Promise<Claimed>
   /** A batch was written, or cannot be: this process forgets it, and has room for another. */
   forget(claim: string): void
   /** Gives up a claim for good, and removes its files, unless somebody else has it now. */
   drop(claimed: Claimed): Promise<void>
-  /** Keeps the batch behind the first `vanaf` rows from helpers; how many rows it has. */
+  /** Keeps the batch behind the first `start` rows from helpers; how many rows it has. */
   reserve(row: ActiveImport, start: number): Promise<number>
   /** Does work while this process prepares nothing else. */
   alone<T>(work: () => Promise<T>): Promise<T>
@@ -78,15 +78,15 @@ export function openAhead(parts: BatchParts): Ahead {
   let alone = 0
 
   /** Prepares what was claimed, and stores it. */
-  function hold(row: ActiveImport, claim: string, { vanaf, rows }: { vanaf: number; rows: number }): Held {
+  function hold(row: ActiveImport, claim: string, { start, rows }: { start: number; rows: number }): Held {
     const work = async (): Promise<Claimed> => {
       let prepared: Prepared = { rows, faults: new Map(), candidates: [] }
       try {
-        prepared = await prepare(parts, row, { vanaf, rows })
-        const inhoud: Stored = { faults: [...prepared.faults], candidates: prepared.candidates }
-        const stored = await database.sql<{ vanaf: number }[]>`
-          update import_ahead set inhoud = ${JSON.stringify(inhoud)}::text::json, seen_at = now()
-          where claim = ${claim} returning vanaf`
+        prepared = await prepare(parts, row, { start, rows })
+        const content: Stored = { faults: [...prepared.faults], candidates: prepared.candidates }
+        const stored = await database.sql<{ start: number }[]>`
+          update import_ahead set content = ${JSON.stringify(content)}::text::json, seen_at = now()
+          where claim = ${claim} returning start`
         if (stored.length === 0) await discard(parts, prepared.candidates)
         item.done = true
         return { claim, prepared }
@@ -95,7 +95,7 @@ export function openAhead(parts: BatchParts): Ahead {
         throw error
       }
     }
-    const item: Held = { claim, importId: row.id, vanaf, ready: Promise.resolve().then(work), done: false }
+    const item: Held = { claim, importId: row.id, start, ready: Promise.resolve().then(work), done: false }
     item.ready.catch(() => {}) // whoever takes it sees the failure
     held.set(claim, item)
     beating ??= setInterval(() => void beat(), BEAT_MS).unref()
@@ -112,14 +112,14 @@ export function openAhead(parts: BatchParts): Ahead {
     }
   }
 
-  async function take(row: ActiveImport, vanaf: number): Promise<Claimed> {
+  async function take(row: ActiveImport, start: number): Promise<Claimed> {
     for (;;) {
-      const own = [...held.values()].find((item) => item.importId === row.id && item.vanaf === vanaf)
+      const own = [...held.values()].find((item) => item.importId === row.id && item.start === start)
       if (own) return own.ready
       const claim = randomUUID()
-      const rows = await claimAt(row, vanaf, claim)
-      if (rows !== undefined) return hold(row, claim, { vanaf, rows }).ready
-      const ready = await readStored(row, vanaf)
+      const rows = await claimAt(row, start, claim)
+      if (rows !== undefined) return hold(row, claim, { start, rows }).ready
+      const ready = await readStored(row, start)
       if (ready) return ready
       await sleep(LOOK_MS / 2)
     }
@@ -127,53 +127,53 @@ export function openAhead(parts: BatchParts): Ahead {
 
   /** How many rows were claimed; undefined when somebody else has them. */
   async function claimAt({ id, batchSize }: ActiveImport, start: number, claim: string): Promise<number | undefined> {
-    const [claimed] = await database.sql<{ rijen: number }[]>`
-      with omvang as (${countRows(id, database.sql`${start}::int`, batchSize)}), scheef as (
+    const [claimed] = await database.sql<{ rows: number }[]>`
+      with size as (${countRows(id, database.sql`${start}::int`, batchSize)}), crooked as (
         -- Claims that begin or end elsewhere, as when a worker of an older version wrote a batch.
-        delete from import_ahead v using omvang o
-        where v.import_id = ${id} and v.vanaf <> ${start} and v.vanaf < ${start} + o.rijen and v.vanaf + v.rijen > ${start}
+        delete from import_ahead v using size o
+        where v.import_id = ${id} and v.start <> ${start} and v.start < ${start} + o.rows and v.start + v.rows > ${start}
       )
-      insert into import_ahead (import_id, vanaf, rijen, claim) select ${id}::bigint, ${start}::int, rijen, ${claim}::uuid from omvang
-      on conflict (import_id, vanaf) do update set claim = excluded.claim, rijen = excluded.rijen, seen_at = now(), inhoud = null
-      where import_ahead.seen_at < now() - case when import_ahead.inhoud is null then ${SILENT} else ${EXPIRED} end::interval
-      returning rijen`
-    return claimed?.rijen
+      insert into import_ahead (import_id, start, rows, claim) select ${id}::bigint, ${start}::int, rows, ${claim}::uuid from size
+      on conflict (import_id, start) do update set claim = excluded.claim, rows = excluded.rows, seen_at = now(), content = null
+      where import_ahead.seen_at < now() - case when import_ahead.content is null then ${SILENT} else ${EXPIRED} end::interval
+      returning rows`
+    return claimed?.rows
   }
 
   /** Claims the next rows that nobody has. */
   async function claimNext({ id, batchSize }: ActiveImport, claim: string) {
-    const [claimed] = await database.sql<{ vanaf: number; rows: number }[]>`
-      with plaats as (
-        select greatest(i.verwerkt, (select max(v.vanaf + v.rijen) from import_ahead v where v.import_id = i.id)) as vanaf
+    const [claimed] = await database.sql<{ start: number; rows: number }[]>`
+      with place as (
+        select greatest(i.processed, (select max(v.start + v.rows) from import_ahead v where v.import_id = i.id)) as start
         from import i where i.id = ${id} and i.status = 'active' and i.paused_at is null
       )
-      insert into import_ahead (import_id, vanaf, rijen, claim)
-      select ${id}::bigint, vanaf, rijen, ${claim}::uuid from plaats, lateral (${countRows(id, database.sql`vanaf`, batchSize)}) o where rijen > 0
-      on conflict do nothing returning vanaf, rijen as rows`
+      insert into import_ahead (import_id, start, rows, claim)
+      select ${id}::bigint, start, rows, ${claim}::uuid from place, lateral (${countRows(id, database.sql`start`, batchSize)}) o where rows > 0
+      on conflict do nothing returning start, rows`
     return claimed
   }
 
   /** How many rows the batch from there has: at most the size of batches, and fewer when they are large. */
   function countRows(id: number, start: ReturnType<typeof database.sql>, batchSize: number) {
-    return database.sql<{ rijen: number }[]>`
-      select count(*)::int as rijen from (
-        select sum(omvang) over (order by nummer) - omvang as ervoor from import_row
-        where import_id = ${id} and nummer >= ${start} + ${FIRST_ROW}::int and nummer < ${start} + ${FIRST_ROW + batchSize}::int
-      ) r where ervoor < ${BATCH_BYTES}`
+    return database.sql<{ rows: number }[]>`
+      select count(*)::int as rows from (
+        select sum(bytes) over (order by number) - bytes as before from import_row
+        where import_id = ${id} and number >= ${start} + ${FIRST_ROW}::int and number < ${start} + ${FIRST_ROW + batchSize}::int
+      ) r where before < ${BATCH_BYTES}`
   }
 
   async function readStored({ id }: ActiveImport, start: number): Promise<Claimed | undefined> {
-    const [row] = await database.sql<{ claim: string; rijen: number; inhoud: unknown }[]>`
-      select claim, rijen, inhoud from import_ahead where import_id = ${id} and vanaf = ${start} and inhoud is not null`
+    const [row] = await database.sql<{ claim: string; rows: number; content: unknown }[]>`
+      select claim, rows, content from import_ahead where import_id = ${id} and start = ${start} and content is not null`
     if (!row) return undefined
-    const { faults, candidates } = row.inhoud as Stored
-    return { claim: row.claim, prepared: { rows: row.rijen, faults: new Map(faults), candidates } }
+    const { faults, candidates } = row.content as Stored
+    return { claim: row.claim, prepared: { rows: row.rows, faults: new Map(faults), candidates } }
   }
 
   async function drop({ claim, prepared }: Claimed): Promise<void> {
     held.delete(claim)
-    const [dropped] = await database.sql<{ vanaf: number }[]>`
-      delete from import_ahead where claim = ${claim} returning vanaf`
+    const [dropped] = await database.sql<{ start: number }[]>`
+      delete from import_ahead where claim = ${claim} returning start`
     if (dropped) await discard(parts, prepared.candidates)
   }
 
@@ -222,21 +222,21 @@ export function openAhead(parts: BatchParts): Ahead {
 
   /** Batches that will not be written: of an import that ended, or behind its position. */
   async function removeAbandoned(): Promise<void> {
-    const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
+    const rows = await database.sql<{ claim: string; content: unknown }[]>`
       delete from import_ahead v using import i
-      where i.id = v.import_id and (i.status <> 'active' or v.vanaf + v.rijen <= i.verwerkt)
-        and (v.inhoud is not null or v.seen_at < now() - ${SILENT}::interval)
-      returning v.claim, v.inhoud`
-    for (const { claim, inhoud } of rows) {
+      where i.id = v.import_id and (i.status <> 'active' or v.start + v.rows <= i.processed)
+        and (v.content is not null or v.seen_at < now() - ${SILENT}::interval)
+      returning v.claim, v.content`
+    for (const { claim, content } of rows) {
       held.delete(claim)
-      await discard(parts, (inhoud as Stored | null)?.candidates)
+      await discard(parts, (content as Stored | null)?.candidates)
     }
   }
 
   return {
     async take(row, start) {
       const taking = take(row, start)
-      if (start + row.batchSize < row.totaal) startHelping(row.uuid)
+      if (start + row.batchSize < row.total) startHelping(row.uuid)
       return taking
     },
     forget(claim) {
@@ -246,17 +246,17 @@ export function openAhead(parts: BatchParts): Ahead {
     },
     drop,
     async reserve({ id, batchSize }, start) {
-      const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
-        delete from import_ahead where import_id = ${id} and vanaf = ${start} returning claim, inhoud`
-      for (const { claim, inhoud } of rows) {
+      const rows = await database.sql<{ claim: string; content: unknown }[]>`
+        delete from import_ahead where import_id = ${id} and start = ${start} returning claim, content`
+      for (const { claim, content } of rows) {
         held.delete(claim)
-        await discard(parts, (inhoud as Stored | null)?.candidates)
+        await discard(parts, (content as Stored | null)?.candidates)
       }
-      const reserved = await database.sql<{ rijen: number }[]>`
-        insert into import_ahead (import_id, vanaf, rijen, claim)
-        select ${id}::bigint, ${start}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchSize)}) o
-        returning rijen`
-      return one(reserved).rijen
+      const reserved = await database.sql<{ rows: number }[]>`
+        insert into import_ahead (import_id, start, rows, claim)
+        select ${id}::bigint, ${start}::int, rows, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchSize)}) o
+        returning rows`
+      return one(reserved).rows
     },
     async alone(work) {
       alone++

@@ -41,11 +41,11 @@ export async function processBatch(parts: Parts, ahead: Ahead, batch: Batch, cra
   try {
     await tryBatch(parts, ahead, batch, crashes)
   } catch (error) {
-    const reden = waitsFor(error)
-    if (!reden) throw error
+    const reason = waitsFor(error)
+    if (!reason) throw error
     parts.log.warn({ import: batch.import, err: error }, 'import waits')
     await parts.database.db.transaction().execute(async (trx) => {
-      await noteWaiting(trx, batch.import, reden)
+      await noteWaiting(trx, batch.import, reason)
       await enqueueBatch(trx, batch, WAIT_SECONDS)
     })
   }
@@ -69,13 +69,14 @@ function waitsFor(error: unknown): string | undefined {
 
 async function tryBatch(parts: Parts, ahead: Ahead, batch: Batch, crashes: number): Promise<void> {
   // After a crash nothing else is prepared here: a row that kills must do so during its own batch.
-  if (batch.perRijTot !== undefined || crashes > 0) return ahead.alone(() => tryCarefully(parts, ahead, batch, crashes))
+  if (batch.rowByRowUntil !== undefined || crashes > 0)
+    return ahead.alone(() => tryCarefully(parts, ahead, batch, crashes))
   for (let round = 1; ; round++) {
     const row = await importAt(parts, batch)
     if (!row) return
     // Others took it over so often, or it can never be ended: the job fails, and waits longer each time.
     if (round > MOST_ROUNDS) throw new Error('the claim of the batch was gone each time that it was to be written')
-    const claimed = await ahead.take(row, batch.vanaf)
+    const claimed = await ahead.take(row, batch.start)
     const made = await commit(parts, row, batch, claimed.prepared, claimed.claim)
     if (made) {
       ahead.forget(claimed.claim)
@@ -88,30 +89,30 @@ async function tryBatch(parts: Parts, ahead: Ahead, batch: Batch, crashes: numbe
 async function tryCarefully(parts: Parts, ahead: Ahead, batch: Batch, crashes: number): Promise<void> {
   const row = await importAt(parts, batch)
   if (!row) return
-  const { vanaf, perRijTot } = batch
+  const { start, rowByRowUntil } = batch
   let prepared: Prepared
-  if (perRijTot === undefined) {
-    const rows = await ahead.reserve(row, vanaf)
+  if (rowByRowUntil === undefined) {
+    const rows = await ahead.reserve(row, start)
     if (crashes >= CRASHES_OF_BATCH) {
-      parts.log.warn({ import: batch.import, vanaf }, 'workers die during this batch: it goes on row by row')
-      const rowByRow = { ...batch, perRijTot: vanaf + rows }
+      parts.log.warn({ import: batch.import, start }, 'workers die during this batch: it goes on row by row')
+      const rowByRow = { ...batch, rowByRowUntil: start + rows }
       return parts.database.db.transaction().execute((trx) => enqueueBatch(trx, rowByRow))
     }
-    prepared = await prepare(parts, row, { vanaf, rows })
+    prepared = await prepare(parts, row, { start, rows })
   } else if (crashes >= CRASHES_OF_ROW) {
-    const nummer = vanaf + FIRST_ROW
-    parts.log.error({ import: batch.import, row: nummer }, 'workers die of this row: it is left out')
-    prepared = { rows: 1, faults: new Map([[nummer, POISONOUS]]), candidates: [] }
-  } else prepared = await prepare(parts, row, { vanaf, rows: 1 })
+    const number = start + FIRST_ROW
+    parts.log.error({ import: batch.import, row: number }, 'workers die of this row: it is left out')
+    prepared = { rows: 1, faults: new Map([[number, POISONOUS]]), candidates: [] }
+  } else prepared = await prepare(parts, row, { start, rows: 1 })
   await discard(parts, unused(prepared, await commit(parts, row, batch, prepared)))
 }
 
-const unused = ({ candidates }: Prepared, made?: Made) => candidates.filter(({ nummer }) => !made?.has(nummer))
+const unused = ({ candidates }: Prepared, made?: Made) => candidates.filter(({ number }) => !made?.has(number))
 
 /** The import when it runs and this batch is the next. */
 async function importAt({ database }: BatchParts, batch: Batch): Promise<ActiveImport | undefined> {
   const row = await activeImport(database.db, batch.import)
-  return row?.verwerkt === batch.vanaf ? row : undefined
+  return row?.processed === batch.start ? row : undefined
 }
 
 const POISONOUS = 'Deze rij is overgeslagen: bij het verwerken ervan viel het programma telkens uit.'
@@ -142,45 +143,45 @@ async function commit(
 async function writeBatch(
   { store, caseLinks }: Parts,
   connection: postgres.TransactionSql,
-  { id, totaal }: ActiveImport,
+  { id, total }: ActiveImport,
   batch: Batch,
   prepared: Prepared,
   claim?: string,
 ): Promise<Made | undefined> {
   const trx = kyselyOn(connection)
-  const vanaf = batch.vanaf + prepared.rows
+  const start = batch.start + prepared.rows
   // What a crash of the database may lose of this is done again: position, documents and report go together. The last
   // batch waits for the disk, and so for all before it. And a process that is frozen in here must lose its locks before the
   // others take over its job: they need those rows. One that is frozen halfway a statement is not idle: PostgreSQL 17 and newer
   // end its transaction in a minute.
   const [current] = await connection<
-    { status: string; verwerkt: number; idle: string; whole: string | null; sync: string }[]
+    { status: string; processed: number; idle: string; whole: string | null; sync: string }[]
   >`
-    select status, verwerkt, set_config('idle_in_transaction_session_timeout', '10s', true) as idle,
+    select status, processed, set_config('idle_in_transaction_session_timeout', '10s', true) as idle,
       (select set_config(name, '60s', true) from pg_settings where name = 'transaction_timeout') as whole,
-      set_config('synchronous_commit', case when ${vanaf < totaal} then 'off' else current_setting('synchronous_commit') end, true) as sync
+      set_config('synchronous_commit', case when ${start < total} then 'off' else current_setting('synchronous_commit') end, true) as sync
     from import where id = ${id} for update`
   // Cancelled meanwhile, or done by another worker after this one was taken for dead.
-  if (current?.status !== 'active' || current.verwerkt !== batch.vanaf) return undefined
+  if (current?.status !== 'active' || current.processed !== batch.start) return undefined
   if (claim !== undefined && !(await endClaim(connection, id, claim))) return undefined
   const faults = new Map(prepared.faults)
   const made = await insertDocuments({ connection, backend: store.backend, caseLinks }, prepared.candidates, faults)
   await insertResults(trx, id, made, faults)
   if (!(await advance(trx, id, { handled: prepared.rows, made: made.size }))) {
-    const { perRijTot = 0 } = batch
-    await enqueueBatch(trx, { import: batch.import, vanaf, ...(vanaf < perRijTot && { perRijTot }) })
+    const { rowByRowUntil = 0 } = batch
+    await enqueueBatch(trx, { import: batch.import, start, ...(start < rowByRowUntil && { rowByRowUntil }) })
   }
   return made
 }
 
 async function insertResults(trx: Db, importId: number, made: Made, faults: Map<number, string>): Promise<void> {
   const results = [
-    ...[...made].map(([nummer, document]) => ({ nummer, geslaagd: true, opmerking: '', ...document })),
-    ...[...faults].map(([nummer, opmerking]) => ({ nummer, geslaagd: false, opmerking })),
+    ...[...made].map(([number, document]) => ({ number, succeeded: true, remark: '', ...document })),
+    ...[...faults].map(([number, remark]) => ({ number, succeeded: false, remark })),
   ]
   await sql`
-    insert into import_outcome (import_id, nummer, geslaagd, opmerking, document_uuid, identificatie)
-    select ${importId}::bigint, nummer, geslaagd, opmerking, uuid, identificatie
+    insert into import_outcome (import_id, number, succeeded, remark, document_uuid, identificatie)
+    select ${importId}::bigint, number, succeeded, remark, uuid, identificatie
     from jsonb_to_recordset(${JSON.stringify(results)}::text::jsonb)
-      as x(nummer integer, geslaagd boolean, opmerking text, uuid uuid, identificatie text)`.execute(trx)
+      as x(number integer, succeeded boolean, remark text, uuid uuid, identificatie text)`.execute(trx)
 }

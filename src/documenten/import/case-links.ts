@@ -5,7 +5,7 @@ export type CaseLinks = {
   /** Judges and, unless told otherwise, locks the cases that rows name. Returns what is wrong, by row. */
   judge(
     sql: postgres.Sql | postgres.TransactionSql,
-    rows: readonly { nummer: number; zaakUuid: string; typeId: number }[],
+    rows: readonly { number: number; zaakUuid: string; typeId: number }[],
     options?: { lock?: boolean },
   ): Promise<Map<number, string>>
   /** Links documents to their cases, without audit records and notifications. */

@@ -150,22 +150,22 @@ export function isEmptyRow(cells: string[]): boolean {
  * comma too many or too few, values stand under the wrong names. Blanks around a value are dropped, but for the path of a
  * file, whose name may have them.
  *
- * @param nummer counts records that are not empty and includes the header: the first row is 2
+ * @param number counts records that are not empty and includes the header: the first row is 2
  */
-export function valuesOf(header: string[], cells: string[], nummer: number): { rij: CsvRow } | { fout: string } {
+export function valuesOf(header: string[], cells: string[], number: number): { rij: CsvRow } | { fout: string } {
   const { places } = placesOf(header)
-  if (cells.length > header.length) return wrongCount('te veel', header, cells, nummer)
+  if (cells.length > header.length) return wrongCount('te veel', header, cells, number)
   const row: Partial<CsvRow> = {}
   for (const [column, place] of places) {
     const cell = cells[place]
-    if (cell === undefined && REQUIRED.has(column)) return wrongCount('te weinig', header, cells, nummer)
+    if (cell === undefined && REQUIRED.has(column)) return wrongCount('te weinig', header, cells, number)
     row[column] = column === 'bestandspad' ? cell : (cell ?? '').trim()
   }
   return { rij: row as CsvRow }
 }
 
-function wrongCount(which: string, header: string[], cells: string[], nummer: number): { fout: string } {
-  return { fout: `Rij ${nummer}: ${which} waarden (${cells.length}, de kopregel heeft er ${header.length}).` }
+function wrongCount(which: string, header: string[], cells: string[], number: number): { fout: string } {
+  return { fout: `Rij ${number}: ${which} waarden (${cells.length}, de kopregel heeft er ${header.length}).` }
 }
 
 export type RowAsDocument = {

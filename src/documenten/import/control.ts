@@ -22,10 +22,10 @@ export async function activateImport(
   m: Mutation,
   { id, uuid }: { id: number; uuid: string },
   {
-    kop,
+    header,
     dialect,
     ...values
-  }: { kop: string[]; dialect: unknown; baseUrl: string; batchSize: number; totaal: number; emptyRows: number },
+  }: { header: string[]; dialect: unknown; baseUrl: string; batchSize: number; total: number; emptyRows: number },
 ): Promise<void> {
   // Its turn may have come during the upload.
   const { status } = await m.trx
@@ -34,13 +34,13 @@ export async function activateImport(
     .select('status')
     .forUpdate()
     .executeTakeFirstOrThrow()
-  const isDone = values.totaal === 0
+  const isDone = values.total === 0
   await m.trx
     .updateTable('import')
     .set({
       ...values,
       status: isDone ? 'finished' : status === 'pending' ? 'active' : status,
-      kop: sql`${JSON.stringify(kop)}::text::json`,
+      header: sql`${JSON.stringify(header)}::text::json`,
       dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
       startedAt: status === 'pending' || isDone ? sql`now()` : null,
       endedAt: isDone ? sql`now()` : null,
@@ -50,7 +50,7 @@ export async function activateImport(
     .execute()
   if (status !== 'pending') return
   if (isDone) await openNext(m.trx)
-  else await enqueueBatch(m.trx, { import: uuid, vanaf: 0 })
+  else await enqueueBatch(m.trx, { import: uuid, start: 0 })
 }
 
 /** Fills a table of rows with the lines of `copyLines`. */
@@ -187,9 +187,9 @@ export async function pauseImport(m: Mutation, uuid: string): Promise<ImportRow>
 }
 
 /** Whether it may go on: it is paused, or it stopped by itself with rows left. */
-export function canContinue({ status, reason, pausedAt, verwerkt, totaal }: ImportRow): boolean {
+export function canContinue({ status, reason, pausedAt, processed, total }: ImportRow): boolean {
   if (status === 'active') return pausedAt !== null
-  return status === 'error' && reason !== GEANNULEERD && verwerkt < totaal
+  return status === 'error' && reason !== GEANNULEERD && processed < total
 }
 
 /** Lets an import go on behind its last batch. */
@@ -206,7 +206,7 @@ export async function continueImport(m: Mutation, uuid: string): Promise<ImportR
     .catch((error) => {
       throw isUniqueViolation(error) ? importFault('existing-import-started', 'Er is al een open import.') : error
     })
-  await enqueueBatch(m.trx, { import: found.uuid, vanaf: found.verwerkt })
+  await enqueueBatch(m.trx, { import: found.uuid, start: found.processed })
   return requireImport(m.read, found.uuid)
 }
 

@@ -53,10 +53,10 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
       source.close()
     }
 
-    function copyOne({ nummer, bestandspad, sleutel, algoritme }: FileToCopy): Copied {
+    function copyOne({ number, bestandspad, sleutel, algoritme }: FileToCopy): Copied {
       requireKey(sleutel)
       const opened = source.open(bestandspad)
-      if ('fout' in opened) return { nummer, fout: opened.fout }
+      if ('fout' in opened) return { number, fout: opened.fout }
       const temp = layout.newTemp()
       try {
         const target = openSync(temp, 'wx', FILE_MODE)
@@ -64,11 +64,11 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
         placements.push({ temp, key: sleutel })
         const sums = copyBytes(opened, target, algoritme)
         bytes += opened.size
-        return { nummer, sleutel, omvang: opened.size, ...sums }
+        return { number, sleutel, omvang: opened.size, ...sums }
       } catch (error) {
         if (!(error instanceof SourceFault)) throw error
         removeTemps(placements.splice(-1))
-        return { nummer, fout: error.fout }
+        return { number, fout: error.fout }
       } finally {
         close(opened.fd)
       }

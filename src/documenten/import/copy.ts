@@ -254,10 +254,10 @@ export async function copyToStore(
 async function copyThrough(
   store: Store,
   source: OpenedSource | Refused,
-  { nummer, sleutel, algoritme }: FileToCopy,
+  { number, sleutel, algoritme }: FileToCopy,
   signal: AbortSignal,
 ): Promise<Copied> {
-  if ('fout' in source) return { nummer, fout: source.fout }
+  if ('fout' in source) return { number, fout: source.fout }
   const checksum = checksumOf(algoritme)
   let fout: PathFault | undefined // kept here as well, because a backend may wrap the error of its source
 
@@ -276,10 +276,10 @@ async function copyThrough(
   const stream = bytes()
   try {
     const written = await store.write(sleutel, stream, { signal, fresh: true })
-    return { nummer, ...written, ...(checksum && { controle: checksum.digest() }) }
+    return { number, ...written, ...(checksum && { controle: checksum.digest() }) }
   } catch (error) {
-    if (fout) return { nummer, fout }
-    if (error instanceof ContentRefused) return { nummer, fout: pathFault(error.code) }
+    if (fout) return { number, fout }
+    if (error instanceof ContentRefused) return { number, fout: pathFault(error.code) }
     throw error
   } finally {
     await stream.return() // waits for a read under way, so that the handle is not closed before it

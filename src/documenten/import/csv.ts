@@ -23,19 +23,19 @@ const FIRST_ROW_NUMBER = 2
 export async function readImportCsv(
   bytes: Readable | AsyncIterable<Uint8Array>,
   { maxRecordBytes = 1024 * 1024, charset }: { maxRecordBytes?: number; charset?: string } = {},
-): Promise<{ kop: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
+): Promise<{ header: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
   const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
   const decoded = await decode(source, charset)
   const { bytes: utf8, ...found } = await findDialect(decoded.bytes)
   const { separator, sepLine } = found
   const records = wholeRecords(utf8, maxRecordBytes, { separator, firstLine: sepLine ? 2 : 1 })
   try {
-    const header = await records.next()
-    if (header.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
-    const [kop = []] = await Array.fromAsync(parseRecords([header.value], separator))
-    requireHeader(kop)
+    const first = await records.next()
+    if (first.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
+    const [header = []] = await Array.fromAsync(parseRecords([first.value], separator))
+    requireHeader(header)
     const dialect = { ...found, charset: decoded.charset, mark: decoded.mark }
-    return { kop, dialect, regels: parseRecords(records, separator) }
+    return { header, dialect, regels: parseRecords(records, separator) }
   } catch (error) {
     await records.return(undefined)
     throw error
@@ -45,12 +45,12 @@ export async function readImportCsv(
 /** The same of rows that are no text: the first is the header. */
 export async function readImportRows(
   rows: AsyncGenerator<string[]>,
-): Promise<{ kop: string[]; regels: AsyncIterable<string[]> }> {
+): Promise<{ header: string[]; regels: AsyncIterable<string[]> }> {
   try {
-    const header = await rows.next()
-    if (header.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
-    requireHeader(header.value)
-    return { kop: header.value, regels: rows }
+    const first = await rows.next()
+    if (first.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
+    requireHeader(first.value)
+    return { header: first.value, regels: rows }
   } catch (error) {
     await rows.return(undefined)
     throw error
@@ -99,17 +99,17 @@ function listed(names: string[]): string {
 }
 
 /**
- * One line of COPY text format for import_row (import_id, nummer, cells). JSON leaves no control character bare, so
+ * One line of COPY text format for import_row (import_id, number, cells). JSON leaves no control character bare, so
  * the backslash is all that COPY needs escaped; a NUL stays the six characters of its JSON escape.
  */
-export function copyLine(importId: number, nummer: number, cells: string[]): string {
-  return `${importId}\t${nummer}\t${JSON.stringify(cells).replaceAll('\\', '\\\\')}\n`
+export function copyLine(importId: number, number: number, cells: string[]): string {
+  return `${importId}\t${number}\t${JSON.stringify(cells).replaceAll('\\', '\\\\')}\n`
 }
 
 const COPY_CHUNK = 64 * 1024
 
 /**
- * The records as input for `COPY import_row (import_id, nummer, cells) FROM STDIN`, in chunks of about 64 KiB. Each
+ * The records as input for `COPY import_row (import_id, number, cells) FROM STDIN`, in chunks of about 64 KiB. Each
  * gets its row number; `aantal` tells how many there were so far. Rows without anything in them are passed over, and counted in `leeg`.
  */
 export function copyLines(

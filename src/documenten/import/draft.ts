@@ -28,24 +28,24 @@ export async function createDraft(
   m: Mutation,
   bytes: Readable,
   { charset, ...values }: { bestandsnaam: string; baseUrl: string; createdBy: string; charset?: string },
-): Promise<{ uuid: string; totaal: number; omvang: number }> {
+): Promise<{ uuid: string; total: number; bytes: number }> {
   if (bytes.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the file comes once
   await waitForClient(m)
-  let omvang = 0
+  let size = 0
   async function* counted() {
     for await (const chunk of bytes.iterator({ destroyOnReturn: false })) {
-      omvang += chunk.length
+      size += chunk.length
       yield chunk as Buffer
     }
   }
   const { is, bytes: all } = await looksLikeExcel(counted())
   const store = async () => {
-    const { kop, regels, dialect } = await readUpload(is, all, values.bestandsnaam, charset)
+    const { header, regels, dialect } = await readUpload(is, all, values.bestandsnaam, charset)
     const { id, uuid } = await m.trx
       .insertInto('importDraft')
       .values({
         ...values,
-        kop: sql`${JSON.stringify(kop)}::text::json`,
+        header: sql`${JSON.stringify(header)}::text::json`,
         dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
       })
       .returning(['id', 'uuid'])
@@ -55,10 +55,10 @@ export async function createDraft(
     if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
     await m.trx
       .updateTable('importDraft')
-      .set({ omvang, totaal: lines.aantal, emptyRows: lines.leeg })
+      .set({ bytes: size, total: lines.aantal, emptyRows: lines.leeg })
       .where('id', '=', id)
       .execute()
-    return { uuid, totaal: lines.aantal, omvang }
+    return { uuid, total: lines.aantal, bytes: size }
   }
   return is === 'xlsx' ? workbooks(store) : store()
 }
@@ -83,26 +83,26 @@ function readUpload(
 /** The rows of an import that did not become a document, ready to be tried again as a file of their own. */
 export async function createDraftOfRest(
   m: Mutation,
-  { id, kop, dialect, baseUrl, bestandsnaam }: ImportRow,
+  { id, header, dialect, baseUrl, bestandsnaam }: ImportRow,
   createdBy: string,
-): Promise<{ uuid: string; totaal: number }> {
+): Promise<{ uuid: string; total: number }> {
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   const inserted = await m.sql<{ id: number; uuid: string }[]>`
-    insert into import_draft (bestandsnaam, kop, dialect, base_url, created_by)
-    values (${bestandsnaam}, ${JSON.stringify(kop)}::text::json, ${JSON.stringify(dialect)}::text::jsonb, ${baseUrl ?? m.actor.base}, ${createdBy}) returning id, uuid`
+    insert into import_draft (bestandsnaam, header, dialect, base_url, created_by)
+    values (${bestandsnaam}, ${JSON.stringify(header)}::text::json, ${JSON.stringify(dialect)}::text::jsonb, ${baseUrl ?? m.actor.base}, ${createdBy}) returning id, uuid`
   const made = one(inserted)
-  const counts = await m.sql<{ totaal: number; omvang: number }[]>`
+  const counts = await m.sql<{ total: number; bytes: number }[]>`
     with rest as (
-      insert into import_draft_row (draft_id, nummer, cells)
-      select ${made.id}::bigint, 1 + row_number() over (order by r.nummer), r.cells
-      from import_row r left join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
-      where r.import_id = ${id} and u.geslaagd is not true
-      returning octet_length(cells::text) as omvang)
-    select count(*)::int as totaal, coalesce(sum(omvang), 0)::bigint as omvang from rest`
+      insert into import_draft_row (draft_id, number, cells)
+      select ${made.id}::bigint, 1 + row_number() over (order by r.number), r.cells
+      from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
+      where r.import_id = ${id} and u.succeeded is not true
+      returning octet_length(cells::text) as bytes)
+    select count(*)::int as total, coalesce(sum(bytes), 0)::bigint as bytes from rest`
   const counted = one(counts)
-  if (counted.totaal === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
+  if (counted.total === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
   await m.trx.updateTable('importDraft').set(counted).where('id', '=', made.id).execute()
-  return { uuid: made.uuid, totaal: counted.totaal }
+  return { uuid: made.uuid, total: counted.total }
 }
 
 function concepten(db: ReadDb) {
@@ -152,14 +152,14 @@ export async function startDraft(
   const made = await (waits ? queueImport : createImport)(m, { startedBy, bestandsnaam: concept.bestandsnaam })
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   await m.sql`
-    insert into import_row (import_id, nummer, cells)
-    select ${made.id}::bigint, nummer, cells from import_draft_row where draft_id = ${concept.id} order by nummer`
+    insert into import_row (import_id, number, cells)
+    select ${made.id}::bigint, number, cells from import_draft_row where draft_id = ${concept.id} order by number`
   await activateImport(m, made, {
-    kop: concept.kop as string[],
+    header: concept.header as string[],
     dialect: concept.dialect,
     baseUrl: concept.baseUrl,
     batchSize: config.importBatchSize,
-    totaal: concept.totaal,
+    total: concept.total,
     emptyRows: concept.emptyRows,
   })
   if (waits) await openNext(m.trx)

@@ -33,11 +33,11 @@ import { nameTypes } from './type-names.ts'
 type Parts = { config: Config; database: Database; caseLinks: CaseLinks }
 type Run = {
   id: number
-  kop: string[]
+  header: string[]
   baseUrl: string
-  totaal: number
+  total: number
   /** Tells this run from others. */
-  gestart: string
+  startedAt: string
 }
 
 const PORTION = 500
@@ -55,52 +55,52 @@ export async function dryRunImport(parts: Parts, uuid: string, signal?: AbortSig
   const { config, database } = parts
   const run = await begin(database, uuid)
   if (!run) return
-  for (let vanaf = 0; vanaf < run.totaal; ) {
+  for (let start = 0; start < run.total; ) {
     signal?.throwIfAborted()
     const fault = importBaseDirFault(config)
-    if (fault) return endDryRun(database, uuid, { status: 'mislukt', reden: fault.reden, gestart: run.gestart })
-    const { faults, rows } = await judge(parts, run, vanaf)
+    if (fault) return endDryRun(database, uuid, { status: 'mislukt', reden: fault.reden, startedAt: run.startedAt })
+    const { faults, rows } = await judge(parts, run, start)
     if (rows === 0) throw new Error('the rows of this upload are gone')
-    if (!(await count(database, run, { vanaf, tot: vanaf + rows }, faults))) return
-    vanaf += rows
+    if (!(await count(database, run, { start, end: start + rows }, faults))) return
+    start += rows
   }
   await database.sql`delete from import_draft_key where draft_id = ${run.id}`
-  await endDryRun(database, uuid, { status: 'klaar', gestart: run.gestart })
+  await endDryRun(database, uuid, { status: 'klaar', startedAt: run.startedAt })
 }
 
 async function begin(database: Database, uuid: string): Promise<Run | undefined> {
   return database.sql.begin(async (sql) => {
     const [row] = await sql<
-      { id: number; kop: string[] | null; base_url: string; totaal: number; trial_started_at: string }[]
+      { id: number; header: string[] | null; base_url: string; total: number; trial_started_at: string }[]
     >`
       update import_draft set trial_status = 'bezig', trial_handled = 0, trial_faults = 0, trial_reason = null,
         trial_started_at = clock_timestamp(), trial_updated_at = now()
       where uuid = ${uuid} and deleted_at is null and trial_status in ('wacht', 'bezig')
-      returning id, kop, base_url, totaal, trial_started_at`
+      returning id, header, base_url, total, trial_started_at`
     if (!row) return undefined
     await sql`delete from import_draft_fault_kind where draft_id = ${row.id}`
     await sql`delete from import_draft_fault where draft_id = ${row.id}`
     await sql`delete from import_draft_key where draft_id = ${row.id}`
     return {
       id: row.id,
-      kop: row.kop ?? [],
+      header: row.header ?? [],
       baseUrl: row.base_url,
-      totaal: row.totaal,
-      gestart: row.trial_started_at,
+      total: row.total,
+      startedAt: row.trial_started_at,
     }
   })
 }
 
-/** Ends a dry run, unless another one has begun since `gestart`. */
+/** Ends a dry run, unless another one has begun since `startedAt`. */
 export async function endDryRun(
   { sql }: Database,
   uuid: string,
-  { status, reden = null, gestart }: { status: 'klaar' | 'mislukt'; reden?: string | null; gestart?: string },
+  { status, reden = null, startedAt }: { status: 'klaar' | 'mislukt'; reden?: string | null; startedAt?: string },
 ): Promise<void> {
   await sql`
     update import_draft set trial_status = ${status}, trial_reason = ${reden}, trial_ended_at = now()
     where uuid = ${uuid} and trial_status in ('wacht', 'bezig')
-      and trial_started_at = coalesce(${gestart ?? null}::timestamptz, trial_started_at)`
+      and trial_started_at = coalesce(${startedAt ?? null}::timestamptz, trial_started_at)`
 }
 
 /** What is wrong with the rows of one portion, by row, and how many these are. */
@@ -110,19 +110,19 @@ async function judge(
   start: number,
 ): Promise<{ faults: Map<number, string>; rows: number }> {
   const { db, sql } = database
-  const staged = await sql<{ nummer: number; cells: string[] }[]>`
-    select nummer, cells from (
-      select nummer, cells, sum(omvang) over (order by nummer) - omvang as ervoor
-      from (select *, octet_length(cells::text) as omvang from import_draft_row) r
-      where draft_id = ${run.id} and nummer >= ${start + FIRST_ROW} and nummer < ${start + FIRST_ROW + PORTION}
-    ) r where ervoor < ${PORTION_BYTES} order by nummer`
-  await nameTypes(db, run.baseUrl, run.kop, staged)
+  const staged = await sql<{ number: number; cells: string[] }[]>`
+    select number, cells from (
+      select number, cells, sum(bytes) over (order by number) - bytes as before
+      from (select *, octet_length(cells::text) as bytes from import_draft_row) r
+      where draft_id = ${run.id} and number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + PORTION}
+    ) r where before < ${PORTION_BYTES} order by number`
+  await nameTypes(db, run.baseUrl, run.header, staged)
   const faults = new Map<number, string>()
   const readRows: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
-  for (const [index, { nummer, cells }] of staged.entries()) {
+  for (const [index, { number, cells }] of staged.entries()) {
     if (index % ROWS === ROWS - 1) await yieldToOthers()
-    const result = readRow(run.kop, cells, nummer)
-    if ('fout' in result) faults.set(nummer, result.fout)
+    const result = readRow(run.header, cells, number)
+    if ('fout' in result) faults.set(number, result.fout)
     else readRows.push(result)
   }
   const rows = await judgeTypes(db, config, run.baseUrl, readRows, faults)
@@ -132,9 +132,9 @@ async function judge(
   const zaakFaults = await caseLinks.judge(sql, withZaak(rows), { lock: false })
   const candidates = await lookAtFiles(config.importBaseDir, rows, (row) => conflict(row, taken) !== undefined)
   const { accepted, refused } = judgeInOrder(candidates, taken, zaakFaults)
-  for (const [nummer, fault] of refused) faults.set(nummer, fault)
+  for (const [number, fault] of refused) faults.set(number, fault)
   await sql`
-    insert into import_draft_key (draft_id, sleutel)
+    insert into import_draft_key (draft_id, key)
     select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
   return { faults, rows: staged.length }
 }
@@ -148,9 +148,9 @@ async function addSeen(
   rows: TypedRow[],
   taken: { uuids: Set<string>; nummers: Set<string> },
 ): Promise<void> {
-  const seen = await sql<{ sleutel: string }[]>`
-    select sleutel from import_draft_key where draft_id = ${id} and sleutel = any(${rows.flatMap(keysOf)})`
-  for (const { sleutel } of seen) (sleutel.includes(' ') ? taken.nummers : taken.uuids).add(sleutel)
+  const seen = await sql<{ key: string }[]>`
+    select key from import_draft_key where draft_id = ${id} and key = any(${rows.flatMap(keysOf)})`
+  for (const { key } of seen) (key.includes(' ') ? taken.nummers : taken.uuids).add(key)
 }
 
 /** Opens the files as the import would, and reads only those of which a row states a checksum. */
@@ -189,31 +189,31 @@ async function lookAt(source: OpenedSource | Refused, { input }: TypedRow): Prom
 async function count(
   database: Database,
   run: Run,
-  { vanaf, tot }: { vanaf: number; tot: number },
+  { start, end }: { start: number; end: number },
   faults: Map<number, string>,
 ): Promise<boolean> {
   return database.sql.begin(async (sql) => {
     const [mine] = await sql<{ id: number }[]>`
       update import_draft
-      set trial_handled = ${tot}, trial_faults = trial_faults + ${faults.size}, trial_updated_at = now()
-      where id = ${run.id} and deleted_at is null and trial_status = 'bezig' and trial_handled = ${vanaf}
-        and trial_started_at = ${run.gestart}
+      set trial_handled = ${end}, trial_faults = trial_faults + ${faults.size}, trial_updated_at = now()
+      where id = ${run.id} and deleted_at is null and trial_status = 'bezig' and trial_handled = ${start}
+        and trial_started_at = ${run.startedAt}
       returning id`
     if (!mine) return false
     if (faults.size === 0) return true
-    const rows = [...faults].map(([nummer, opmerking]) => ({ nummer, opmerking }))
+    const rows = [...faults].map(([number, remark]) => ({ number, remark }))
     await sql`
-      insert into import_draft_fault (draft_id, nummer, opmerking)
-      select ${run.id}::bigint, nummer, opmerking
-      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)`
+      insert into import_draft_fault (draft_id, number, remark)
+      select ${run.id}::bigint, number, remark
+      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(number integer, remark text)`
     await sql`
-      insert into import_draft_fault_kind as f (draft_id, sleutel, reason, aantal, examples)
-      select ${run.id}::bigint, hashtextextended(reason, 0) as sleutel, min(reason), count(*),
-        to_jsonb((array_agg(jsonb_build_object('nummer', nummer, 'opmerking', opmerking) order by nummer))[1:${EXAMPLES}::int])
-      from (select nummer, opmerking, import_reason(opmerking) as reason
-        from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)) r
+      insert into import_draft_fault_kind as f (draft_id, hash, reason, count, examples)
+      select ${run.id}::bigint, hashtextextended(reason, 0) as hash, min(reason), count(*),
+        to_jsonb((array_agg(jsonb_build_object('number', number, 'remark', remark) order by number))[1:${EXAMPLES}::int])
+      from (select number, remark, import_reason(remark) as reason
+        from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(number integer, remark text)) r
       group by 2 order by 2
-      on conflict (draft_id, sleutel) do update set aantal = f.aantal + excluded.aantal,
+      on conflict (draft_id, hash) do update set count = f.count + excluded.count,
         examples = jsonb_path_query_array(f.examples || excluded.examples, ${`$[0 to ${EXAMPLES - 1}]`}::jsonpath)`
     return true
   })

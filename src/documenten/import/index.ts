@@ -186,21 +186,21 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     const { kind, charset } = requireKind(request)
     await waitForClient(m)
     const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
-    const { kop, regels, dialect } = await read(request.body as Readable, { charset })
+    const { header, regels, dialect } = await read(request.body as Readable, { charset })
     const lines = copyLines(found.id, regels)
     await copyInto(m, 'import_row', lines)
     await activateImport(m, found, {
-      kop,
+      header,
       dialect,
       baseUrl: request.base,
       batchSize: parts.config.importBatchSize,
-      totaal: lines.aantal,
+      total: lines.aantal,
       emptyRows: lines.leeg,
     })
   }
 }
 
-const hasNoFile = ({ status, kop }: ImportRow) => status === 'pending' || (status === 'queued' && kop === null)
+const hasNoFile = ({ status, header }: ImportRow) => status === 'pending' || (status === 'queued' && header === null)
 
 /**
  * Lets the rest of a refused upload come in, unused, for a while: closing the connection at once could cost a client that
@@ -219,7 +219,7 @@ const WAITS_FOR_TURN = 'Wacht op zijn beurt: een andere import gaat voor.'
 
 /** Whether there is a report: the import has ended, and had rows. */
 export function hasReport(row: ImportRow): boolean {
-  return (row.status === 'finished' || row.status === 'error') && row.kop !== null && row.totaal > 0
+  return (row.status === 'finished' || row.status === 'error') && row.header !== null && row.total > 0
 }
 
 /** Answers with the report. */
@@ -233,7 +233,7 @@ export function sendReport(
   if (!hasReport(row)) throw notFound()
   countStream(request, reply)
   const dialect = dialectOf(row)
-  const header = row.kop as string[]
+  const header = row.header as string[]
   if (dialect.kind === 'ndjson')
     return reply
       .type('application/x-ndjson')
@@ -285,10 +285,10 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
   return {
     ...urls(base, row.uuid),
     status: statusFor(row),
-    total: row.totaal,
-    processed: row.verwerkt,
-    processedSuccessfully: row.geslaagd,
-    processedInvalid: row.mislukt ?? 0,
+    total: row.total,
+    processed: row.processed,
+    processedSuccessfully: row.succeeded,
+    processedInvalid: row.failed ?? 0,
     emptyRows: row.emptyRows,
     createdOn: row.createdAt,
     startedOn: row.startedAt,
@@ -299,7 +299,7 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
 }
 
 /** Clients know four. To them one that waits for its turn is what it would be without the others: without a file, or about to run. */
-function statusFor({ status, kop }: ImportRow): Static<typeof Status>['status'] {
-  if (status === 'queued') return kop === null ? 'pending' : 'active'
+function statusFor({ status, header }: ImportRow): Static<typeof Status>['status'] {
+  if (status === 'queued') return header === null ? 'pending' : 'active'
   return status as Static<typeof Status>['status']
 }

@@ -30,8 +30,8 @@ export async function insertDocuments(target: Target, rows: Candidate[], faults:
     const { accepted, refused } = judgeInOrder(part.rows, taken, zaakFaults)
     const outcome = await insertAll(target, accepted)
     if ('inserted' in outcome) {
-      for (const { nummer, uuid, identificatie } of outcome.inserted) made.set(nummer, { uuid, identificatie })
-      for (const [nummer, fault] of refused) faults.set(nummer, fault)
+      for (const { number, uuid, identificatie } of outcome.inserted) made.set(number, { uuid, identificatie })
+      for (const [number, fault] of refused) faults.set(number, fault)
       for (const { uuid, input } of accepted) {
         taken.uuids.add(uuid)
         if (input.identificatie) taken.nummers.add(numberKey(input))
@@ -40,7 +40,7 @@ export async function insertDocuments(target: Target, rows: Candidate[], faults:
       taken = await existing(kyselyOn(connection), rows)
       parts.unshift({ rows: part.rows, tries: part.tries + 1 })
     } else if (part.rows.length === 1) {
-      faults.set(one(part.rows).nummer, refusal(outcome.error))
+      faults.set(one(part.rows).number, refusal(outcome.error))
     } else {
       const middle = Math.ceil(part.rows.length / 2)
       parts.unshift({ rows: part.rows.slice(0, middle), tries: 0 }, { rows: part.rows.slice(middle), tries: 0 })
@@ -80,13 +80,13 @@ function refusal(error: unknown): string {
   return `${column}De database weigert deze rij${rule ? ` (${rule})` : ''}.`
 }
 
-type Inserted = { nummer: number; uuid: string; identificatie: string }
+type Inserted = { number: number; uuid: string; identificatie: string }
 
 /** One statement for document, version and bytes of all rows. Rows that meet an existing one are left out. */
 async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<Inserted[]> {
-  const values = rows.map(({ nummer, uuid, typeId, vertrouwelijkheidaanduiding, bestandspad, bestand, input }) => ({
+  const values = rows.map(({ number, uuid, typeId, vertrouwelijkheidaanduiding, bestandspad, bestand, input }) => ({
     ...input,
-    nummer,
+    number,
     uuid,
     sleutel: bestand.sleutel,
     type_id: typeId,
@@ -104,15 +104,15 @@ async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<I
     with invoer as materialized (
       select x.*, coalesce(nullif(x.identificatie, ''), document_identificatie(x.creatiedatum)) as kenmerk
       from jsonb_to_recordset(${JSON.stringify(values)}::text::jsonb) as x(
-        nummer integer, uuid uuid, sleutel text, type_id bigint, identificatie text, bronorganisatie text, creatiedatum date, titel text,
+        number integer, uuid uuid, sleutel text, type_id bigint, identificatie text, bronorganisatie text, creatiedatum date, titel text,
         vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding, auteur text, status text, formaat text, taal text,
         bestandsnaam text, omvang bigint, sha256 text, link text, beschrijving text, ontvangstdatum date, verzenddatum date,
         "indicatieGebruiksrecht" boolean, verschijningsvorm text, ondertekening_soort text, ondertekening_datum date,
         integriteit_algoritme text, integriteit_waarde text, integriteit_datum date, trefwoorden jsonb)
-      order by nummer
+      order by number
     ), document as (
       insert into enkelvoudiginformatieobject (uuid, bronorganisatie, identificatie, informatieobjecttype_id, vertrouwelijkheidaanduiding)
-      select uuid, bronorganisatie, kenmerk, type_id, vertrouwelijkheidaanduiding from invoer order by nummer
+      select uuid, bronorganisatie, kenmerk, type_id, vertrouwelijkheidaanduiding from invoer order by number
       on conflict do nothing
       returning id, uuid
     ), bytes as (
@@ -132,6 +132,6 @@ async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<I
         array(select jsonb_array_elements_text(i.trefwoorden))
       from invoer i join document d on d.uuid = i.uuid join bytes b on b.sleutel = i.sleutel
     )
-    select i.nummer, i.uuid, i.kenmerk as identificatie from invoer i join document d on d.uuid = i.uuid`.execute(trx)
+    select i.number, i.uuid, i.kenmerk as identificatie from invoer i join document d on d.uuid = i.uuid`.execute(trx)
   return result.rows
 }

@@ -14,7 +14,7 @@ import { columnOf, rowToDocument, valuesOf } from './columns.ts'
 import { isNdjson, lineToDocument } from './ndjson.ts'
 
 export type ReadRow = {
-  nummer: number
+  number: number
   uuid: string | null
   bestandspad: string
   zaakUuid: string | null
@@ -31,11 +31,11 @@ export function hasFile(row: Candidate): row is WithFile {
 }
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
-export function readRow(header: string[], cells: string[], nummer: number): ReadRow | { fout: string } {
-  const values = valuesOf(header, cells, nummer)
+export function readRow(header: string[], cells: string[], number: number): ReadRow | { fout: string } {
+  const values = valuesOf(header, cells, number)
   if ('fout' in values) return values
   const document = isNdjson(header) ? lineToDocument(values.rij, cells.at(-1) ?? '') : rowToDocument(values.rij)
-  if (!document) return { fout: `Rij ${nummer}: Dit is geen JSON-object.` }
+  if (!document) return { fout: `Rij ${number}: Dit is geen JSON-object.` }
   const { body, uuid, bestandspad, zaakUuid, cellFaults } = document
   const faults = cellFaults.map(({ kolom, reden }) => `${kolom}: ${reden}`)
   const skip = new Set<string>(cellFaults.map(({ kolom }) => kolom))
@@ -44,7 +44,7 @@ export function readRow(header: string[], cells: string[], nummer: number): Read
   })
   if (bestandspad.includes('\0')) faults.push('bestandspad: Dit pad bevat een teken dat niet is toegestaan.')
   if (faults.length > 0 || !input) return { fout: faults.join(' ') }
-  return { nummer, uuid, bestandspad, zaakUuid, input }
+  return { number, uuid, bestandspad, zaakUuid, input }
 }
 
 function readFields(body: Record<string, unknown>, report: (fault: InvalidParam) => void): Metagegevens | undefined {
@@ -75,7 +75,7 @@ export async function judgeTypes(
   }
   const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
   if (wanted.length === 0) {
-    for (const { nummer } of rows) faults.set(nummer, NO_TYPE)
+    for (const { number } of rows) faults.set(number, NO_TYPE)
     return []
   }
   const types = await db
@@ -85,11 +85,11 @@ export async function judgeTypes(
     .execute()
   const typeByUuid = new Map(types.map((type) => [type.uuid, type]))
   return rows.flatMap((row) => {
-    const { nummer, uuid, input } = row
+    const { number, uuid, input } = row
     const type = typeByUuid.get(typeUuid(input.informatieobjecttype) ?? '')
     const fault = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : NO_TYPE
     if (!type || fault) {
-      faults.set(nummer, fault ?? NO_TYPE)
+      faults.set(number, fault ?? NO_TYPE)
       return []
     }
     return {
@@ -169,9 +169,9 @@ export function judgeInOrder(rows: Candidate[], { uuids, nummers }: Taken, zaakF
   const accepted: WithFile[] = []
   const refused: [number, string][] = []
   for (const row of rows) {
-    const { nummer, uuid, input, bestand } = row
-    const fault = conflict(row, taken) ?? zaakFaults.get(nummer) ?? ('fout' in bestand ? bestand.fout : undefined)
-    if (fault) refused.push([nummer, fault])
+    const { number, uuid, input, bestand } = row
+    const fault = conflict(row, taken) ?? zaakFaults.get(number) ?? ('fout' in bestand ? bestand.fout : undefined)
+    if (fault) refused.push([number, fault])
     else if (hasFile(row)) {
       accepted.push(row)
       taken.uuids.add(uuid)

@@ -28,10 +28,10 @@ export function isNdjson(header: string[]): boolean {
 export async function readImportNdjson(
   bytes: Readable | AsyncIterable<Uint8Array>,
   { maxRecordBytes = 1024 * 1024, charset }: { maxRecordBytes?: number; charset?: string } = {},
-): Promise<{ kop: string[]; dialect: Partial<Dialect>; regels: AsyncIterable<string[]> }> {
+): Promise<{ header: string[]; dialect: Partial<Dialect>; regels: AsyncIterable<string[]> }> {
   const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
   const decoded = await decode(source, charset)
-  return { kop: HEADER, dialect: { kind: 'ndjson' }, regels: rows(decoded.bytes, maxRecordBytes) }
+  return { header: HEADER, dialect: { kind: 'ndjson' }, regels: rows(decoded.bytes, maxRecordBytes) }
 }
 
 async function* rows(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string[]> {

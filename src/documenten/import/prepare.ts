@@ -41,23 +41,23 @@ export async function activeImport(db: Db, uuid: string) {
     .where('uuid', '=', uuid)
     .where('status', '=', 'active')
     .where('pausedAt', 'is', null)
-    .select(['id', 'uuid', 'kop', 'baseUrl', 'batchSize', 'totaal', 'verwerkt'])
+    .select(['id', 'uuid', 'header', 'baseUrl', 'batchSize', 'total', 'processed'])
     .executeTakeFirst()
-  return row && { ...row, kop: row.kop as string[], baseUrl: row.baseUrl ?? '', batchSize: row.batchSize ?? 500 }
+  return row && { ...row, header: row.header as string[], baseUrl: row.baseUrl ?? '', batchSize: row.batchSize ?? 500 }
 }
 export type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 
 /**
- * Judges `rows` rows behind the first `vanaf` and copies the files of those that pass.
+ * Judges `rows` rows behind the first `start` and copies the files of those that pass.
  * @throws StoreUnavailable when storage or the import directory is away: that is no row's fault
  */
 export async function prepare(
   parts: BatchParts,
   row: ActiveImport,
-  { vanaf, rows }: { vanaf: number; rows: number },
+  { start, rows }: { start: number; rows: number },
 ): Promise<Prepared> {
   await requireSpace(parts.store)
-  const { faults, typed } = await judge(parts, row, vanaf, rows)
+  const { faults, typed } = await judge(parts, row, start, rows)
   return { rows, faults: faults, candidates: await copyContents(parts, typed) }
 }
 
@@ -74,16 +74,16 @@ async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: 
   const fault = importBaseDirFault(parts.config)
   if (fault) throw new StoreUnavailable(fault.code, 'import directory')
   const { db } = parts.database
-  const { rows: staged } = await sql<{ nummer: number; cells: string[] }>`
-    select nummer, cells from import_row
-    where import_id = ${row.id} and nummer >= ${start + FIRST_ROW} and nummer < ${start + FIRST_ROW + rows}
-    order by nummer`.execute(db)
+  const { rows: staged } = await sql<{ number: number; cells: string[] }>`
+    select number, cells from import_row
+    where import_id = ${row.id} and number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + rows}
+    order by number`.execute(db)
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
   const faults = new Map<number, string>()
-  await nameTypes(db, row.baseUrl, row.kop, staged)
-  const readRows = staged.flatMap(({ nummer, cells }) => {
-    const result = readRow(row.kop, cells, nummer)
-    if ('fout' in result) faults.set(nummer, result.fout)
+  await nameTypes(db, row.baseUrl, row.header, staged)
+  const readRows = staged.flatMap(({ number, cells }) => {
+    const result = readRow(row.header, cells, number)
+    if ('fout' in result) faults.set(number, result.fout)
     return 'fout' in result ? [] : [result]
   })
   return { faults, typed: await judgeTypes(db, parts.config, row.baseUrl, readRows, faults) }
@@ -97,17 +97,17 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
   const map = newKey() // one directory for the whole batch: it is synced once
   const wanted = rows
     .filter((row) => !conflict(row, taken))
-    .map(({ nummer, bestandspad, input }) => ({
-      nummer,
+    .map(({ number, bestandspad, input }) => ({
+      number,
       bestandspad,
-      sleutel: `${map}/${nummer}`,
+      sleutel: `${map}/${number}`,
       ...(input.integriteit && { algoritme: input.integriteit.algoritme }),
     }))
-  const copied = new Map((await parts.copyFiles(wanted)).map((result) => [result.nummer, result]))
+  const copied = new Map((await parts.copyFiles(wanted)).map((result) => [result.number, result]))
   const candidates: Candidate[] = []
   const mismatched: Candidate[] = []
   for (const row of rows) {
-    const result = copied.get(row.nummer)
+    const result = copied.get(row.number)
     if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken)) } })
     else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.text}` } })
     else {

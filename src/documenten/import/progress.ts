@@ -1,13 +1,13 @@
 // The course of an import after its upload. One job does one batch; its transaction holds the documents, the results of
 // the rows, the counters and the job of the next batch, so that a crash repeats a batch that left nothing behind, and
-// nothing else. The counter `verwerkt` is the position: a job whose `vanaf` differs from it is a leftover and does nothing.
+// nothing else. The counter `processed` is the position: a job whose `start` differs from it is a leftover and does nothing.
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/error-codes.ts'
 import { enqueue } from '../../jobs/queue.ts'
 
-/** `perRijTot`: up to this position the rows are handled one at a time, since a batch of them killed its workers. */
-export type Batch = { import: string; vanaf: number; perRijTot?: number }
+/** `rowByRowUntil`: up to this position the rows are handled one at a time, since a batch of them killed its workers. */
+export type Batch = { import: string; start: number; rowByRowUntil?: number }
 
 /** Attempts of one batch before the import ends as `error`. Waiting for storage or database does not count. */
 const BATCH_ATTEMPTS = 6
@@ -23,12 +23,12 @@ export function enqueueBatch(trx: Db, batch: Batch, delaySeconds = 0): Promise<v
 
 /** Moves the position behind a batch, which ends the import when it was the last. @returns whether it did */
 export async function advance(trx: Db, id: number, batch: { handled: number; made: number }): Promise<boolean> {
-  const isDone = sql<boolean>`verwerkt + ${batch.handled} >= totaal`
+  const isDone = sql<boolean>`processed + ${batch.handled} >= total`
   const { status } = await trx
     .updateTable('import')
     .set((eb) => ({
-      verwerkt: eb('verwerkt', '+', batch.handled),
-      geslaagd: eb('geslaagd', '+', batch.made),
+      processed: eb('processed', '+', batch.handled),
+      succeeded: eb('succeeded', '+', batch.made),
       status: sql`case when ${isDone} then 'finished' else status end`,
       endedAt: sql`case when ${isDone} then now() end`,
       updatedAt: sql`now()`,
@@ -74,12 +74,12 @@ export async function openNext(trx: Db): Promise<void> {
 
 async function openFirst(trx: Db): Promise<void> {
   const { rows } = await sql<{ uuid: string; status: string }>`
-    update import set status = case when kop is null then 'pending' else 'active' end, updated_at = now(),
-      started_at = case when kop is not null then now() end
+    update import set status = case when header is null then 'pending' else 'active' end, updated_at = now(),
+      started_at = case when header is not null then now() end
     where id = (select id from import where status = 'queued' order by id limit 1 for no key update)
       and not exists (select from import where status in ('pending', 'active'))
     returning uuid, status`.execute(trx)
-  for (const { uuid, status } of rows) if (status === 'active') await enqueueBatch(trx, { import: uuid, vanaf: 0 })
+  for (const { uuid, status } of rows) if (status === 'active') await enqueueBatch(trx, { import: uuid, start: 0 })
 }
 
 /** An import that goes on later, because something that it needs is away, says so. */
@@ -100,16 +100,16 @@ export async function noteWaiting(trx: Db, uuid: string, reden: string): Promise
  */
 export async function repairImports(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const stuck = await sql<{ id: number; uuid: string; verwerkt: number; exhausted: boolean }>`
-      select i.id, i.uuid, i.verwerkt, j.id is not null as exhausted
+    const stuck = await sql<{ id: number; uuid: string; processed: number; exhausted: boolean }>`
+      select i.id, i.uuid, i.processed, j.id is not null as exhausted
       from import i left join graphile_worker.jobs j on j.key = 'import:' || i.uuid
       where i.status = 'active' and i.paused_at is null and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
         and not exists (select from graphile_worker.jobs r
           where r.task_identifier = 'import-batch' and r.locked_at is not null)
       for update of i skip locked`.execute(trx)
-    for (const { id, uuid, verwerkt, exhausted } of stuck.rows) {
+    for (const { id, uuid, processed, exhausted } of stuck.rows) {
       if (exhausted) await stopImport(trx, id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')
-      else await enqueueBatch(trx, { import: uuid, vanaf: verwerkt })
+      else await enqueueBatch(trx, { import: uuid, start: processed })
     }
     const left = await sql`
       select from import where status = 'queued' and not exists (select from import where status in ('pending', 'active')) limit 1`.execute(

@@ -17,75 +17,75 @@ export async function* reportRows(
   row: ImportRow,
   options: { toegekend: boolean },
 ): AsyncGenerator<ReportLine> {
-  const header = row.kop as string[]
+  const header = row.header as string[]
   const columns = { uuid: placeOf(header, 'uuid'), identificatie: placeOf(header, 'identificatie') }
   const reden = row.reason ?? 'De import is gestopt.'
-  const inProgress = row.verwerkt + (row.batchSize ?? 0) + 2 // first row number behind the batch in progress
+  const inProgress = row.processed + (row.batchSize ?? 0) + 2 // first row number behind the batch in progress
   let after = 0
   for (;;) {
     const rows = await sql<Outcome[]>`
-      select nummer, cells, geslaagd, opmerking, document_uuid, identificatie from (
-        select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
-          select r.nummer, r.cells, r.omvang, u.geslaagd, u.opmerking, u.document_uuid, u.identificatie
-          from import_row r left join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
-          where r.import_id = ${row.id} and r.nummer > ${after} order by r.nummer limit ${PAGE}
-        ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
+      select number, cells, succeeded, remark, document_uuid, identificatie from (
+        select r.*, sum(bytes) over (order by number) - bytes as before from (
+          select r.number, r.cells, r.bytes, u.succeeded, u.remark, u.document_uuid, u.identificatie
+          from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
+          where r.import_id = ${row.id} and r.number > ${after} order by r.number limit ${PAGE}
+        ) r) r where before < ${PAGE_BYTES} order by number`
     if (rows.length === 0) break
-    for (const { nummer, cells, geslaagd, opmerking, document_uuid, identificatie } of rows) {
-      if (options.toegekend && geslaagd) {
+    for (const { number, cells, succeeded, remark, document_uuid, identificatie } of rows) {
+      if (options.toegekend && succeeded) {
         while (cells.length < header.length) cells.push('') // empty cells at the end may be missing
         cells[columns.uuid] ||= document_uuid ?? ''
         cells[columns.identificatie] ||= identificatie ?? ''
       }
       yield {
         cells,
-        resultaat: geslaagd ? 'Geïmporteerd' : 'Niet geïmporteerd',
+        resultaat: succeeded ? 'Geïmporteerd' : 'Niet geïmporteerd',
         opmerking:
-          opmerking ??
-          (nummer < inProgress
+          remark ??
+          (number < inProgress
             ? `De batch met deze rij is niet verwerkt: ${reden}`
             : `Deze rij is niet geprobeerd: ${reden}`),
       }
-      after = nummer
+      after = number
     }
   }
   // Deleted while it was read: a report that breaks off is better than one that looks complete.
-  if (after !== row.totaal + 1) throw new Error('the rows of this import are being removed')
+  if (after !== row.total + 1) throw new Error('the rows of this import are being removed')
 }
 
 /**
  * The original cells of the rows that did not become a document, in the order of the file: those that failed, and of an
  * import that stopped also those behind its last batch.
  */
-export async function* failedRows({ sql }: Reader, { id, verwerkt }: ImportRow): AsyncGenerator<string[]> {
-  const position = verwerkt + 1 // number of the last row that was handled
+export async function* failedRows({ sql }: Reader, { id, processed }: ImportRow): AsyncGenerator<string[]> {
+  const position = processed + 1 // number of the last row that was handled
   const failed = (after: number) => sql<Row[]>`
-    select nummer, cells from (
-      select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
-        select r.nummer, r.cells, r.omvang
-        from import_row r join import_outcome u on u.import_id = r.import_id and u.nummer = r.nummer
-        where u.import_id = ${id} and not u.geslaagd and u.nummer > ${after} order by u.nummer limit ${PAGE}
-      ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
+    select number, cells from (
+      select r.*, sum(bytes) over (order by number) - bytes as before from (
+        select r.number, r.cells, r.bytes
+        from import_row r join import_outcome u on u.import_id = r.import_id and u.number = r.number
+        where u.import_id = ${id} and not u.succeeded and u.number > ${after} order by u.number limit ${PAGE}
+      ) r) r where before < ${PAGE_BYTES} order by number`
   const untried = (after: number) => sql<Row[]>`
-    select nummer, cells from (
-      select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
-        select nummer, cells, omvang from import_row
-        where import_id = ${id} and nummer > ${Math.max(after, position)} order by nummer limit ${PAGE}
-      ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
+    select number, cells from (
+      select r.*, sum(bytes) over (order by number) - bytes as before from (
+        select number, cells, bytes from import_row
+        where import_id = ${id} and number > ${Math.max(after, position)} order by number limit ${PAGE}
+      ) r) r where before < ${PAGE_BYTES} order by number`
   for (const read of [failed, untried]) {
     for (let after = 0; ; ) {
       const rows = await read(after)
       if (rows.length === 0) break
       for (const { cells } of rows) yield cells
-      after = lastOf(rows).nummer
+      after = lastOf(rows).number
     }
   }
 }
 
-type Row = { nummer: number; cells: string[] }
+type Row = { number: number; cells: string[] }
 type Outcome = Row & {
-  geslaagd: boolean | null
-  opmerking: string | null
+  succeeded: boolean | null
+  remark: string | null
   document_uuid: string | null
   identificatie: string | null
 }

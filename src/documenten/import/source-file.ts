@@ -5,12 +5,12 @@ import { crc32 } from 'node:zlib'
 import { type OpenedSource, type PathFault, pathFault } from './bestandspad.ts'
 
 /** `algoritme` is that of `integriteit`; `sleutel` is new for every attempt, so that no other attempt writes it too. */
-export type FileToCopy = { nummer: number; bestandspad: string; sleutel: string; algoritme?: string }
+export type FileToCopy = { number: number; bestandspad: string; sleutel: string; algoritme?: string }
 
 /** `sleutel` is where the bytes are; `controle` is there when Node knows the algorithm that was asked for. */
 export type Copied =
-  | { nummer: number; sleutel: string; omvang: number; sha256: string; controle?: string }
-  | { nummer: number; fout: PathFault }
+  | { number: number; sleutel: string; omvang: number; sha256: string; controle?: string }
+  | { number: number; fout: PathFault }
 
 // ---- what both have in common ----
 

@@ -6,7 +6,7 @@ import { link } from '../../http/links.ts'
 import { timeZone } from '../../lib/day.ts'
 import { placeOf } from './columns.ts'
 
-type Row = { nummer: number; cells: string[] }
+type Row = { number: number; cells: string[] }
 type Found = { naam: string; uuid: string; catalogi: number }
 
 /**

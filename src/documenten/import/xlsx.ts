@@ -37,9 +37,9 @@ export async function looksLikeExcel(
  */
 export async function readImportXlsx(
   bytes: AsyncIterable<Uint8Array> | Readable,
-): Promise<{ kop: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
-  const { kop, regels } = await readImportRows(rowsOfSheet(await whole(bytes)))
-  const days = DATES.map((kolom) => placeOf(kop, kolom))
+): Promise<{ header: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
+  const { header, regels } = await readImportRows(rowsOfSheet(await whole(bytes)))
+  const days = DATES.map((kolom) => placeOf(header, kolom))
   async function* withDays() {
     for await (const cells of regels) {
       // A day that was made with NOW() has a time as well, which Excel does not show.
@@ -48,7 +48,7 @@ export async function readImportXlsx(
       yield cells
     }
   }
-  return { kop, regels: withDays(), dialect: AS_EXCEL }
+  return { header, regels: withDays(), dialect: AS_EXCEL }
 }
 
 const DAY_AND_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/

@@ -119,7 +119,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a batch that another worker has done is not done again',
     file: 'src/documenten/import/batch.ts',
-    search: "if (current?.status !== 'active' || current.verwerkt !== batch.vanaf) return undefined",
+    search: "if (current?.status !== 'active' || current.processed !== batch.start) return undefined",
     replace: '',
     tests: ['test/documenten/import-kill.test.ts', 'test/documenten/import-control.test.ts'],
   },
@@ -175,14 +175,14 @@ export const CRASHES: Mutant[] = [
   {
     what: 'what was prepared for a cancelled import is removed',
     file: 'src/documenten/import/ahead.ts',
-    search: 'await discard(parts, (inhoud as Stored | null)?.candidates)\n    }\n  }\n\n  return',
+    search: 'await discard(parts, (content as Stored | null)?.candidates)\n    }\n  }\n\n  return',
     replace: '}\n  }\n\n  return',
     tests: ['test/documenten/import-ahead.test.ts'],
   },
   {
     what: 'an import waits for the store',
     file: 'src/documenten/import/batch.ts',
-    search: '    if (!reden) throw error\n',
+    search: '    if (!reason) throw error\n',
     replace: '    throw error\n',
     tests: ['test/documenten/import-control.test.ts'],
   },
