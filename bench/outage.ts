@@ -109,7 +109,7 @@ async function measure(
 
   const rows = await sql<Row[]>`
     select n.uuid, coalesce(max(l.status), 'afgeleverd') as status, extract(epoch from min(p.begun_at))::float8 as first,
-      array_agg(extract(epoch from p.begun_at)::float8 order by p.nummer) as attempts
+      array_agg(extract(epoch from p.begun_at)::float8 order by p.number) as attempts
     from notificatie n left join delivery_attempt p on p.notificatie_id = n.id
     left join delivery l on l.notificatie_id = n.id group by n.id`
   const arrived = new Set(receiver.received.map(({ id }) => id))

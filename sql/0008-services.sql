@@ -45,61 +45,61 @@ comment on column service.ca is 'Certificates that vouch for the service, instea
 -- process left.
 create table pending_mirror (
   id bigint generated always as identity primary key,
-  soort text not null constraint pending_mirror_soort_check check (soort in ('maken', 'verwijderen')),
-  actor jsonb not null, wijzigingen jsonb not null, rijen jsonb not null,
+  kind text not null constraint pending_mirror_kind_check check (kind in ('create', 'delete')),
+  actor jsonb not null, changes jsonb not null, changed_rows jsonb not null,
   begun_at timestamptz not null default now()
 );
 comment on table pending_mirror is 'Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.';
-comment on column pending_mirror.soort is 'maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.';
+comment on column pending_mirror.kind is 'create: our rows are there, and go when the other side refuses; delete: our rows are gone, and come back then.';
 comment on column pending_mirror.actor is 'Who made the change, as audit records name him.';
-comment on column pending_mirror.wijzigingen is 'The changes as they will be recorded.';
-comment on column pending_mirror.rijen is 'What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.';
+comment on column pending_mirror.changes is 'The changes as they will be recorded.';
+comment on column pending_mirror.changed_rows is 'What undoes it: [{"table", "uuid"}] for create, [{"table", "row"}] for delete.';
 comment on column pending_mirror.begun_at is 'When it began.';
 
 create table mirror (
   id bigint generated always as identity primary key,
-  soort text not null
-    constraint mirror_soort_check check (soort in ('zaakbesluit', 'objectinformatieobject', 'objectcontactmoment', 'objectverzoek')),
-  bron text not null,
+  kind text not null
+    constraint mirror_kind_check check (kind in ('zaakbesluit', 'objectinformatieobject', 'objectcontactmoment', 'objectverzoek')),
+  source_table text not null,
   source_uuid uuid not null,
-  lijst text not null,
-  inhoud jsonb not null,
+  list_url text not null,
+  content jsonb not null,
   url text not null default '',
   pending_mirror_id bigint references pending_mirror,
-  weg boolean not null default false
+  released boolean not null default false
 );
 create index mirror_source_uuid_idx on mirror (source_uuid);
 create index mirror_pending_mirror_id_idx on mirror (pending_mirror_id) where pending_mirror_id is not null;
 comment on table mirror is 'The other side of a relation of ours, at another server: made and removed there by us.';
-comment on column mirror.soort is 'Kind of resource at the other side.';
-comment on column mirror.bron is 'Our table that holds the relation.';
+comment on column mirror.kind is 'Kind of resource at the other side.';
+comment on column mirror.source_table is 'Our table that holds the relation.';
 comment on column mirror.source_uuid is 'Our row in it.';
-comment on column mirror.lijst is 'URL of the list at the other side that it is posted to.';
-comment on column mirror.inhoud is 'What is posted: it also tells ours from others in that list.';
+comment on column mirror.list_url is 'URL of the list at the other side that it is posted to.';
+comment on column mirror.content is 'What is posted: it also tells ours from others in that list.';
 comment on column mirror.url is 'Its URL; empty until the other side said it.';
 comment on column mirror.pending_mirror_id is 'The change that waits for it; empty: none.';
-comment on column mirror.weg is 'Whether our side is gone for good: a job removes it there, then here.';
+comment on column mirror.released is 'Whether our side is gone for good: a job removes it there, then here.';
 
 -- A log of requests to other services: what was asked, and what came of it. Never a body or a secret.
 create table outgoing_request (
   id bigint generated always as identity primary key,
-  tijdstip timestamptz not null,
-  service text not null, methode text not null, host text not null, pad text not null,
+  begun_at timestamptz not null,
+  service text not null, method text not null, host text not null, path text not null,
   status integer,
-  uitkomst text not null,
+  outcome text not null,
   ms integer not null,
-  verzoek text not null default ''
+  request_id text not null default ''
 );
-create index outgoing_request_tijdstip_idx on outgoing_request (tijdstip);
+create index outgoing_request_begun_at_idx on outgoing_request (begun_at);
 create index outgoing_request_service_idx on outgoing_request (service, id);
 comment on table outgoing_request is 'Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.';
 comment on column outgoing_request.id is 'Number, about in the order of their ends.';
-comment on column outgoing_request.tijdstip is 'When it began.';
+comment on column outgoing_request.begun_at is 'When it began.';
 comment on column outgoing_request.service is 'Root of the service.';
-comment on column outgoing_request.methode is 'Method.';
+comment on column outgoing_request.method is 'Method.';
 comment on column outgoing_request.host is 'Host and port.';
-comment on column outgoing_request.pad is 'Path and query; numbers of nine digits and the values of secrets are covered.';
+comment on column outgoing_request.path is 'Path and query; numbers of nine digits and the values of secrets are covered.';
 comment on column outgoing_request.status is 'Status of the answer; empty when none came.';
-comment on column outgoing_request.uitkomst is 'answered, or why no answer came.';
+comment on column outgoing_request.outcome is 'answered, or why no answer came.';
 comment on column outgoing_request.ms is 'Milliseconds that it took.';
-comment on column outgoing_request.verzoek is 'Id of the request to us that it was done for; empty when there is none.';
+comment on column outgoing_request.request_id is 'Id of the request to us that it was done for; empty when there is none.';

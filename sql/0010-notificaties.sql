@@ -70,27 +70,27 @@ comment on column delivery.replay is 'It was delivered or failed before and is s
 create table delivery_attempt (
   notificatie_id bigint not null,
   abonnement_id bigint not null default 0,
-  nummer integer not null,
+  number integer not null,
   begun_at timestamptz not null default clock_timestamp(),
   duration_ms integer,
-  uitkomst text not null constraint delivery_attempt_uitkomst_check check (uitkomst in
+  outcome text not null constraint delivery_attempt_outcome_check check (outcome in
     ('delivered', 'http', 'refused', 'dns', 'tls', 'tls-expired', 'tls-name', 'tls-ca', 'tls-client', 'tls-version', 'timeout',
       'connection', 'protocol', 'blocked', 'unknown', 'lost')),
   http_status integer,
-  antwoord text,
-  primary key (notificatie_id, abonnement_id, nummer)
+  answer text,
+  primary key (notificatie_id, abonnement_id, number)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 -- For the last outcomes at a receiver.
 create index delivery_attempt_begun on delivery_attempt (abonnement_id, begun_at);
 comment on table delivery_attempt is 'Attempts to deliver a message that ended.';
 comment on column delivery_attempt.notificatie_id is 'The message.';
 comment on column delivery_attempt.abonnement_id is 'The receiver, as in delivery.';
-comment on column delivery_attempt.nummer is 'Number of the attempt, from 1.';
+comment on column delivery_attempt.number is 'Number of the attempt, from 1.';
 comment on column delivery_attempt.begun_at is 'When it began.';
 comment on column delivery_attempt.duration_ms is 'Milliseconds that it took.';
-comment on column delivery_attempt.uitkomst is 'delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).';
+comment on column delivery_attempt.outcome is 'delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).';
 comment on column delivery_attempt.http_status is 'Status of the answer.';
-comment on column delivery_attempt.antwoord is 'Start of the body of the answer, at most 4 KB.';
+comment on column delivery_attempt.answer is 'Start of the body of the answer, at most 4 KB.';
 
 create view notificatie_overview as
 select n.uuid, n.kanaal, n.resource, n.actie, n.resource_url, n.aanmaakdatum,
@@ -472,7 +472,7 @@ begin
     where l.notificatie_id = b.id and l.abonnement_id = b.receiver;
   end if;
   if true = any (lost) then
-    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, uitkomst)
+    insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, outcome)
       select l.notificatie_id, l.abonnement_id, l.attempt, coalesce(l.begun_at, now()), 'lost'
       from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
       join delivery l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
@@ -544,7 +544,7 @@ begin
       and l.attempt = u.number and l.claimed_by is not null
     returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
   ), logged as (
-    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+    insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer)
     select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place], p_outcomes[place],
       p_statuses[place], p_answers[place]
     from gone on conflict do nothing
@@ -572,7 +572,7 @@ begin
         and l.attempt = u.number and l.claimed_by is not null
       returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid
     ), logged as (
-      insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+      insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer)
       select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
         p_outcomes[place], p_statuses[place], p_answers[place]
       from kept on conflict do nothing
@@ -638,14 +638,14 @@ comment on function record_attempts is 'Records attempts to deliver: the deliver
 -- ---- cloud events that come in ----
 
 create table received_event (
-  bron text not null, id text not null, type text not null, uitkomst text not null,
+  source text not null, id text not null, type text not null, outcome text not null,
   received_at timestamptz not null default now(),
-  primary key (bron, id)
+  primary key (source, id)
 );
 create index received_event_received_at on received_event (received_at);
 comment on table received_event is 'Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.';
-comment on column received_event.bron is 'Attribute source.';
+comment on column received_event.source is 'Attribute source.';
 comment on column received_event.id is 'Attribute id, unique within the source.';
 comment on column received_event.type is 'Attribute type.';
-comment on column received_event.uitkomst is 'uitgevoerd, or why nothing was done.';
+comment on column received_event.outcome is 'uitgevoerd, or why nothing was done.';
 comment on column received_event.received_at is 'When it came first.';

@@ -540,15 +540,15 @@ CREATE INDEX delivery_order ON delivery USING btree (abonnement_id, hoofd_object
 -- Attempts to deliver a message that ended.
 create table delivery_attempt (
   abonnement_id bigint not null default 0, -- The receiver, as in delivery.
-  antwoord text, -- Start of the body of the answer, at most 4 KB.
+  answer text, -- Start of the body of the answer, at most 4 KB.
   begun_at timestamp with time zone not null default clock_timestamp(), -- When it began.
   duration_ms integer, -- Milliseconds that it took.
   http_status integer, -- Status of the answer.
   notificatie_id bigint not null, -- The message.
-  nummer integer not null, -- Number of the attempt, from 1.
-  uitkomst text not null, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
-  constraint delivery_attempt_pkey PRIMARY KEY (notificatie_id, abonnement_id, nummer),
-  constraint delivery_attempt_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'tls-expired'::text, 'tls-name'::text, 'tls-ca'::text, 'tls-client'::text, 'tls-version'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
+  number integer not null, -- Number of the attempt, from 1.
+  outcome text not null, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
+  constraint delivery_attempt_pkey PRIMARY KEY (notificatie_id, abonnement_id, number),
+  constraint delivery_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'tls-expired'::text, 'tls-name'::text, 'tls-ca'::text, 'tls-client'::text, 'tls-version'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
 );
 CREATE INDEX delivery_attempt_begun ON delivery_attempt USING btree (abonnement_id, begun_at);
 
@@ -971,18 +971,18 @@ create table migration (
 
 -- The other side of a relation of ours, at another server: made and removed there by us.
 create table mirror (
-  bron text not null, -- Our table that holds the relation.
+  content jsonb not null, -- What is posted: it also tells ours from others in that list.
   id bigint not null generated always as identity, -- Internal key.
-  inhoud jsonb not null, -- What is posted: it also tells ours from others in that list.
-  lijst text not null, -- URL of the list at the other side that it is posted to.
+  kind text not null, -- Kind of resource at the other side.
+  list_url text not null, -- URL of the list at the other side that it is posted to.
   pending_mirror_id bigint, -- The change that waits for it; empty: none.
-  soort text not null, -- Kind of resource at the other side.
+  released boolean not null default false, -- Whether our side is gone for good: a job removes it there, then here.
+  source_table text not null, -- Our table that holds the relation.
   source_uuid uuid not null, -- Our row in it.
   url text not null default ''::text, -- Its URL; empty until the other side said it.
-  weg boolean not null default false, -- Whether our side is gone for good: a job removes it there, then here.
   constraint mirror_pkey PRIMARY KEY (id),
   constraint mirror_pending_mirror_id_fkey FOREIGN KEY (pending_mirror_id) REFERENCES pending_mirror(id),
-  constraint mirror_soort_check CHECK ((soort = ANY (ARRAY['zaakbesluit'::text, 'objectinformatieobject'::text, 'objectcontactmoment'::text, 'objectverzoek'::text])))
+  constraint mirror_kind_check CHECK ((kind = ANY (ARRAY['zaakbesluit'::text, 'objectinformatieobject'::text, 'objectcontactmoment'::text, 'objectverzoek'::text])))
 );
 CREATE INDEX mirror_pending_mirror_id_idx ON mirror USING btree (pending_mirror_id) WHERE (pending_mirror_id IS NOT NULL);
 CREATE INDEX mirror_source_uuid_idx ON mirror USING btree (source_uuid);
@@ -1093,31 +1093,31 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON objectinformatieobje
 
 -- Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.
 create table outgoing_request (
+  begun_at timestamp with time zone not null, -- When it began.
   host text not null, -- Host and port.
   id bigint not null generated always as identity, -- Number, about in the order of their ends.
-  methode text not null, -- Method.
+  method text not null, -- Method.
   ms integer not null, -- Milliseconds that it took.
-  pad text not null, -- Path and query; numbers of nine digits and the values of secrets are covered.
+  outcome text not null, -- answered, or why no answer came.
+  path text not null, -- Path and query; numbers of nine digits and the values of secrets are covered.
+  request_id text not null default ''::text, -- Id of the request to us that it was done for; empty when there is none.
   service text not null, -- Root of the service.
   status integer, -- Status of the answer; empty when none came.
-  tijdstip timestamp with time zone not null, -- When it began.
-  uitkomst text not null, -- answered, or why no answer came.
-  verzoek text not null default ''::text, -- Id of the request to us that it was done for; empty when there is none.
   constraint outgoing_request_pkey PRIMARY KEY (id)
 );
+CREATE INDEX outgoing_request_begun_at_idx ON outgoing_request USING btree (begun_at);
 CREATE INDEX outgoing_request_service_idx ON outgoing_request USING btree (service, id);
-CREATE INDEX outgoing_request_tijdstip_idx ON outgoing_request USING btree (tijdstip);
 
 -- Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.
 create table pending_mirror (
   actor jsonb not null, -- Who made the change, as audit records name him.
   begun_at timestamp with time zone not null default now(), -- When it began.
+  changed_rows jsonb not null, -- What undoes it: [{"table", "uuid"}] for create, [{"table", "row"}] for delete.
+  changes jsonb not null, -- The changes as they will be recorded.
   id bigint not null generated always as identity, -- Internal key.
-  rijen jsonb not null, -- What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
-  soort text not null, -- maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
-  wijzigingen jsonb not null, -- The changes as they will be recorded.
+  kind text not null, -- create: our rows are there, and go when the other side refuses; delete: our rows are gone, and come back then.
   constraint pending_mirror_pkey PRIMARY KEY (id),
-  constraint pending_mirror_soort_check CHECK ((soort = ANY (ARRAY['maken'::text, 'verwijderen'::text])))
+  constraint pending_mirror_kind_check CHECK ((kind = ANY (ARRAY['create'::text, 'delete'::text])))
 );
 
 -- Up to where the jobs that come at set moments were planned: one row a kind, kept by src/jobs/periodic.ts.
@@ -1129,12 +1129,12 @@ create table periodic_job (
 
 -- Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.
 create table received_event (
-  bron text not null, -- Attribute source.
   id text not null, -- Attribute id, unique within the source.
+  outcome text not null, -- uitgevoerd, or why nothing was done.
   received_at timestamp with time zone not null default now(), -- When it came first.
+  source text not null, -- Attribute source.
   type text not null, -- Attribute type.
-  uitkomst text not null, -- uitgevoerd, or why nothing was done.
-  constraint received_event_pkey PRIMARY KEY (bron, id)
+  constraint received_event_pkey PRIMARY KEY (source, id)
 );
 CREATE INDEX received_event_received_at ON received_event USING btree (received_at);
 
@@ -2556,7 +2556,7 @@ begin
     where l.notificatie_id = b.id and l.abonnement_id = b.receiver;
   end if;
   if true = any (lost) then
-    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, uitkomst)
+    insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, outcome)
       select l.notificatie_id, l.abonnement_id, l.attempt, coalesce(l.begun_at, now()), 'lost'
       from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
       join delivery l on l.notificatie_id = v.id and l.abonnement_id = v.receiver
@@ -3484,7 +3484,7 @@ begin
       and l.attempt = u.number and l.claimed_by is not null
     returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
   ), logged as (
-    insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+    insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer)
     select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place], p_outcomes[place],
       p_statuses[place], p_answers[place]
     from gone on conflict do nothing
@@ -3512,7 +3512,7 @@ begin
         and l.attempt = u.number and l.claimed_by is not null
       returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid
     ), logged as (
-      insert into delivery_attempt (notificatie_id, abonnement_id, nummer, begun_at, duration_ms, uitkomst, http_status, antwoord)
+      insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer)
       select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
         p_outcomes[place], p_statuses[place], p_answers[place]
       from kept on conflict do nothing

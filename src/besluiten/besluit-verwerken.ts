@@ -66,10 +66,10 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
           nameFaultsBelow(remote, from, part)
         }
         // Refused by one server, all of it did not happen.
-        remote.rijen.unshift({ tabel: 'besluit', uuid: row.uuid })
+        remote.changedRows.unshift({ table: 'besluit', uuid: row.uuid })
         if (was && zaakUuid)
-          remote.rijen.push({
-            tabel: 'zaak',
+          remote.changedRows.push({
+            table: 'zaak',
             uuid: zaakUuid,
             ...difference(was, expected(await archivering(m, zaakUuid))),
           })

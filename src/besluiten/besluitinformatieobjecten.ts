@@ -111,7 +111,7 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
     async (request, reply) => {
       const { uuid } = request.params
       const { besluitUuid } = await requireBesluitinformatieobject(app.read, request.actor, VERWIJDEREN, uuid)
-      await remoteRelations.delete(request.actor, { tabel: 'besluitinformatieobject', uuid }, async (m) => {
+      await remoteRelations.delete(request.actor, { table: 'besluitinformatieobject', uuid }, async (m) => {
         const besluit = await lockBesluit(m, besluitUuid)
         const row = await requireBesluitinformatieobject(m.read, m.actor, VERWIJDEREN, uuid)
         requireMatch(m, () => toBesluitinformatieobject(row, m.actor.base))
@@ -155,13 +155,13 @@ export async function createBesluitinformatieobject(
   if (id !== null)
     await linkObject(m, { documentId: id, objectType: 'besluit', objectUuid: besluit.uuid }) // brc-005
   else {
-    remote.rijen.push({ tabel: 'besluitinformatieobject', uuid })
+    remote.changedRows.push({ table: 'besluitinformatieobject', uuid })
     remote.relations.push({
-      soort: 'objectinformatieobject',
-      bron: 'besluitinformatieobject',
+      kind: 'objectinformatieobject',
+      sourceTable: 'besluitinformatieobject',
       sourceUuid: uuid,
-      lijst: siblingList(url!, 'objectinformatieobjecten'),
-      inhoud: { informatieobject: url!, object: link(base, 'besluit', besluit.uuid), objectType: 'besluit' },
+      listUrl: siblingList(url!, 'objectinformatieobjecten'),
+      content: { informatieobject: url!, object: link(base, 'besluit', besluit.uuid), objectType: 'besluit' },
     })
   }
   const row = { uuid, besluitUuid: besluit.uuid, documentUuid: document.uuid, informatieobjectUrl: url }

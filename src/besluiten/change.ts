@@ -90,7 +90,7 @@ export async function changeBesluit(
   else if (leaves) await releaseRemote(m, 'besluit', [uuid])
   if (naar && was) {
     remote.relations.push(zaakbesluitElsewhere(naar.url, uuid, base)) // brc-006
-    remote.rijen.push(...undone(uuid, current, was, await bothSides(m, uuid, current)))
+    remote.changedRows.push(...undone(uuid, current, was, await bothSides(m, uuid, current)))
   }
   return nieuw
 }
@@ -133,9 +133,9 @@ export async function archivering(m: Mutation, zaakUuid: string | null): Promise
 }
 
 /** What has to be as it was when the server of the new case refuses. */
-function undone(uuid: string, zaak: ZaakCore | null, was: Sides, nu: Sides): RemoteChange['rijen'] {
-  const rows: RemoteChange['rijen'] = [{ tabel: 'besluit', uuid, ...difference(was.besluit, nu.besluit) }]
-  if (was.zaakbesluit) rows.push({ tabel: 'zaakbesluit', rij: was.zaakbesluit })
-  if (zaak && was.zaak && nu.zaak) rows.push({ tabel: 'zaak', uuid: zaak.uuid, ...difference(was.zaak, nu.zaak) })
+function undone(uuid: string, zaak: ZaakCore | null, was: Sides, nu: Sides): RemoteChange['changedRows'] {
+  const rows: RemoteChange['changedRows'] = [{ table: 'besluit', uuid, ...difference(was.besluit, nu.besluit) }]
+  if (was.zaakbesluit) rows.push({ table: 'zaakbesluit', row: was.zaakbesluit })
+  if (zaak && was.zaak && nu.zaak) rows.push({ table: 'zaak', uuid: zaak.uuid, ...difference(was.zaak, nu.zaak) })
   return rows
 }

@@ -65,7 +65,7 @@ export async function createBesluit(
     zaakUrl: remoteZaak?.url ?? null,
   })
   if (remoteZaak && context.remote) {
-    context.remote.rijen.push({ tabel: 'besluit', uuid })
+    context.remote.changedRows.push({ table: 'besluit', uuid })
     context.remote.relations.push(zaakbesluitElsewhere(remoteZaak.url, uuid, base)) // brc-006
   }
   const row = expected(await findBesluit(m.read, uuid))
@@ -84,11 +84,11 @@ type NewBesluit = ReturnType<typeof toRow> & {
 
 /** brc-006: the zaakbesluit that the server of a case elsewhere has to have. @param zaak the URL of that case */
 export const zaakbesluitElsewhere = (zaak: string, uuid: string, base: string): RemoteRelation => ({
-  soort: 'zaakbesluit',
-  bron: 'besluit',
+  kind: 'zaakbesluit',
+  sourceTable: 'besluit',
   sourceUuid: uuid,
-  lijst: `${zaak}/besluiten`,
-  inhoud: { besluit: link(base, 'besluit', uuid) },
+  listUrl: `${zaak}/besluiten`,
+  content: { besluit: link(base, 'besluit', uuid) },
 })
 
 /** brc-002: with the number of the client, or the next free one. */

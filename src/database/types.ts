@@ -1147,7 +1147,7 @@ export interface DeliveryAttempt {
   /**
    * Start of the body of the answer, at most 4 KB.
    */
-  antwoord: string | null;
+  answer: string | null;
   /**
    * When it began.
    */
@@ -1167,11 +1167,11 @@ export interface DeliveryAttempt {
   /**
    * Number of the attempt, from 1.
    */
-  nummer: number;
+  number: number;
   /**
    * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
    */
-  uitkomst: string;
+  outcome: string;
 }
 
 export interface Eigenschap {
@@ -2182,29 +2182,33 @@ export interface Migration {
 
 export interface Mirror {
   /**
-   * Our table that holds the relation.
+   * What is posted: it also tells ours from others in that list.
    */
-  bron: string;
+  content: unknown;
   /**
    * Internal key.
    */
   id: Generated<number>;
   /**
-   * What is posted: it also tells ours from others in that list.
+   * Kind of resource at the other side.
    */
-  inhoud: unknown;
+  kind: string;
   /**
    * URL of the list at the other side that it is posted to.
    */
-  lijst: string;
+  listUrl: string;
   /**
    * The change that waits for it; empty: none.
    */
   pendingMirrorId: number | null;
   /**
-   * Kind of resource at the other side.
+   * Whether our side is gone for good: a job removes it there, then here.
    */
-  soort: string;
+  released: Generated<boolean>;
+  /**
+   * Our table that holds the relation.
+   */
+  sourceTable: string;
   /**
    * Our row in it.
    */
@@ -2213,10 +2217,6 @@ export interface Mirror {
    * Its URL; empty until the other side said it.
    */
   url: Generated<string>;
-  /**
-   * Whether our side is gone for good: a job removes it there, then here.
-   */
-  weg: Generated<boolean>;
 }
 
 export interface Notificatie {
@@ -2447,6 +2447,10 @@ export interface Objectinformatieobject {
 
 export interface OutgoingRequest {
   /**
+   * When it began.
+   */
+  begunAt: string;
+  /**
    * Host and port.
    */
   host: string;
@@ -2457,15 +2461,23 @@ export interface OutgoingRequest {
   /**
    * Method.
    */
-  methode: string;
+  method: string;
   /**
    * Milliseconds that it took.
    */
   ms: number;
   /**
+   * answered, or why no answer came.
+   */
+  outcome: string;
+  /**
    * Path and query; numbers of nine digits and the values of secrets are covered.
    */
-  pad: string;
+  path: string;
+  /**
+   * Id of the request to us that it was done for; empty when there is none.
+   */
+  requestId: Generated<string>;
   /**
    * Root of the service.
    */
@@ -2474,18 +2486,6 @@ export interface OutgoingRequest {
    * Status of the answer; empty when none came.
    */
   status: number | null;
-  /**
-   * When it began.
-   */
-  tijdstip: string;
-  /**
-   * answered, or why no answer came.
-   */
-  uitkomst: string;
-  /**
-   * Id of the request to us that it was done for; empty when there is none.
-   */
-  verzoek: Generated<string>;
 }
 
 export interface PendingMirror {
@@ -2498,21 +2498,21 @@ export interface PendingMirror {
    */
   begunAt: Generated<string>;
   /**
+   * What undoes it: [{"table", "uuid"}] for create, [{"table", "row"}] for delete.
+   */
+  changedRows: unknown;
+  /**
+   * The changes as they will be recorded.
+   */
+  changes: unknown;
+  /**
    * Internal key.
    */
   id: Generated<number>;
   /**
-   * What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
+   * create: our rows are there, and go when the other side refuses; delete: our rows are gone, and come back then.
    */
-  rijen: unknown;
-  /**
-   * maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
-   */
-  soort: string;
-  /**
-   * The changes as they will be recorded.
-   */
-  wijzigingen: unknown;
+  kind: string;
 }
 
 export interface PeriodicJob {
@@ -2528,25 +2528,25 @@ export interface PeriodicJob {
 
 export interface ReceivedEvent {
   /**
-   * Attribute source.
-   */
-  bron: string;
-  /**
    * Attribute id, unique within the source.
    */
   id: string;
+  /**
+   * uitgevoerd, or why nothing was done.
+   */
+  outcome: string;
   /**
    * When it came first.
    */
   receivedAt: Generated<string>;
   /**
+   * Attribute source.
+   */
+  source: string;
+  /**
    * Attribute type.
    */
   type: string;
-  /**
-   * uitgevoerd, or why nothing was done.
-   */
-  uitkomst: string;
 }
 
 export interface Reseal {

@@ -12,7 +12,7 @@ export type NotificatieFilter = {
   tot?: string
   /** uuid of the main object, or of the object that changed. */
   object?: string
-  /** How the last attempt of a failed delivery ended: an `uitkomst`, or `http-` with the status. */
+  /** How the last attempt of a failed delivery ended: an `outcome`, or `http-` with the status. */
   oorzaak?: string
   /** At whom: the external service, or the abonnementen here. Counts together with `oorzaak`, or for what failed. */
   ontvanger?: 'extern' | 'abonnementen'
@@ -23,7 +23,7 @@ const failed = sql<boolean>`exists (select from delivery l where l.notificatie_i
 const HAS_STATUS = { gepland: waits, mislukt: failed, afgeleverd: sql<boolean>`not ${waits} and not ${failed}` }
 
 /** A cause of failure, of an attempt `p`. */
-export const CAUSE = sql<string>`case when p.uitkomst = 'http' then 'http-' || p.http_status else p.uitkomst end`
+export const CAUSE = sql<string>`case when p.outcome = 'http' then 'http-' || p.http_status else p.outcome end`
 
 /** The condition on failed deliveries `l`: which of those of a message are meant. */
 export function isMeant({ oorzaak, ontvanger }: NotificatieFilter): RawBuilder<boolean> {
@@ -32,7 +32,7 @@ export function isMeant({ oorzaak, ontvanger }: NotificatieFilter): RawBuilder<b
     ontvanger && sql`l.abonnement_id ${ontvanger === 'extern' ? sql`=` : sql`<>`} ${EXTERNAL}`,
     oorzaak &&
       sql`exists (select from delivery_attempt p
-        where p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.attempt
+        where p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.number = l.attempt
           and ${CAUSE} = ${oorzaak})`,
   ].filter((part) => typeof part === 'object')
   return sql<boolean>`${sql.join(parts, sql` and `)}`

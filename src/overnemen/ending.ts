@@ -78,7 +78,7 @@ export async function deleteBelow(
 export async function deleteObjects(sql: Sql, soort: string, uuids: string[]): Promise<void> {
   await sql`delete from takeover_object where soort = ${soort} and uuid = any(${uuids}::uuid[])`
   await sql`delete from takeover_remark where soort = ${soort} and sleutel = any(${uuids}::text[])`
-  await sql`delete from mirror where bron = ${soort} and source_uuid = any(${uuids}::uuid[])`
+  await sql`delete from mirror where source_table = ${soort} and source_uuid = any(${uuids}::uuid[])`
   const kind = soort === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(soort)
   if (kind.of) return // its row is that of another kind, and goes with it
   if (soort === 'document') await forgetBytes(sql, uuids)

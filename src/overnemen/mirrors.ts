@@ -49,13 +49,13 @@ export async function writeMirrors(
   const rows = objects.flatMap((object) => {
     const url = object.spiegel
     if (typeof url !== 'string' || !URL.canParse(url) || url.startsWith(`${base}/`)) return []
-    return [{ uuid: object.uuid, lijst: url.replace(/\/[^/]*\/?$/, ''), inhoud: inhoud(object, base), url }]
+    return [{ uuid: object.uuid, list_url: url.replace(/\/[^/]*\/?$/, ''), content: inhoud(object, base), url }]
   })
   const uuids = objects.map(({ uuid }) => uuid)
-  await sql`delete from mirror where bron = ${kind} and source_uuid = any(${uuids}::uuid[]) and pending_mirror_id is null`
+  await sql`delete from mirror where source_table = ${kind} and source_uuid = any(${uuids}::uuid[]) and pending_mirror_id is null`
   if (rows.length === 0) return
   await sql`
-    insert into mirror (soort, bron, source_uuid, lijst, inhoud, url)
-    select ${soort}, ${kind}, uuid, lijst, inhoud, url
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(uuid uuid, lijst text, inhoud jsonb, url text)`
+    insert into mirror (kind, source_table, source_uuid, list_url, content, url)
+    select ${soort}, ${kind}, uuid, list_url, content, url
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(uuid uuid, list_url text, content jsonb, url text)`
 }

@@ -6,30 +6,30 @@ export type Outcome =
   | { kind: 'refused'; reason: string }
   | { kind: 'unknown'; reason: string }
 /** What is wanted of the other server: this content in this list. */
-type Wanted = { lijst: string; inhoud: Record<string, string> }
+type Wanted = { listUrl: string; content: Record<string, string> }
 
 /** When no answer came, or one that says too little, the outcome is `unknown`. */
 export function otherSide(services: Services) {
   /** The URL at the other side, if it has it: undefined when not. @throws when it does not say */
-  async function look({ lijst, inhoud }: Wanted): Promise<string | undefined> {
-    const list = new URL(lijst)
-    for (const [name, value] of Object.entries(inhoud)) if (name !== 'objectType') list.searchParams.set(name, value)
+  async function look({ listUrl, content }: Wanted): Promise<string | undefined> {
+    const list = new URL(listUrl)
+    for (const [name, value] of Object.entries(content)) if (name !== 'objectType') list.searchParams.set(name, value)
     const filtered = await services.fetchJson(list.href, { fresh: true })
     // A list without filters, as that of the besluiten of a case, refuses them.
-    const fetched = filtered.kind === 'ok' ? filtered : await services.fetchJson(lijst, { fresh: true })
+    const fetched = filtered.kind === 'ok' ? filtered : await services.fetchJson(listUrl, { fresh: true })
     const body = fetched.kind === 'ok' ? fetched.body : undefined
     const found = Array.isArray(body) ? body : (body as { results?: unknown } | undefined)?.results
     if (!Array.isArray(found)) throw new Error('the other side does not say what it has')
-    const same = found.find((one) => Object.entries(inhoud).every(([name, value]) => one?.[name] === value))
-    return same && urlIn(lijst, same)
+    const same = found.find((one) => Object.entries(content).every(([name, value]) => one?.[name] === value))
+    return same && urlIn(listUrl, same)
   }
 
   async function post(relation: Wanted): Promise<Outcome> {
-    const called = await services.call('POST', relation.lijst, relation.inhoud)
+    const called = await services.call('POST', relation.listUrl, relation.content)
     if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
     if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
     const { status, body } = called
-    const url = status === 201 || status === 200 ? urlIn(relation.lijst, body) : undefined
+    const url = status === 201 || status === 200 ? urlIn(relation.listUrl, body) : undefined
     if (url) return { kind: 'ok', url }
     // It may refuse because it has it already, from a call of which we did not hear the end.
     const there = status === 400 || status === 409 ? await look(relation).catch(() => undefined) : undefined

@@ -12,31 +12,31 @@ export const SOURCES = {
   zaakverzoek: 'verzoek',
 } as const
 export type SourceName = keyof typeof SOURCES
-/** What becomes of our side when another server refuses; `los` when it does not. */
+/** What becomes of our side when another server refuses; `released` when it does not. */
 export type ChangedRow =
   /** Taken away again. */
-  | { tabel: SourceName | 'zaak'; uuid: string }
+  | { table: SourceName | 'zaak'; uuid: string }
   /** Made again what it was, where it still is what it became. */
-  | { tabel: 'besluit' | 'zaak'; uuid: string; was: object; nu: object }
+  | { table: 'besluit' | 'zaak'; uuid: string; was: object; nu: object }
   /** Put back. */
-  | { tabel: string; rij: unknown }
+  | { table: string; row: unknown }
   /** Other sides, by id, that are let go. */
-  | { los: number[] }
+  | { released: number[] }
 
 /** Our side is again what it was; what waits for others is left. */
 export async function takeBack(m: Mutation, row: ChangedRow): Promise<void> {
-  if ('los' in row) return
-  if ('rij' in row) await restore(m, [row])
+  if ('released' in row) return
+  if ('row' in row) await restore(m, [row])
   else if ('was' in row) await setBack(m, row)
   else await wipe(m, row)
 }
 
-async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<ChangedRow, { was: object }>): Promise<void> {
+async function setBack(m: Mutation, { table, uuid, was, nu }: Extract<ChangedRow, { was: object }>): Promise<void> {
   if (Object.keys(was).length === 0) return
   const set = (values: object) =>
     m.sql.savepoint(
       (sql) => sql`
-    update ${sql(tabel)} x set ${sql(values as Record<string, postgres.SerializableParameter>)} where x.uuid = ${uuid} and to_jsonb(x) @> ${jsonOf(sql, nu)}`,
+    update ${sql(table)} x set ${sql(values as Record<string, postgres.SerializableParameter>)} where x.uuid = ${uuid} and to_jsonb(x) @> ${jsonOf(sql, nu)}`,
     )
   try {
     await set(was)
@@ -47,20 +47,20 @@ async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<ChangedRow
 }
 
 // What the deletion of each would do, without its rules: nobody was told that it was there.
-async function wipe(m: Mutation, { tabel, uuid }: { tabel: SourceName | 'zaak'; uuid: string }): Promise<void> {
-  if (tabel === 'zaak' || tabel === 'besluit')
+async function wipe(m: Mutation, { table, uuid }: { table: SourceName | 'zaak'; uuid: string }): Promise<void> {
+  if (table === 'zaak' || table === 'besluit')
     await m.sql`delete from objectinformatieobject where object_uuid = ${uuid}`
-  if (tabel === 'besluit') await m.sql`delete from zaakbesluit where besluit_uuid = ${uuid}`
-  await m.sql`delete from ${m.sql(tabel)} where uuid = ${uuid}`
+  if (table === 'besluit') await m.sql`delete from zaakbesluit where besluit_uuid = ${uuid}`
+  await m.sql`delete from ${m.sql(table)} where uuid = ${uuid}`
 }
 
 /** False when what a row belongs to has gone meanwhile. */
-export async function restore(m: Mutation, rows: { tabel: string; rij: unknown }[]): Promise<boolean> {
+export async function restore(m: Mutation, rows: { table: string; row: unknown }[]): Promise<boolean> {
   try {
     await m.sql.savepoint(async (sql) => {
-      for (const { tabel, rij } of rows)
-        await sql`insert into ${sql(tabel)} overriding system value
-          select * from jsonb_populate_record(null::${sql(tabel)}, ${jsonOf(sql, rij)})`
+      for (const { table, row } of rows)
+        await sql`insert into ${sql(table)} overriding system value
+          select * from jsonb_populate_record(null::${sql(table)}, ${jsonOf(sql, row)})`
     })
     return true
   } catch (error) {

@@ -23,25 +23,25 @@ import type { Services } from './services.ts'
 
 export type Kind = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmoment' | 'objectverzoek'
 export type RemoteRelation = {
-  soort: Kind
-  bron: SourceName
+  kind: Kind
+  sourceTable: SourceName
   sourceUuid: string
   /** Where it is posted. */
-  lijst: string
-  inhoud: Record<string, string>
+  listUrl: string
+  content: Record<string, string>
   /** Where faults are named, when that is not simply the field. */
   naam?: string
 }
 
 /** What a change asks of other servers, filled in while it is made. */
-export type RemoteChange = { relations: RemoteRelation[]; rijen: ChangedRow[] }
+export type RemoteChange = { relations: RemoteRelation[]; changedRows: ChangedRow[] }
 /** A new one each time: whoever makes a change adds to it. */
-export const nothingRemote = (): RemoteChange => ({ relations: [], rijen: [] })
+export const nothingRemote = (): RemoteChange => ({ relations: [], changedRows: [] })
 
 /** Faults of the other sides from `from` on are named under their part of a combined request. */
 export function nameFaultsBelow(remote: RemoteChange, from: number, part: string): void {
   for (const relation of remote.relations.slice(from))
-    relation.naam = `${part}.${relation.naam ?? SOURCES[relation.bron]}`
+    relation.naam = `${part}.${relation.naam ?? SOURCES[relation.sourceTable]}`
 }
 
 /** The list of a kind beside a resource elsewhere: `…/v1/zaken/x` has `…/v1/rollen`. */
@@ -60,7 +60,7 @@ export type RemoteRelations = {
    * Takes one of our rows away, here and at the other side if it has one. `work` removes and records.
    * @throws Problem 400 `pending-relations`; then the row is back
    */
-  delete(actor: Actor, row: { tabel: SourceName; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
+  delete(actor: Actor, row: { table: SourceName; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
   /** For the job: ends a change that nobody ends any more. */
   complete(id: number): Promise<void>
   /** For the job: removes what our side has not any more. */
@@ -71,15 +71,16 @@ export type RemoteRelations = {
 const pendingFault = () =>
   new Problem(409, { detail: 'Deze relatie wordt net elders bijgewerkt.', headers: { 'retry-after': '1' } })
 
-type Row = RemoteRelation & { id: number; url: string; weg: boolean }
-const columns = (m: Mutation) => m.sql`id, soort, bron, source_uuid as "sourceUuid", lijst, inhoud, url, weg`
+type Row = RemoteRelation & { id: number; url: string; released: boolean }
+const columns = (m: Mutation) =>
+  m.sql`id, kind, source_table as "sourceTable", source_uuid as "sourceUuid", list_url as "listUrl", content, url, released`
 
 /** How relations with other servers are made and removed in steps, each of which survives the end of the process. */
 export function openRemoteRelations(mutate: Mutate, services: Services): RemoteRelations {
   const { post, lookThenPost, deleteThere } = otherSide(services)
 
   /** The intent, with the job that ends it when we do not. */
-  async function begin(m: Mutation, kind: 'maken' | 'verwijderen', given: Begin): Promise<number> {
+  async function begin(m: Mutation, kind: 'create' | 'delete', given: Begin): Promise<number> {
     const actor = {
       ...{ clientId: m.actor.clientId, base: m.actor.base, toelichting: m.actor.toelichting },
       ...{ applicatieUuid: m.actor.applicatieUuid, applicatieLabel: m.actor.applicatieLabel },
@@ -89,8 +90,8 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     }
     const made = one(
       await m.sql<{ id: number }[]>`
-      insert into pending_mirror (soort, actor, wijzigingen, rijen)
-      values (${kind}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.wijzigingen)}, ${jsonOf(m.sql, given.rijen)})
+      insert into pending_mirror (kind, actor, changes, changed_rows)
+      values (${kind}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.changes)}, ${jsonOf(m.sql, given.changedRows)})
       returning id`,
     )
     const { id } = made
@@ -105,13 +106,13 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
   async function write(m: Mutation, pendingMirrorId: number, relations: RemoteRelation[]): Promise<Row[]> {
     const rows: Row[] = []
     for (const relation of relations) {
-      const { soort, bron, sourceUuid, lijst, inhoud } = relation
+      const { kind, sourceTable, sourceUuid, listUrl, content } = relation
       const made = one(
         await m.sql<{ id: number }[]>`
-        insert into mirror (soort, bron, source_uuid, lijst, inhoud, pending_mirror_id)
-        values (${soort}, ${bron}, ${sourceUuid}, ${lijst}, ${m.sql.json(inhoud)}, ${pendingMirrorId}) returning id`,
+        insert into mirror (kind, source_table, source_uuid, list_url, content, pending_mirror_id)
+        values (${kind}, ${sourceTable}, ${sourceUuid}, ${listUrl}, ${m.sql.json(content)}, ${pendingMirrorId}) returning id`,
       )
-      rows.push({ ...relation, id: made.id, url: '', weg: false })
+      rows.push({ ...relation, id: made.id, url: '', released: false })
     }
     return rows
   }
@@ -121,14 +122,14 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     return mutate(actor, async (m) => {
       const begun = await take(m, id)
       if (!begun) return false
-      for (const change of begun.wijzigingen) m.record(change)
+      for (const change of begun.changes) m.record(change)
       await m.endKey(true)
-      if (begun.soort === 'verwijderen') await m.sql`delete from mirror where pending_mirror_id = ${id}`
-      for (const row of begun.rijen as ChangedRow[])
-        if ('los' in row)
+      if (begun.kind === 'delete') await m.sql`delete from mirror where pending_mirror_id = ${id}`
+      for (const row of begun.changedRows as ChangedRow[])
+        if ('released' in row)
           await scheduleRelease(
             m,
-            row.los.map((one) => ({ id: one })),
+            row.released.map((one) => ({ id: one })),
           )
       for (const [mirrorId, url] of urls)
         await m.sql`update mirror set url = ${url}, pending_mirror_id = null where id = ${mirrorId}`
@@ -143,12 +144,12 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       const begun = await take(m, id)
       if (!begun) return false
       await m.endKey(false)
-      if (begun.soort === 'verwijderen') {
-        const restored = await restore(m, begun.rijen as { tabel: string; rij: unknown }[])
+      if (begun.kind === 'delete') {
+        const restored = await restore(m, begun.changedRows as { table: string; row: unknown }[])
         if (restored) await m.sql`update mirror set pending_mirror_id = null where pending_mirror_id = ${id}`
         else await scheduleRelease(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
       } else {
-        for (const row of begun.rijen as ChangedRow[]) await takeBack(m, row)
+        for (const row of begun.changedRows as ChangedRow[]) await takeBack(m, row)
         const rows = await rowsOf(m, id)
         const never = rows.filter((row) => outcomes.get(row.id)?.kind === 'refused' || !outcomes.has(row.id))
         await m.sql`delete from mirror where id = any(${never.map((row) => row.id)}::bigint[])`
@@ -170,7 +171,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
   async function take(m: Mutation, id: number): Promise<Taken | undefined> {
     m.unrecorded('what is recorded was decided when the change began')
     const [row] = await m.sql<Taken[]>`
-      select soort, wijzigingen, rijen from pending_mirror where id = ${id} for update`
+      select kind, changes, changed_rows as "changedRows" from pending_mirror where id = ${id} for update`
     return row
   }
 
@@ -192,14 +193,14 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     async create(actor, work) {
       const begun = await mutate(actor, async (m) => {
         const remote = nothingRemote()
-        const { value, wijzigingen } = await collect(m, (held) => work(held, remote))
+        const { value, changes } = await collect(m, (held) => work(held, remote))
         if (remote.relations.length === 0) {
-          for (const change of wijzigingen) m.record(change)
+          for (const change of changes) m.record(change)
           return { value, rows: [], id: 0 }
         }
         m.unrecorded('recorded when the other side has it too')
-        const { relations, rijen } = remote
-        const id = await begin(m, 'maken', { wijzigingen, rijen, relations })
+        const { relations, changedRows } = remote
+        const id = await begin(m, 'create', { changes, changedRows, relations })
         await m.claimKey({ value, rows: [], id: 0 })
         return { value, rows: await write(m, id, relations), id }
       })
@@ -213,21 +214,21 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       return begun.value
     },
 
-    async delete(actor, { tabel, uuid }, work) {
+    async delete(actor, { table, uuid }, work) {
       const begun = await mutate(actor, async (m) => {
         const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
           select ${columns(m)}, pending_mirror_id as spiegeling from mirror
-          where bron = ${tabel} and source_uuid = ${uuid} and not weg for update`
+          where source_table = ${table} and source_uuid = ${uuid} and not released for update`
         if (rows.some(({ spiegeling }) => spiegeling !== null)) throw pendingFault()
         if (rows.length === 0) {
           await work(m)
           return { rows, id: 0 }
         }
-        const [kept] = await m.sql<{ rij: unknown }[]>`
-          select to_jsonb(x) as rij from ${m.sql(tabel)} x where x.uuid = ${uuid}`
-        const { wijzigingen } = await collect(m, work)
+        const [kept] = await m.sql<{ row: unknown }[]>`
+          select to_jsonb(x) as row from ${m.sql(table)} x where x.uuid = ${uuid}`
+        const { changes } = await collect(m, work)
         m.unrecorded('recorded when it has gone at the other side too')
-        const id = await begin(m, 'verwijderen', { wijzigingen, rijen: [{ tabel, rij: kept?.rij }], relations: rows })
+        const id = await begin(m, 'delete', { changes, changedRows: [{ table, row: kept?.row }], relations: rows })
         await m.sql`update mirror set pending_mirror_id = ${id} where id = any(${rows.map((row) => row.id)}::bigint[])`
         return { rows, id }
       })
@@ -250,24 +251,24 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
         return { ...begun, rows, actor: { ...systemActor('spiegels'), ...row.actor }, there: there.every(Boolean) }
       })
       if (!found) return
-      const { soort, rows, actor, there } = found
+      const { kind, rows, actor, there } = found
       const unknown = new Map<number, Outcome>(rows.map((row) => [row.id, { kind: 'unknown', reason: '' }]))
-      if (soort === 'maken' && !there) {
+      if (kind === 'create' && !there) {
         await undo(id, actor, unknown)
         return
       }
-      const call = soort === 'verwijderen' ? deleteThere : lookThenPost
+      const call = kind === 'delete' ? deleteThere : lookThenPost
       const { outcomes, failed } = await callAll(rows, call)
       // Not knowing is a reason to try again later: the queue does.
       if (failed?.outcome.kind === 'unknown') throw new Error(`the other side did not answer: ${failed.outcome.reason}`)
       if (failed) await undo(id, actor, outcomes)
-      else await confirm(id, actor, soort === 'maken' ? urlsIn(outcomes) : new Map())
+      else await confirm(id, actor, kind === 'create' ? urlsIn(outcomes) : new Map())
     },
 
     async removeStale(id) {
       const row = await mutate(systemActor('spiegels'), async (m) => {
         m.unrecorded('nothing changes')
-        const [found] = await m.sql<Row[]>`select ${columns(m)} from mirror where id = ${id} and weg`
+        const [found] = await m.sql<Row[]>`select ${columns(m)} from mirror where id = ${id} and released`
         return found
       })
       if (!row) return
@@ -275,29 +276,29 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       if (outcome.kind !== 'ok') throw new Error(`the other side did not remove it: ${outcome.reason}`)
       await mutate(systemActor('spiegels'), async (m) => {
         m.unrecorded('our side recorded its change when it made it')
-        await m.sql`delete from mirror where id = ${id} and weg`
+        await m.sql`delete from mirror where id = ${id} and released`
       })
     },
   }
 }
 
 /** Nobody changes this row of ours while another server is asked about it. @throws Problem 409 */
-export async function requireSettled(m: Mutation, bron: SourceName, uuid: string): Promise<void> {
+export async function requireSettled(m: Mutation, sourceTable: SourceName, uuid: string): Promise<void> {
   const [open] = await m.sql`
-    select 1 from mirror where bron = ${bron} and source_uuid = ${uuid} and pending_mirror_id is not null limit 1`
+    select 1 from mirror where source_table = ${sourceTable} and source_uuid = ${uuid} and pending_mirror_id is not null limit 1`
   if (open) throw pendingFault()
 }
 
 /** As `releaseRemote`, but not before the other servers that `remote` names have agreed. */
 export async function releaseAfterwards(
   m: Mutation,
-  bron: SourceName,
+  sourceTable: SourceName,
   uuid: string,
   remote: RemoteChange,
 ): Promise<void> {
   const rows = await m.sql<{ id: number }[]>`
-    select id from mirror where bron = ${bron} and source_uuid = ${uuid} and not weg for update`
-  remote.rijen.push({ los: rows.map(({ id }) => id) })
+    select id from mirror where source_table = ${sourceTable} and source_uuid = ${uuid} and not released for update`
+  remote.changedRows.push({ released: rows.map(({ id }) => id) })
 }
 
 /** What a row was and has become, as far as that differs. */
@@ -308,11 +309,11 @@ export function difference(was: Record<string, unknown>, nu: Record<string, unkn
 }
 
 /** Relations of these rows of ours are no more: at the other side a job removes them. @throws Problem 409 while one changes */
-export async function releaseRemote(m: Mutation, bron: SourceName, uuids: readonly string[]): Promise<void> {
+export async function releaseRemote(m: Mutation, sourceTable: SourceName, uuids: readonly string[]): Promise<void> {
   if (uuids.length === 0) return
   const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
     select ${columns(m)}, pending_mirror_id as spiegeling from mirror
-    where bron = ${bron} and source_uuid = any(${uuids as string[]}::uuid[]) and not weg for update`
+    where source_table = ${sourceTable} and source_uuid = any(${uuids as string[]}::uuid[]) and not released for update`
   if (rows.some(({ spiegeling }) => spiegeling !== null)) throw pendingFault()
   await scheduleRelease(m, rows)
 }
@@ -320,24 +321,24 @@ export async function releaseRemote(m: Mutation, bron: SourceName, uuids: readon
 async function scheduleRelease(m: Mutation, rows: { id: number }[]): Promise<void> {
   if (rows.length === 0) return
   const ids = rows.map(({ id }) => id)
-  await m.sql`update mirror set weg = true, pending_mirror_id = null where id = any(${ids}::bigint[])`
+  await m.sql`update mirror set released = true, pending_mirror_id = null where id = any(${ids}::bigint[])`
   const jobs = ids.map((id) => ({ payload: { id }, jobKey: `spiegel-${id}` }))
   await enqueueAll(m.trx, 'remove-relation', jobs)
 }
 
-type Begin = { wijzigingen: Change[]; rijen: unknown[]; relations: RemoteRelation[] }
-type Taken = Omit<Begin, 'relations'> & { soort: string }
+type Begin = { changes: Change[]; changedRows: unknown[]; relations: RemoteRelation[] }
+type Taken = Omit<Begin, 'relations'> & { kind: string }
 
 /** Work of which the records are kept apart. */
 async function collect<T>(m: Mutation, work: (held: Mutation) => Promise<T>) {
-  const wijzigingen: Change[] = []
-  const value = await work({ ...m, record: (change) => void wijzigingen.push(change) })
-  return { value, wijzigingen }
+  const changes: Change[] = []
+  const value = await work({ ...m, record: (change) => void changes.push(change) })
+  return { value, changes }
 }
 
 /** Whether our side of a relation is there. */
-async function isThere(m: Mutation, { bron, sourceUuid }: Row): Promise<boolean> {
-  const [row] = await m.sql`select 1 from ${m.sql(bron)} where uuid = ${sourceUuid}`
+async function isThere(m: Mutation, { sourceTable, sourceUuid }: Row): Promise<boolean> {
+  const [row] = await m.sql`select 1 from ${m.sql(sourceTable)} where uuid = ${sourceUuid}`
   return row !== undefined
 }
 
@@ -345,10 +346,10 @@ function urlsIn(outcomes: ReadonlyMap<number, Outcome>): Map<number, string> {
   return new Map([...outcomes].flatMap(([id, outcome]) => (outcome.kind === 'ok' ? [[id, outcome.url] as const] : [])))
 }
 
-function pending({ bron, naam }: RemoteRelation, outcome: Outcome): Problem {
+function pending({ sourceTable, naam }: RemoteRelation, outcome: Outcome): Problem {
   const reason = 'reason' in outcome ? outcome.reason : ''
   const fault: InvalidParam = {
-    name: naam ?? SOURCES[bron],
+    name: naam ?? SOURCES[sourceTable],
     code: 'pending-relations',
     reason: `De relatie kon in het andere register niet worden bijgewerkt: ${reason}.`,
   }

@@ -12,16 +12,16 @@ export type Line = {
   /** Of `performance.now()`. */
   began: number
   service: string
-  methode: string
+  method: string
   host: string
-  pad: string
+  path: string
   status: number | null
-  uitkomst: string
+  outcome: string
   ms: number
-  verzoek: string
+  requestId: string
 }
 export type RequestLog = {
-  write(line: Omit<Line, 'host' | 'pad' | 'verzoek'> & { url: URL }): void
+  write(line: Omit<Line, 'host' | 'path' | 'requestId'> & { url: URL }): void
   /** Writes what is kept. */
   flush(): Promise<void>
 }
@@ -32,7 +32,7 @@ const PERIOD_MS = 1000
 /** When a line began, by the clock of the database: so long before now. */
 function moment({ began, ...line }: Line) {
   const ms = performance.now() - began
-  return { ...line, tijdstip: sql<string>`clock_timestamp() - ${ms}::float8 * interval '1 millisecond'` }
+  return { ...line, begunAt: sql<string>`clock_timestamp() - ${ms}::float8 * interval '1 millisecond'` }
 }
 
 /** Opens the log; without a term to keep it for, nothing is written. */
@@ -71,8 +71,8 @@ export function openRequestLog(
         dropped++
         return
       }
-      const pad = coveredPath(url)
-      lines.push({ ...line, host: url.host, pad, verzoek: currentRequestId() })
+      const path = coveredPath(url)
+      lines.push({ ...line, host: url.host, path, requestId: currentRequestId() })
       timer ??= setTimeout(() => void flush(), PERIOD_MS).unref()
     },
     flush,
@@ -92,7 +92,7 @@ export function coveredPath(url: URL): string {
 export async function deleteOldLines({ sql }: Database, days: number): Promise<void> {
   for (;;) {
     const gone = await sql`delete from outgoing_request where id in (
-      select id from outgoing_request where tijdstip < now() - make_interval(days => ${days}::int) limit 10000)`
+      select id from outgoing_request where begun_at < now() - make_interval(days => ${days}::int) limit 10000)`
     if (gone.count < 10_000) return
   }
 }

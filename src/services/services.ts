@@ -151,9 +151,9 @@ function logged(caller: Caller, lines: RequestLog): Caller {
   return {
     async send(dienst, call) {
       const began = performance.now()
-      const write = (status: number | null, uitkomst: string) => {
+      const write = (status: number | null, outcome: string) => {
         const ms = Math.round(performance.now() - began)
-        lines.write({ began, service: dienst.apiRoot, methode: call.method, url: call.url, status, uitkomst, ms })
+        lines.write({ began, service: dienst.apiRoot, method: call.method, url: call.url, status, outcome, ms })
       }
       try {
         const answer = await caller.send(dienst, call)

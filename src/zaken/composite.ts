@@ -148,7 +148,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
           nameFaultsBelow(remote, from, `zaakinformatieobjecten.${index}`)
           return made
         })
-        remote.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
+        remote.changedRows.unshift({ table: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
         const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
           createZaakobject(m, kern, object as ZaakobjectPart, objectFaults[index], typen),
         )

@@ -92,7 +92,7 @@ const routes =
       { config: access(ALLEEN_BIJWERKEN), schema: { params: Params } },
       async (request, reply) => {
         const { uuid } = request.params
-        await remoteRelations.delete(request.actor, { tabel: relatie.naam, uuid }, (m) =>
+        await remoteRelations.delete(request.actor, { table: relatie.naam, uuid }, (m) =>
           deleteRelation(m, relatie, uuid),
         )
         return reply.code(204).send()
@@ -138,13 +138,13 @@ async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: strin
     insert into ${m.sql(naam)} (zaak_id, ${m.sql(veld)}) values (${zaak.id}, ${url}) returning uuid`,
   )
   const { uuid } = made
-  remote.rijen.push({ tabel: naam, uuid })
+  remote.changedRows.push({ table: naam, uuid })
   remote.relations.push({
-    soort: relatie.remote,
-    bron: naam,
+    kind: relatie.remote,
+    sourceTable: naam,
     sourceUuid: uuid,
-    lijst: siblingList(url, relatie.lijst),
-    inhoud: { [veld]: url, object: link(m.actor.base, 'zaak', zaak.uuid), objectType: 'zaak' },
+    listUrl: siblingList(url, relatie.lijst),
+    content: { [veld]: url, object: link(m.actor.base, 'zaak', zaak.uuid), objectType: 'zaak' },
   })
   const bron = sourceOf(relatie)
   const nieuw = bron.toResource(expected(await findOne(m.read, bron, uuid)), m.actor.base)

@@ -86,7 +86,7 @@ export const events: FastifyPluginAsyncTypebox = async (app) => {
     const once = (outcome: string, work: (m: Mutation) => Promise<void>) =>
       app.mutate(actor, async (m) => {
         m.unrecorded('an event that came before changes nothing')
-        const rows = await m.sql<{ id: string }[]>`insert into received_event (bron, id, type, uitkomst)
+        const rows = await m.sql<{ id: string }[]>`insert into received_event (source, id, type, outcome)
           values (${event.source}, ${event.id}, ${event.type}, ${outcome}) on conflict do nothing returning id`
         if (rows.length === 0) return 'seen before'
         await work(m)

@@ -149,7 +149,7 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
     { config: access(ONTKOPPELEN), schema: { params: Params } },
     async (request, reply) => {
       const { uuid } = request.params
-      await remoteRelations.delete(request.actor, { tabel: 'zaakinformatieobject', uuid }, (m) => deleteZio(m, uuid))
+      await remoteRelations.delete(request.actor, { table: 'zaakinformatieobject', uuid }, (m) => deleteZio(m, uuid))
       return reply.code(204).send()
     },
   )
@@ -193,13 +193,13 @@ export async function createZio(
   if (found) {
     const { uuid } = made
     const object = link(m.actor.base, 'zaak', zaak.uuid)
-    remote.rijen.push({ tabel: 'zaakinformatieobject', uuid })
+    remote.changedRows.push({ table: 'zaakinformatieobject', uuid })
     remote.relations.push({
-      soort: 'objectinformatieobject',
-      bron: 'zaakinformatieobject',
+      kind: 'objectinformatieobject',
+      sourceTable: 'zaakinformatieobject',
       sourceUuid: uuid,
-      lijst: siblingList(found.url, 'objectinformatieobjecten'),
-      inhoud: { informatieobject: found.url, object, objectType: 'zaak' },
+      listUrl: siblingList(found.url, 'objectinformatieobjecten'),
+      content: { informatieobject: found.url, object, objectType: 'zaak' },
     })
   }
   await touchZaak(m, zaak.id)

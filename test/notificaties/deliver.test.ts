@@ -50,8 +50,8 @@ t.test('every kind of refusal is tried again, with the same id, after the delay 
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', pogingen: 8 })
   t.same([...new Set(test.receiver.received.map(({ id }) => id))], [uuid])
   t.match(await attemptsOf(test, uuid), [
-    ...statuses.map((status) => ({ uitkomst: 'http', status, antwoord: '{"fout":"ja"}' })),
-    { uitkomst: 'delivered', status: 204, antwoord: '' },
+    ...statuses.map((status) => ({ outcome: 'http', status, answer: '{"fout":"ja"}' })),
+    { outcome: 'delivered', status: 204, answer: '' },
   ])
 })
 

@@ -106,6 +106,6 @@ export async function stateOf({ database: { sql } }: TestApp, uuid: string): Pro
 
 export async function attemptsOf({ database: { sql } }: TestApp, uuid: string) {
   return sql`
-    select p.nummer, p.uitkomst, p.http_status as status, p.antwoord, p.duration_ms as ms
-    from delivery_attempt p join notificatie n on n.id = p.notificatie_id where n.uuid = ${uuid} order by nummer`
+    select p.number, p.outcome, p.http_status as status, p.answer, p.duration_ms as ms
+    from delivery_attempt p join notificatie n on n.id = p.notificatie_id where n.uuid = ${uuid} order by number`
 }

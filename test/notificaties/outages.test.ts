@@ -10,16 +10,16 @@ const KB = 'x'.repeat(1024)
 
 t.test('every kind of failure is written down as what it is, and tried again', async (t) => {
   const answers: [string, Answer, object][] = [
-    ['no success', (r) => r.writeHead(503).end('bezet'), { uitkomst: 'http', status: 503, antwoord: 'bezet' }],
+    ['no success', (r) => r.writeHead(503).end('bezet'), { outcome: 'http', status: 503, answer: 'bezet' }],
     [
       'a redirect, which is not followed',
       (r) => r.writeHead(302, { location: 'http://169.254.169.254/' }).end('ga daarheen'),
-      { uitkomst: 'http', status: 302, antwoord: 'ga daarheen' },
+      { outcome: 'http', status: 302, answer: 'ga daarheen' },
     ],
-    ['a cut connection', (r) => r.destroy(), { uitkomst: 'connection', status: null }],
-    ['silence', () => {}, { uitkomst: 'timeout', status: null }],
-    ['a drip', (r) => drip(r, 500), { uitkomst: 'timeout', status: null }],
-    ['bytes that are no text', (r) => r.writeHead(500).end(Buffer.from([0, 255, 65])), { antwoord: '\uFFFD\uFFFDA' }],
+    ['a cut connection', (r) => r.destroy(), { outcome: 'connection', status: null }],
+    ['silence', () => {}, { outcome: 'timeout', status: null }],
+    ['a drip', (r) => drip(r, 500), { outcome: 'timeout', status: null }],
+    ['bytes that are no text', (r) => r.writeHead(500).end(Buffer.from([0, 255, 65])), { answer: '\uFFFD\uFFFDA' }],
   ]
   const test = await givenNotificaties(t)
   await configure(test, test.receiver.root, {}, 400)
@@ -56,7 +56,7 @@ t.test('a receiver that is not there, has no name, no TLS or no HTTP', async (t)
     await elapse(test, 1)
   }
   t.same(
-    (await attemptsOf(test, uuid)).map(({ uitkomst }) => uitkomst),
+    (await attemptsOf(test, uuid)).map(({ outcome }) => outcome),
     roots.map(([, kind]) => kind),
   )
 })
@@ -76,8 +76,8 @@ t.test('of a huge answer only the start is read and kept, and that counts as the
   const uuid = await givenChange(test)
   await test.runJobs()
   const [attempt] = await attemptsOf(test, uuid)
-  t.match(attempt, { uitkomst: 'delivered', status: 200 })
-  t.equal(attempt!.antwoord.length, 4096)
+  t.match(attempt, { outcome: 'delivered', status: 200 })
+  t.equal(attempt!.answer.length, 4096)
   t.ok(written < 100_000, 'it does not get the chance to send a gigabyte')
 })
 

@@ -152,7 +152,7 @@ t.test('an attempt that was lost with its worker is written down so, uses no ret
   )
   await sql`delete from worker`
   await test.runJobs()
-  t.match(await attemptsOf(test, uuid), [{ uitkomst: 'lost' }, { uitkomst: 'delivered' }])
+  t.match(await attemptsOf(test, uuid), [{ outcome: 'lost' }, { outcome: 'delivered' }])
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', retries: 0 })
   const { notificatieId, abonnementId, attempt } = claimed[0]!
   const late = { outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 10 } as const

@@ -144,7 +144,7 @@ t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
   t.ok(slow.received.length < 50, 'while the slow one is at its first messages')
   t.ok(Number((await stateOf(test, off)).fouten) >= 5)
   const [tried] = await test.database.sql`
-    select count(*)::int as n from delivery_attempt where abonnement_id = ${off} and uitkomst = 'refused'`
+    select count(*)::int as n from delivery_attempt where abonnement_id = ${off} and outcome = 'refused'`
   t.ok(tried!.n < 15, `the dead one is probed: ${tried!.n} attempts`)
   const [waiting] = await test.database.sql`
     select count(*)::int as n from delivery where abonnement_id = ${off} and attempt = 0`

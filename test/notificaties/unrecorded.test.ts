@@ -51,7 +51,7 @@ for (const [name, { begin, mend }] of Object.entries(FAULTS))
     await until('all are recorded', async () => (await sql`select from delivery`).length === 0)
     await running
     t.equal(test.receiver.received.length, 3)
-    t.same(await sql`select uitkomst from delivery_attempt`, Array(3).fill({ uitkomst: 'delivered' }))
+    t.same(await sql`select outcome from delivery_attempt`, Array(3).fill({ outcome: 'delivered' }))
     t.equal(await countUnrecorded(sql), 0)
   })
 

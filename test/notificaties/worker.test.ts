@@ -30,10 +30,10 @@ t.test('a worker that is killed between sending and writing down loses nothing',
     received.length <= uuids.length + Math.max(inFlight, test.config.notificationsConcurrency),
     'repeated is at most what was under way',
   )
-  const [lost] = await test.database.sql`select count(*)::int as count from delivery_attempt where uitkomst = 'lost'`
+  const [lost] = await test.database.sql`select count(*)::int as count from delivery_attempt where outcome = 'lost'`
   t.ok(lost!.count > 0)
   const [used] = await test.database
-    .sql`select count(*)::int as count from delivery_attempt where uitkomst <> 'delivered' and uitkomst <> 'lost'`
+    .sql`select count(*)::int as count from delivery_attempt where outcome <> 'delivered' and outcome <> 'lost'`
   t.equal(used!.count, 0, 'and it used no retries')
 })
 
@@ -52,7 +52,7 @@ t.test('an outage of our own database uses no attempt: the answer is written dow
   held[0]!.writeHead(201).end()
   await cut()
   await until('all delivered', async () => (await waiting(test)) === 0)
-  t.match(await attemptsOf(test, uuid), [{ nummer: 1, uitkomst: 'delivered' }])
+  t.match(await attemptsOf(test, uuid), [{ number: 1, outcome: 'delivered' }])
   t.equal((await attemptsOf(test, uuid)).length, 1)
   t.equal(test.receiver.received.length, 1)
 })

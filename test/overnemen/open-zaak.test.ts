@@ -690,15 +690,15 @@ t.test('what another service mirrors of a relation stays known, so that it is re
     values (1, ${uuid}, ${`${elders}/contactmomenten/1`}, ${`${elders}/objectcontactmomenten/9`}, 1)`
   await round(test, source)
   await round(test, source)
-  const mirrors = () => test.database.sql`select soort, bron, source_uuid, lijst, url, inhoud from mirror`
+  const mirrors = () => test.database.sql`select kind, source_table, source_uuid, list_url, url, content from mirror`
   t.match(await mirrors(), [
     {
-      soort: 'objectcontactmoment',
-      bron: 'zaakcontactmoment',
+      kind: 'objectcontactmoment',
+      source_table: 'zaakcontactmoment',
       source_uuid: uuid,
-      lijst: `${elders}/objectcontactmomenten`,
+      list_url: `${elders}/objectcontactmomenten`,
       url: `${elders}/objectcontactmomenten/9`,
-      inhoud: { contactmoment: `${elders}/contactmomenten/1`, objectType: 'zaak' },
+      content: { contactmoment: `${elders}/contactmomenten/1`, objectType: 'zaak' },
     },
   ])
   await test.database.sql`

@@ -25,19 +25,19 @@ t.test(
     await test.parts.services.fetchJson('http://127.0.0.1:1/weg')
     await test.parts.services.close()
     const rows = await test.database
-      .sql`select methode, host, pad, status, uitkomst, verzoek from outgoing_request order by id`
+      .sql`select method, host, path, status, outcome, request_id from outgoing_request order by id`
     const { host } = new URL(elders.root)
     t.match(rows, [
       {
-        methode: 'GET',
+        method: 'GET',
         host,
-        pad: '/objecten/1?bsn=***&sleutel=***',
+        path: '/objecten/1?bsn=***&sleutel=***',
         status: 200,
-        uitkomst: 'answered',
-        verzoek: /^.+$/,
+        outcome: 'answered',
+        request_id: /^.+$/,
       },
-      { methode: 'DELETE', host, pad: '/objecten/2', status: 404, uitkomst: 'answered', verzoek: '' },
-      { methode: 'GET', host: '127.0.0.1:1', pad: '/weg', status: null, uitkomst: 'refused', verzoek: '' },
+      { method: 'DELETE', host, path: '/objecten/2', status: 404, outcome: 'answered', request_id: '' },
+      { method: 'GET', host: '127.0.0.1:1', path: '/weg', status: null, outcome: 'refused', request_id: '' },
     ])
     t.equal(rows.length, 3)
   },
@@ -63,10 +63,10 @@ t.test('of a burst a thousand lines are written, and the rest is counted', async
     lines.write({
       began: performance.now(),
       service: 'x',
-      methode: 'GET',
+      method: 'GET',
       url,
       status: 200,
-      uitkomst: 'answered',
+      outcome: 'answered',
       ms: 1,
     })
   await lines.flush()
@@ -81,7 +81,7 @@ t.test('nothing is written with 0 days, and old lines go', async (t) => {
   await test.parts.services.fetchJson(`${elders.root}/1`)
   await test.parts.services.close()
   t.same(await test.database.sql`select 1 from outgoing_request`, [])
-  await test.database.sql`insert into outgoing_request (tijdstip, service, methode, host, pad, uitkomst, ms)
+  await test.database.sql`insert into outgoing_request (begun_at, service, method, host, path, outcome, ms)
     select now() - make_interval(days => d), 'x', 'GET', 'x', '/', 'answered', 1 from unnest(array[29, 31]) d`
   const parts = { ...test.parts, config: { ...test.config, outgoingLogRetentionDays: 30 } }
   await retention(parts as never)({}, {} as never)

@@ -107,7 +107,7 @@ t.test('an event without use for us is accepted, and changes nothing', async (t)
   ]
   for (const one of useless) t.match(await send(one), { status: 202, body: { event_id: one.id } }, JSON.stringify(one))
   t.same(await objects(test, zaak.url), [])
-  const rows = await test.database.sql`select distinct uitkomst from received_event order by 1`
+  const rows = await test.database.sql`select distinct outcome from received_event order by 1`
   t.ok(rows.length >= 5, 'and why is kept')
 })
 

@@ -282,7 +282,7 @@ export async function verifyAccount(t: JudgeLike, service: Service, creates: Ant
   )
   const messages = await sql`
     select n.uuid, n.hoofd_object_uuid as zaak,
-      (select count(*)::int from delivery_attempt p where p.notificatie_id = n.id and uitkomst = 'delivered') as afgeleverd,
+      (select count(*)::int from delivery_attempt p where p.notificatie_id = n.id and outcome = 'delivered') as afgeleverd,
       (select count(*)::int from delivery l where l.notificatie_id = n.id) as open
     from notificatie n where kanaal = 'zaken'`
   t.same(

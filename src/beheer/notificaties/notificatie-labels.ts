@@ -6,7 +6,7 @@ import { t, words } from '../language/language.ts'
 export type Tone = 'goed' | 'fout' | 'let-op' | 'bezig' | ''
 export type Explanation = { tone: Tone; text: string; advice: string }
 
-/** What an attempt came to. `uitkomst` is null while it runs. */
+/** What an attempt came to. `outcome` is null while it runs. */
 export function outcomeOf(kind: string | null, httpStatus: number | null): Explanation {
   if (kind === 'http') return httpOutcome(httpStatus ?? 0)
   const outcomes: Record<string, Explanation> = OUTCOMES
@@ -125,7 +125,7 @@ export type Message = {
   bezig: boolean
   /** Outcome of the last attempt that ended; `pogingen` 0: there was none. */
   pogingen: number
-  uitkomst: string | null
+  outcome: string | null
   httpStatus: number | null
   /** An earlier message of the same object is still to go. */
   wachtOpEerder: boolean

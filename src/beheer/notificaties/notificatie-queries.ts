@@ -74,7 +74,7 @@ export async function selectMessages(
       l.next_attempt_at, l.retries, l.bezig,
       coalesce(l.ended_at, case when l.volgorde is null then p.begun_at + p.duration_ms * interval '1 millisecond' end)
         as ended_at,
-      coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, p.abonnement_id, l.wacht_op_eerder,
+      coalesce(p.number, 0) as pogingen, p.outcome, p.http_status, p.abonnement_id, l.wacht_op_eerder,
       o.ontvangers, l.mislukt_bij, l.gepland_bij,
       case
         when z.id is not null then jsonb_build_object('path', '/zaken/' || z.uuid, 'name', z.identificatie)
@@ -122,7 +122,7 @@ export async function readCauses(app: FastifyInstance, filter: NotificatieFilter
       count(distinct l.notificatie_id)::int as messages, max(p.begun_at) as latest
     from (select l.* from delivery l join notificatie on notificatie.id = l.notificatie_id
       where l.status = 'mislukt' and ${matchesFilter(others)} limit ${TOT}) l
-    join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.attempt
+    join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.number = l.attempt
     group by 1, 2 order by 3 desc, 1 limit 10`.execute(app.read)
   return rows.map((row) => ({
     ...row,

@@ -300,7 +300,7 @@ function inWords(row: Row, state: State) {
             : t`bij ${row.ontvangers} ontvangers`,
     what: row.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, row.resource),
     actionText: ofOurs(ACTIONS, row.actie),
-    last: row.abonnementId === null ? null : outcomeAt(row.abonnementId, row.uitkomst, row.httpStatus),
+    last: row.abonnementId === null ? null : outcomeAt(row.abonnementId, row.outcome, row.httpStatus),
     waitsFor: waitsFor(row, state),
   }
 }
@@ -308,12 +308,12 @@ function inWords(row: Row, state: State) {
 type State = Awaited<ReturnType<typeof readState>>
 type AttemptRow = {
   abonnementId: number
-  nummer: number
+  number: number
   begunAt: string
   durationMs: number | null
-  uitkomst: string
+  outcome: string
   httpStatus: number | null
-  antwoord: string | null
+  answer: string | null
 }
 
 /** Attempts of a message that its page shows. */
@@ -323,10 +323,10 @@ const MAX_ATTEMPTS = 500
 function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: State) {
   const { abonnementId, uuid, callbackUrl, label, status, bezig, attempt, begunAt } = delivery
   const isExternal = abonnementId === EXTERNAL
-  const ended = attempts.filter((one) => one.abonnementId === abonnementId).sort((a, b) => b.nummer - a.nummer)
-  const last = ended[0] && outcomeAt(abonnementId, ended[0].uitkomst, ended[0].httpStatus)
-  const isDelivered = status === null && ended[0]?.uitkomst === 'delivered'
-  const waits = { ...delivery, pogingen: ended.length, wachtOpEerder: false, uitkomst: null, httpStatus: null }
+  const ended = attempts.filter((one) => one.abonnementId === abonnementId).sort((a, b) => b.number - a.number)
+  const last = ended[0] && outcomeAt(abonnementId, ended[0].outcome, ended[0].httpStatus)
+  const isDelivered = status === null && ended[0]?.outcome === 'delivered'
+  const waits = { ...delivery, pogingen: ended.length, wachtOpEerder: false, outcome: null, httpStatus: null }
   return {
     ...delivery,
     isExternal,
@@ -348,22 +348,22 @@ function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: Stat
       ...(bezig && begunAt !== null
         ? [
             {
-              nummer: attempt,
+              number: attempt,
               begunAt,
               durationMs: null,
               httpStatus: null,
-              antwoord: '',
+              answer: '',
               ...outcomeAt(abonnementId, null, null),
             },
           ]
         : []),
-      ...ended.map(({ nummer, begunAt, durationMs, uitkomst, httpStatus, antwoord }) => ({
-        nummer,
+      ...ended.map(({ number, begunAt, durationMs, outcome, httpStatus, answer }) => ({
+        number,
         begunAt,
         durationMs,
         httpStatus,
-        ...outcomeAt(abonnementId, uitkomst, httpStatus),
-        antwoord: uitkomst === 'delivered' ? '' : (antwoord ?? '').slice(0, 1000),
+        ...outcomeAt(abonnementId, outcome, httpStatus),
+        answer: outcome === 'delivered' ? '' : (answer ?? '').slice(0, 1000),
       })),
     ],
   }

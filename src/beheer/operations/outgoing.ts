@@ -9,15 +9,15 @@ import { t } from '../language/language.ts'
 
 type Line = {
   id: number
-  tijdstip: string
+  begunAt: string
   service: string
-  methode: string
+  method: string
   host: string
-  pad: string
+  path: string
   status: number | null
-  uitkomst: string
+  outcome: string
   ms: number
-  verzoek: string
+  requestId: string
 }
 
 export function registerOutgoing(app: FastifyInstance): void {
@@ -57,7 +57,7 @@ function filters(request: FastifyRequest) {
     ...(outcome === 'fout' ? [sql`(u.status >= 400 or u.status is null)`] : []),
     ...(outcome === 'geen' ? [sql`u.status is null`] : []),
     // The days of the one who reads.
-    ...(from ? [sql`u.tijdstip >= ${from}::timestamp at time zone ${timeZone()}::text`] : []),
-    ...(until ? [sql`u.tijdstip < (${until}::timestamp + interval '1 day') at time zone ${timeZone()}::text`] : []),
+    ...(from ? [sql`u.begun_at >= ${from}::timestamp at time zone ${timeZone()}::text`] : []),
+    ...(until ? [sql`u.begun_at < (${until}::timestamp + interval '1 day') at time zone ${timeZone()}::text`] : []),
   ]
 }

@@ -148,7 +148,7 @@ export type Receiver = {
   modus: string
   apiRoot: string | null
   unreachable: string | undefined
-  laatste: { uitkomst: string; httpStatus: number | null; begunAt: string } | undefined
+  laatste: { outcome: string; httpStatus: number | null; begunAt: string } | undefined
 }
 
 /** The service that our messages go to: switched off, built in, or another one that is reached or not. */
@@ -179,9 +179,9 @@ export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Rece
     return { name, tone: 'fout', state: t('Niet bereikbaar'), detail: unreachable }
   }
   if (!laatste) return { name, tone: 'goed', state: t('Bereikbaar'), detail: t('Er is nog niets verstuurd.') }
-  const { text, advice } = outcomeOf(laatste.uitkomst, laatste.httpStatus)
+  const { text, advice } = outcomeOf(laatste.outcome, laatste.httpStatus)
   const when = formatAgo(laatste.begunAt)
-  if (laatste.uitkomst === 'delivered')
+  if (laatste.outcome === 'delivered')
     return { name, tone: 'goed', state: t('Werkt'), detail: t`Laatste bericht bezorgd: ${when}.` }
   alarms.push({
     tone: 'let-op',

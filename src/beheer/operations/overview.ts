@@ -145,8 +145,8 @@ async function readReceiver(
   const [service] =
     dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from service where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Receiver['laatste']>[]>`
-    select uitkomst, http_status as "httpStatus", begun_at as "begunAt" from delivery_attempt
-    where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begun_at desc limit 1`
+    select outcome, http_status as "httpStatus", begun_at as "begunAt" from delivery_attempt
+    where abonnement_id = ${EXTERNAL} and outcome <> 'lost' order by begun_at desc limit 1`
   const apiRoot = service?.api_root ?? null
   const uit = parts.config.notificationsDisabled
   return {

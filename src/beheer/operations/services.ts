@@ -80,11 +80,11 @@ export function registerServicePages(app: FastifyInstance): void {
       certificaat: boolean
       ca: boolean
       notificaties: boolean
-      laatste: { tijdstip: string; status: number | null; uitkomst: string } | null
+      laatste: { begunAt: string; status: number | null } | null
     }>`
       select d.uuid, d.label, d.soort, d.api_root, d.authenticatie, d.certificaat <> '' as certificaat, d.ca <> '' as ca,
         exists (select from notificatie_settings i where i.configured_service_id = d.id) as notificaties,
-        (select jsonb_build_object('tijdstip', u.tijdstip, 'status', u.status, 'uitkomst', u.uitkomst)
+        (select jsonb_build_object('begunAt', u.begun_at, 'status', u.status)
           from outgoing_request u where u.service = d.api_root order by u.id desc limit 1) as laatste
       from service d order by lower(d.label), d.id limit ${MAX}`.execute(app.read)
     return reply.page('services', {

@@ -51,7 +51,7 @@ export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): 
     -- Since attempts fail there was no success: it is looked for before that.
     left join lateral (
       select begun_at from delivery_attempt g
-      where g.abonnement_id = a.id and g.uitkomst = 'delivered' and g.begun_at <= coalesce(a.failing_since, now())
+      where g.abonnement_id = a.id and g.outcome = 'delivered' and g.begun_at <= coalesce(a.failing_since, now())
       order by g.begun_at desc limit 1) gelukt on true
     order by a.id`.execute(db)
   return rows.map((row) => ({ ...row, reason: reasonOf(row) }))
@@ -85,10 +85,10 @@ export type Throughput = { uur: number; uurGelukt: number; dag: number; dagGeluk
 export async function readThroughput(db: ReadDb, abonnementId: number): Promise<Throughput> {
   const { rows } = await sql<Throughput>`
     select count(*) filter (where begun_at > now() - interval '1 hour')::int as uur,
-      count(*) filter (where begun_at > now() - interval '1 hour' and uitkomst = 'delivered')::int as uur_gelukt,
-      count(*)::int as dag, count(*) filter (where uitkomst = 'delivered')::int as dag_gelukt,
-      coalesce(percentile_disc(0.5) within group (order by duration_ms) filter (where uitkomst = 'delivered'), 0) as p50,
-      coalesce(percentile_disc(0.95) within group (order by duration_ms) filter (where uitkomst = 'delivered'), 0) as p95
+      count(*) filter (where begun_at > now() - interval '1 hour' and outcome = 'delivered')::int as uur_gelukt,
+      count(*)::int as dag, count(*) filter (where outcome = 'delivered')::int as dag_gelukt,
+      coalesce(percentile_disc(0.5) within group (order by duration_ms) filter (where outcome = 'delivered'), 0) as p50,
+      coalesce(percentile_disc(0.95) within group (order by duration_ms) filter (where outcome = 'delivered'), 0) as p95
     from (select * from delivery_attempt
       where abonnement_id = ${abonnementId} and begun_at > now() - interval '1 day'
       order by begun_at desc limit 1000) p`.execute(db)

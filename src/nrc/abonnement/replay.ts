@@ -98,7 +98,7 @@ async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unkn
     with meant as materialized (${messages}), geleverd as (
       insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, replay, attempt)
       select n.id, ${abonnementId}, delivery_order(n.hoofd_object_uuid, n.cloudevent), true, coalesce((
-        select max(p.nummer) from delivery_attempt p
+        select max(p.number) from delivery_attempt p
         where p.notificatie_id = n.id and p.abonnement_id = ${abonnementId}), 0)
       from meant n
       on conflict (notificatie_id, abonnement_id) do update
@@ -178,7 +178,7 @@ async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned
       ${
         soort === 'gemist'
           ? sql`and not exists (select from delivery_attempt p where p.notificatie_id = n.id
-              and p.abonnement_id = ${abonnementId} and p.uitkomst = 'delivered')`
+              and p.abonnement_id = ${abonnementId} and p.outcome = 'delivered')`
           : sql``
       } as past
     from notificatie n

@@ -47,5 +47,5 @@ t.test('a receiver that asks for a client certificate gets ours', async (t) => {
     select a.id, k.id from abonnement a, kanaal k where k.naam = 'documenten'`
   await givenChange(test)
   await test.runJobs()
-  t.strictSame(names, ['zaakstroom'], JSON.stringify(await sql`select uitkomst, antwoord from delivery_attempt`))
+  t.strictSame(names, ['zaakstroom'], JSON.stringify(await sql`select outcome, answer from delivery_attempt`))
 })

@@ -77,8 +77,8 @@ t.test('those that failed, or one, also when it was accepted before', async (t) 
   await test.runJobs()
   t.equal(idsOf(to.received).length, 3)
   t.equal(idsOf(to.received).at(-1), ids[0])
-  const [last] = await sql`select max(nummer) as nummer from delivery_attempt where abonnement_id = 1`
-  t.equal(last!.nummer, 3, 'numbers of attempts go on')
+  const [last] = await sql`select max(number) as number from delivery_attempt where abonnement_id = 1`
+  t.equal(last!.number, 3, 'numbers of attempts go on')
   await t.rejects(
     change(test, (m) => replayMessage(m, uuid, crypto.randomUUID())),
     /bestaat niet/,

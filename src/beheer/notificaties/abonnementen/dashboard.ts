@@ -42,7 +42,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       authenticatie: AUTHENTICATION_WORDS[abonnement.authenticatie],
       groups: abonnement.kanalen.map(groupInWords),
       throughput,
-      attempts: attempts.map((attempt) => ({ ...attempt, ...subscriberOutcome(attempt.uitkomst, attempt.httpStatus) })),
+      attempts: attempts.map((attempt) => ({ ...attempt, ...subscriberOutcome(attempt.outcome, attempt.httpStatus) })),
       next,
       failed,
       replay: replay && { ...replay, inWords: REPLAYS[replay.soort] },
@@ -55,18 +55,18 @@ export function registerAbonnement(app: FastifyInstance): void {
 
 type MessageRow = { uuid: string; resource: string; actie: string; kanaal: string }
 type AttemptRow = MessageRow & {
-  nummer: number
+  number: number
   begunAt: string
-  uitkomst: string
+  outcome: string
   httpStatus: number | null
   durationMs: number | null
-  antwoord: string
+  answer: string
 }
 
 async function readAttempts(app: FastifyInstance, abonnementId: number): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
-    select n.uuid, n.resource, n.actie, n.kanaal, p.nummer, p.begun_at, p.uitkomst, p.http_status, p.duration_ms,
-      case when p.uitkomst = 'delivered' then '' else left(p.antwoord, 200) end as antwoord
+    select n.uuid, n.resource, n.actie, n.kanaal, p.number, p.begun_at, p.outcome, p.http_status, p.duration_ms,
+      case when p.outcome = 'delivered' then '' else left(p.answer, 200) end as answer
     from (select * from delivery_attempt where abonnement_id = ${abonnementId}
       order by begun_at desc limit ${ATTEMPTS}) p
     join notificatie n on n.id = p.notificatie_id order by p.begun_at desc`.execute(app.read)
