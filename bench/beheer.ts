@@ -159,7 +159,7 @@ async function givenSession({ db, sql }: Database): Promise<string> {
   const value = randomBytes(32).toString('base64url')
   const key = createHash('sha256').update(value).digest()
   await sql`
-    insert into beheer_session (sleutel, account_id, expires_at)
+    insert into beheer_session (key, account_id, expires_at)
     select ${key}, id, now() + interval '1 hour' from beheer_account where uuid = ${uuid}`
   return `zaakstroom=${value}`
 }

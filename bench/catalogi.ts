@@ -32,7 +32,7 @@ export async function bench(argv: string[]): Promise<void> {
     for (const size of SIZES) {
       const id = `bench-${size}`
       await givenClient(service, id, types.slice(0, size))
-      await sql`insert into applicatie_secret (client_id, geheim) values (${id}, ${secretBox(secretKey).seal(secret, id)})`
+      await sql`insert into applicatie_secret (client_id, sealed_secret) values (${id}, ${secretBox(secretKey).seal(secret, id)})`
       const measured = await measureClient(service, sql, requests, {
         types: types.slice(0, size),
         token: () => signToken(id, secret),

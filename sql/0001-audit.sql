@@ -122,12 +122,12 @@ comment on column reseal.done_at is 'When it was done.';
 -- signal; what the environment says wins.
 create table setting (
   naam text constraint setting_pkey primary key,
-  waarde text not null,
+  value text not null,
   changed_at timestamptz not null default now()
 );
 comment on table setting is 'Settings that were given a value in the pages.';
 comment on column setting.naam is 'Its name in the environment, such as JWT_EXPIRY.';
-comment on column setting.waarde is 'Its value, written as in the environment.';
+comment on column setting.value is 'Its value, written as in the environment.';
 comment on column setting.changed_at is 'When it was changed last.';
 
 create function notify_setting_change() returns trigger language plpgsql as $$

@@ -46,13 +46,13 @@ comment on column applicatie_client_all.applicatie_id is 'An application that ha
 create table applicatie_secret (
   id bigint generated always as identity primary key,
   client_id text not null references applicatie_client on delete cascade on update cascade,
-  geheim bytea not null,
+  sealed_secret bytea not null,
   created_at timestamptz not null default now(), expires_at timestamptz, last_signed_at timestamptz
 );
 create index applicatie_secret_client_id_idx on applicatie_secret (client_id);
 comment on table applicatie_secret is 'Signing secrets of a client id. Two may be valid at once, for rotation.';
 comment on column applicatie_secret.client_id is 'The client id that signs with it.';
-comment on column applicatie_secret.geheim is 'The secret, sealed (AES-256-GCM) with a key of the ring.';
+comment on column applicatie_secret.sealed_secret is 'The secret, sealed (AES-256-GCM) with a key of the ring.';
 comment on column applicatie_secret.expires_at is 'From this moment on it is not accepted; empty: no end.';
 comment on column applicatie_secret.last_signed_at is 'When a token that the client signed with it was taken last, some minutes late. Empty: never.';
 
@@ -220,7 +220,7 @@ create trigger applicatie_client_changed after insert or update or delete or tru
   for each statement execute function notify_autorisatie_change();
 create trigger applicatie_client_more_changed after insert or update or delete or truncate on applicatie_client_more
   for each statement execute function notify_autorisatie_change();
-create trigger applicatie_secret_changed after insert or delete or truncate or update of client_id, geheim, expires_at on applicatie_secret
+create trigger applicatie_secret_changed after insert or delete or truncate or update of client_id, sealed_secret, expires_at on applicatie_secret
   for each statement execute function notify_autorisatie_change();
 create trigger applicatie_issuer_client_changed after insert or delete or truncate or update of issuer_id, client_id, applicatie_id
   on applicatie_issuer_client

@@ -10,7 +10,7 @@ create table service (
   authenticatie text not null default 'geen'
     constraint service_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key', 'oauth2')),
   client_id text not null default '', header text not null default '',
-  geheim bytea,
+  sealed_secret bytea,
   gebruikers_id text not null default '', gebruikers_weergave text not null default '',
   timeout_ms integer not null default 10000 constraint service_timeout_ms_check check (timeout_ms between 100 and 300000),
   created_at timestamptz not null default now(),
@@ -18,10 +18,10 @@ create table service (
   certificate_key bytea,
   ca text not null default '',
   constraint service_authenticatie_complete check (case authenticatie
-    when 'zgw' then client_id <> '' and geheim is not null
-    when 'api_key' then header <> '' and geheim is not null
-    when 'oauth2' then client_id <> '' and token_url <> '' and geheim is not null
-    else geheim is null end),
+    when 'zgw' then client_id <> '' and sealed_secret is not null
+    when 'api_key' then header <> '' and sealed_secret is not null
+    when 'oauth2' then client_id <> '' and token_url <> '' and sealed_secret is not null
+    else sealed_secret is null end),
   constraint service_certificaat_complete check ((certificaat <> '') = (certificate_key is not null))
 );
 comment on table service is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
@@ -33,7 +33,7 @@ comment on column service.api_root is 'Where its API begins, with a slash at the
 comment on column service.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).';
 comment on column service.client_id is 'Our client id there (zgw, oauth2).';
 comment on column service.header is 'Name of the header that carries the key (api_key).';
-comment on column service.geheim is 'Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.';
+comment on column service.sealed_secret is 'Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.';
 comment on column service.gebruikers_id is 'Claim user_id of our tokens.';
 comment on column service.gebruikers_weergave is 'Claim user_representation of our tokens.';
 comment on column service.timeout_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';

@@ -25,12 +25,12 @@ comment on column worker.uninterrupted_since is 'Since when the signs of life ca
 
 create table worker_crash (
   job_id bigint primary key,
-  aantal integer not null default 1,
+  count integer not null default 1,
   last_at timestamptz not null default now()
 );
 comment on table worker_crash is 'Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.';
 comment on column worker_crash.job_id is 'Id of the job in graphile_worker. Rows of jobs that are gone are removed.';
-comment on column worker_crash.aantal is 'How often a worker died while it ran this job.';
+comment on column worker_crash.count is 'How often a worker died while it ran this job.';
 comment on column worker_crash.last_at is 'When that was last found out.';
 
 create table periodic_job (
@@ -61,10 +61,10 @@ create table retention_run (
   id bigint generated always as identity primary key,
   started_by text not null default '',
   begun_at timestamptz not null default now(), ended_at timestamptz,
-  imports integer not null default 0, notificaties integer not null default 0, bestanden integer not null default 0,
+  imports integer not null default 0, notificaties integer not null default 0, files integer not null default 0,
   unfinished integer not null default 0,
-  overgeslagen text[] not null default '{}',
-  fout text
+  skipped text[] not null default '{}',
+  fault text
 );
 comment on table retention_run is 'What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.';
 comment on column retention_run.id is 'Number.';
@@ -73,10 +73,10 @@ comment on column retention_run.begun_at is 'When it began.';
 comment on column retention_run.ended_at is 'When it ended; empty: it runs, or its worker died and it begins anew.';
 comment on column retention_run.imports is 'Imports removed.';
 comment on column retention_run.notificaties is 'Notifications removed.';
-comment on column retention_run.bestanden is 'Stored files removed that belonged to no document.';
+comment on column retention_run.files is 'Stored files removed that belonged to no document.';
 comment on column retention_run.unfinished is 'Unfinished writes removed from the stores.';
-comment on column retention_run.overgeslagen is 'Stores that could not be reached.';
-comment on column retention_run.fout is 'Why it ended before the end.';
+comment on column retention_run.skipped is 'Stores that could not be reached.';
+comment on column retention_run.fault is 'Why it ended before the end.';
 
 create function job_state(busy_since timestamptz, pogingen integer, max_attempts integer, vanaf timestamptz)
 returns text language sql stable as $$

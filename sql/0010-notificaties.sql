@@ -189,13 +189,13 @@ create table abonnement (
     constraint abonnement_ondertekening_check check (cardinality(ondertekening) <= 2),
   cloudevents boolean not null default false,
   in_order boolean not null default true,
-  gelijktijdig integer not null default 4 constraint abonnement_gelijktijdig_check check (gelijktijdig between 1 and 50),
+  concurrency integer not null default 4 constraint abonnement_concurrency_check check (concurrency between 1 and 50),
   timeout_ms integer not null default 10000 constraint abonnement_timeout_ms_check check (timeout_ms between 1000 and 60000),
   status text not null default 'actief'
     constraint abonnement_status_check check (status in ('actief', 'gepauzeerd', 'geblokkeerd', 'opgezegd')),
   reason text not null default '',
   status_since timestamptz not null default now(),
-  fouten integer not null default 0,
+  failures integer not null default 0,
   failing_since timestamptz, not_before timestamptz,
   last_outcome text, last_http_status integer,
   created_at timestamptz not null default now(), changed_at timestamptz not null default now(), deleted_at timestamptz,
@@ -216,12 +216,12 @@ comment on column abonnement.certificate_key is 'Private key of that certificate
 comment on column abonnement.ondertekening is 'Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.';
 comment on column abonnement.cloudevents is 'It gets cloud events instead of messages of the standard.';
 comment on column abonnement.in_order is 'Messages of one main object wait for each other.';
-comment on column abonnement.gelijktijdig is 'Messages that are sent to it at once.';
+comment on column abonnement.concurrency is 'Messages that are sent to it at once.';
 comment on column abonnement.timeout_ms is 'Milliseconds that one attempt may take, from connecting to the last byte of the answer.';
 comment on column abonnement.status is 'actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).';
 comment on column abonnement.reason is 'Why it has that status.';
 comment on column abonnement.status_since is 'Since when it has that status.';
-comment on column abonnement.fouten is 'Attempts that failed since the last one that succeeded.';
+comment on column abonnement.failures is 'Attempts that failed since the last one that succeeded.';
 comment on column abonnement.failing_since is 'Since when attempts fail; empty: they do not.';
 comment on column abonnement.not_before is 'Nothing is sent to it before this moment: it asked for that, or it fails and is probed.';
 comment on column abonnement.last_outcome is 'Outcome of the last attempt that failed; empty: the last one succeeded.';
@@ -232,7 +232,7 @@ comment on column abonnement.missed_after is 'Key of a message before it was blo
 
 create function follow_abonnement() returns trigger language plpgsql as $$
 begin
-  if new.fouten > old.fouten then new.last_fault_at := now(); end if;
+  if new.failures > old.failures then new.last_fault_at := now(); end if;
   -- Whoever plans messages without seeing this status does it with a higher key: that is given out after this was committed.
   if old.status in ('actief', 'gepauzeerd') and new.status in ('geblokkeerd', 'opgezegd') then
     new.missed_after := coalesce(old.missed_after, pg_sequence_last_value(pg_get_serial_sequence('notificatie', 'id')::regclass), 0);
@@ -245,7 +245,7 @@ begin
   return new;
 end $$;
 comment on function follow_abonnement is 'Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.';
-create trigger abonnement_followed before update of fouten, status, applicatie_id on abonnement
+create trigger abonnement_followed before update of failures, status, applicatie_id on abonnement
   for each row execute function follow_abonnement();
 
 create function kenmerk_name(p_name text) returns text language sql immutable parallel safe as $$
@@ -317,25 +317,25 @@ create table abonnement_kanaal (
   abonnement_id bigint not null references abonnement on delete cascade,
   kanaal_id bigint not null constraint abonnement_kanaal_exists references kanaal,
   filters jsonb not null default '{}',
-  toets jsonb not null generated always as (comparable_filters(filters)) stored
+  comparable jsonb not null generated always as (comparable_filters(filters)) stored
 );
 create index abonnement_kanaal_abonnement on abonnement_kanaal (abonnement_id);
 create index abonnement_kanaal_kanaal on abonnement_kanaal (kanaal_id);
 -- It stays in the row, also where the filters themselves do not.
-alter table abonnement_kanaal alter column toets set storage external, set (toast_tuple_target = 4096);
+alter table abonnement_kanaal alter column comparable set storage external, set (toast_tuple_target = 4096);
 comment on table abonnement_kanaal is 'What an abonnement wants: it gets a message when one of these rows fits, and once however many do.';
 comment on column abonnement_kanaal.id is 'Internal key; order in which they were given.';
 comment on column abonnement_kanaal.abonnement_id is 'The abonnement.';
 comment on column abonnement_kanaal.kanaal_id is 'The channel.';
 comment on column abonnement_kanaal.filters is 'Names and values that all have to fit, as they were registered; * fits all.';
-comment on column abonnement_kanaal.toets is 'The filters in the shape in which messages are compared with them.';
+comment on column abonnement_kanaal.comparable is 'The filters in the shape in which messages are compared with them.';
 
 create table resend (
   id bigint generated always as identity primary key,
   abonnement_id bigint not null references abonnement on delete cascade,
-  soort text not null constraint resend_soort_check check (soort in ('mislukt', 'vanaf', 'gemist')),
-  vanaf timestamptz not null default '-infinity',
-  tot timestamptz,
+  kind text not null constraint resend_kind_check check (kind in ('failed', 'since', 'missed')),
+  since timestamptz not null default '-infinity',
+  until timestamptz,
   after_message bigint not null default 0,
   waits_for text[],
   position_at timestamptz not null default '-infinity',
@@ -349,11 +349,11 @@ create unique index resend_one_at_once on resend (abonnement_id) where ended_at 
 create index resend_abonnement on resend (abonnement_id, id);
 comment on table resend is 'Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.';
 comment on column resend.abonnement_id is 'Who gets them.';
-comment on column resend.soort is 'mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).';
-comment on column resend.vanaf is 'Messages that were made since this moment.';
-comment on column resend.tot is 'And before this one; empty: it is not known yet.';
-comment on column resend.after_message is 'Only messages with a higher key (gemist).';
-comment on column resend.waits_for is 'Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).';
+comment on column resend.kind is 'failed (those that failed), since (all since a moment) or missed (those that were not planned while it was blocked).';
+comment on column resend.since is 'Messages that were made since this moment.';
+comment on column resend.until is 'And before this one; empty: it is not known yet.';
+comment on column resend.after_message is 'Only messages with a higher key (missed).';
+comment on column resend.waits_for is 'Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (missed).';
 comment on column resend.position_at is 'Moment of the last message that was looked at.';
 comment on column resend.position is 'Key of that message.';
 comment on column resend.per_minute is 'Deliveries that it plans in a minute, at most.';
@@ -438,10 +438,10 @@ begin
           select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
           -- What is due; of one that is probed else what would be due first.
           where l.abonnement_id = a.id and l.status = 'gepland'
-            and l.next_attempt_at <= case when a.fouten >= p_sparing then 'infinity' else now() end
+            and l.next_attempt_at <= case when a.failures >= p_sparing then 'infinity' else now() end
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
-          limit greatest(0, case when a.fouten >= p_sparing then 1 else a.gelijktijdig end
+          limit greatest(0, case when a.failures >= p_sparing then 1 else a.concurrency end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
       where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
@@ -499,7 +499,7 @@ begin
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
     case when l.abonnement_id = 0 then (
       select json_build_object('uuid', d.uuid, 'apiRoot', d.api_root,
-        'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'geheim', encode(d.geheim, 'base64'),
+        'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'sealedSecret', encode(d.sealed_secret, 'base64'),
         'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'timeoutMs', d.timeout_ms,
         'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
         'certificateKey', encode(d.certificate_key, 'base64'), 'ca', d.ca)
@@ -608,19 +608,19 @@ begin
   -- It accepts again: what waits for its next attempt goes now, and first what was made first.
   update delivery l set next_attempt_at = n.aanmaakdatum
     from abonnement a, notificatie n
-    where a.fouten >= p_sparing and a.id in (
+    where a.failures >= p_sparing and a.id in (
         select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
       and l.abonnement_id = a.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at > now()
       and n.id = l.notificatie_id;
   released := released or found;
-  update abonnement a set fouten = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
+  update abonnement a set failures = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
     where a.id in (select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
-      and (a.fouten > 0 or a.not_before is not null);
-  update abonnement a set fouten = a.fouten + f.count, failing_since = coalesce(a.failing_since, now()),
+      and (a.failures > 0 or a.not_before is not null);
+  update abonnement a set failures = a.failures + f.count, failing_since = coalesce(a.failing_since, now()),
       last_outcome = f.outcome, last_http_status = f.http_status,
       -- Before the first probe there is no such place, and greatest looks at nothing that is empty.
       not_before = greatest(a.not_before, now() + f.rest * interval '1 second', now() + interval '1 second'
-        * p_probes[least(a.fouten + f.count - p_sparing + 1, cardinality(p_probes))]),
+        * p_probes[least(a.failures + f.count - p_sparing + 1, cardinality(p_probes))]),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
       reason = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reason end,
       status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end

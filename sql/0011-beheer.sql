@@ -10,7 +10,7 @@ create table beheer_account (
   max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'
     constraint beheer_account_max_vertrouwelijkheidaanduiding_check check (max_vertrouwelijkheidaanduiding in
     ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim')),
-  wachtwoord text,
+  password_hash text,
   totp_secret bytea, totp_step bigint, totp_since timestamptz,
   oidc_issuer text, oidc_subject text,
   actief boolean not null default true,
@@ -30,7 +30,7 @@ comment on column beheer_account.naam is 'Name for people, as audit records show
 comment on column beheer_account.email is 'E-mail address, for people only: nothing is sent.';
 comment on column beheer_account.rol is 'viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.';
 comment on column beheer_account.max_vertrouwelijkheidaanduiding is 'Cases and documents above it are not shown.';
-comment on column beheer_account.wachtwoord is 'argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.';
+comment on column beheer_account.password_hash is 'argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.';
 comment on column beheer_account.totp_secret is 'Secret of the one-time codes, sealed with a key of the ring; empty: none asked.';
 comment on column beheer_account.totp_step is 'Time step of the last code that was used: each code counts once.';
 comment on column beheer_account.totp_since is 'When one-time codes were confirmed; empty while they are being set up.';
@@ -46,56 +46,56 @@ comment on column beheer_account.password_given is 'The password was given by so
 create table beheer_session (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint beheer_session_uuid_unique unique,
-  sleutel bytea not null constraint beheer_session_sleutel_unique unique,
+  key bytea not null constraint beheer_session_key_unique unique,
   account_id bigint not null references beheer_account on delete cascade,
-  stap text not null default 'ingelogd' constraint beheer_session_stap_check check (stap in ('totp', 'ingelogd')),
+  step text not null default 'signed-in' constraint beheer_session_step_check check (step in ('totp', 'signed-in')),
   created_at timestamptz not null default now(), seen_at timestamptz not null default now(), expires_at timestamptz not null,
-  adres text not null default '', browser text not null default '',
-  melding jsonb
+  address text not null default '', browser text not null default '',
+  notices jsonb
 );
 create index beheer_session_account on beheer_session (account_id);
 comment on table beheer_session is 'Who is signed in. A row that is gone is a session that has ended, on every process at once.';
 comment on column beheer_session.id is 'Number.';
 comment on column beheer_session.uuid is 'Identifies the session in the list that its owner sees.';
-comment on column beheer_session.sleutel is 'SHA-256 of the value in the cookie.';
+comment on column beheer_session.key is 'SHA-256 of the value in the cookie.';
 comment on column beheer_session.account_id is 'Whose session.';
-comment on column beheer_session.stap is 'totp: the password was right, the one-time code is still to come. ingelogd: signed in.';
+comment on column beheer_session.step is 'totp: the password was right, the one-time code is still to come. signed-in: signed in.';
 comment on column beheer_session.created_at is 'When it began.';
 comment on column beheer_session.seen_at is 'Last request, to the minute.';
 comment on column beheer_session.expires_at is 'When it ends at the latest.';
-comment on column beheer_session.adres is 'Network address that it began from.';
+comment on column beheer_session.address is 'Network address that it began from.';
 comment on column beheer_session.browser is 'What the browser called itself.';
-comment on column beheer_session.melding is 'What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.';
+comment on column beheer_session.notices is 'What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.';
 
 -- Wrong passwords and codes slow down whoever enters them, in place of locking the account, which would let anybody keep an
 -- administrator out. Attempts are counted by name and address; a browser that signed in before has a count of its own.
 create table beheer_sign_in_attempt (
-  sleutel bytea constraint beheer_sign_in_attempt_pkey primary key,
+  key bytea constraint beheer_sign_in_attempt_pkey primary key,
   account_id bigint references beheer_account on delete cascade,
-  aantal integer not null,
+  count integer not null,
   open_at timestamptz not null,
   forget_at timestamptz not null
 );
 create index beheer_sign_in_attempt_account on beheer_sign_in_attempt (account_id);
 create index beheer_sign_in_attempt_forget_at on beheer_sign_in_attempt (forget_at);
 comment on table beheer_sign_in_attempt is 'Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.';
-comment on column beheer_sign_in_attempt.sleutel is 'SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.';
+comment on column beheer_sign_in_attempt.key is 'SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.';
 comment on column beheer_sign_in_attempt.account_id is 'Whose account; empty: a name that nobody has, or a client id.';
-comment on column beheer_sign_in_attempt.aantal is 'Attempts, also one that is being looked at.';
+comment on column beheer_sign_in_attempt.count is 'Attempts, also one that is being looked at.';
 comment on column beheer_sign_in_attempt.open_at is 'No attempt is looked at before this moment.';
 comment on column beheer_sign_in_attempt.forget_at is 'After this moment the count starts anew.';
 
 create table beheer_browser (
   id bigint generated always as identity primary key,
-  sleutel bytea not null,
+  key bytea not null,
   account_id bigint not null references beheer_account on delete cascade,
   seen_at timestamptz not null default now(),
-  constraint beheer_browser_unique unique (sleutel, account_id)
+  constraint beheer_browser_unique unique (key, account_id)
 );
 create index beheer_browser_account on beheer_browser (account_id);
 comment on table beheer_browser is 'Browsers that signed in to an account before. They get nothing but a count of failed attempts of their own.';
 comment on column beheer_browser.id is 'Number; stays when the cookie gets another value.';
-comment on column beheer_browser.sleutel is 'SHA-256 of the value in the cookie.';
+comment on column beheer_browser.key is 'SHA-256 of the value in the cookie.';
 comment on column beheer_browser.account_id is 'The account.';
 comment on column beheer_browser.seen_at is 'When it last signed in.';
 

@@ -10,27 +10,27 @@ create table zaak_count (
   archiefnominatie text,
   archiefstatus text not null,
   einddatum date constraint zaak_count_einddatum_check check (einddatum is null or einddatum = 'infinity'),
-  aantal bigint not null
+  count bigint not null
 );
 comment on table zaak_count is 'How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.';
 comment on column zaak_count.einddatum is 'Whether they are closed: infinity stands for any day, empty for open cases.';
-comment on column zaak_count.aantal is 'What to add to the count; negative after a delete.';
+comment on column zaak_count.count is 'What to add to the count; negative after a delete.';
 
 create table zaak_part_count (
   id bigint generated always as identity primary key,
-  soort text not null, groep text not null,
+  kind text not null, groep text not null,
   zaaktype_id bigint, zaaktype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  aantal bigint not null,
+  count bigint not null,
   type_id bigint, type_url text,
   omschrijving text not null default '', betrokkene_type text not null default '',
   indicatie_machtiging text not null default ''
 );
 comment on table zaak_part_count is 'How many rows hang on cases, per table, as additions and subtractions (see zaak_count).';
-comment on column zaak_part_count.soort is 'The table whose rows are counted.';
+comment on column zaak_part_count.kind is 'The table whose rows are counted.';
 comment on column zaak_part_count.groep is 'Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.';
 comment on column zaak_part_count.zaaktype_id is 'As on their case; so are the next two.';
-comment on column zaak_part_count.aantal is 'What to add to the count; negative after a delete.';
+comment on column zaak_part_count.count is 'What to add to the count; negative after a delete.';
 comment on column zaak_part_count.type_id is 'Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.';
 comment on column zaak_part_count.type_url is 'That type elsewhere.';
 comment on column zaak_part_count.omschrijving is 'Of a rol; so are the next two.';
@@ -40,10 +40,10 @@ create table besluit_count (
   id bigint generated always as identity primary key,
   besluittype_id bigint, besluittype_url text,
   verantwoordelijke_organisatie text not null,
-  aantal bigint not null
+  count bigint not null
 );
 comment on table besluit_count is 'How many besluiten there are, as additions and subtractions (see zaak_count).';
-comment on column besluit_count.aantal is 'What to add to the count; negative after a delete.';
+comment on column besluit_count.count is 'What to add to the count; negative after a delete.';
 
 create table enkelvoudiginformatieobject_count (
   id bigint generated always as identity primary key,
@@ -51,17 +51,17 @@ create table enkelvoudiginformatieobject_count (
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   bronorganisatie text not null,
   is_gereed_voor_publicatie boolean,
-  aantal bigint not null
+  count bigint not null
 );
 comment on table enkelvoudiginformatieobject_count is 'How many documents there are, as additions and subtractions (see zaak_count).';
-comment on column enkelvoudiginformatieobject_count.aantal is 'What to add to the count; negative after a delete.';
+comment on column enkelvoudiginformatieobject_count.count is 'What to add to the count; negative after a delete.';
 
 -- ---- setting up ----
 
 create function forget_counts() returns trigger language plpgsql as $$
 begin
   if tg_argv[0] = 'zaak_part' then
-    delete from zaak_part_count where soort = tg_table_name;
+    delete from zaak_part_count where kind = tg_table_name;
   else
     execute format('delete from %I', tg_table_name || '_count');
   end if;
@@ -87,7 +87,7 @@ comment on function add_count_triggers is 'Part of count_rows_of and count_parts
 create function columns_of_counts(counts regclass, row_of text default '') returns text language sql stable as $$
   select string_agg(case when row_of <> '' and attname = 'einddatum'
     then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
-  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'aantal')
+  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'count')
 $$;
 comment on function columns_of_counts is 'What a table of counts counts by; with row_of the values of that row (r., old., new.) for it.';
 
@@ -99,13 +99,13 @@ begin
   execute format($function$
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into %2$I (%3$s, aantal)
+      insert into %2$I (%3$s, count)
       select %4$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
       return null;
     end $body$;
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into %2$I (%3$s, aantal) values (%6$s, -1), (%7$s, 1);
+      insert into %2$I (%3$s, count) values (%6$s, -1), (%7$s, 1);
       return null;
     end $body$;
   $function$, counted, counts, columns, columns_of_counts(counts::regclass, 'r.'),
@@ -124,14 +124,14 @@ declare
   counted text := concat_ws(', ', groep, case when type is null then 'null::bigint, null::text' else format('r.%1$s_id, r.%1$s_url', type) end,
     (select string_agg(case when name = any(also) then 'r.' || name else '''''' end, ', ' order by place)
       from unnest(array['omschrijving', 'betrokkene_type', 'indicatie_machtiging']) with ordinality as o(name, place)));
-  parts text := format('select %L::text as soort, zaak_id, %s from %I r', part, counted, part);
+  parts text := format('select %L::text as kind, zaak_id, %s from %I r', part, counted, part);
 begin
-  execute format('create or replace view zaak_part (soort, zaak_id, %s) as %s %s', columns,
+  execute format('create or replace view zaak_part (kind, zaak_id, %s) as %s %s', columns,
     rtrim(pg_get_viewdef(to_regclass('zaak_part')), ';') || ' union all', parts);
   execute format($function$
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count)
       select %1$L, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %3$s
@@ -143,7 +143,7 @@ begin
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count)
       select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
       from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -161,7 +161,7 @@ select count_rows_of('besluit');
 select count_rows_of('enkelvoudiginformatieobject');
 
 -- Lines are added to it by count_parts_of.
-create view zaak_part (soort, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
+create view zaak_part (kind, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
   select ''::text, 0::bigint, ''::text, 0::bigint, ''::text, ''::text, ''::text, ''::text where false;
 comment on view zaak_part is 'What hangs on cases, as zaak_part_count counts it.';
 
@@ -177,19 +177,19 @@ select count_parts_of('zaaknotitie');
 
 -- ---- what a case takes along ----
 
-create function counts_of_parts(zaak bigint) returns table (soort text, groep text, type_id bigint, type_url text,
-  omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint) language sql stable as $$
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
+create function counts_of_parts(zaak bigint) returns table (kind text, groep text, type_id bigint, type_url text,
+  omschrijving text, betrokkene_type text, indicatie_machtiging text, count bigint) language sql stable as $$
+  select kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
   from zaak_part where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $$;
 comment on function counts_of_parts is 'What hangs on one case, as zaak_part_count counts it.';
 
 create function move_counts_of_parts() returns trigger language plpgsql as $$
 begin
-  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
-    k.zaaktype_id, k.zaaktype_url, k.level, d.aantal * k.sign
+  insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+  select d.kind, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+    k.zaaktype_id, k.zaaktype_url, k.level, d.count * k.sign
   from counts_of_parts(new.id) d, (values
     (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
     (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
@@ -204,10 +204,10 @@ create trigger count_parts_moved after update on zaak for each row
 -- Before the case goes, because what hangs on it goes after it, and then nothing says any more of which type it was.
 create function remove_counts_of_parts() returns trigger language plpgsql as $$
 begin
-  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
+  insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+  select kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -count
   from counts_of_parts(old.id);
   return old;
 end $$;
@@ -253,7 +253,7 @@ begin
   foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (delete from %1$I returning *)
-      insert into %1$I (%2$s, aantal) select %2$s, sum(aantal) from gone group by %2$s having sum(aantal) <> 0',
+      insert into %1$I (%2$s, count) select %2$s, sum(count) from gone group by %2$s having sum(count) <> 0',
       counts, columns_of_counts(counts::regclass));
   end loop;
 end $$;
@@ -266,15 +266,15 @@ begin
   lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject in share row exclusive mode;
   foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
     execute format('delete from %I', counted || '_count');
-    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
+    execute format('insert into %1$I (%2$s, count) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
       columns_of_counts((counted || '_count')::regclass), columns_of_counts((counted || '_count')::regclass, 'r.'), counted,
       (select string_agg(n::text, ', ')
         from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n));
   end loop;
   delete from zaak_part_count;
-  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+  insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+  select d.kind, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
     z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
   from zaak_part d join zaak z on z.id = d.zaak_id
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;

@@ -27,11 +27,11 @@ create table abonnement (
   changed_at timestamp with time zone not null default now(), -- When it was last changed.
   client_id text not null default ''::text, -- Client id of the token that made it, for the log.
   cloudevents boolean not null default false, -- It gets cloud events instead of messages of the standard.
+  concurrency integer not null default 4, -- Messages that are sent to it at once.
   created_at timestamp with time zone not null default now(), -- When it was made.
   deleted_at timestamp with time zone, -- When it was deleted: nothing is sent any more, and a worker removes what is left.
   failing_since timestamp with time zone, -- Since when attempts fail; empty: they do not.
-  fouten integer not null default 0, -- Attempts that failed since the last one that succeeded.
-  gelijktijdig integer not null default 4, -- Messages that are sent to it at once.
+  failures integer not null default 0, -- Attempts that failed since the last one that succeeded.
   id bigint not null generated always as identity, -- Internal key; order of lists. Never 0: that stands for the external service.
   in_order boolean not null default true, -- Messages of one main object wait for each other.
   last_fault_at timestamp with time zone, -- When an attempt last failed; empty: never.
@@ -53,21 +53,21 @@ create table abonnement (
   constraint abonnement_applicatie FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE SET NULL,
   constraint abonnement_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['header'::text, 'jwt'::text, 'oauth2'::text]))),
   constraint abonnement_callback_url_check CHECK (((length(callback_url) >= 1) AND (length(callback_url) <= 2000))),
-  constraint abonnement_gelijktijdig_check CHECK (((gelijktijdig >= 1) AND (gelijktijdig <= 50))),
+  constraint abonnement_concurrency_check CHECK (((concurrency >= 1) AND (concurrency <= 50))),
   constraint abonnement_ondertekening_check CHECK ((cardinality(ondertekening) <= 2)),
   constraint abonnement_status_check CHECK ((status = ANY (ARRAY['actief'::text, 'gepauzeerd'::text, 'geblokkeerd'::text, 'opgezegd'::text]))),
   constraint abonnement_timeout_ms_check CHECK (((timeout_ms >= 1000) AND (timeout_ms <= 60000)))
 );
 CREATE INDEX abonnement_applicatie ON abonnement USING btree (applicatie_id);
-CREATE TRIGGER abonnement_followed BEFORE UPDATE OF fouten, status, applicatie_id ON abonnement FOR EACH ROW EXECUTE FUNCTION follow_abonnement();
+CREATE TRIGGER abonnement_followed BEFORE UPDATE OF failures, status, applicatie_id ON abonnement FOR EACH ROW EXECUTE FUNCTION follow_abonnement();
 
 -- What an abonnement wants: it gets a message when one of these rows fits, and once however many do.
 create table abonnement_kanaal (
   abonnement_id bigint not null, -- The abonnement.
+  comparable jsonb not null generated always as (comparable_filters(filters)) stored, -- The filters in the shape in which messages are compared with them.
   filters jsonb not null default '{}'::jsonb, -- Names and values that all have to fit, as they were registered; * fits all.
   id bigint not null generated always as identity, -- Internal key; order in which they were given.
   kanaal_id bigint not null, -- The channel.
-  toets jsonb not null generated always as (comparable_filters(filters)) stored, -- The filters in the shape in which messages are compared with them.
   constraint abonnement_kanaal_pkey PRIMARY KEY (id),
   constraint abonnement_kanaal_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
   constraint abonnement_kanaal_exists FOREIGN KEY (kanaal_id) REFERENCES kanaal(id)
@@ -155,11 +155,12 @@ create table applicatie_secret (
   geheim bytea not null, -- The secret, sealed (AES-256-GCM) with a key of the ring.
   id bigint not null generated always as identity, -- Internal key.
   last_signed_at timestamp with time zone, -- When a token that the client signed with it was taken last, some minutes late. Empty: never.
+  sealed_secret bytea not null, -- The secret, encrypted with SECRET_KEY (AES-256-GCM).
   constraint applicatie_secret_pkey PRIMARY KEY (id),
   constraint applicatie_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 CREATE INDEX applicatie_secret_client_id_idx ON applicatie_secret USING btree (client_id);
-CREATE TRIGGER applicatie_secret_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, geheim, expires_at OR TRUNCATE ON applicatie_secret FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
+CREATE TRIGGER applicatie_secret_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, sealed_secret, expires_at OR TRUNCATE ON applicatie_secret FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Audit trail: one row for every change, written in the transaction of that change.
 create table audit (
@@ -222,12 +223,12 @@ create table beheer_account (
   oidc_issuer text, -- OpenID Connect provider that the account belongs to.
   oidc_subject text, -- Who it is there (claim sub).
   password_given boolean not null default false, -- The password was given by somebody else: the next sign-in asks for another.
+  password_hash text, -- argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
   rol text not null, -- viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
   totp_secret bytea, -- Secret of the one-time codes, sealed with a key of the ring; empty: none asked.
   totp_since timestamp with time zone, -- When one-time codes were confirmed; empty while they are being set up.
   totp_step bigint, -- Time step of the last code that was used: each code counts once.
   uuid uuid not null default gen_random_uuid(), -- Identifies the account in addresses of pages.
-  wachtwoord text, -- argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
   constraint beheer_account_pkey PRIMARY KEY (id),
   constraint beheer_account_uuid_unique UNIQUE (uuid),
   constraint beheer_account_email_check CHECK ((length(email) <= 254)),
@@ -267,10 +268,10 @@ CREATE TRIGGER beheer_audit_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON beheer_
 create table beheer_browser (
   account_id bigint not null, -- The account.
   id bigint not null generated always as identity, -- Number; stays when the cookie gets another value.
+  key bytea not null, -- SHA-256 of the value in the cookie.
   seen_at timestamp with time zone not null default now(), -- When it last signed in.
-  sleutel bytea not null, -- SHA-256 of the value in the cookie.
   constraint beheer_browser_pkey PRIMARY KEY (id),
-  constraint beheer_browser_unique UNIQUE (sleutel, account_id),
+  constraint beheer_browser_unique UNIQUE (key, account_id),
   constraint beheer_browser_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
 );
 CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
@@ -278,32 +279,32 @@ CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
 -- Who is signed in. A row that is gone is a session that has ended, on every process at once.
 create table beheer_session (
   account_id bigint not null, -- Whose session.
-  adres text not null default ''::text, -- Network address that it began from.
+  address text not null default ''::text, -- Network address that it began from.
   browser text not null default ''::text, -- What the browser called itself.
   created_at timestamp with time zone not null default now(), -- When it began.
   expires_at timestamp with time zone not null, -- When it ends at the latest.
   id bigint not null generated always as identity, -- Number.
-  melding jsonb, -- What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
+  key bytea not null, -- SHA-256 of the value in the cookie.
+  notices jsonb, -- What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
   seen_at timestamp with time zone not null default now(), -- Last request, to the minute.
-  sleutel bytea not null, -- SHA-256 of the value in the cookie.
-  stap text not null default 'ingelogd'::text, -- totp: the password was right, the one-time code is still to come. ingelogd: signed in.
+  step text not null default 'signed-in'::text, -- totp: the password was right, the one-time code is still to come. signed-in: signed in.
   uuid uuid not null default gen_random_uuid(), -- Identifies the session in the list that its owner sees.
   constraint beheer_session_pkey PRIMARY KEY (id),
-  constraint beheer_session_sleutel_unique UNIQUE (sleutel),
+  constraint beheer_session_key_unique UNIQUE (key),
   constraint beheer_session_uuid_unique UNIQUE (uuid),
   constraint beheer_session_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE,
-  constraint beheer_session_stap_check CHECK ((stap = ANY (ARRAY['totp'::text, 'ingelogd'::text])))
+  constraint beheer_session_step_check CHECK ((step = ANY (ARRAY['totp'::text, 'signed-in'::text])))
 );
 CREATE INDEX beheer_session_account ON beheer_session USING btree (account_id);
 
 -- Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.
 create table beheer_sign_in_attempt (
-  aantal integer not null, -- Attempts, also one that is being looked at.
   account_id bigint, -- Whose account; empty: a name that nobody has, or a client id.
+  count integer not null, -- Attempts, also one that is being looked at.
   forget_at timestamp with time zone not null, -- After this moment the count starts anew.
+  key bytea not null, -- SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.
   open_at timestamp with time zone not null, -- No attempt is looked at before this moment.
-  sleutel bytea not null, -- SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.
-  constraint beheer_sign_in_attempt_pkey PRIMARY KEY (sleutel),
+  constraint beheer_sign_in_attempt_pkey PRIMARY KEY (key),
   constraint beheer_sign_in_attempt_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
 );
 CREATE INDEX beheer_sign_in_attempt_account ON beheer_sign_in_attempt USING btree (account_id);
@@ -351,9 +352,9 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON besluit FOR EACH ROW
 
 -- How many besluiten there are, as additions and subtractions (see zaak_count).
 create table besluit_count (
-  aantal bigint not null, -- What to add to the count; negative after a delete.
   besluittype_id bigint, -- The version of the decision type, when that is one of ours; never changes (brc-001).
   besluittype_url text, -- The decision type when it stands elsewhere.
+  count bigint not null, -- What to add to the count; negative after a delete.
   id bigint not null generated always as identity, -- Internal key.
   verantwoordelijke_organisatie text not null, -- RSIN of the organisation that answers for it; never changes.
   constraint besluit_count_pkey PRIMARY KEY (id)
@@ -611,8 +612,8 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON enkelvoudiginformati
 
 -- How many documents there are, as additions and subtractions (see zaak_count).
 create table enkelvoudiginformatieobject_count (
-  aantal bigint not null, -- What to add to the count; negative after a delete.
   bronorganisatie text not null, -- RSIN of the organisation that made it (latest version).
+  count bigint not null, -- What to add to the count; negative after a delete.
   id bigint not null generated always as identity, -- Internal key.
   informatieobjecttype_id bigint, -- Its type, when that is one of ours (latest version).
   informatieobjecttype_url text, -- Its type, when that stands elsewhere (latest version).
@@ -1154,24 +1155,24 @@ create table reseal (
 -- Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.
 create table resend (
   abonnement_id bigint not null, -- Who gets them.
-  after_message bigint not null default 0, -- Only messages with a higher key (gemist).
+  after_message bigint not null default 0, -- Only messages with a higher key (missed).
   ended_at timestamp with time zone, -- When all was planned, or somebody stopped it; empty: it goes on.
   id bigint not null generated always as identity, -- Internal key.
+  kind text not null, -- failed (those that failed), since (all since a moment) or missed (those that were not planned while it was blocked).
   per_minute integer not null, -- Deliveries that it plans in a minute, at most.
   planned integer not null default 0, -- Deliveries that it planned until now.
   position bigint not null default 0, -- Key of that message.
   position_at timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Moment of the last message that was looked at.
-  soort text not null, -- mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
+  since timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Messages that were made since this moment.
   started_at timestamp with time zone not null default now(), -- When.
   started_by text not null, -- Who asked for it.
   stopped boolean not null default false, -- Somebody stopped it.
-  tot timestamp with time zone, -- And before this one; empty: it is not known yet.
-  vanaf timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Messages that were made since this moment.
-  waits_for text[], -- Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
+  until timestamp with time zone, -- And before this one; empty: it is not known yet.
+  waits_for text[], -- Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (missed).
   constraint resend_pkey PRIMARY KEY (id),
   constraint resend_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
-  constraint resend_per_minute_check CHECK (((per_minute >= 1) AND (per_minute <= 600000))),
-  constraint resend_soort_check CHECK ((soort = ANY (ARRAY['mislukt'::text, 'vanaf'::text, 'gemist'::text])))
+  constraint resend_kind_check CHECK ((kind = ANY (ARRAY['failed'::text, 'since'::text, 'missed'::text]))),
+  constraint resend_per_minute_check CHECK (((per_minute >= 1) AND (per_minute <= 600000)))
 );
 CREATE INDEX resend_abonnement ON resend USING btree (abonnement_id, id);
 CREATE UNIQUE INDEX resend_one_at_once ON resend USING btree (abonnement_id) WHERE (ended_at IS NULL);
@@ -1286,13 +1287,13 @@ CREATE TRIGGER feed_resultaattype_id_update AFTER UPDATE ON resultaattype_inform
 -- What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.
 create table retention_run (
   begun_at timestamp with time zone not null default now(), -- When it began.
-  bestanden integer not null default 0, -- Stored files removed that belonged to no document.
   ended_at timestamp with time zone, -- When it ended; empty: it runs, or its worker died and it begins anew.
-  fout text, -- Why it ended before the end.
+  fault text, -- Why it ended before the end.
+  files integer not null default 0, -- Stored files removed that belonged to no document.
   id bigint not null generated always as identity, -- Number.
   imports integer not null default 0, -- Imports removed.
   notificaties integer not null default 0, -- Notifications removed.
-  overgeslagen text[] not null default '{}'::text[], -- Stores that could not be reached.
+  skipped text[] not null default '{}'::text[], -- Stores that could not be reached.
   started_by text not null default ''::text, -- Account that asked for it in the administration pages; empty: the clock.
   unfinished integer not null default 0, -- Unfinished writes removed from the stores.
   constraint retention_run_pkey PRIMARY KEY (id)
@@ -1401,6 +1402,7 @@ create table service (
   header text not null default ''::text, -- Name of the header that carries the key (api_key).
   id bigint not null generated always as identity, -- Internal key.
   label text not null, -- Name for people.
+  sealed_secret bytea, -- Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
   slug text not null, -- Name for configuration files.
   soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
   timeout_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
@@ -1415,10 +1417,10 @@ create table service (
   constraint service_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['geen'::text, 'zgw'::text, 'api_key'::text, 'oauth2'::text]))),
   constraint service_authenticatie_complete CHECK (
 CASE authenticatie
-    WHEN 'zgw'::text THEN ((client_id <> ''::text) AND (geheim IS NOT NULL))
-    WHEN 'api_key'::text THEN ((header <> ''::text) AND (geheim IS NOT NULL))
-    WHEN 'oauth2'::text THEN ((client_id <> ''::text) AND (token_url <> ''::text) AND (geheim IS NOT NULL))
-    ELSE (geheim IS NULL)
+    WHEN 'zgw'::text THEN ((client_id <> ''::text) AND (sealed_secret IS NOT NULL))
+    WHEN 'api_key'::text THEN ((header <> ''::text) AND (sealed_secret IS NOT NULL))
+    WHEN 'oauth2'::text THEN ((client_id <> ''::text) AND (token_url <> ''::text) AND (sealed_secret IS NOT NULL))
+    ELSE (sealed_secret IS NULL)
 END),
   constraint service_certificaat_complete CHECK (((certificaat <> ''::text) = (certificate_key IS NOT NULL))),
   constraint service_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
@@ -1431,7 +1433,7 @@ END),
 create table setting (
   changed_at timestamp with time zone not null default now(), -- When it was changed last.
   naam text not null, -- Its name in the environment, such as JWT_EXPIRY.
-  waarde text not null, -- Its value, written as in the environment.
+  value text not null, -- Its value, written as in the environment.
   constraint setting_pkey PRIMARY KEY (naam)
 );
 CREATE TRIGGER setting_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON setting FOR EACH STATEMENT EXECUTE FUNCTION notify_setting_change();
@@ -1758,7 +1760,7 @@ create table worker (
 
 -- Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.
 create table worker_crash (
-  aantal integer not null default 1, -- How often a worker died while it ran this job.
+  count integer not null default 1, -- How often a worker died while it ran this job.
   job_id bigint not null, -- Id of the job in graphile_worker. Rows of jobs that are gone are removed.
   last_at timestamp with time zone not null default now(), -- When that was last found out.
   constraint worker_crash_pkey PRIMARY KEY (job_id)
@@ -1884,10 +1886,10 @@ CREATE TRIGGER feed_zaak_id_update AFTER UPDATE ON zaak_andere_zaak FOR EACH ROW
 
 -- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
 create table zaak_count (
-  aantal bigint not null, -- What to add to the count; negative after a delete.
   archiefnominatie text, -- Keep for good, or destroy.
   archiefstatus text not null, -- How far archiving is; other than nog_te_archiveren locks what hangs on the case.
   bronorganisatie text not null, -- RSIN of the organisation that gave the number.
+  count bigint not null, -- What to add to the count; negative after a delete.
   einddatum date, -- Whether they are closed: infinity stands for any day, empty for open cases.
   id bigint not null generated always as identity, -- Internal key.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality; rights compare it.
@@ -1923,13 +1925,13 @@ create table zaak_number_year (
 
 -- How many rows hang on cases, per table, as additions and subtractions (see zaak_count).
 create table zaak_part_count (
-  aantal bigint not null, -- What to add to the count; negative after a delete.
   betrokkene_type text not null default ''::text, -- Kind of who is involved.
+  count bigint not null, -- What to add to the count; negative after a delete.
   groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
   id bigint not null generated always as identity, -- Internal key.
   indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
+  kind text not null, -- The table whose rows are counted.
   omschrijving text not null default ''::text, -- Of a rol; so are the next two.
-  soort text not null, -- The table whose rows are counted.
   type_id bigint, -- Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
   type_url text, -- That type elsewhere.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
@@ -2346,7 +2348,7 @@ create view resultaat_archiving as
 
 -- What hangs on cases, as zaak_part_count counts it.
 create view zaak_part as
- SELECT ''::text AS soort,
+ SELECT ''::text AS kind,
     (0)::bigint AS zaak_id,
     ''::text AS groep,
     (0)::bigint AS type_id,
@@ -2356,7 +2358,7 @@ create view zaak_part as
     ''::text AS indicatie_machtiging
   WHERE false
 UNION ALL
- SELECT 'status'::text AS soort,
+ SELECT 'status'::text AS kind,
     r.zaak_id,
         CASE
             WHEN r.laatst THEN 'laatst'::text
@@ -2369,7 +2371,7 @@ UNION ALL
     ''::text AS indicatie_machtiging
    FROM status r
 UNION ALL
- SELECT 'rol'::text AS soort,
+ SELECT 'rol'::text AS kind,
     r.zaak_id,
     r.omschrijving_generiek AS groep,
     r.roltype_id AS type_id,
@@ -2379,7 +2381,7 @@ UNION ALL
     r.indicatie_machtiging
    FROM rol r
 UNION ALL
- SELECT 'resultaat'::text AS soort,
+ SELECT 'resultaat'::text AS kind,
     r.zaak_id,
     ''::text AS groep,
     r.resultaattype_id AS type_id,
@@ -2389,7 +2391,7 @@ UNION ALL
     ''::text AS indicatie_machtiging
    FROM resultaat r
 UNION ALL
- SELECT 'zaakobject'::text AS soort,
+ SELECT 'zaakobject'::text AS kind,
     r.zaak_id,
     r.object_type AS groep,
     NULL::bigint AS type_id,
@@ -2399,7 +2401,7 @@ UNION ALL
     ''::text AS indicatie_machtiging
    FROM zaakobject r
 UNION ALL
- SELECT 'substatus'::text AS soort,
+ SELECT 'substatus'::text AS kind,
     r.zaak_id,
     ''::text AS groep,
     NULL::bigint AS type_id,
@@ -2409,7 +2411,7 @@ UNION ALL
     ''::text AS indicatie_machtiging
    FROM substatus r
 UNION ALL
- SELECT 'klantcontact'::text AS soort,
+ SELECT 'klantcontact'::text AS kind,
     r.zaak_id,
     ''::text AS groep,
     NULL::bigint AS type_id,
@@ -2419,7 +2421,7 @@ UNION ALL
     ''::text AS indicatie_machtiging
    FROM klantcontact r
 UNION ALL
- SELECT 'zaaknotitie'::text AS soort,
+ SELECT 'zaaknotitie'::text AS kind,
     r.zaak_id,
     ''::text AS groep,
     NULL::bigint AS type_id,
@@ -2522,10 +2524,10 @@ begin
           select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
           -- What is due; of one that is probed else what would be due first.
           where l.abonnement_id = a.id and l.status = 'gepland'
-            and l.next_attempt_at <= case when a.fouten >= p_sparing then 'infinity' else now() end
+            and l.next_attempt_at <= case when a.failures >= p_sparing then 'infinity' else now() end
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
-          limit greatest(0, case when a.fouten >= p_sparing then 1 else a.gelijktijdig end
+          limit greatest(0, case when a.failures >= p_sparing then 1 else a.concurrency end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
       where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
@@ -2583,7 +2585,7 @@ begin
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
     case when l.abonnement_id = 0 then (
       select json_build_object('uuid', d.uuid, 'apiRoot', d.api_root,
-        'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'geheim', encode(d.geheim, 'base64'),
+        'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'sealedSecret', encode(d.sealed_secret, 'base64'),
         'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'timeoutMs', d.timeout_ms,
         'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
         'certificateKey', encode(d.certificate_key, 'base64'), 'ca', d.ca)
@@ -2611,7 +2613,7 @@ CREATE OR REPLACE FUNCTION columns_of_counts(counts regclass, row_of text DEFAUL
 AS $function$
   select string_agg(case when row_of <> '' and attname = 'einddatum'
     then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
-  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'aantal')
+  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'count')
 $function$;
 
 -- Filters, to compare with comparable_kenmerken; null where one name asks several values. The names in capitals are those of the message.
@@ -2670,15 +2672,15 @@ begin
   lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject in share row exclusive mode;
   foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
     execute format('delete from %I', counted || '_count');
-    execute format('insert into %1$I (%2$s, aantal) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
+    execute format('insert into %1$I (%2$s, count) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
       columns_of_counts((counted || '_count')::regclass), columns_of_counts((counted || '_count')::regclass, 'r.'), counted,
       (select string_agg(n::text, ', ')
         from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n));
   end loop;
   delete from zaak_part_count;
-  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+  insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+  select d.kind, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
     z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
   from zaak_part d join zaak z on z.id = d.zaak_id
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
@@ -2689,7 +2691,7 @@ CREATE OR REPLACE FUNCTION count_besluit()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into besluit_count (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
+      insert into besluit_count (besluittype_id, besluittype_url, verantwoordelijke_organisatie, count)
       select r.besluittype_id, r.besluittype_url, r.verantwoordelijke_organisatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3;
       return null;
     end $function$;
@@ -2699,7 +2701,7 @@ CREATE OR REPLACE FUNCTION count_enkelvoudiginformatieobject()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+      insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, count)
       select r.informatieobjecttype_id, r.informatieobjecttype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.is_gereed_voor_publicatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5;
       return null;
     end $function$;
@@ -2723,7 +2725,7 @@ CREATE OR REPLACE FUNCTION count_klantcontact()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'klantcontact', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
@@ -2743,14 +2745,14 @@ declare
   counted text := concat_ws(', ', groep, case when type is null then 'null::bigint, null::text' else format('r.%1$s_id, r.%1$s_url', type) end,
     (select string_agg(case when name = any(also) then 'r.' || name else '''''' end, ', ' order by place)
       from unnest(array['omschrijving', 'betrokkene_type', 'indicatie_machtiging']) with ordinality as o(name, place)));
-  parts text := format('select %L::text as soort, zaak_id, %s from %I r', part, counted, part);
+  parts text := format('select %L::text as kind, zaak_id, %s from %I r', part, counted, part);
 begin
-  execute format('create or replace view zaak_part (soort, zaak_id, %s) as %s %s', columns,
+  execute format('create or replace view zaak_part (kind, zaak_id, %s) as %s %s', columns,
     rtrim(pg_get_viewdef(to_regclass('zaak_part')), ';') || ' union all', parts);
   execute format($function$
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count)
       select %1$L, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %3$s
@@ -2762,7 +2764,7 @@ begin
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count)
       select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
       from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -2777,7 +2779,7 @@ CREATE OR REPLACE FUNCTION count_resultaat()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'resultaat', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', r.resultaattype_id, r.resultaattype_url, '', '', ''
@@ -2792,7 +2794,7 @@ CREATE OR REPLACE FUNCTION count_rol()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'rol', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, r.omschrijving_generiek, r.roltype_id, r.roltype_url, r.omschrijving, r.betrokkene_type, r.indicatie_machtiging
@@ -2814,13 +2816,13 @@ begin
   execute format($function$
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into %2$I (%3$s, aantal)
+      insert into %2$I (%3$s, count)
       select %4$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
       return null;
     end $body$;
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into %2$I (%3$s, aantal) values (%6$s, -1), (%7$s, 1);
+      insert into %2$I (%3$s, count) values (%6$s, -1), (%7$s, 1);
       return null;
     end $body$;
   $function$, counted, counts, columns, columns_of_counts(counts::regclass, 'r.'),
@@ -2834,7 +2836,7 @@ CREATE OR REPLACE FUNCTION count_status()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'status', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, case when r.laatst then 'laatst' else 'eerder' end, r.statustype_id, r.statustype_url, '', '', ''
@@ -2849,7 +2851,7 @@ CREATE OR REPLACE FUNCTION count_substatus()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'substatus', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
@@ -2864,7 +2866,7 @@ CREATE OR REPLACE FUNCTION count_zaak()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
+      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, count)
       select r.zaaktype_id, r.zaaktype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.archiefnominatie, r.archiefstatus, case when r.einddatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5, 6, 7;
       return null;
     end $function$;
@@ -2874,7 +2876,7 @@ CREATE OR REPLACE FUNCTION count_zaaknotitie()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'zaaknotitie', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, '', null::bigint, null::text, '', '', ''
@@ -2889,7 +2891,7 @@ CREATE OR REPLACE FUNCTION count_zaakobject()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'zaakobject', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, r.object_type, null::bigint, null::text, '', '', ''
@@ -2901,11 +2903,11 @@ AS $function$
 
 -- What hangs on one case, as zaak_part_count counts it.
 CREATE OR REPLACE FUNCTION counts_of_parts(zaak bigint)
- RETURNS TABLE(soort text, groep text, type_id bigint, type_url text, omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint)
+ RETURNS TABLE(kind text, groep text, type_id bigint, type_url text, omschrijving text, betrokkene_type text, indicatie_machtiging text, count bigint)
  LANGUAGE sql
  STABLE
 AS $function$
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
+  select kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
   from zaak_part where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $function$;
 
@@ -3186,7 +3188,7 @@ begin
   foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (delete from %1$I returning *)
-      insert into %1$I (%2$s, aantal) select %2$s, sum(aantal) from gone group by %2$s having sum(aantal) <> 0',
+      insert into %1$I (%2$s, count) select %2$s, sum(count) from gone group by %2$s having sum(count) <> 0',
       counts, columns_of_counts(counts::regclass));
   end loop;
 end $function$;
@@ -3197,7 +3199,7 @@ CREATE OR REPLACE FUNCTION follow_abonnement()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if new.fouten > old.fouten then new.last_fault_at := now(); end if;
+  if new.failures > old.failures then new.last_fault_at := now(); end if;
   -- Whoever plans messages without seeing this status does it with a higher key: that is given out after this was committed.
   if old.status in ('actief', 'gepauzeerd') and new.status in ('geblokkeerd', 'opgezegd') then
     new.missed_after := coalesce(old.missed_after, pg_sequence_last_value(pg_get_serial_sequence('notificatie', 'id')::regclass), 0);
@@ -3217,7 +3219,7 @@ CREATE OR REPLACE FUNCTION forget_counts()
 AS $function$
 begin
   if tg_argv[0] = 'zaak_part' then
-    delete from zaak_part_count where soort = tg_table_name;
+    delete from zaak_part_count where kind = tg_table_name;
   else
     execute format('delete from %I', tg_table_name || '_count');
   end if;
@@ -3414,10 +3416,10 @@ CREATE OR REPLACE FUNCTION move_counts_of_parts()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
-    k.zaaktype_id, k.zaaktype_url, k.level, d.aantal * k.sign
+  insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+  select d.kind, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+    k.zaaktype_id, k.zaaktype_url, k.level, d.count * k.sign
   from counts_of_parts(new.id) d, (values
     (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
     (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
@@ -3548,19 +3550,19 @@ begin
   -- It accepts again: what waits for its next attempt goes now, and first what was made first.
   update delivery l set next_attempt_at = n.aanmaakdatum
     from abonnement a, notificatie n
-    where a.fouten >= p_sparing and a.id in (
+    where a.failures >= p_sparing and a.id in (
         select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
       and l.abonnement_id = a.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at > now()
       and n.id = l.notificatie_id;
   released := released or found;
-  update abonnement a set fouten = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
+  update abonnement a set failures = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
     where a.id in (select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
-      and (a.fouten > 0 or a.not_before is not null);
-  update abonnement a set fouten = a.fouten + f.count, failing_since = coalesce(a.failing_since, now()),
+      and (a.failures > 0 or a.not_before is not null);
+  update abonnement a set failures = a.failures + f.count, failing_since = coalesce(a.failing_since, now()),
       last_outcome = f.outcome, last_http_status = f.http_status,
       -- Before the first probe there is no such place, and greatest looks at nothing that is empty.
       not_before = greatest(a.not_before, now() + f.rest * interval '1 second', now() + interval '1 second'
-        * p_probes[least(a.fouten + f.count - p_sparing + 1, cardinality(p_probes))]),
+        * p_probes[least(a.failures + f.count - p_sparing + 1, cardinality(p_probes))]),
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
       reason = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reason end,
       status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
@@ -3579,7 +3581,7 @@ CREATE OR REPLACE FUNCTION recount_besluit()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into besluit_count (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal) values (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1), (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
+      insert into besluit_count (besluittype_id, besluittype_url, verantwoordelijke_organisatie, count) values (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1), (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
       return null;
     end $function$;
 
@@ -3588,7 +3590,7 @@ CREATE OR REPLACE FUNCTION recount_enkelvoudiginformatieobject()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal) values (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.is_gereed_voor_publicatie, -1), (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.is_gereed_voor_publicatie, 1);
+      insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, count) values (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.is_gereed_voor_publicatie, -1), (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.is_gereed_voor_publicatie, 1);
       return null;
     end $function$;
 
@@ -3598,7 +3600,7 @@ CREATE OR REPLACE FUNCTION recount_klantcontact()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'klantcontact', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3610,7 +3612,7 @@ CREATE OR REPLACE FUNCTION recount_resultaat()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'resultaat', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', old.resultaattype_id, old.resultaattype_url, '', '', '', -1), (new.zaak_id, '', new.resultaattype_id, new.resultaattype_url, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3622,7 +3624,7 @@ CREATE OR REPLACE FUNCTION recount_rol()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'rol', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type, old.indicatie_machtiging, -1), (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving, new.betrokkene_type, new.indicatie_machtiging, 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3634,7 +3636,7 @@ CREATE OR REPLACE FUNCTION recount_status()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'status', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, case when old.laatst then 'laatst' else 'eerder' end, old.statustype_id, old.statustype_url, '', '', '', -1), (new.zaak_id, case when new.laatst then 'laatst' else 'eerder' end, new.statustype_id, new.statustype_url, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3646,7 +3648,7 @@ CREATE OR REPLACE FUNCTION recount_substatus()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'substatus', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3657,7 +3659,7 @@ CREATE OR REPLACE FUNCTION recount_zaak()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal) values (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie, old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1), (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie, new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
+      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, count) values (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie, old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1), (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie, new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
       return null;
     end $function$;
 
@@ -3667,7 +3669,7 @@ CREATE OR REPLACE FUNCTION recount_zaaknotitie()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'zaaknotitie', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, '', null::bigint, null::text, '', '', '', -1), (new.zaak_id, '', null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3679,7 +3681,7 @@ CREATE OR REPLACE FUNCTION recount_zaakobject()
 AS $function$
     begin
       perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
-      insert into zaak_part_count (soort, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, aantal)
+      insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'zaakobject', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, old.object_type, null::bigint, null::text, '', '', '', -1), (new.zaak_id, new.object_type, null::bigint, null::text, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
       return null;
@@ -3704,10 +3706,10 @@ CREATE OR REPLACE FUNCTION remove_counts_of_parts()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into zaak_part_count (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
+  insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+  select kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -count
   from counts_of_parts(old.id);
   return old;
 end $function$;

@@ -30,9 +30,9 @@ export function importBatch(parts: BatchParts & { ahead?: Ahead }): Task {
   return async (payload, { job }) => {
     const batch = readInput(Payload, payload)
     try {
-      const [crash] = await parts.database.sql<{ aantal: number }[]>`
-        select aantal from worker_crash where job_id = ${job.id}`
-      await processBatch({ ...parts, caseLinks }, ahead, batch, crash?.aantal)
+      const [crash] = await parts.database.sql<{ count: number }[]>`
+        select count from worker_crash where job_id = ${job.id}`
+      await processBatch({ ...parts, caseLinks }, ahead, batch, crash?.count)
     } catch (error) {
       if (job.attempts < job.max_attempts || isUnavailable(error)) throw error
       parts.log.error({ import: batch.import, err: error }, 'import stopped: its batch failed at every attempt')

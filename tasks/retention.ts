@@ -52,8 +52,8 @@ export function retention(parts: Parts): Task {
         stopped,
         'retention stopped: by the clock of the database too long ago was the last; start it from the pages',
       )
-      const fout = `Gestopt, er is niets verwijderd: de vorige opruiming was volgens de klok van de database ${stopped.days} dagen geleden. Klopt de datum van de server, voer het opruimen dan zelf uit.`
-      await note({ fout, endedAt: sql`clock_timestamp()` })
+      const fault = `Gestopt, er is niets verwijderd: de vorige opruiming was volgens de klok van de database ${stopped.days} dagen geleden. Klopt de datum van de server, voer het opruimen dan zelf uit.`
+      await note({ fault, endedAt: sql`clock_timestamp()` })
       return
     }
     try {
@@ -67,17 +67,17 @@ export function retention(parts: Parts): Task {
       await deleteOldEvents(database.db, config.notificationDaysRetained)
       const notificaties = await deleteOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
-      const { overgeslagen, ...swept } = await sweepOrphans(parts)
+      const { skipped, ...swept } = await sweepOrphans(parts)
       await note({
-        bestanden: swept.removed,
+        files: swept.removed,
         unfinished: swept.unfinished,
-        overgeslagen,
+        skipped,
         endedAt: sql`clock_timestamp()`,
       })
       log.info({ imports, notificaties, ...swept }, 'retention done')
     } catch (error) {
-      const fout = 'De worker kon het opruimen niet afmaken. De oorzaak staat in zijn logboek.'
-      await note({ fout, endedAt: sql`clock_timestamp()` }).catch(() => {}) // the database may be what failed
+      const fault = 'De worker kon het opruimen niet afmaken. De oorzaak staat in zijn logboek.'
+      await note({ fault, endedAt: sql`clock_timestamp()` }).catch(() => {}) // the database may be what failed
       throw error
     }
     await database.db
@@ -122,7 +122,7 @@ export async function deleteOldImports({ config, database }: Pick<Parts, 'config
 
 /** Bytes that a crash left without a row, in every store that we use. One that is away does not hold up the others. */
 async function sweepOrphans(parts: Parts) {
-  const total = { seen: 0, removed: 0, unfinished: 0, overgeslagen: [] as string[] }
+  const total = { seen: 0, removed: 0, unfinished: 0, skipped: [] as string[] }
   for (const backend of await usedBackends(parts)) {
     // A full store beside a database without documents is one that belongs to another database.
     const [known] = await parts.database.sql`select from file where backend = ${backend} limit 1`
@@ -138,7 +138,7 @@ async function sweepOrphans(parts: Parts) {
       for (const name of ['seen', 'removed', 'unfinished'] as const) total[name] += swept[name]
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
-      total.overgeslagen.push(backend)
+      total.skipped.push(backend)
       parts.log.warn({ backend, code: error.code }, 'a document storage was not swept')
     }
   }

@@ -15,7 +15,7 @@ const signedIn = (rol: string): Pick<Attack, 'rights' | 'prepare'> => ({
       with account as (
         insert into beheer_account (gebruikersnaam, rol) select ${`slecht-${rol}`}, ${rol}
         where not exists (select from beheer_account where gebruikersnaam = ${`slecht-${rol}`}) returning id)
-      insert into beheer_session (sleutel, account_id, expires_at)
+      insert into beheer_session (key, account_id, expires_at)
       select ${key}, id, now() + interval '12 hours' from account on conflict do nothing`
   },
 })

@@ -105,7 +105,7 @@ export async function revokeSecret(m: Mutation, clientId: string, which: number 
 async function insertClientSecret(m: Mutation, box: SecretBox, clientId: string, secret: string): Promise<void> {
   await m.trx
     .insertInto('applicatieSecret')
-    .values({ clientId, geheim: box.seal(secret, clientId) })
+    .values({ clientId, sealedSecret: box.seal(secret, clientId) })
     .execute()
 }
 

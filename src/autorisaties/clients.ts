@@ -79,7 +79,7 @@ async function insertSecret(
 ): Promise<void> {
   await m.trx
     .insertInto('applicatieSecret')
-    .values({ clientId: id, geheim: box.seal(secret, id) })
+    .values({ clientId: id, sealedSecret: box.seal(secret, id) })
     .execute()
 }
 
@@ -119,9 +119,9 @@ async function secretsOf(db: Db, box: SecretBox, clientId: string): Promise<stri
     .selectFrom('applicatieSecret')
     .where('clientId', '=', clientId)
     .orderBy('id')
-    .select('geheim')
+    .select('sealedSecret')
     .execute()
-  return rows.map(({ geheim }) => box.open(geheim, clientId))
+  return rows.map(({ sealedSecret }) => box.open(sealedSecret, clientId))
 }
 
 /** A token for a client of ours, as it would make it itself; undefined: no such client, or it has no secret. */

@@ -140,14 +140,14 @@ async function loadCredential(
       .selectFrom('applicatieSecret')
       .where('clientId', '=', clientId)
       .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', sql<string>`now()`)]))
-      .select(['id', 'geheim'])
+      .select(['id', 'sealedSecret'])
       .execute(),
     loadRights(database.db, [applicatie.id, ...others.map(({ id }) => id)]),
   ])
   let fault: unknown
-  const secrets = geheimen.flatMap(({ id, geheim }) => {
+  const secrets = geheimen.flatMap(({ id, sealedSecret }) => {
     try {
-      return [{ id, secret: box.open(geheim, clientId) }]
+      return [{ id, secret: box.open(sealedSecret, clientId) }]
     } catch (error) {
       log.error(
         { client_id: clientId, geheim_id: id },

@@ -136,7 +136,7 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
   // Style and script, which the page needs that tells of a database that is away.
   if (request.routeOptions.url?.endsWith('/bestanden/:naam')) return
   request.session = request.is404 ? undefined : await findSession(request)
-  if (request.session?.step === 'ingelogd') request.beheerder = request.session.beheerder
+  if (request.session?.step === 'signed-in') request.beheerder = request.session.beheerder
   if (rol === 'iedereen') return
   if (!request.beheerder) {
     if (!isSafe(request)) throw forbidden(undefined, t('U bent niet (meer) ingelogd.'))

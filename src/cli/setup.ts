@@ -220,13 +220,17 @@ async function saveApplicatie(m: Mutation, box: SecretBox, input: Static<typeof 
 }
 
 async function saveSecrets(m: Mutation, box: SecretBox, clientId: string, secrets: string[]): Promise<boolean> {
-  const rows = await m.trx.selectFrom('applicatieSecret').where('clientId', '=', clientId).select('geheim').execute()
-  const known = rows.map(({ geheim }) => box.open(geheim, clientId))
+  const rows = await m.trx
+    .selectFrom('applicatieSecret')
+    .where('clientId', '=', clientId)
+    .select('sealedSecret')
+    .execute()
+  const known = rows.map(({ sealedSecret }) => box.open(sealedSecret, clientId))
   if (isDeepStrictEqual(known.toSorted(), secrets.toSorted())) return false
   await m.trx.deleteFrom('applicatieSecret').where('clientId', '=', clientId).execute()
   await m.trx
     .insertInto('applicatieSecret')
-    .values(secrets.map((secret) => ({ clientId, geheim: box.seal(secret, clientId) })))
+    .values(secrets.map((secret) => ({ clientId, sealedSecret: box.seal(secret, clientId) })))
     .execute()
   return true
 }

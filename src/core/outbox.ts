@@ -12,7 +12,7 @@ export const EXTERNAL = 0
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
   , getoetst as materialized (
-    select b.*, comparable_kenmerken(b.kenmerken) as toets from bericht b
+    select b.*, comparable_kenmerken(b.kenmerken) as comparable from bericht b
     where exists (select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id where k.naam = b.kanaal)
       and exists (select from notificatie_settings where modus <> 'extern')
   )
@@ -23,14 +23,14 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
     union all
     select distinct b.id, s.abonnement_id, delivery_order(b.hoofd_object_uuid, b.cloudevent)
     from notificatie_settings i cross join getoetst b cross join lateral (
-      select a.id as abonnement_id, a.cloudevents, ak.toets
+      select a.id as abonnement_id, a.cloudevents, ak.comparable
       from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
       join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
       where k.naam = b.kanaal
       offset 0 -- only those of this kanaal, and never before that is known
     ) s
     where i.modus <> 'extern' and (b.cloudevent is null or s.cloudevents)
-      and comparable_fits(s.toets, b.toets, b.resource, b.actie)
+      and comparable_fits(s.comparable, b.comparable, b.resource, b.actie)
     returning notificatie_id
   )`
 

@@ -64,8 +64,8 @@ const counter = (kind: Counter['kind'], account: number | string, more: number |
 /** Takes an attempt from all of these counts, or from none. @returns seconds to wait; 0: it may be looked at. */
 export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<number> {
   await sql`
-    delete from beheer_sign_in_attempt where sleutel in (
-      select sleutel from beheer_sign_in_attempt where forget_at < now() limit 100 for update skip locked)`
+    delete from beheer_sign_in_attempt where key in (
+      select key from beheer_sign_in_attempt where forget_at < now() limit 100 for update skip locked)`
   const refused = { seconds: 0 }
   try {
     await sql.begin(async (trx) => {
@@ -73,18 +73,18 @@ export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<n
         const { free, first, longest } = BUDGETS[one.kind]
         // By the clock, not the start of the transaction: another may have been ahead while this one waited for the row.
         const { count } = await trx`
-          insert into beheer_sign_in_attempt as p (sleutel, account_id, aantal, open_at, forget_at)
+          insert into beheer_sign_in_attempt as p (key, account_id, count, open_at, forget_at)
           values (${keyOf(one)}, ${one.accountId}, 1, clock_timestamp(), clock_timestamp() + interval '1 hour')
-          on conflict (sleutel) do update set (aantal, open_at, forget_at) = (
+          on conflict (key) do update set (count, open_at, forget_at) = (
             select n, clock_timestamp() + case when n < ${free}::int then interval '0'
                 else least(${longest}::int, ${first}::int * 2 ^ least(n - ${free}::int, 20)) * interval '1 second' end,
               clock_timestamp() + case when n < ${free}::int then interval '1 hour' else interval '1 day' end
-            from (select case when p.forget_at <= clock_timestamp() then 1 else least(p.aantal, 1000000) + 1 end as n) x)
+            from (select case when p.forget_at <= clock_timestamp() then 1 else least(p.count, 1000000) + 1 end as n) x)
           where p.open_at <= clock_timestamp()`
         if (count === 1) continue
         const [row] = await trx<{ seconds: number }[]>`
           select ceil(extract(epoch from open_at - clock_timestamp()))::int as seconds from beheer_sign_in_attempt
-          where sleutel = ${keyOf(one)}`
+          where key = ${keyOf(one)}`
         refused.seconds = Math.max(1, row?.seconds ?? 1)
         throw refused // so that those before it are as they were
       }
@@ -98,8 +98,8 @@ export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<n
 /** Takes back an attempt that was not looked at, or that went well where others fail. */
 export async function returnAttempt({ sql }: Sql, counters: Counter[]): Promise<void> {
   for (const key of counters.map(keyOf)) {
-    await sql`update beheer_sign_in_attempt set aantal = aantal - 1, open_at = clock_timestamp() where sleutel = ${key}`
-    await sql`delete from beheer_sign_in_attempt where sleutel = ${key} and aantal <= 0`
+    await sql`update beheer_sign_in_attempt set count = count - 1, open_at = clock_timestamp() where key = ${key}`
+    await sql`delete from beheer_sign_in_attempt where key = ${key} and count <= 0`
   }
 }
 
@@ -107,7 +107,7 @@ export async function returnAttempt({ sql }: Sql, counters: Counter[]): Promise<
 export async function attemptSucceeded({ sql }: Sql, counters: Counter[]): Promise<void> {
   for (const one of counters) {
     if (one.kind === 'name' || one.kind === 'client-name') await returnAttempt({ sql }, [one])
-    else await sql`delete from beheer_sign_in_attempt where sleutel = ${keyOf(one)}`
+    else await sql`delete from beheer_sign_in_attempt where key = ${keyOf(one)}`
   }
 }
 

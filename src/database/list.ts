@@ -102,11 +102,11 @@ export async function countRows(
 }
 
 /**
- * How many there are by counts that are kept: `from` is a table with a column `aantal`. Such a table is small, and its filters
+ * How many there are by counts that are kept: `from` is a table with a column `count`. Such a table is small, and its filters
  * are few: the statement is prepared, which is half the work of asking it.
  */
 export async function sumCounts(reader: Reader, from: RawBuilder<unknown>, conditions: Condition[]): Promise<number> {
-  const counts = sql`select coalesce(sum(aantal), 0)::bigint as n from ${from} where ${all(conditions)}`
+  const counts = sql`select coalesce(sum(count), 0)::bigint as n from ${from} where ${all(conditions)}`
   const { sql: text, parameters } = counts.compile(reader.db)
   const values = parameters as postgres.SerializableParameter[]
   const sum = await reader.sql.unsafe<{ n: number }[]>(text, values, { prepare: true })

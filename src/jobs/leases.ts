@@ -310,13 +310,13 @@ async function freeJobs(client: pg.ClientBase, poolId: string, crashed: boolean)
 }
 
 async function countCrash(client: pg.ClientBase, jobId: string): Promise<number> {
-  const { rows } = await client.query<{ aantal: number }>(
+  const { rows } = await client.query<{ count: number }>(
     `insert into worker_crash as crash (job_id) values ($1)
-     on conflict (job_id) do update set aantal = crash.aantal + 1, last_at = now()
-     returning aantal`,
+     on conflict (job_id) do update set count = crash.count + 1, last_at = now()
+     returning count`,
     [jobId],
   )
-  return one(rows).aantal
+  return one(rows).count
 }
 
 async function tryTransactionLock(client: pg.ClientBase, id: number): Promise<boolean> {

@@ -147,7 +147,7 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
     retries: number
     replay: boolean
     message: Message
-    service: (Omit<RemoteService, 'geheim' | 'certificateKey'> & Sealed) | null
+    service: (Omit<RemoteService, 'sealedSecret' | 'certificateKey'> & Sealed) | null
     abonnement: SealedAsText | null
   }
   const rows = await sql<Row[]>`
@@ -169,7 +169,7 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
               attempt,
               service: service && {
                 ...service,
-                geheim: bytesOrNull(service.geheim),
+                sealedSecret: bytesOrNull(service.sealedSecret),
                 certificateKey: bytesOrNull(service.certificateKey),
               },
               abonnement: abonnement && opened(abonnement),
@@ -185,7 +185,7 @@ type SealedAsText = Omit<Subscriber, 'auth' | 'certificateKey' | 'ondertekening'
   ondertekening: string[]
 }
 
-type Sealed = { geheim: string | null; certificateKey: string | null }
+type Sealed = { sealedSecret: string | null; certificateKey: string | null }
 const bytes = (text: string) => Buffer.from(text, 'base64')
 const bytesOrNull = (text: string | null) => (text === null ? null : bytes(text))
 
@@ -257,7 +257,7 @@ const receiverMoment = (sql: postgres.Sql) => sql`
 
 /** The condition on `delivery l` that its receiver is probed: with whatever would be due first, when its moment comes. */
 const isProbed = (sql: postgres.Sql) => sql`
-  exists (select from abonnement a where a.id = l.abonnement_id and a.fouten >= 5)`
+  exists (select from abonnement a where a.id = l.abonnement_id and a.failures >= 5)`
 
 /** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
 export async function planNextLook({ sql }: Database): Promise<void> {

@@ -16,9 +16,9 @@ type Sql = postgres.Sql | postgres.TransactionSql
 /** Where secrets stand. `by`: the column whose value the owner of a secret is made of; `list`: a column with several. */
 type Secrets = { table: string; key: string; by: string; columns: string[]; list?: string; owner(by: string): string }
 const SECRETS: readonly Secrets[] = [
-  { table: 'applicatie_secret', key: 'id', by: 'client_id', columns: ['geheim'], owner: (clientId) => clientId },
+  { table: 'applicatie_secret', key: 'id', by: 'client_id', columns: ['sealed_secret'], owner: (clientId) => clientId },
   { table: 'oauth_signing_key', key: 'kid', by: 'kid', columns: ['private_key'], owner: signingKeyOwner },
-  { table: 'service', key: 'id', by: 'uuid', columns: ['geheim', 'certificate_key'], owner: serviceOwner },
+  { table: 'service', key: 'id', by: 'uuid', columns: ['sealed_secret', 'certificate_key'], owner: serviceOwner },
   {
     table: 'abonnement',
     key: 'id',

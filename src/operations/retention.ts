@@ -29,7 +29,7 @@ export async function clockGap(sql: Sql): Promise<{ last: string; days: number }
   const [gap] = await sql<{ last: string; days: number }[]>`
     select last, extract(day from now() - last)::int as days from (
       select greatest(
-        (select max(begun_at) from retention_run where begun_at <= now() and ended_at is not null and fout is null),
+        (select max(begun_at) from retention_run where begun_at <= now() and ended_at is not null and fault is null),
         (select max(applied_at) from migration where applied_at <= now())) as last) known
     where last < now() - make_interval(days => ${GAP_DAYS})`
   return gap

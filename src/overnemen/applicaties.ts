@@ -150,11 +150,11 @@ async function writeSecrets(
     }
     if (isShort(secret))
       remark('geheim-kort', `Het geheim van client-id ${clientId} is makkelijk te raden: vervang het.`)
-    const stored = await sql<{ geheim: Buffer }[]>`
-      select geheim from applicatie_secret where client_id = ${clientId} and (expires_at is null or expires_at > now())`
-    const known = stored.some(({ geheim }) => {
+    const stored = await sql<{ sealed_secret: Buffer }[]>`
+      select sealed_secret from applicatie_secret where client_id = ${clientId} and (expires_at is null or expires_at > now())`
+    const known = stored.some(({ sealed_secret }) => {
       try {
-        return box.open(geheim, clientId) === secret
+        return box.open(sealed_secret, clientId) === secret
       } catch {
         return false // of another SECRET_KEY
       }
@@ -162,7 +162,7 @@ async function writeSecrets(
     if (known) continue
     await sql`delete from applicatie_secret where client_id = ${clientId}`
     await sql`
-      insert into applicatie_secret (client_id, geheim)
+      insert into applicatie_secret (client_id, sealed_secret)
       select client_id, ${box.seal(secret, clientId)} from applicatie_client where client_id = ${clientId}`
   }
 }

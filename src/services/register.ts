@@ -72,7 +72,7 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const knownKey = known?.certificateKey ? box.open(known.certificateKey, owner) : undefined
   const clientKey = values.certificaat === '' ? undefined : (input.clientKey ?? knownKey)
   requireCertificates(values, clientKey)
-  const knownSecret = known?.geheim ? box.open(known.geheim, owner) : undefined
+  const knownSecret = known?.sealedSecret ? box.open(known.sealedSecret, owner) : undefined
   const secret = authenticatie === 'geen' ? undefined : (input.secret ?? knownSecret)
   if ((authenticatie === 'zgw' || authenticatie === 'oauth2') && !input.clientId)
     throw invalid('clientId', 'required', 'Dit veld is verplicht.')
@@ -82,13 +82,14 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   if (authenticatie !== 'geen' && !secret) throw invalid('secret', 'required', 'Dit veld is verplicht.')
   const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
   if (isSame && secret === knownSecret && clientKey === knownKey) return false
-  const geheim = secret === undefined ? null : known && secret === knownSecret ? known.geheim : box.seal(secret, owner)
+  const sealedSecret =
+    secret === undefined ? null : known && secret === knownSecret ? known.sealedSecret : box.seal(secret, owner)
   const certificateKey =
     clientKey === undefined ? null : known && clientKey === knownKey ? known.certificateKey : box.seal(clientKey, owner)
   await m.trx
     .insertInto('service')
-    .values({ uuid, ...values, geheim, certificateKey })
-    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim, certificateKey }))
+    .values({ uuid, ...values, sealedSecret, certificateKey })
+    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, sealedSecret, certificateKey }))
     .execute()
   return true
 }

@@ -30,7 +30,7 @@ export type RemoteService = {
   authenticatie: string
   clientId: string
   header: string
-  geheim: Buffer | null
+  sealedSecret: Buffer | null
   gebruikersId: string
   gebruikersWeergave: string
   timeoutMs: number
@@ -214,7 +214,7 @@ export const SERVICE_COLUMNS = [
   'authenticatie',
   'clientId',
   'header',
-  'geheim',
+  'sealedSecret',
   'gebruikersId',
   'gebruikersWeergave',
   'timeoutMs',
@@ -229,7 +229,7 @@ function selectielijst(apiRoot: string): RemoteService {
   const nothing = {
     clientId: '',
     header: '',
-    geheim: null,
+    sealedSecret: null,
     gebruikersId: '',
     gebruikersWeergave: '',
     tokenUrl: '',
@@ -299,29 +299,37 @@ const tlsOf = ({ uuid, certificaat, certificateKey, ca }: RemoteService, box: Se
 })
 
 function tokenRequest(dienst: RemoteService, box: SecretBox): TokenRequest {
-  const { uuid, tokenUrl, clientId, tokenScope: scope, timeoutMs, geheim } = dienst
-  return { owner: uuid, tokenUrl, clientId, scope, timeoutMs, secret: box.open(expected(geheim), serviceOwner(uuid)) }
+  const { uuid, tokenUrl, clientId, tokenScope: scope, timeoutMs, sealedSecret } = dienst
+  return {
+    owner: uuid,
+    tokenUrl,
+    clientId,
+    scope,
+    timeoutMs,
+    secret: box.open(expected(sealedSecret), serviceOwner(uuid)),
+  }
 }
 
 /** How long a token that we make for another service counts. */
 export const TOKEN_LIFE_MS = 3_600_000
 
 function credentialHeaders(dienst: RemoteService, box: SecretBox): Record<string, string> {
-  if (dienst.authenticatie === 'geen' || !dienst.geheim) return {}
-  if (dienst.authenticatie === 'api_key') return { [dienst.header]: box.open(dienst.geheim, serviceOwner(dienst.uuid)) }
+  if (dienst.authenticatie === 'geen' || !dienst.sealedSecret) return {}
+  if (dienst.authenticatie === 'api_key')
+    return { [dienst.header]: box.open(dienst.sealedSecret, serviceOwner(dienst.uuid)) }
   const { clientId, gebruikersId, gebruikersWeergave } = dienst
   const claims = { iss: clientId, client_id: clientId, user_id: gebruikersId, user_representation: gebruikersWeergave }
-  return { authorization: `Bearer ${signerFor(dienst.uuid, dienst.geheim, box)(claims)}` }
+  return { authorization: `Bearer ${signerFor(dienst.uuid, dienst.sealedSecret, box)(claims)}` }
 }
 
 const signers = new LRUCache<string, (claims: object) => string>({ max: 100 })
 
 // Every call has a token of its own; to open the secret for each as well would take longer than signing.
-function signerFor(uuid: string, geheim: Buffer, box: SecretBox): (claims: object) => string {
-  const key = `${uuid} ${geheim.toString('base64')}`
+function signerFor(uuid: string, sealedSecret: Buffer, box: SecretBox): (claims: object) => string {
+  const key = `${uuid} ${sealedSecret.toString('base64')}`
   let sign = signers.get(key)
   if (!sign) {
-    const secret = box.open(geheim, serviceOwner(uuid))
+    const secret = box.open(sealedSecret, serviceOwner(uuid))
     sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
     signers.set(key, sign)
   }

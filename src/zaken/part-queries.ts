@@ -98,7 +98,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   return server.listing((reader) => ({
     count: () => {
       if (counted.length < conditions.length) return countRows(reader, list.from, list.conditions)
-      return sumCounts(reader, sql`zaak_part_count z`, [rights, sql`z.soort = ${table}`, ...counted])
+      return sumCounts(reader, sql`zaak_part_count z`, [rights, sql`z.kind = ${table}`, ...counted])
     },
     isFiltered: list.conditions.length > 0,
     rows: async (limit, offset, known) => {

@@ -28,7 +28,7 @@ const codes = ({ body }: Answer) =>
 async function givenSecret({ database, parts, config }: TestApp, clientId: string): Promise<void> {
   const { secretBox } = await import('../../src/core/secret-box.ts')
   const secret = secretBox(config.secretKey!).seal(SECRET, clientId)
-  await database.sql`insert into applicatie_secret (client_id, geheim) values (${clientId}, ${secret})`
+  await database.sql`insert into applicatie_secret (client_id, sealed_secret) values (${clientId}, ${secret})`
   await parts.credentials.find(clientId)
 }
 

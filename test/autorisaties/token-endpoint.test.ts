@@ -293,7 +293,7 @@ t.test('trying secrets has to wait, from one address for all of it', async (t) =
 
   t.test('a secret that can be guessed also counts for all addresses together', async (t) => {
     await test.database.sql`
-      update applicatie_secret set geheim = ${test.parts.box.seal('kort', 'beheer')} where client_id = 'beheer'`
+      update applicatie_secret set sealed_secret = ${test.parts.box.seal('kort', 'beheer')} where client_id = 'beheer'`
     await until('the short secret', async () => (await post(test, 'beheer', 'kort')).status === 200)
     await post(test, 'beheer', 'wrong')
     t.equal((await test.database.sql`select from beheer_sign_in_attempt`).length, 2)

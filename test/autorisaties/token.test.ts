@@ -177,7 +177,7 @@ t.test('authentication', async (t) => {
       t.equal((await send(test, old)).status, 200)
       const secret = 'een ander geheim, dat lang genoeg is'
       await test.database.sql`
-      update applicatie_secret set geheim = ${secretBox(test.config.secretKey!).seal(secret, 'vervangen')}
+      update applicatie_secret set sealed_secret = ${secretBox(test.config.secretKey!).seal(secret, 'vervangen')}
       where client_id = 'vervangen'`
       await until('a refusal', async () => (await send(test, old)).status === 403)
       t.equal((await send(test, old)).body.code, 'invalid-jwt-signature')

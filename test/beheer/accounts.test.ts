@@ -52,7 +52,7 @@ t.test('accounts', await needsBrowser(), async (t) => {
     t.notMatch(await tab.content(), password, 'it is shown once')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
-        select melding::text from beheer_session) x where tekst like ${`%${password}%`}`
+        select notices::text from beheer_session) x where tekst like ${`%${password}%`}`
     t.equal(n, 0)
     t.match((await listAccounts(test.app.read, { zoek: 'JANSEN' }))[0], {
       rol: 'operator',

@@ -47,7 +47,7 @@ t.test('applications', await needsBrowser(), async (t) => {
     t.match(await tab.textContent('main'), 'maar één keer te zien')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
-        select oud::text || nieuw::text from audit union all select melding::text from beheer_session) x
+        select oud::text || nieuw::text from audit union all select notices::text from beheer_session) x
       where tekst like ${`%${secret}%`}`
     t.equal(n, 0, 'no record holds it')
     t.same(klachten, [])
@@ -81,7 +81,7 @@ t.test('applications', await needsBrowser(), async (t) => {
     await tab.waitForSelector('button.authorize.unlocked')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
-        select melding::text from beheer_session) x where tekst like ${`%${token}%`}`
+        select notices::text from beheer_session) x where tekst like ${`%${token}%`}`
     t.equal(n, 0)
   })
 

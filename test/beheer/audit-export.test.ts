@@ -16,7 +16,7 @@ t.test('the audit log as a file', async (t) => {
   const { port } = test.app.server.address() as AddressInfo
   await sql`
     with account as (insert into beheer_account (gebruikersnaam, rol) values ('kijker', 'viewer') returning id)
-    insert into beheer_session (sleutel, account_id, expires_at)
+    insert into beheer_session (key, account_id, expires_at)
     select ${createHash('sha256').update('sessie').digest()}, id, now() + interval '1 hour' from account`
   const viewer = pagesClient(test.app, { cookies: new Map([['zaakstroom', 'sessie']]) })
   await sql`

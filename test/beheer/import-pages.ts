@@ -26,7 +26,7 @@ export async function asClient(test: PagesSetup, rol: Rol): Promise<PagesClient>
   const value = randomBytes(32).toString('base64url')
   const key = createHash('sha256').update(value).digest()
   await test.database.sql`
-    insert into beheer_session (sleutel, account_id, expires_at)
+    insert into beheer_session (key, account_id, expires_at)
     select ${key}, id, now() + interval '1 hour' from beheer_account where gebruikersnaam = ${rol}`
   const session = `zaakstroom=${value}`
   const page = await fetch(`${test.adres}/beheer/imports`, { headers: { cookie: session } })

@@ -94,7 +94,7 @@ t.test("one's own account", await needsBrowser(), async (t) => {
   t.test('script in what a browser calls itself is text', async (t) => {
     const { tab, klachten } = await asBeheerder(test, 'administrator')
     const script = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
-    await test.database.sql`update beheer_session set browser = ${script}, adres = ${script}`
+    await test.database.sql`update beheer_session set browser = ${script}, address = ${script}`
     await tab.goto('/beheer/mijn-account')
     t.match(await tab.content(), '&lt;script&gt;alert(1)')
     t.equal(await tab.locator('main img, main script').count(), 0)

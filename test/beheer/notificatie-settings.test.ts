@@ -57,7 +57,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
 
   t.test('an empty secret keeps the one that is known, and saving nothing new leaves no record', async (t) => {
     const before = (await audit()).length
-    const [known] = await sql`select geheim from service`
+    const [known] = await sql`select sealed_secret from service`
     await tab.goto(PAD)
     await saveForm()
     await tab.waitForSelector('text=Er was niets gewijzigd')
@@ -65,8 +65,8 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     await tab.fill('#veld-termijn', '2,5')
     await saveForm()
     await tab.waitForSelector('.bericht-goed')
-    const [row] = await sql`select geheim, timeout_ms as termijn from service`
-    t.same(row, { geheim: known!.geheim, termijn: 2500 })
+    const [row] = await sql`select sealed_secret, timeout_ms as termijn from service`
+    t.same(row, { sealed_secret: known!.sealed_secret, termijn: 2500 })
     t.match((await audit())[0], { oud: { timeoutMs: 10_000 }, nieuw: { timeoutMs: 2500, secret: undefined } })
   })
 

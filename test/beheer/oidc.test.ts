@@ -133,7 +133,7 @@ t.test('signing in with OpenID Connect', async (t) => {
   const idp: Provider = await provider(t)
   const test = await testApp(t, settings(idp.issuer))
   const accounts = () => test.database.sql`
-    select gebruikersnaam, naam, rol, oidc_subject, wachtwoord from beheer_account order by id`
+    select gebruikersnaam, naam, rol, oidc_subject, password_hash from beheer_account order by id`
 
   t.test('makes an account at the first time, with the role of the claim', async (t) => {
     t.same(idp.state.asked, [], 'nobody asked the provider before somebody wanted to sign in')
@@ -142,7 +142,13 @@ t.test('signing in with OpenID Connect', async (t) => {
     t.equal(answer.headers.location, '/beheer/imports')
     t.match((await browser.get('/beheer/')).body, 'Jan Jansen')
     t.match(await accounts(), [
-      { gebruikersnaam: 'j.jansen', naam: 'Jan Jansen', rol: 'operator', oidc_subject: 'persoon-1', wachtwoord: null },
+      {
+        gebruikersnaam: 'j.jansen',
+        naam: 'Jan Jansen',
+        rol: 'operator',
+        oidc_subject: 'persoon-1',
+        password_hash: null,
+      },
     ])
     t.notOk(browser.cookies.has('zaakstroom-oidc'), 'what the browser kept on the way is gone')
     const audit = await test.database.sql<{ handeling: string }[]>`select handeling from beheer_audit order by id`

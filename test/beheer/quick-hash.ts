@@ -21,7 +21,7 @@ export async function givenAccount(
   const { wachtwoord, ...given } = account
   const { uuid } = await createAccount(database.db, given)
   const [row] = await database.sql<[{ id: number }]>`
-    update beheer_account set wachtwoord = ${quickHash(wachtwoord)} where uuid = ${uuid} returning id`
+    update beheer_account set password_hash = ${quickHash(wachtwoord)} where uuid = ${uuid} returning id`
   return { id: row.id, uuid }
 }
 

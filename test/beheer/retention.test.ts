@@ -51,8 +51,8 @@ t.test('the retention page', await needsBrowser(), async (t) => {
     t.same(await accessibilityFaults(tab), [])
     await test.runJobs()
     const [run] =
-      await sql`select imports, notificaties, started_by as door, ended_at is not null as klaar, fout from retention_run`
-    t.same(run, { imports: 2, notificaties: 6, door: 'administrator', klaar: true, fout: null })
+      await sql`select imports, notificaties, started_by as door, ended_at is not null as klaar, fault from retention_run`
+    t.same(run, { imports: 2, notificaties: 6, door: 'administrator', klaar: true, fault: null })
     t.match((await sql`select * from beheer_audit where handeling = 'bewaartermijnen-uitvoeren'`)[0], {
       gebruiker: 'administrator',
       nieuw: { imports: 2, notificaties: 6 },
@@ -64,7 +64,7 @@ t.test('the retention page', await needsBrowser(), async (t) => {
   })
 
   t.test('a run that failed says so; viewers look, and the server refuses them and operators', async (t) => {
-    await sql`insert into retention_run (fout, ended_at) values ('<script>alert(1)</script>', now())`
+    await sql`insert into retention_run (fault, ended_at) values ('<script>alert(1)</script>', now())`
     for (const rol of ['viewer', 'operator'] as const) {
       const { tab, context, klachten } = await asBeheerder(test, rol, { width: 320 })
       await tab.goto('/beheer/bewaartermijnen')

@@ -59,9 +59,9 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     path = new URL(tab.url()).pathname
     t.match(await content(), 'Deze dienst is nog niet getest.')
     t.notMatch(await tab.content(), SECRET)
-    const [row] = await sql`select uuid, geheim, api_root as root from service where slug = 'buren'`
+    const [row] = await sql`select uuid, sealed_secret, api_root as root from service where slug = 'buren'`
     t.equal(row!.root, root)
-    t.equal(secretBox(test.config.secretKey!).open(row!.geheim, serviceOwner(row!.uuid)), SECRET)
+    t.equal(secretBox(test.config.secretKey!).open(row!.sealed_secret, serviceOwner(row!.uuid)), SECRET)
     await tab.goto('/beheer/diensten')
     t.match(await content(), 'Zaken van de buren')
     await check(t)
@@ -106,7 +106,8 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   })
 
   await t.test('changing keeps the secret, unless it would go elsewhere', async (t) => {
-    const sealed = async () => (await sql`select geheim from service where slug = 'buren'`)[0]!.geheim.toString('hex')
+    const sealed = async () =>
+      (await sql`select sealed_secret from service where slug = 'buren'`)[0]!.sealed_secret.toString('hex')
     const before = await sealed()
     await tab.goto(`${path}/wijzigen`)
     t.equal(await tab.inputValue('#veld-secret'), '')

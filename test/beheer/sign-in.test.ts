@@ -136,9 +136,9 @@ async function holdWait({ database }: Pick<TestApp, 'database'>): Promise<number
   // Only counts with a wait are kept for a day.
   const rows = await database.sql`
     update beheer_sign_in_attempt p set open_at = clock_timestamp() + interval '10 minutes'
-    from (select sleutel, extract(epoch from open_at - (forget_at - interval '1 day'))::float8 as seconds, forget_at
+    from (select key, extract(epoch from open_at - (forget_at - interval '1 day'))::float8 as seconds, forget_at
       from beheer_sign_in_attempt where forget_at > now() + interval '2 hours') x
-    where p.sleutel = x.sleutel and x.seconds > 0.5 returning x.seconds, x.forget_at`
+    where p.key = x.key and x.seconds > 0.5 returning x.seconds, x.forget_at`
   const newest = rows.toSorted((a, b) => Date.parse(b.forget_at) - Date.parse(a.forget_at))[0]
   return Math.round(newest?.seconds ?? 0)
 }
@@ -376,7 +376,7 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
     }
     const value = browser.cookies.get('zaakstroom-browser')!
     const rows = await sql`
-      select b.sleutel = sha256(convert_to(${value}, 'utf8')) as deze from beheer_browser b
+      select b.key = sha256(convert_to(${value}, 'utf8')) as deze from beheer_browser b
       join beheer_account a on a.id = b.account_id where gebruikersnaam = 'piet' order by b.id desc`
     t.equal(rows.length, 20)
     t.ok(rows[0]!.deze)
@@ -386,8 +386,8 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
     await noWait(test)
     const browser = pagesClient(test.app, { remoteAddress: '10.6.0.2' })
     const keeps = () => sql`
-      select max(forget_at) > now() + interval '1 hour' as lang from beheer_sign_in_attempt where sleutel in
-        (select sleutel from beheer_sign_in_attempt order by aantal desc limit 1)`
+      select max(forget_at) > now() + interval '1 hour' as lang from beheer_sign_in_attempt where key in
+        (select key from beheer_sign_in_attempt order by count desc limit 1)`
     for (let count = 0; count < 4; count++) await wrong(browser)
     t.same([...(await keeps())], [{ lang: false }])
     for (let count = 0; count < 2; count++) await wrong(browser)
@@ -395,8 +395,8 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
     await sql`update beheer_sign_in_attempt set forget_at = now() - interval '1 second', open_at = now() - interval '1 second'`
     t.equal((await wrong(browser)).statusCode, 401)
     t.same(
-      [...(await sql`select aantal from beheer_sign_in_attempt`)],
-      [{ aantal: 1 }, { aantal: 1 }],
+      [...(await sql`select count from beheer_sign_in_attempt`)],
+      [{ count: 1 }, { count: 1 }],
       'and they are cleaned up',
     )
   })

@@ -49,7 +49,7 @@ t.test('accounts from the command line, also when nobody can sign in', async (t)
   }
   t.not(await claimAttempt(database, counters), 0)
   // However long the command takes to start.
-  await database.sql`update beheer_sign_in_attempt set open_at = open_at + interval '1 hour' where aantal = 5`
+  await database.sql`update beheer_sign_in_attempt set open_at = open_at + interval '1 hour' where count = 5`
   t.match(JSON.parse((await run(['list', '--json'])).stdout), [
     { username: 'beheer', role: 'administrator', failedAttempts: 0, waits: false },
     { username: 'j.jansen', role: 'operator', active: true, failedAttempts: 5, waits: true, totp: false },
@@ -61,7 +61,7 @@ t.test('accounts from the command line, also when nobody can sign in', async (t)
   await database.sql`
     update beheer_account set totp_secret = '\\x00', totp_since = now() where id = ${id}`
   await database.sql`
-    insert into beheer_session (sleutel, account_id, expires_at) values ('\\x01', ${id}, now() + interval '1 hour')`
+    insert into beheer_session (key, account_id, expires_at) values ('\\x01', ${id}, now() + interval '1 hour')`
   const reset = await run(['reset-password', '--username', 'j.jansen', '--remove-totp'])
   const second = reset.stdout.trim().split('\n').at(-1)!
   t.notOk(await isRight('j.jansen', password))

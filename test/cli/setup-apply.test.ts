@@ -171,7 +171,7 @@ async function everything({ database: { sql } }: TestApp) {
     await sql`select * from notificatie_settings`,
     await sql`select * from applicatie order by id`,
     await sql`select * from autorisatie order by id`,
-    await sql`select id, client_id, geheim, created_at, expires_at from applicatie_secret order by id`,
+    await sql`select id, client_id, sealed_secret, created_at, expires_at from applicatie_secret order by id`,
     await sql`select * from token_issuer order by id`,
     await sql`select * from applicatie_issuer_client order by id`,
     await sql`select count(*) from audit`,

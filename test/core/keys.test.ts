@@ -108,8 +108,10 @@ t.test('processes with different keys serve beside each other, and the new key s
   const make = (box: ReturnType<typeof secretBox>, id: string) =>
     createClient(database, box, { id, label: id, alleAutorisaties: true, secret: SECRET })
   const keyOf = async (id: string) => {
-    const [row] = await sql<{ geheim: Buffer }[]>`select geheim from applicatie_secret where client_id = ${id}`
-    return keyIdOf(row!.geheim)
+    const [row] = await sql<
+      { sealed_secret: Buffer }[]
+    >`select sealed_secret from applicatie_secret where client_id = ${id}`
+    return keyIdOf(row!.sealed_secret)
   }
   const old = await startApi(t, url, { SECRET_KEY })
   await make(old.box, 'eerste')
@@ -156,14 +158,14 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
     })
   // One of everything that is sealed, as it was before there were more keys.
   await createClient(database, secretBox(SECRET_KEY), { id: 'c', label: 'c', alleAutorisaties: true, secret: SECRET })
-  await sql`update applicatie_secret set geheim = ${sealedBefore(SECRET, 'c')}`
+  await sql`update applicatie_secret set sealed_secret = ${sealedBefore(SECRET, 'c')}`
   const [service, abonnement, account, takeover] = Array.from({ length: 4 }, () => crypto.randomUUID()) as [
     string,
     string,
     string,
     string,
   ]
-  await sql`insert into service (uuid, label, slug, soort, api_root, authenticatie, client_id, geheim)
+  await sql`insert into service (uuid, label, slug, soort, api_root, authenticatie, client_id, sealed_secret)
     values (${service}, 'x', 'x', 'zrc', 'https://x.example/', 'zgw', 'wij', ${sealedBefore('dienst', serviceOwner(service))})`
   await sql`insert into abonnement (uuid, callback_url, auth, ondertekening) values (${abonnement}, 'https://x.example/',
     ${sealedBefore('auth', subscriberOwner(abonnement))}, array[${sealedBefore('teken', subscriberOwner(abonnement))}]::bytea[])`
@@ -200,8 +202,8 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
   t.equal(portions, PLACES.length, 'each place once, and a second run finds nothing')
   const after = await listed()
   t.strictSame([after['secret-key']!.sealed, after[ONE.id]!.sealed], [{}, all])
-  const [row] = await sql<{ geheim: Buffer }[]>`select geheim from applicatie_secret`
-  t.equal(box.open(row!.geheim, 'c'), SECRET)
+  const [row] = await sql<{ sealed_secret: Buffer }[]>`select sealed_secret from applicatie_secret`
+  t.equal(box.open(row!.sealed_secret, 'c'), SECRET)
   const [one] = await sql<{ ondertekening: Buffer[] }[]>`select ondertekening from abonnement`
   t.equal(box.open(one!.ondertekening[0]!, subscriberOwner(abonnement)), 'teken')
 

@@ -28,7 +28,7 @@ const BOUNDS: Bound[] = [
   ['kanaal', 'kanaal_naam_check', 'naam', ...long(1, 50)],
   ['kanaal', 'kanaal_documentatie_link_check', 'documentatie_link', ...long(0, 200)],
   ['abonnement', 'abonnement_callback_url_check', 'callback_url', ...long(1, 2000)],
-  ['abonnement', 'abonnement_gelijktijdig_check', 'gelijktijdig', ...between(1, 50)],
+  ['abonnement', 'abonnement_concurrency_check', 'concurrency', ...between(1, 50)],
   ['abonnement', 'abonnement_timeout_ms_check', 'timeout_ms', ...between(1000, 60_000)],
   ['abonnement', 'abonnement_ondertekening_check', 'ondertekening', ["'{a,b}'"], ["'{a,b,c}'"]],
   ['resend', 'resend_per_minute_check', 'per_minute', ...between(1, 600_000)],
@@ -182,8 +182,8 @@ t.test('the numbers of the database', async (t) => {
         t.equal(receiver!.status, status < 410 ? 'actief' : 'opgezegd', `410 unsubscribes: ${status}`)
       }
       const [receiver] =
-        await sql`select fouten, extract(epoch from not_before - now())::float8 as rest, reason from abonnement`
-      t.match(receiver, { fouten: 14, reason: 'gone' })
+        await sql`select failures, extract(epoch from not_before - now())::float8 as rest, reason from abonnement`
+      t.match(receiver, { failures: 14, reason: 'gone' })
       t.ok(receiver!.rest > 200 && receiver!.rest <= 300, 'left alone for the last of the waits')
     },
   )

@@ -38,7 +38,7 @@ async function runMortally(app: TestApp, deadly: string[]): Promise<number> {
       deaths++
       await database.sql`
         insert into worker_crash as crash (job_id) select unnest(${failed.map(({ id }) => id)}::bigint[])
-        on conflict (job_id) do update set aantal = crash.aantal + 1`
+        on conflict (job_id) do update set count = crash.count + 1`
     }
   } finally {
     await client.end()
@@ -75,7 +75,7 @@ t.test('a worker that dies now and then costs no row', async (t) => {
   for (const path of paths) await givenFile(app, path)
   const uuid = await givenImport(app)
   await app.call('POST', `${API}/${uuid}/upload`, csvText(paths.map((path) => goodRow(type, path))))
-  await app.database.sql`insert into worker_crash (job_id, aantal) select id, 6 from graphile_worker.jobs`
+  await app.database.sql`insert into worker_crash (job_id, count) select id, 6 from graphile_worker.jobs`
   t.equal(await runMortally(app, []), 0)
   t.match((await outcome(app, uuid)).status, { status: 'finished', processedSuccessfully: 20 })
 })

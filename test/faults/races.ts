@@ -192,12 +192,12 @@ export const RACES: Cell[] = [
         insert into stray_file (backend, naam, unfinished, seen_at)
         values ('filesystem', ${key}, false, now() - interval '26 hours')`
       const [last] = await sql`select coalesce(max(id), 0) as id from retention_run`
-      const done = () => sql<{ fout: string | null }[]>`
-        select fout from retention_run where id > ${last!.id} and ended_at is not null`
+      const done = () => sql<{ fault: string | null }[]>`
+        select fault from retention_run where id > ${last!.id} and ended_at is not null`
       await sql`select graphile_worker.add_job('retention', '{}', job_key => 'retention')`
       await until('retention', async () => (await done()).length > 0)
       judge.same(
-        (await done()).filter(({ fout }) => fout),
+        (await done()).filter(({ fault }) => fault),
         [],
         'retention ended well',
       )

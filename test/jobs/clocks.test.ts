@@ -112,8 +112,8 @@ t.test('a clock of the database that jumped stops retention, and says so, until 
   await run(test)
   await run(test)
   t.equal(await left(), 1)
-  const [stopped] = await sql`select fout, ended_at is not null as klaar from retention_run order by id desc limit 1`
-  t.match(stopped, { fout: /niets verwijderd.*800 dagen geleden/, klaar: true })
+  const [stopped] = await sql`select fault, ended_at is not null as klaar from retention_run order by id desc limit 1`
+  t.match(stopped, { fault: /niets verwijderd.*800 dagen geleden/, klaar: true })
   await test.parts.database.sql`select graphile_worker.add_job('remove-file', '{"bestanden":[0],"kept":true}')`
   await test.runJobs()
   t.match(

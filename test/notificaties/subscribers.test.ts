@@ -42,7 +42,7 @@ t.test('every abonnement that fits gets the message once, signed, with an id tha
     )
   }
   t.equal((await test.database.sql`select from delivery`).length, 0)
-  t.match(await stateOf(test, one), { fouten: 0, failingSince: null })
+  t.match(await stateOf(test, one), { failures: 0, failingSince: null })
 })
 
 t.test(
@@ -119,9 +119,9 @@ t.test(
 t.test('of each abonnement a change costs one comparison, however many filters it has', async (t) => {
   const { database } = await givenBuiltIn(t)
   const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
-    explain (verbose) select comparable_fits(toets, '{"a": "1"}', 'zaak', 'create') from abonnement_kanaal`
+    explain (verbose) select comparable_fits(comparable, '{"a": "1"}', 'zaak', 'create') from abonnement_kanaal`
   const text = plan.map((row) => row['QUERY PLAN']).join(' ')
-  t.match(text, '@> toets')
+  t.match(text, '@> comparable')
   t.notMatch(text, /_past|_toets|kenmerk_/, 'no function is called for a row')
 })
 
@@ -142,7 +142,7 @@ t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
   await until('all at the good one', () => good.received.length >= 100)
   t.equal(good.received.length, 100)
   t.ok(slow.received.length < 50, 'while the slow one is at its first messages')
-  t.ok(Number((await stateOf(test, off)).fouten) >= 5)
+  t.ok(Number((await stateOf(test, off)).failures) >= 5)
   const [tried] = await test.database.sql`
     select count(*)::int as n from delivery_attempt where abonnement_id = ${off} and outcome = 'refused'`
   t.ok(tried!.n < 15, `the dead one is probed: ${tried!.n} attempts`)
@@ -157,7 +157,7 @@ t.test(
   async (t) => {
     const test = await givenBuiltIn(t)
     const { sql } = test.database
-    const id = await givenAbonnement(test, 'https://ontvanger.example/', { more: { gelijktijdig: 3 } })
+    const id = await givenAbonnement(test, 'https://ontvanger.example/', { more: { concurrency: 3 } })
     for (let n = 0; n < 4; n++) await givenChange(test)
     const claimOne = async () => {
       await sql`update abonnement set not_before = null where id = ${id}`
@@ -196,7 +196,7 @@ t.test('an abonnement that answers again gets everything that waited, in order p
   for (let n = 0; n < 10; n++) uuids.push(await givenChange(test, object, 'update'))
   for (let n = 0; n < 6; n++) await givenChange(test)
   await test.runJobs()
-  t.ok(Number((await stateOf(test, id)).fouten) >= 5)
+  t.ok(Number((await stateOf(test, id)).failures) >= 5)
   receiver.received.length = 0
   receiver.answer = (response) => response.writeHead(204).end()
   await elapse(test, 1000)
@@ -209,7 +209,7 @@ t.test('an abonnement that answers again gets everything that waited, in order p
     receiver.received.map(({ headers }) => headers['webhook-id']).filter((uuid) => uuids.includes(String(uuid))),
     uuids,
   )
-  t.match(await stateOf(test, id), { fouten: 0, failingSince: null })
+  t.match(await stateOf(test, id), { failures: 0, failingSince: null })
 })
 
 t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tried again and known', async (t) => {
@@ -296,7 +296,7 @@ async function givenAbonnement(
 
 async function stateOf({ database }: TestApp, id: number): Promise<Record<string, unknown>> {
   const [row] = await database.sql`
-    select status, reason, fouten, failing_since as "failingSince", last_outcome as "lastOutcome",
+    select status, reason, failures, failing_since as "failingSince", last_outcome as "lastOutcome",
       last_http_status as "lastHttpStatus" from abonnement where id = ${id}`
   return row!
 }

@@ -90,7 +90,7 @@ t.test(
     const { sql } = test.database
     const to = await subscriber(t, { auth: 'x' })
     await subscribe(test, to.url, [{ naam: 'zaken' }])
-    await sql`update abonnement set gelijktijdig = 2`
+    await sql`update abonnement set concurrency = 2`
     for (let count = 0; count < 5; count++) await givenZaak(test)
     const [worker] = await sql<{ id: number }[]>`
     insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`

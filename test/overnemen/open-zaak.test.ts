@@ -312,9 +312,9 @@ t.test('a client id in two applicaties has the rights of both, with the secret i
   const shown = await test.call('GET', `/autorisaties/api/v1/applicaties/${uuidOf(KIND.applicatie, 2)}`)
   t.same(shown.body.clientIds, ['portaal', 'Balie'])
   const [stored] = await test.database.sql<
-    { geheim: Buffer }[]
-  >`select geheim from applicatie_secret where client_id = 'portaal'`
-  t.notOk(stored!.geheim.toString('latin1').includes('geheim-van-het-portaal'))
+    { sealed_secret: Buffer }[]
+  >`select sealed_secret from applicatie_secret where client_id = 'portaal'`
+  t.notOk(stored!.sealed_secret.toString('latin1').includes('geheim-van-het-portaal'))
 })
 
 t.test('a later round writes what changed, removes what is gone, and leaves the rest untouched', async (t) => {

@@ -213,7 +213,7 @@ async function givenDienst({ database, config }: TestApp, given: GivenDienst): P
   const authenticatie = clientId ? 'zgw' : header ? 'api_key' : 'geen'
   const geheim = secret ? secretBox(config.secretKey!).seal(secret, serviceOwner(uuid)) : null
   await database.sql`
-    insert into service (uuid, label, slug, soort, api_root, authenticatie, client_id, header, geheim, timeout_ms)
+    insert into service (uuid, label, slug, soort, api_root, authenticatie, client_id, header, sealed_secret, timeout_ms)
     values (${uuid}, 'Dienst', ${`dienst-${counter++}`}, 'orc', ${apiRoot}, ${authenticatie}, ${clientId}, ${header}, ${geheim}, ${timeoutMs})`
 }
 
@@ -284,8 +284,10 @@ t.test(
     refuse = true
     t.same(await fetch('3'), { kind: 'ok', body: { zie: 'Bearer token-2' } })
     t.equal(given, 2)
-    const [{ geheim }] = await test.database.sql<[{ geheim: Buffer }]>`select geheim from service`
-    t.notMatch(geheim.toString('latin1'), 'ge&heim', 'the secret is stored encrypted')
+    const [{ sealed_secret: stored }] = await test.database.sql<
+      [{ sealed_secret: Buffer }]
+    >`select sealed_secret from service`
+    t.notMatch(stored.toString('latin1'), 'ge&heim', 'the secret is stored encrypted')
   },
 )
 

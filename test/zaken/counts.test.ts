@@ -124,8 +124,8 @@ t.test('one call counts what is in a table that hangs on cases', async (t) => {
   await sql`select count_parts_of('zaakwens')`
   const counted = async () => [
     ...(await sql<{ level: string; n: number }[]>`
-      select vertrouwelijkheidaanduiding as level, sum(aantal)::int as n from zaak_part_count where soort = 'zaakwens'
-      group by 1 having sum(aantal) <> 0 order by 1`),
+      select vertrouwelijkheidaanduiding as level, sum(count)::int as n from zaak_part_count where kind = 'zaakwens'
+      group by 1 having sum(count) <> 0 order by 1`),
   ]
   await sql`insert into zaakwens (zaak_id) select id from zaak, generate_series(1, 3) where uuid in (${een.uuid}, ${other.uuid})`
   t.same(await counted(), [

@@ -10,18 +10,18 @@ export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): 
     ...(await sql<Wrong[]>`
       with kept as (
         select 'zaak' as of, jsonb_build_array(zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie,
-          archiefnominatie, archiefstatus, einddatum is null) as by, sum(aantal)::int as n
+          archiefnominatie, archiefstatus, einddatum is null) as by, sum(count)::int as n
         from zaak_count group by 2
         union all
-        select soort, jsonb_build_array(groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
-          zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding), sum(aantal)::int
+        select kind, jsonb_build_array(groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+          zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding), sum(count)::int
         from zaak_part_count group by 1, 2
         union all
-        select 'besluit', jsonb_build_array(besluittype_id, besluittype_url, verantwoordelijke_organisatie), sum(aantal)::int
+        select 'besluit', jsonb_build_array(besluittype_id, besluittype_url, verantwoordelijke_organisatie), sum(count)::int
         from besluit_count group by 2
         union all
         select 'document', jsonb_build_array(informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding,
-          bronorganisatie, is_gereed_voor_publicatie), sum(aantal)::int
+          bronorganisatie, is_gereed_voor_publicatie), sum(count)::int
         from enkelvoudiginformatieobject_count group by 2
       ), parts as (
         select 'status' as of, zaak_id, case when exists (select from status o where o.zaak_id = s.zaak_id

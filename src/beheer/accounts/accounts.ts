@@ -17,9 +17,9 @@ export type SignedIn = { id: number; uuid: string; gebruikersnaam: string; totp:
 export async function findByName(
   { sql }: Pick<Database, 'sql'>,
   username: string,
-): Promise<(SignedIn & { wachtwoord: string | null }) | undefined> {
-  const [account] = await sql<[SignedIn & { wachtwoord: string | null }]>`
-    select id, uuid, gebruikersnaam, wachtwoord, totp_since is not null as totp
+): Promise<(SignedIn & { passwordHash: string | null }) | undefined> {
+  const [account] = await sql<[SignedIn & { passwordHash: string | null }]>`
+    select id, uuid, gebruikersnaam, password_hash as "passwordHash", totp_since is not null as totp
     from beheer_account where lower(gebruikersnaam) = lower(${username})`
   return account
 }
@@ -31,11 +31,11 @@ export async function findByName(
  */
 export async function checkPassword(
   { sql }: Pick<Database, 'sql'>,
-  account: { id: number; wachtwoord: string | null } | undefined,
+  account: { id: number; passwordHash: string | null } | undefined,
   password: string,
   { known = false } = {},
 ): Promise<boolean> {
-  const right = await isPassword(password, account?.wachtwoord, { known })
+  const right = await isPassword(password, account?.passwordHash, { known })
   // Only now: it may have been taken out of use in the meantime. No account costs the same questions.
   const [open] = await sql`select 1 from beheer_account where id = ${account?.id ?? 0} and actief`
   return right && open !== undefined
@@ -83,7 +83,7 @@ export async function createAccount(db: Db, { wachtwoord, ...account }: NewAccou
   const hash = wachtwoord === undefined ? null : await hashNewPassword(wachtwoord)
   const made = await db
     .insertInto('beheerAccount')
-    .values({ ...account, wachtwoord: hash })
+    .values({ ...account, passwordHash: hash })
     .onConflict((conflict) => conflict.expression(raw`lower(gebruikersnaam)`).doNothing())
     .returning('uuid')
     .executeTakeFirst()
@@ -136,10 +136,10 @@ export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } 
 /** Accounts, as table `a`. */
 export const ACCOUNTS = raw`
   select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.max_vertrouwelijkheidaanduiding, a.actief,
-    a.wachtwoord is not null as wachtwoord, a.totp_since is not null as totp, a.oidc_subject is not null as oidc,
+    a.password_hash is not null as wachtwoord, a.totp_since is not null as totp, a.oidc_subject is not null as oidc,
     a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
     (select max(p.open_at) from beheer_sign_in_attempt p where p.account_id = a.id and p.open_at > now()) as wacht_tot,
-    (select count(*) from beheer_session s where s.account_id = a.id and s.stap = 'ingelogd' and s.expires_at > now()
+    (select count(*) from beheer_session s where s.account_id = a.id and s.step = 'signed-in' and s.expires_at > now()
       and s.seen_at > now() - interval '30 minutes') as sessies
   from beheer_account a`
 
@@ -206,7 +206,7 @@ export async function setPassword(
 ): Promise<void> {
   await trx
     .updateTable('beheerAccount')
-    .set({ wachtwoord: await hashNewPassword(password), passwordGiven: given })
+    .set({ passwordHash: await hashNewPassword(password), passwordGiven: given })
     .where('id', '=', id)
     .execute()
   await endWait(trx, id)
@@ -259,7 +259,7 @@ export async function linkOidc(
     >`
       select id, uuid, gebruikersnaam, rol, actief, totp_since is not null as totp from beheer_account
       where (oidc_issuer = ${issuer} and oidc_subject = ${subject})
-        or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and wachtwoord is null)
+        or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and password_hash is null)
       order by oidc_subject nulls last limit 1 for update`
     if (known && !known.actief)
       return { refused: t('Uw account is hier op niet-actief gezet. Vraag een administrator.') }

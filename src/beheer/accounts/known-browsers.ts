@@ -23,7 +23,7 @@ export async function knownBrowser(
 /** The number of this browser, when it signed in to this account in the last half year. @param key hash of its cookie */
 export async function findBrowser({ sql }: Sql, key: Buffer, accountId: number): Promise<number | undefined> {
   const [row] = await sql<{ id: number }[]>`
-    select id from beheer_browser where sleutel = ${key} and account_id = ${accountId}
+    select id from beheer_browser where key = ${key} and account_id = ${accountId}
       and seen_at > now() - make_interval(days => ${BROWSER_DAYS})`
   return row?.id
 }
@@ -32,22 +32,22 @@ export async function findBrowser({ sql }: Sql, key: Buffer, accountId: number):
 export async function rememberBrowser(request: FastifyRequest, reply: FastifyReply, accountId: number): Promise<void> {
   const before = sha256(request.cookies[cookieName(request)] ?? '')
   const value = randomBytes(32).toString('base64url')
-  await request.server.own.browsers.insert({ before, sleutel: sha256(value), accountId })
+  await request.server.own.browsers.insert({ before, key: sha256(value), accountId })
   reply.setCookie(cookieName(request), value, { ...cookieOptions(request), maxAge: BROWSER_DAYS * 86_400 })
 }
 
 /** @param browser.before the key that it had */
 export async function insertBrowser(
   { sql }: Sql,
-  { before, sleutel, accountId }: { before: Buffer; sleutel: Buffer; accountId: number },
+  { before, key, accountId }: { before: Buffer; key: Buffer; accountId: number },
 ): Promise<void> {
   await sql.begin(async (trx) => {
     // Also for other accounts of this browser, whose counts go on.
     await trx`
-      update beheer_browser set sleutel = ${sleutel}, seen_at = case when account_id = ${accountId} then now() else seen_at end
-      where sleutel = ${before}`
+      update beheer_browser set key = ${key}, seen_at = case when account_id = ${accountId} then now() else seen_at end
+      where key = ${before}`
     await trx`
-      insert into beheer_browser (sleutel, account_id) values (${sleutel}, ${accountId}) on conflict do nothing`
+      insert into beheer_browser (key, account_id) values (${key}, ${accountId}) on conflict do nothing`
     await trx`
       delete from beheer_browser where account_id = ${accountId} and (seen_at < now() - make_interval(days => ${BROWSER_DAYS})
         or id in (select id from beheer_browser where account_id = ${accountId}

@@ -192,7 +192,7 @@ const CODES_WEG = words(
   'name',
 )
 
-type SessionRow = { uuid: string; adres: string; browser: string; createdAt: string; seenAt: string; deze: boolean }
+type SessionRow = { uuid: string; address: string; browser: string; createdAt: string; seenAt: string; deze: boolean }
 
 async function show(
   app: FastifyInstance,
@@ -218,9 +218,9 @@ async function show(
       totp_since, oidc_subject is not null as oidc
     from beheer_account where id = ${id}`
   const sessions = await sql<SessionRow[]>`
-    select uuid, adres, browser, created_at as "createdAt", seen_at as "seenAt", id = ${sessionOf(request).id} as deze
+    select uuid, address, browser, created_at as "createdAt", seen_at as "seenAt", id = ${sessionOf(request).id} as deze
     from beheer_session
-    where account_id = ${id} and stap = 'ingelogd' and expires_at > now() and seen_at > now() - interval '30 minutes'
+    where account_id = ${id} and step = 'signed-in' and expires_at > now() and seen_at > now() - interval '30 minutes'
     order by deze desc, seen_at desc limit 100`
   return reply.page('my-account', {
     title: t('Mijn account'),

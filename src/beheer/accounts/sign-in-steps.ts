@@ -36,7 +36,7 @@ export async function logIn(
 ): Promise<FastifyReply> {
   const { own } = request.server
   const failures = await own.accounts.recordSignIn(account.id)
-  await startSession(request, reply, account.id, 'ingelogd', failures && failureNotice(failures))
+  await startSession(request, reply, account.id, 'signed-in', failures && failureNotice(failures))
   await rememberBrowser(request, reply, account.id)
   renewToken(request, reply)
   await own.audit(request, [

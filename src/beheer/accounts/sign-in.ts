@@ -40,7 +40,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const oidc = config.oidc && { label: config.oidc.label }
 
   app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
-    if (request.session?.step === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
+    if (request.session?.step === 'signed-in') return reply.redirect(`${basePath(request)}/beheer/`, 303)
     return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
   })
 

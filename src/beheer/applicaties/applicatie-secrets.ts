@@ -184,12 +184,12 @@ const newPage = (applicatie: Applicatie, client: string) => ({
   client,
 })
 
-type KeptSecret = { id: number; geheim: Buffer; createdAt: string; expiresAt: string | null }
+type KeptSecret = { id: number; sealedSecret: Buffer; createdAt: string; expiresAt: string | null }
 
 /** The valid secrets of a client id, oldest first. */
 async function secretsOf(app: FastifyInstance, clientId: string): Promise<KeptSecret[]> {
   return app.reader.sql<KeptSecret[]>`
-    select id, geheim, created_at as "createdAt", expires_at as "expiresAt" from applicatie_secret
+    select id, sealed_secret as "sealedSecret", created_at as "createdAt", expires_at as "expiresAt" from applicatie_secret
     where client_id = ${clientId} and (expires_at is null or expires_at > now()) order by id`
 }
 
@@ -199,7 +199,7 @@ async function newestSecret(app: FastifyInstance, clientId: string): Promise<str
   const newest = (await secretsOf(app, clientId)).at(-1)
   if (!newest) return undefined
   try {
-    return app.parts.box.open(newest.geheim, clientId)
+    return app.parts.box.open(newest.sealedSecret, clientId)
   } catch {
     return undefined // sealed under another SECRET_KEY
   }

@@ -320,13 +320,13 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
       client_id: string
       has_keys: boolean
       id: number | null
-      geheim: Buffer
+      sealed_secret: Buffer
       created_at: string
       expires_at: string | null
       last_signed_at: string | null
     }[]
   >`
-    select c.client_id, exists (select from applicatie_client_key k where k.client_id = c.client_id) as has_keys, g.id, g.geheim, g.created_at, g.expires_at, g.last_signed_at
+    select c.client_id, exists (select from applicatie_client_key k where k.client_id = c.client_id) as has_keys, g.id, g.sealed_secret, g.created_at, g.expires_at, g.last_signed_at
     from applicatie_client c
     left join applicatie_secret g on g.client_id = c.client_id and (g.expires_at is null or g.expires_at > now())
     where c.applicatie_id = ${applicatieId} order by c.volgorde, c.client_id, g.id`
@@ -335,7 +335,7 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
     client_id: clientId,
     has_keys: hasKeys,
     id,
-    geheim,
+    sealed_secret: sealedSecret,
     created_at: createdAt,
     expires_at: expiresAt,
     last_signed_at: lastSignedAt,
@@ -343,7 +343,7 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
     const client = clients.get(clientId) ?? { clientId, hasKeys, secrets: [] }
     clients.set(clientId, client)
     if (id !== null)
-      client.secrets.push({ id, createdAt, expiresAt, lastSignedAt, staat: stateOf(app, geheim, clientId) })
+      client.secrets.push({ id, createdAt, expiresAt, lastSignedAt, staat: stateOf(app, sealedSecret, clientId) })
   }
   return [...clients.values()]
 }

@@ -139,7 +139,7 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
   app.setNotFoundHandler(async (request, reply) => {
     // Whoever took a wrong turn while signed in keeps the menu.
     request.session = await findSession(request).catch(() => undefined)
-    if (request.session?.step === 'ingelogd') request.beheerder = request.session.beheerder
+    if (request.session?.step === 'signed-in') request.beheerder = request.session.beheerder
     return sendErrorPage(request, reply.code(404), style, render, {
       status: 404,
       detail: t('Deze pagina bestaat niet.'),
@@ -270,9 +270,9 @@ function frame(request: FastifyRequest, style: Style) {
       ...(language() === 'en' ? { code: 'nl', name: 'Nederlands' } : { code: 'en', name: 'English' }),
       address: languageLink(request, language() === 'en' ? 'nl' : 'en'),
     },
-    manualPage: request.session?.step === 'ingelogd' ? manualPageFor(path) : undefined,
+    manualPage: request.session?.step === 'signed-in' ? manualPageFor(path) : undefined,
     menu:
-      request.session?.step === 'ingelogd'
+      request.session?.step === 'signed-in'
         ? MENU.map(({ name, items }) => ({
             name,
             items: items

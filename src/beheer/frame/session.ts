@@ -51,7 +51,7 @@ type KeptNotice = Notice & { key: string; path: string }
 export type Session = {
   id: number
   uuid: string
-  step: 'totp' | 'ingelogd'
+  step: 'totp' | 'signed-in'
   /** What this page is to say. */
   notice: KeptNotice | null
   beheerder: Administrator
@@ -70,8 +70,8 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
   return {
     id: row.id,
     uuid: row.uuid,
-    step: row.stap,
-    notice: noticeFor(request, row.melding),
+    step: row.step,
+    notice: noticeFor(request, row.notices),
     beheerder: {
       id: row.account_id,
       uuid: row.account_uuid,
@@ -94,8 +94,8 @@ export async function readSession({ sql }: Sql, key: Buffer) {
     {
       id: number
       uuid: string
-      stap: Session['step']
-      melding: KeptNotice[] | null
+      step: Session['step']
+      notices: KeptNotice[] | null
       account_id: number
       account_uuid: string
       gebruikersnaam: string
@@ -109,14 +109,14 @@ export async function readSession({ sql }: Sql, key: Buffer) {
   >`
     with gevonden as (
       select s.*, s.seen_at < now() - interval '1 minute' as oud from beheer_session s
-      where sleutel = ${key} and expires_at > now() and seen_at > now() - ${IDLE}::interval
+      where key = ${key} and expires_at > now() and seen_at > now() - ${IDLE}::interval
     ), gezien as (
       update beheer_session s set seen_at = now() from gevonden g where s.id = g.id and g.oud
     )
-    select g.id, g.uuid, g.stap, (select jsonb_agg(m order by n) from jsonb_array_elements(g.melding) with ordinality x(m, n)
-        where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
-      a.max_vertrouwelijkheidaanduiding as max, a.totp_since is not null as totp, a.wachtwoord is not null as wachtwoord,
-      a.wachtwoord is not null and a.password_given as password_given
+    select g.id, g.uuid, g.step, (select jsonb_agg(m order by n) from jsonb_array_elements(g.notices) with ordinality x(m, n)
+        where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as notices, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
+      a.max_vertrouwelijkheidaanduiding as max, a.totp_since is not null as totp, a.password_hash is not null as wachtwoord,
+      a.password_hash is not null and a.password_given as password_given
     from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
   return row
 }
@@ -140,7 +140,7 @@ const keep = (path: string, notice: Notice): KeptNotice => ({ ...notice, key: ra
 export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]): Promise<Set<number>> {
   const rows = await sql<{ id: number }[]>`
     select s.id from beheer_session s join beheer_account a on a.id = s.account_id and a.actief
-    where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.expires_at > now()
+    where s.id = any(${ids}::bigint[]) and s.step = 'signed-in' and s.expires_at > now()
       and s.seen_at > now() - ${IDLE}::interval`
   return new Set(rows.map(({ id }) => id))
 }
@@ -153,38 +153,38 @@ export async function startSession(
   request: FastifyRequest,
   reply: FastifyReply,
   accountId: number,
-  step: Session['step'] = 'ingelogd',
+  step: Session['step'] = 'signed-in',
   notice: Notice | null = null,
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
   const browser = headerText(request, 'user-agent').slice(0, 300).toWellFormed()
   const notices = notice && [keep('*', notice)]
-  const session = { sleutel: sha256(value), accountId, step, notices, adres: request.ip, browser }
+  const session = { key: sha256(value), accountId, step, notices, address: request.ip, browser }
   const made = await request.server.own.sessions.insert(session)
   if (request.session) request.session = { ...request.session, ...made, step }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }
 
 type NewSession = {
-  sleutel: Buffer
+  key: Buffer
   accountId: number
   step: Session['step']
   notices: KeptNotice[] | null
-  adres: string
+  address: string
   browser: string
 }
 
 /** Removes sessions that no longer count on the way. */
 export async function insertSession(
   { sql }: Sql,
-  { sleutel, accountId, step, notices, adres, browser }: NewSession,
+  { key, accountId, step, notices, address, browser }: NewSession,
 ): Promise<{ id: number; uuid: string }> {
   await sql`delete from beheer_session where expires_at < now() or seen_at < now() - ${IDLE}::interval`
   const [row] = await sql<[{ id: number; uuid: string }]>`
-    insert into beheer_session (sleutel, account_id, stap, expires_at, adres, browser, melding)
-    values (${sleutel}, ${accountId}, ${step}, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
-      ${adres}, ${browser}, 
+    insert into beheer_session (key, account_id, step, expires_at, address, browser, notices)
+    values (${key}, ${accountId}, ${step}, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
+      ${address}, ${browser}, 
       (select jsonb_agg(m || jsonb_build_object('at', extract(epoch from now())))
         from jsonb_array_elements(${notices && JSON.stringify(notices)}::text::jsonb) m)) returning id, uuid`
   return row
@@ -192,7 +192,7 @@ export async function insertSession(
 
 /** @param key hash of the value in the cookie */
 export async function deleteSession({ sql }: Sql, key: Buffer): Promise<void> {
-  await sql`delete from beheer_session where sleutel = ${key}`
+  await sql`delete from beheer_session where key = ${key}`
 }
 
 /** Signs this browser out; harmless when it was not signed in. */
@@ -211,9 +211,9 @@ export async function addNotice(request: FastifyRequest, path: string, notice: N
 /** Keeps the newest of them, and none for longer than five minutes. @param id of the session */
 export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice): Promise<void> {
   await sql`
-    update beheer_session set melding = (
+    update beheer_session set notices = (
       select jsonb_agg(m order by n) from (
-        select m, n from jsonb_array_elements(coalesce(melding, '[]')
+        select m, n from jsonb_array_elements(coalesce(notices, '[]')
           || jsonb_build_array(${JSON.stringify(notice)}::text::jsonb || jsonb_build_object('at', extract(epoch from now()))))
           with ordinality x(m, n) order by n desc limit ${NOTICES}) newest
       where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int)
@@ -231,9 +231,9 @@ export async function forgetNotice(request: FastifyRequest, { key }: { key: stri
  */
 export async function deleteNotice({ sql }: Sql, id: number, key: string): Promise<void> {
   await sql`
-    update beheer_session set melding = (
-      select jsonb_agg(m order by n) from jsonb_array_elements(melding) with ordinality x(m, n) where m->>'key' <> ${key})
-    where id = ${id} and melding is not null`
+    update beheer_session set notices = (
+      select jsonb_agg(m order by n) from jsonb_array_elements(notices) with ordinality x(m, n) where m->>'key' <> ${key})
+    where id = ${id} and notices is not null`
 }
 
 /** Ends sessions of an account: one, or all but one (`behalve`). Answers how many. */

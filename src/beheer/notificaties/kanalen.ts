@@ -71,12 +71,12 @@ export function registerKanalen(app: FastifyInstance): void {
       uuid: string
       callbackUrl: string
       status: string
-      fouten: number
+      failures: number
       lastOutcome: string | null
       lastHttpStatus: number | null
       filters: Record<string, string>[]
     }>`
-      select a.uuid, a.callback_url, a.status, a.fouten, a.last_outcome, a.last_http_status,
+      select a.uuid, a.callback_url, a.status, a.failures, a.last_outcome, a.last_http_status,
         jsonb_agg(ak.filters order by ak.id) as filters
       from abonnement_kanaal ak join abonnement a on a.id = ak.abonnement_id
       where ak.kanaal_id = ${kanaal.id} and a.deleted_at is null group by a.id order by a.id limit ${SHOWN}`.execute(

@@ -207,8 +207,8 @@ async function readCurrent(db: ReadDb) {
     .selectAll()
     .executeTakeFirst()
   if (!row) return { ...instellingen, dienst: null }
-  const { geheim, ...dienst } = row
-  return { ...instellingen, dienst: { ...dienst, hasSecret: geheim !== null } }
+  const { sealedSecret, ...dienst } = row
+  return { ...instellingen, dienst: { ...dienst, hasSecret: sealedSecret !== null } }
 }
 
 function toFields({ dienst, ...instellingen }: Current): Values {

@@ -111,7 +111,7 @@ export function reportLostContent(count: number, alarms: Alarm[]): void {
 /** A fault for each abonnement that needs somebody. @param troubled those in trouble, the worst first */
 export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
   for (const abonnement of troubled) {
-    const { uuid, status, reason, fouten, lastOutcome, lastHttpStatus, oudsteWachtendeOp } = abonnement
+    const { uuid, status, reason, failures, lastOutcome, lastHttpStatus, oudsteWachtendeOp } = abonnement
     const to = { path: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
     const name = nameOf(abonnement)
     if (status === 'geblokkeerd' || status === 'opgezegd') {
@@ -124,7 +124,7 @@ export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
         ),
         ...to,
       })
-    } else if (fouten >= MAX_FAULTS || (fouten > 0 && (lastHttpStatus === 401 || lastHttpStatus === 403))) {
+    } else if (failures >= MAX_FAULTS || (failures > 0 && (lastHttpStatus === 401 || lastHttpStatus === 403))) {
       const { text, advice } = subscriberOutcome(lastOutcome, lastHttpStatus)
       alarms.push({
         tone: 'let-op',

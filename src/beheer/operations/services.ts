@@ -264,7 +264,7 @@ const page = (service: ServiceRow | undefined, values: Record<string, unknown>, 
   faults,
   soorten: Object.entries(KIND_WORDS),
   authenticaties: Object.entries(AUTHENTICATIES),
-  hasSecret: service?.geheim != null,
+  hasSecret: service?.sealedSecret != null,
   hasKey: service?.certificateKey != null,
 })
 

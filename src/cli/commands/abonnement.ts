@@ -33,7 +33,7 @@ export function addTo(program: Command): void {
         waiting: row.wachtend,
         oldestWaiting: row.oudsteWachtendeOp,
         failed: row.mislukt,
-        failures: row.fouten,
+        failures: row.failures,
         lastSuccess: row.laatstGeluktOp,
       }))
       const capped = (count: number) => (count > COUNTED ? `>${COUNTED}` : String(count))
@@ -89,8 +89,8 @@ export function addTo(program: Command): void {
         if (!(Number.isInteger(perMinute) && perMinute >= 1 && perMinute <= MAX_PER_MINUTE))
           throw new UsageError(`--per-minute is a number from 1 to ${MAX_PER_MINUTE}`)
         const replay = options.failed
-          ? ({ soort: 'mislukt', perMinute } as const)
-          : ({ soort: 'vanaf', vanaf: from.toISOString(), perMinute } as const)
+          ? ({ kind: 'failed', perMinute } as const)
+          : ({ kind: 'since', since: from.toISOString(), perMinute } as const)
         return change('abonnement replay', uuid, async (m) => {
           const { count, more } = await countReplay(m.read, uuid, replay)
           const text = `${more ? 'more than ' : ''}${count} messages`

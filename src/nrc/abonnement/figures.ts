@@ -16,7 +16,7 @@ export type Figures = {
   authenticatie: string
   applicatie: string | null
   applicatieUuid: string | null
-  fouten: number
+  failures: number
   failingSince: string | null
   notBefore: string | null
   lastOutcome: string | null
@@ -35,7 +35,7 @@ export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): 
       select a.* from abonnement a where a.deleted_at is null and ${conditions}
     )
     select a.id, a.uuid, a.status, a.reason, a.status_since, a.callback_url, a.authenticatie, p.label as applicatie,
-      p.uuid as applicatie_uuid, a.fouten, a.failing_since, a.not_before, a.last_outcome, a.last_http_status,
+      p.uuid as applicatie_uuid, a.failures, a.failing_since, a.not_before, a.last_outcome, a.last_http_status,
       a.last_fault_at, gelukt.begun_at as laatst_gelukt_op, wacht.aantal as wachtend,
       n.aanmaakdatum as oudste_wachtende_op, mislukt.aantal as mislukt
     from gekozen a
@@ -71,7 +71,7 @@ export function reasonOf({
 export async function readAlarms(db: ReadDb, limit: number): Promise<Figures[]> {
   const rows = await readFigures(
     db,
-    sql`(a.status in ('geblokkeerd', 'opgezegd') or a.fouten > 0
+    sql`(a.status in ('geblokkeerd', 'opgezegd') or a.failures > 0
       or exists (select from delivery l where l.abonnement_id = a.id and l.status = 'gepland' and a.status = 'actief'
         and l.next_attempt_at < now() - interval '15 minutes'))
       order by a.status = 'actief', a.failing_since nulls last, a.id limit ${limit}`,

@@ -10,11 +10,11 @@ import { wakeSender } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
 import { lockAbonnement } from './write.ts'
 
-export type ReplayKind = 'mislukt' | 'vanaf' | 'gemist'
+export type ReplayKind = 'failed' | 'since' | 'missed'
 export type Replay = {
-  soort: ReplayKind
+  kind: ReplayKind
   /** Messages made since this moment (ISO). */
-  vanaf?: string
+  since?: string
   /** Only messages with a higher key. */
   afterMessage?: number
   perMinute?: number
@@ -29,7 +29,7 @@ const LOOKED_AT = 5_000 // messages in one portion
 const fits = (a: RawBuilder<unknown>) => sql<boolean>`exists (
   select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
   where k.naam = n.kanaal and ak.abonnement_id = ${a}
-    and (n.cloudevent is null or (select cloudevents from abonnement where id = ak.abonnement_id)) and comparable_fits(ak.toets, comparable_kenmerken(n.kenmerken), n.resource, n.actie))`
+    and (n.cloudevent is null or (select cloudevents from abonnement where id = ak.abonnement_id)) and comparable_fits(ak.comparable, comparable_kenmerken(n.kenmerken), n.resource, n.actie))`
 
 /**
  * Starts sending again.
@@ -38,9 +38,9 @@ const fits = (a: RawBuilder<unknown>) => sql<boolean>`exists (
 export async function startReplay(m: Mutation, uuid: string, replay: Replay): Promise<void> {
   m.unrecorded(UNRECORDED)
   const { id } = await lockAbonnement(m, uuid)
-  const { soort, vanaf = '-infinity', afterMessage = 0, perMinute = PER_MINUTE } = replay
+  const { kind, since = '-infinity', afterMessage = 0, perMinute = PER_MINUTE } = replay
   // One that goes on makes way for what was missed, of which nobody else knows.
-  if (soort === 'gemist') await stopReplay(m, uuid)
+  if (kind === 'missed') await stopReplay(m, uuid)
   const running = await m.trx
     .selectFrom('resend')
     .where('abonnementId', '=', id)
@@ -55,9 +55,9 @@ export async function startReplay(m: Mutation, uuid: string, replay: Replay): Pr
     )
   const row = one(
     await m.sql<{ id: number }[]>`
-    insert into resend (abonnement_id, soort, vanaf, tot, after_message, per_minute, started_by)
-    values (${id}, ${soort}, ${vanaf}::text::timestamptz - case when ${soort} = 'gemist' then interval '1 day' else interval '0' end,
-      case when ${soort} = 'gemist' then null else clock_timestamp() end, ${afterMessage}, ${perMinute},
+    insert into resend (abonnement_id, kind, since, until, after_message, per_minute, started_by)
+    values (${id}, ${kind}, ${since}::text::timestamptz - case when ${kind} = 'missed' then interval '1 day' else interval '0' end,
+      case when ${kind} = 'missed' then null else clock_timestamp() end, ${afterMessage}, ${perMinute},
       ${m.actor.userId || m.actor.userRepresentation || m.actor.clientId})
     returning id`,
   )
@@ -112,9 +112,9 @@ async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unkn
 type Row = {
   id: number
   abonnementId: number
-  soort: ReplayKind
-  vanaf: string
-  tot: string | null
+  kind: ReplayKind
+  since: string
+  until: string | null
   afterMessage: number
   positionAt: string
   position: number
@@ -129,14 +129,14 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
   m.unrecorded(UNRECORDED)
   // Moments as text: a position has microseconds.
   const [row] = await m.sql<Row[]>`
-    select h.id, h.abonnement_id as "abonnementId", h.soort, h.vanaf::text as vanaf, h.tot::text as tot, h.after_message as "afterMessage",
+    select h.id, h.abonnement_id as "abonnementId", h.kind, h.since::text as since, h.until::text as until, h.after_message as "afterMessage",
       h.position_at::text as "positionAt", h.position,
       h.per_minute as "perMinute"
     from resend h join abonnement a on a.id = h.abonnement_id
     where h.id = ${id} and h.ended_at is null and a.deleted_at is null for update of h skip locked`
   if (!row) return false
   const again = (delaySeconds: number) => m.enqueue('replay-messages', { id }, { jobKey: jobKey(id), delaySeconds })
-  if (row.tot === null) {
+  if (row.until === null) {
     // Whoever is recording messages now may have seen the abonnement blocked, and they are not there before he has ended.
     // That he is recording shows in his lock, which he took before he looked.
     const writers = m.sql<{ virtualtransaction: string | null }[]>`
@@ -144,14 +144,14 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
         and database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()`
     await m.sql`
       update resend set waits_for = case when waits_for is null then array(${writers}) else waits_for end,
-        tot = case when not exists (select from (${writers}) w where resend.waits_for is null
+        until = case when not exists (select from (${writers}) w where resend.waits_for is null
           or w.virtualtransaction = any(resend.waits_for)) then clock_timestamp() end
       where id = ${id}`
     await again(1)
     return true
   }
   const most = Math.max(1, Math.round((row.perMinute * TICK_S) / 60))
-  const { planned, done } = row.soort === 'mislukt' ? await planFailed(m, row, most) : await planSince(m, row, most)
+  const { planned, done } = row.kind === 'failed' ? await planFailed(m, row, most) : await planSince(m, row, most)
   await m.sql`
     update resend set planned = planned + ${planned}, ended_at = case when ${done} then now() end where id = ${id}`
   if (planned > 0) await wakeSender(m)
@@ -172,17 +172,17 @@ async function planFailed(m: Mutation, row: Row, most: number): Promise<{ planne
 }
 
 async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
-  const { abonnementId, vanaf, tot, positionAt, position, afterMessage, soort } = row
+  const { abonnementId, since, until, positionAt, position, afterMessage, kind } = row
   const { rows } = await sql<{ id: number; aanmaakdatum: string; past: boolean }>`
     select n.id, n.aanmaakdatum::text as aanmaakdatum, n.id > ${afterMessage} and ${fits(sql`${abonnementId}`)}
       ${
-        soort === 'gemist'
+        kind === 'missed'
           ? sql`and not exists (select from delivery_attempt p where p.notificatie_id = n.id
               and p.abonnement_id = ${abonnementId} and p.outcome = 'delivered')`
           : sql``
       } as past
     from notificatie n
-    where n.aanmaakdatum >= ${vanaf}::text::timestamptz and n.aanmaakdatum < ${tot}::text::timestamptz
+    where n.aanmaakdatum >= ${since}::text::timestamptz and n.aanmaakdatum < ${until}::text::timestamptz
       and (n.aanmaakdatum, n.id) > (${positionAt}::text::timestamptz, ${position}::bigint)
     order by n.aanmaakdatum, n.id limit ${LOOKED_AT}`.execute(m.trx)
   // Up to the message with which the rate is reached.
@@ -208,17 +208,17 @@ const COUNTED = 50_000
 export async function countReplay(
   db: ReadDb,
   uuid: string,
-  { soort, vanaf = '-infinity', afterMessage = 0 }: Replay,
+  { kind, since = '-infinity', afterMessage = 0 }: Replay,
 ): Promise<{ count: number; more: boolean; seen: number }> {
   const id = sql`(select id from abonnement where uuid = ${uuid}::uuid)`
   const { rows } =
-    soort === 'mislukt'
+    kind === 'failed'
       ? await sql<{ count: number; seen: number }>`
           select count(*)::int as count, count(*)::int as seen from (
             select from delivery where abonnement_id = ${id} and status = 'mislukt' limit ${COUNTED + 1}) m`.execute(db)
       : await sql<{ count: number; seen: number }>`
           select count(*) filter (where n.id > ${afterMessage} and ${fits(id)})::int as count, count(*)::int as seen from (
-            select * from notificatie where aanmaakdatum >= ${vanaf}::text::timestamptz
+            select * from notificatie where aanmaakdatum >= ${since}::text::timestamptz
             order by aanmaakdatum, id limit ${COUNTED + 1}) n`.execute(db)
   const { count, seen } = one(rows)
   return { count, seen: Math.min(seen, COUNTED), more: seen > COUNTED }

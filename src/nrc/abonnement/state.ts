@@ -32,7 +32,7 @@ export async function resumeAbonnement(m: Mutation, uuid: string): Promise<boole
     .updateTable('abonnement')
     .set({
       notBefore: null,
-      fouten: 0,
+      failures: 0,
       failingSince: null,
       lastOutcome: null,
       lastHttpStatus: null,
@@ -42,7 +42,7 @@ export async function resumeAbonnement(m: Mutation, uuid: string): Promise<boole
     .execute()
   await wakeSender(m)
   if (missedAfter === null) return false
-  await startReplay(m, uuid, { soort: 'gemist', vanaf: statusSince, afterMessage: missedAfter })
+  await startReplay(m, uuid, { kind: 'missed', since: statusSince, afterMessage: missedAfter })
   return true
 }
 

@@ -16,7 +16,7 @@ import { MAX_ABONNEMENTEN, MAX_GROUPS, requireAbonnement, toAbonnement } from '.
 export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificateKey' | 'ondertekening'> & {
   auth: string
   certificateKey: string | null
-  gelijktijdig: number
+  concurrency: number
   inOrder: boolean
   applicatieUuid: string | null
 }

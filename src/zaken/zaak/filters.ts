@@ -234,7 +234,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     parts.push({
       part: sql`status x`,
       conditions: [sql`x.laatst`, partType('x.statustype', url, 'statustype')],
-      kept: [sql`z.soort = 'status' and z.groep = 'laatst'`, partType('z.type', url, 'statustype')],
+      kept: [sql`z.kind = 'status' and z.groep = 'laatst'`, partType('z.type', url, 'statustype')],
     })
   }
   if (filter.resultaat__resultaattype) {
@@ -242,7 +242,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     parts.push({
       part: sql`resultaat x`,
       conditions: [partType('x.resultaattype', url, 'resultaattype')],
-      kept: [sql`z.soort = 'resultaat'`, partType('z.type', url, 'resultaattype')],
+      kept: [sql`z.kind = 'resultaat'`, partType('z.type', url, 'resultaattype')],
     })
   }
   const counted = [...ofType, ...ofMore]

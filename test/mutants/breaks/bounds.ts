@@ -107,13 +107,13 @@ export const BOUNDS: Mutant[] = [
     ],
     [
       'an abonnement gets 1 to 50 messages at once: not less',
-      'check (gelijktijdig between 1 and 50)',
-      'check (gelijktijdig between 0 and 50)',
+      'check (concurrency between 1 and 50)',
+      'check (concurrency between 0 and 50)',
     ],
     [
       'an abonnement gets 1 to 50 messages at once: not more',
-      'check (gelijktijdig between 1 and 50)',
-      'check (gelijktijdig between 1 and 51)',
+      'check (concurrency between 1 and 50)',
+      'check (concurrency between 1 and 51)',
     ],
     [
       'an attempt takes 1 to 60 seconds: not less',
@@ -220,8 +220,8 @@ export const BOUNDS: Mutant[] = [
     ['410 unsubscribes', 'p_statuses[o.place] = 410', 'p_statuses[o.place] = 411'],
     [
       'the wait after the last of the waits stays',
-      'p_probes[least(a.fouten + f.count - p_sparing + 1, cardinality(p_probes))]',
-      'p_probes[a.fouten + f.count - p_sparing + 1]',
+      'p_probes[least(a.failures + f.count - p_sparing + 1, cardinality(p_probes))]',
+      'p_probes[a.failures + f.count - p_sparing + 1]',
     ],
   ]),
   ...of('sql/0002-catalogi.sql', [
@@ -308,12 +308,12 @@ export const BOUNDS: Mutant[] = [
     [
       [
         'an abonnement that fails is probed before its messages are due',
-        "case when a.fouten >= p_sparing then 'infinity' else now() end",
+        "case when a.failures >= p_sparing then 'infinity' else now() end",
         'now()',
       ],
       [
         'when an abonnement accepts again, what waits for its next attempt goes',
-        'where a.fouten >= p_sparing and a.id in (',
+        'where a.failures >= p_sparing and a.id in (',
         'where false and a.id in (',
       ],
     ],

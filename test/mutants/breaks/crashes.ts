@@ -91,8 +91,8 @@ export const CRASHES: Mutant[] = [
   {
     what: 'an abonnement that fails is given one message at a time',
     file: 'sql/0010-notificaties.sql',
-    search: 'case when a.fouten >= p_sparing then 1 else',
-    replace: 'case when a.fouten > p_sparing then 1 else',
+    search: 'case when a.failures >= p_sparing then 1 else',
+    replace: 'case when a.failures > p_sparing then 1 else',
     tests: ['test/notificaties/subscribers.test.ts'],
   },
   {

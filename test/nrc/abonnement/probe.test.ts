@@ -17,7 +17,7 @@ t.test('a failing abonnement is probed although nothing is due, and a success le
   await sql`update delivery set retries = 3, next_attempt_at = now() + interval '1 hour' + notificatie_id * interval '1 second'
     where notificatie_id < (select max(notificatie_id) from delivery)`
   await sql`update delivery set next_attempt_at = now() + interval '2 hours' where retries = 0`
-  await sql`update abonnement set fouten = 8, failing_since = now() - interval '1 hour', not_before = now() - interval '1 second'`
+  await sql`update abonnement set failures = 8, failing_since = now() - interval '1 hour', not_before = now() - interval '1 second'`
   const before = await sql`select notificatie_id, retries, next_attempt_at from delivery order by 1`
   await test.runJobs()
   t.strictSame(idsOf(receiver.received), [ids[0]], 'one, the one that would be due first')
@@ -35,7 +35,7 @@ t.test('a failing abonnement is probed although nothing is due, and a success le
   await sql`update abonnement set not_before = now() - interval '1 second'`
   await test.runJobs()
   t.strictSame(idsOf(receiver.received).slice(1), ids)
-  t.match(await sql`select fouten, not_before from abonnement`, [{ fouten: 0, not_before: null }])
+  t.match(await sql`select failures, not_before from abonnement`, [{ failures: 0, not_before: null }])
 })
 
 for (const mode of ['extern', 'ingebouwd'])

@@ -30,11 +30,11 @@ t.test('everything from a moment: what fits, in portions at the rate, with the s
   t.equal(idsOf(to.received).length, 26)
   to.received.length = other.received.length = 0
 
-  const vanaf = new Date(Date.now() - 86_400_000).toISOString()
-  t.strictSame(await countReplay(test.app.read, uuid, { soort: 'vanaf', vanaf }), { count: 25, seen: 26, more: false })
-  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', vanaf, perMinute: 120 }))
+  const since = new Date(Date.now() - 86_400_000).toISOString()
+  t.strictSame(await countReplay(test.app.read, uuid, { kind: 'since', since }), { count: 25, seen: 26, more: false })
+  await change(test, (m) => startReplay(m, uuid, { kind: 'since', since, perMinute: 120 }))
   await t.rejects(
-    change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', vanaf })),
+    change(test, (m) => startReplay(m, uuid, { kind: 'since', since })),
     /Ongeldige invoer/,
     'one at a time',
   )
@@ -68,8 +68,8 @@ t.test('those that failed, or one, also when it was accepted before', async (t) 
   await sql`update delivery set status = 'mislukt', next_attempt_at = null`
   to.answer.status = 204
   to.received.length = dead.received.length = 0
-  t.match(await countReplay(test.app.read, uuid, { soort: 'mislukt' }), { count: 2 })
-  await change(test, (m) => startReplay(m, uuid, { soort: 'mislukt' }))
+  t.match(await countReplay(test.app.read, uuid, { kind: 'failed' }), { count: 2 })
+  await change(test, (m) => startReplay(m, uuid, { kind: 'failed' }))
   await test.runJobs()
   t.strictSame(idsOf(to.received).sort(), [...ids].sort())
   t.strictSame(idsOf(dead.received), [], 'only to the one that was meant')
@@ -93,13 +93,13 @@ t.test('it is stopped, and ends with its abonnement', async (t) => {
   for (let n = 0; n < 5; n++) await givenChange(test)
   await test.runJobs()
   to.received.length = 0
-  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', perMinute: 12 }))
+  await change(test, (m) => startReplay(m, uuid, { kind: 'since', perMinute: 12 }))
   await test.runJobs()
   t.equal(idsOf(to.received).length, 1)
   t.equal(await change(test, (m) => stopReplay(m, uuid)), true)
   await tick(test)
   t.equal(idsOf(to.received).length, 1)
-  await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', perMinute: 12 }))
+  await change(test, (m) => startReplay(m, uuid, { kind: 'since', perMinute: 12 }))
   await change(test, (m) => deleteAbonnement(m, uuid))
   await test.runJobs()
   await tick(test)

@@ -24,7 +24,7 @@ export type Abonnement = Subscriber & {
   id: number
   applicatieUuid: string | null
   applicatie: string | null
-  gelijktijdig: number
+  concurrency: number
   inOrder: boolean
   status: string
   reason: string
@@ -46,7 +46,7 @@ export async function requireAbonnement(app: FastifyInstance, request: FastifyRe
 export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonnement | undefined> {
   const { rows } = await sql<Abonnement>`
     select a.id, a.uuid, a.callback_url, a.authenticatie, a.auth, a.outgoing_client_id, a.token_url, a.token_scope,
-      a.certificaat, a.certificate_key, a.ondertekening, a.cloudevents, a.timeout_ms, a.gelijktijdig, a.in_order,
+      a.certificaat, a.certificate_key, a.ondertekening, a.cloudevents, a.timeout_ms, a.concurrency, a.in_order,
       a.status, a.reason, a.status_since, a.missed_after, a.created_at, p.uuid as applicatie_uuid, p.label as applicatie,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
@@ -76,7 +76,7 @@ export const toAudit = (abonnement: Abonnement) => ({
   ondertekeningen: abonnement.ondertekening.length,
   cloudevents: abonnement.cloudevents,
   timeoutMs: abonnement.timeoutMs,
-  gelijktijdig: abonnement.gelijktijdig,
+  gelijktijdig: abonnement.concurrency,
   inOrder: abonnement.inOrder,
   status: abonnement.status,
   kanalen: abonnement.kanalen,

@@ -218,11 +218,11 @@ const page = (abonnement: Abonnement) => ({
 /** @throws Problem 400 with what is wrong per field */
 function readReplay(form: FormValues): { replay: Replay; inWords: string } {
   const { soort, vanaf, perMinute } = readForm(Herzenden, form)
-  if (soort === 'mislukt') return { replay: { soort, perMinute }, inWords: expected(REPLAYS[soort]) }
+  if (soort === 'mislukt') return { replay: { kind: 'failed', perMinute }, inWords: expected(REPLAYS.failed) }
   const moment = momentOf(vanaf ?? '')
   if (!moment) throw formProblem({ vanaf: t('Vul een datum en tijd in, als jjjj-mm-dd uu:mm.') })
   const inWords = t`alle berichten vanaf ${longMoment(moment)}, ten hoogste ${formatNumber(perMinute)} per minuut`
-  return { replay: { soort, vanaf: moment.toISOString(), perMinute }, inWords }
+  return { replay: { kind: 'since', since: moment.toISOString(), perMinute }, inWords }
 }
 
 /** What a field for date and time holds, in the time zone of the settings. */

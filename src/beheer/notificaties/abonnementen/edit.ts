@@ -187,7 +187,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
         ? { certificateKey: null }
         : form.certificateKey !== undefined && { certificateKey: form.certificateKey }),
       timeoutMs: form.termijn * 1000,
-      gelijktijdig: form.gelijktijdig,
+      concurrency: form.gelijktijdig,
       inOrder: form.inOrder,
       cloudevents: form.cloudevents,
     }

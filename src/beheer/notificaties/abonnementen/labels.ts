@@ -13,19 +13,19 @@ export const AUTHENTICATION_WORDS: Record<string, string> = words({
   oauth2: 'OAuth2 client credentials',
 })
 
-type State = { status: string; fouten: number; lastOutcome: string | null; lastHttpStatus: number | null }
+type State = { status: string; failures: number; lastOutcome: string | null; lastHttpStatus: number | null }
 
 /** The state of an abonnement in words. An active one that fails says why; after five failures in a row that is a fault. */
-export function stateOf({ status, fouten, lastOutcome, lastHttpStatus }: State): {
+export function stateOf({ status, failures, lastOutcome, lastHttpStatus }: State): {
   tone: Tone
   text: string
 } {
   if (status === 'geblokkeerd') return { tone: 'fout', text: t('Geblokkeerd') }
   if (status === 'opgezegd') return { tone: 'fout', text: t('Opgezegd door ontvanger') }
   if (status === 'gepauzeerd') return { tone: 'let-op', text: t('Gepauzeerd') }
-  if (fouten === 0) return { tone: 'goed', text: t('Actief') }
+  if (failures === 0) return { tone: 'goed', text: t('Actief') }
   const { text } = subscriberOutcome(lastOutcome, lastHttpStatus)
-  return { tone: fouten >= 5 ? 'fout' : 'let-op', text: t`Storing: ${text.toLowerCase()}` }
+  return { tone: failures >= 5 ? 'fout' : 'let-op', text: t`Storing: ${text.toLowerCase()}` }
 }
 
 const ADVICE: Record<string, string> = words({
