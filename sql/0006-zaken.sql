@@ -147,6 +147,11 @@ comment on column zaak_gerelateerde_zaak.id is 'Internal key; order in the list.
 comment on column zaak_gerelateerde_zaak.andere_zaak_id is 'The other case when it is one of ours.';
 comment on column zaak_gerelateerde_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
 
+create function concat_names(party jsonb) returns text language sql immutable parallel safe
+return coalesce(party ->> 'statutaireNaam', '') || ' ' || coalesce(party ->> 'naam', '') || ' '
+  || coalesce(party ->> 'handelsnaam', '') || ' ';
+comment on function concat_names is 'The names of an organisation, a vestiging or a part of an organisation, as one text.';
+
 create table rol (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint rol_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
@@ -193,6 +198,18 @@ create index rol_inp_a_nummer_idx on rol ((betrokkene_identificatie ->> 'inpA_nu
 create statistics rol_identificaties on (betrokkene_identificatie ->> 'inpBsn'), (betrokkene_identificatie ->> 'innNnpId'),
   (betrokkene_identificatie ->> 'kvkNummer'), (betrokkene_identificatie ->> 'vestigingsNummer'),
   (betrokkene_identificatie ->> 'identificatie') from rol;
+-- Who is involved and is no natural person is found by any part of a name, as a case is by its description.
+do $$
+declare
+  place text;
+begin
+  select n.nspname into place from pg_extension x join pg_namespace n on n.oid = x.extnamespace where x.extname = 'pg_trgm';
+  if place is not null then
+    execute format($index$create index rol_name_search on rol using gin (lower(concat_names(betrokkene_identificatie)
+      || afwijkende_naam_betrokkene) %I.gin_trgm_ops)
+      where betrokkene_type in ('niet_natuurlijk_persoon', 'vestiging', 'organisatorische_eenheid')$index$, place);
+  end if;
+end $$;
 -- Of a type, in the order of the list and with the case that rights look at.
 create index rol_roltype_idx on rol (roltype_id, id) include (zaak_id);
 comment on table rol is 'Who is involved in a case, and as what (Zaken API, Rol).';

@@ -1337,6 +1337,7 @@ CREATE INDEX rol_inp_a_nummer_idx ON rol USING btree (((betrokkene_identificatie
 CREATE INDEX rol_inp_bsn_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpBsn'::text))) WHERE ((betrokkene_identificatie ->> 'inpBsn'::text) <> ''::text);
 CREATE INDEX rol_kvk_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'kvkNummer'::text))) WHERE ((betrokkene_identificatie ->> 'kvkNummer'::text) <> ''::text);
 CREATE INDEX rol_level_of_assurance_idx ON rol USING btree (((authenticatie_context ->> 'levelOfAssurance'::text))) WHERE (authenticatie_context IS NOT NULL);
+CREATE INDEX rol_name_search ON rol USING gin (lower((concat_names(betrokkene_identificatie) || afwijkende_naam_betrokkene)) gin_trgm_ops) WHERE (betrokkene_type = ANY (ARRAY['niet_natuurlijk_persoon'::text, 'vestiging'::text, 'organisatorische_eenheid'::text]));
 CREATE INDEX rol_omschrijving_generiek_zaak_id_idx ON rol USING btree (omschrijving_generiek, zaak_id);
 CREATE INDEX rol_omschrijving_idx ON rol USING btree (omschrijving);
 CREATE INDEX rol_roltype_idx ON rol USING btree (roltype_id, id) INCLUDE (zaak_id);
@@ -2660,6 +2661,13 @@ begin
     from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_short(coalesce(k.waarde, '')) as short offset 0) v
     group by 1) k);
 end $function$;
+
+-- The names of an organisation, a vestiging or a part of an organisation, as one text.
+CREATE OR REPLACE FUNCTION concat_names(party jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((COALESCE((party ->> 'statutaireNaam'::text), ''::text) || ' '::text) || COALESCE((party ->> 'naam'::text), ''::text)) || ' '::text) || COALESCE((party ->> 'handelsnaam'::text), ''::text)) || ' '::text);
 
 -- Counts all anew, while writing waits: for who wrote rows with the triggers switched off.
 CREATE OR REPLACE FUNCTION count_anew()

@@ -4,6 +4,7 @@ import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages }
 import { givenDocument, givenZaak } from './given.ts'
 
 const BSN = '111222333'
+const RSIN = '517439943'
 
 t.test('the search box', async (t) => {
   const test = await setUpPages(t, {}, false)
@@ -43,6 +44,33 @@ t.test('the search box', async (t) => {
       t.equal((await search(sought)).location, page, sought)
     t.equal((await search(document.url)).location, `/beheer/documenten/${document.uuid}`)
     t.equal((await search(zaaktype)).location, `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}`)
+  })
+
+  t.test('finds a case by a kenmerk, and by the number and the name of an organisation that is involved', async (t) => {
+    const given = async (values: object, betrokkeneType?: string, betrokkeneIdentificatie?: object) => {
+      const { url, uuid } = await givenZaak(test, zaaktype, { omschrijving: 'Terras', ...values })
+      const rol = { zaak: url, roltype: roltypen.results[0].url, roltoelichting: 'x' }
+      if (betrokkeneType)
+        t.match(await test.call('POST', '/zaken/api/v1/rollen', { ...rol, betrokkeneType, betrokkeneIdentificatie }), {
+          status: 201,
+        })
+      return uuid
+    }
+    const marked = await given({ kenmerken: [{ kenmerk: 'OLO-7731', bron: 'omgevingsloket' }] })
+    const bakery = { innNnpId: RSIN, statutaireNaam: 'Bakkerij De Korenaar BV', kvkNummer: '12345678' }
+    const organisation = await given({}, 'niet_natuurlijk_persoon', bakery)
+    const shop = { vestigingsNummer: '000012345678', handelsnaam: ['Korenbloem'] }
+    const branch = await given({}, 'vestiging', shop)
+    const person = await given({}, 'natuurlijk_persoon', { geslachtsnaam: 'Korenwolf' })
+    const found = async (text: string) => {
+      const { body } = await search(text)
+      return [marked, organisation, branch, person].filter((uuid) => body.includes(uuid))
+    }
+    for (const text of ['OLO-7731', 'olo-7731', 'omgevingsloket:OLO-7731']) t.same(await found(text), [marked], text)
+    for (const text of ['korenaar', 'bakkerij kor', '12345678']) t.same(await found(text), [organisation], text)
+    for (const text of ['000012345678', 'korenbloem']) t.same(await found(text), [branch], text)
+    for (const text of ['OLO-77', 'omgevingsloket:OLO-7', 'korenwolf', RSIN]) t.same(await found(text), [], text)
+    t.match((await get('/beheer/zaken?zoek=korenaar')).body, organisation, 'also in the list of cases')
   })
 
   t.test('finds a document by its title', async (t) => {
@@ -125,6 +153,19 @@ t.test('the box in the header of every page', await needsBrowser(), async (t) =>
       object_weergave: 'BSN ••••••333',
       nieuw: { gevonden: 1 },
     })
+  })
+
+  await t.test('finds the cases of an RSIN for a viewer as well, since it is no number of a person', async (t) => {
+    const other = await givenZaak(test, zaaktype, { omschrijving: 'Terras' })
+    await test.call('POST', '/zaken/api/v1/rollen', {
+      zaak: other.url,
+      betrokkeneType: 'niet_natuurlijk_persoon',
+      roltype: roltypen.results[0].url,
+      roltoelichting: 'x',
+      betrokkeneIdentificatie: { innNnpId: RSIN },
+    })
+    const { tab } = await find('viewer', RSIN)
+    t.match(await tab.textContent('main'), other.identificatie)
   })
 
   await t.test('refuses a BSN to a viewer, which is recorded too', async (t) => {

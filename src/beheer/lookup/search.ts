@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
+import type { ReadDb } from '../../database/database.ts'
 import { passesElfproef } from '../../http/formats.ts'
 import { contains, isFindable } from '../../http/page.ts'
 import type { FormValues } from '../frame/form.ts'
@@ -83,7 +84,7 @@ export function registerSearch(app: FastifyInstance): void {
       sql<Zaak>`select z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
           coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype
         from zaak z left join zaaktype t on t.id = z.zaaktype_id
-        where ${zaakContains(text)} and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
+        where ${await zaakMatches(app.read, text)} and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
         order by z.id desc limit ${SHOWN + 1}`.execute(app.read),
       sql<Document>`select e.uuid, e.identificatie, v.titel, v.creatiedatum, coalesce(t.omschrijving, e.informatieobjecttype_url) as soort
         from enkelvoudiginformatieobject e
@@ -110,7 +111,7 @@ export function registerSearch(app: FastifyInstance): void {
     const zaken = await sql<Zaak>`select z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
             coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype
           from zaak z left join zaaktype t on t.id = z.zaaktype_id
-      where (z.identificatie = ${bsn}
+      where (z.identificatie = ${bsn} or z.id = any(${await casesBeside(app.read, bsn)}::bigint[])
           or (${may} and z.id in (select zaak_id from rol where betrokkene_identificatie ->> 'inpBsn' = ${bsn})))
         and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
       order by z.id desc limit 100`.execute(app.read)
@@ -134,8 +135,43 @@ export function registerSearch(app: FastifyInstance): void {
   }
 }
 
-/** A condition on `zaak z`: a part of its number or description. The index `zaak_search` serves it. */
-export const zaakContains = (text: string) => containsWords(sql`z.identificatie || ' ' || z.omschrijving`, text)
+/**
+ * A condition on `zaak z`: a part of its number or description, which the index `zaak_search` serves, a kenmerk, or a number or a part
+ * of a name of who is involved and is no natural person. A BSN is only looked for where that is asked and recorded.
+ */
+export async function zaakMatches(db: ReadDb, text: string): Promise<RawBuilder<unknown>> {
+  const contained = containsWords(sql`z.identificatie || ' ' || z.omschrijving`, text)
+  const beside = isSearchable(text) && !bsnIn(text) ? await casesBeside(db, text) : []
+  return beside.length === 0 ? contained : sql`(${contained} or z.id = any(${beside}::bigint[]))`
+}
+
+/** So many cases at most are found by each of what lies beside them. */
+const BESIDE = 500
+
+/** Cases that have this kenmerk, or somebody involved, no natural person, with this number or a part of this name. */
+async function casesBeside(db: ReadDb, text: string): Promise<number[]> {
+  const [bron, mark] = text.split(':')
+  const marks = [...spellings(text).map((kenmerk) => ({ kenmerk })), ...(mark ? [{ bron, kenmerk: mark }] : [])]
+  const isMarked = sql.join(
+    marks.map((one) => sql`kenmerken @> ${JSON.stringify([one])}::text::jsonb`),
+    sql` or `,
+  )
+  // Each index of a number is on what is not empty.
+  const { rows } = await sql<{ id: number }>`
+    (select id from zaak where kenmerken <> '[]' and (${isMarked}) limit ${BESIDE})
+    union (select zaak_id from rol where betrokkene_identificatie ->> 'innNnpId' = ${text}
+      and betrokkene_identificatie ->> 'innNnpId' <> '' limit ${BESIDE})
+    union (select zaak_id from rol where betrokkene_identificatie ->> 'kvkNummer' = ${text}
+      and betrokkene_identificatie ->> 'kvkNummer' <> '' limit ${BESIDE})
+    union (select zaak_id from rol where betrokkene_identificatie ->> 'vestigingsNummer' = ${text}
+      and betrokkene_identificatie ->> 'vestigingsNummer' <> '' limit ${BESIDE})
+    union (select zaak_id from rol
+      where betrokkene_type in ('niet_natuurlijk_persoon', 'vestiging', 'organisatorische_eenheid')
+        and ${containsWords(sql`concat_names(betrokkene_identificatie) || afwijkende_naam_betrokkene`, text)} limit ${BESIDE})`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
+}
 
 /** Whether an index finds a word of this. Of what has none all rows would be read, so that the pages ask for more. */
 export const isSearchable = (text: string): boolean => wordsOf(text).some(isFindable)

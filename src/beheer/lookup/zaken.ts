@@ -17,7 +17,7 @@ import {
   visible,
 } from '../frame/lookup.ts'
 import { t, words } from '../language/language.ts'
-import { isSearchable, zaakContains } from './search.ts'
+import { isSearchable, zaakMatches } from './search.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
 
 type Line = {
@@ -352,7 +352,7 @@ async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> 
   const uuid = search ? uuidIn(search) : undefined
   const zaaktypen = zaaktype ? await chosenTypes(request.server.read, 'zaaktype', zaaktype) : []
   return [
-    ...(uuid ? [sql`z.uuid = ${uuid}`] : search ? [zaakContains(search)] : []),
+    ...(uuid ? [sql`z.uuid = ${uuid}`] : search ? [await zaakMatches(request.server.read, search)] : []),
     ...(zaaktype ? [sql`z.zaaktype_id = any(${zaaktypen}::bigint[])`] : []),
     ...(state === 'open' ? [sql`z.einddatum is null`] : state === 'gesloten' ? [sql`z.einddatum is not null`] : []),
     ...(from ? [sql`z.startdatum >= ${from}::date`] : []),

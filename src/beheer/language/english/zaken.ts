@@ -141,15 +141,16 @@ export const zaken: Record<string, string> = {
   Afgesloten: 'Closed',
   'Gestart vanaf': 'Started from',
   'Gestart tot en met': 'Started up to and including',
-  'Zaken waarin BSN {1} betrokkene is': 'Cases in which BSN {1} is a party',
+  'Zaken waarin BSN {1} betrokkene is, of een organisatie met dit nummer als RSIN':
+    'Cases in which BSN {1} is a party, or an organisation with this number as RSIN',
   '(de nieuwste 100)': '(the newest 100)',
   '. Deze zoekvraag is vastgelegd in de audit.': '. This search has been recorded in the audit.',
   'Zoeken op BSN mag alleen wie de rol operator of administrator heeft. Dat u het probeerde is vastgelegd in de audit.':
     'Only the roles operator and administrator may search for a BSN. That you tried has been recorded in the audit.',
   'Gezocht naar “{1}”.': 'Searched for “{1}”.',
   'Typ ten minste drie letters of cijfers.': 'Type at least three letters or digits.',
-  'Zoek op een deel van een zaaknummer of omschrijving, woorden uit de titel van een document, een uuid, een URL van onze API, of een BSN.':
-    'Search for part of a case number or description, words from the title of a document, a uuid, a URL of our API, or a BSN.',
+  'Zoek op een deel van een zaaknummer of omschrijving, een kenmerk, de naam of het nummer (RSIN, KvK, vestiging) van een organisatie, woorden uit de titel van een document, een uuid, een URL van onze API, of een BSN.':
+    'Search for part of a case number or description, a kenmerk, the name or number (RSIN, KvK, vestiging) of an organisation, words from the title of a document, a uuid, a URL of our API, or a BSN.',
   'Niets gevonden. U ziet alleen wat niet vertrouwelijker is dan “{1}”. Controleer de spelling, of zoek met minder woorden.':
     'Nothing found. You see only what is no more confidential than “{1}”. Check the spelling, or search with fewer words.',
   'Gevonden zaken': 'Cases found',
