@@ -28,6 +28,11 @@ t.test('every page of the manual is served, and whatever it links to', async (t)
   t.equal((await get('/beheer/handleiding/beelden/..%2Feerste-uur.md')).statusCode, 404)
   const outside = await test.app.inject({ url: '/beheer/handleiding', headers: { host: 'localhost' } })
   t.equal(outside.statusCode, 303, 'the manual is for who is signed in')
+  const statement = await test.app.inject({ url: '/beheer/toegankelijkheid', headers: { host: 'localhost' } })
+  t.equal(statement.statusCode, 200, 'the statement on accessibility is for everybody')
+  t.match(statement.body, 'WCAG 2.2')
+  const signIn = await test.app.inject({ url: '/beheer/inloggen', headers: { host: 'localhost' } })
+  t.match(signIn.body, 'href="/beheer/toegankelijkheid"')
 })
 
 t.test('a page links to what the manual says of it', async (t) => {

@@ -1,8 +1,10 @@
 import { rename, rm } from 'node:fs/promises'
 import t from 'tap'
+import { givenInformatieobjecttype } from '../app.ts'
 import { emptyQueue, failJob } from '../jobs/queue.ts'
 import { configure, forgetMessages, givenChange, givenReceiver } from '../notificaties/given.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
+import { givenDocument } from './given.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
@@ -38,6 +40,25 @@ t.test('the overview', await needsBrowser(), async (t) => {
     t.match(await main(), /PostgreSQL.*Schema.*\.sql/s)
     t.match(await main(), KWAAD, 'as text')
     t.same(await accessibilityFaults(tab), [])
+  })
+
+  t.test('an installation without cases shows the first steps, and what is done of them', async (t) => {
+    await tab.goto('/beheer/')
+    t.match(await main(), /Eerste stappen.*Maak een catalogus/s)
+    t.equal(await tab.locator('.eerste-stappen a[href$="/catalogi/nieuw"]').count(), 0, 'a viewer makes none')
+    const admin = await asBeheerder(test, 'administrator', { width: 390 })
+    await admin.tab.goto('/beheer/')
+    t.equal(await admin.tab.locator('.eerste-stappen a[href$="/catalogi/nieuw"]').count(), 1)
+    t.match(await admin.tab.textContent('.eerste-stappen li:has(.staat-goed)'), 'Geef een applicatie rechten')
+    t.same(await accessibilityFaults(admin.tab), [])
+    t.equal(await isTooWide(admin.tab), false)
+    const type = await givenInformatieobjecttype(test)
+    await tab.goto('/beheer/')
+    t.match(await tab.textContent('.eerste-stappen li:has(.staat-goed) >> nth=0'), 'Maak een catalogus')
+    await givenDocument(test, type)
+    await tab.goto('/beheer/')
+    t.notMatch(await main(), 'Eerste stappen')
+    await sql`delete from delivery` // what these changes told nobody
   })
 
   t.test('a fault shows by itself within 15 s and is gone within 30 s, each with what to do', async (t) => {

@@ -144,6 +144,11 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     await tab.click('button:text("Wijzigen toestaan")')
     t.match(await main(), 'mag hier al worden gewijzigd')
     await tab.click('text="Omschakelen"')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.fill('#veld-bevestiging', 'ja')
+    await tab.click('button:text("Nu omschakelen")')
+    t.match(await main(), 'Er is niet omgeschakeld: typ het woord omschakelen')
+    await tab.fill('#veld-bevestiging', 'Omschakelen ')
     await tab.click('button:text("Nu omschakelen")')
     t.match(await tab.textContent('body'), 'Omgeschakeld. Er zijn 0 meldingen vervallen.')
     t.equal(await tab.$('text="Omschakelen"'), null)
@@ -155,6 +160,7 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
       ['overneming-wijzigbaar', 'overneming-omschakelen'],
     )
     await tab.goto(`${path}/omschakelen`) // as from an old tab
+    await tab.fill('#veld-bevestiging', 'omschakelen')
     await tab.click('button:text("Nu omschakelen")')
     t.match(await tab.textContent('body'), 'Er is niet omgeschakeld')
   })

@@ -13,6 +13,8 @@ const PICTURES = 'beelden'
 const INDEX = 'README'
 /** The plan of a takeover is a document of its own, that the manual refers to. */
 const BESIDE: Record<string, string> = { 'stappenplan-overnemen': '../overnemen.md' }
+/** The page that everybody may read, also who cannot sign in. */
+const ACCESSIBILITY = 'toegankelijkheid'
 
 /** Which page of the manual explains the pages below a path; the longest path counts. */
 const EXPLAINED: [path: string, page: string][] = [
@@ -73,6 +75,10 @@ export async function registerManual(app: FastifyInstance): Promise<void> {
 
   app.get('/handleiding', { config: viewing }, async (request, reply) => {
     const { title, html } = await open(INDEX)
+    return reply.page('manual', { title, html: html.replaceAll(BASE, baseOf(basePath(request))) })
+  })
+  app.get(`/${ACCESSIBILITY}`, { config: { access: 'beheer', rol: 'iedereen' } }, async (request, reply) => {
+    const { title, html } = await open(ACCESSIBILITY)
     return reply.page('manual', { title, html: html.replaceAll(BASE, baseOf(basePath(request))) })
   })
   app.get<{ Params: { naam: string } }>('/handleiding/:naam', { config: viewing }, async (request, reply) => {

@@ -124,6 +124,14 @@ export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
         ),
         ...to,
       })
+    } else if (status === 'gepauzeerd') {
+      if (oudsteWachtendeOp !== null)
+        alarms.push({
+          tone: 'let-op',
+          text: t`Het abonnement ${name} is gepauzeerd, en er wachten berichten sinds ${formatAgo(oudsteWachtendeOp)}. ${reason}`,
+          advice: t('Zij gaan niet weg zolang het gepauzeerd is. Hervat het zodra de ontvanger weer kan.'),
+          ...to,
+        })
     } else if (failures >= MAX_FAULTS || (failures > 0 && (lastHttpStatus === 401 || lastHttpStatus === 403))) {
       const { text, advice } = subscriberOutcome(lastOutcome, lastHttpStatus)
       alarms.push({

@@ -14,7 +14,7 @@ import { pausedAt, readModus, readSettings } from '../../notificaties/settings.t
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
 import { lastSetback } from '../../operations/clock.ts'
 import { formatNumber } from '../frame/format.ts'
-import { t } from '../language/language.ts'
+import { t, words } from '../language/language.ts'
 import { COUNT_JOBS_TO, SILENT_AFTER } from './jobs.ts'
 import {
   type Alarm,
@@ -70,6 +70,7 @@ export function registerOverview(app: FastifyInstance): void {
       stuck,
       setback,
       age,
+      steps,
     ] = await Promise.all([
       app.own.readiness(),
       readWorkers(app.reader),
@@ -86,6 +87,7 @@ export function registerOverview(app: FastifyInstance): void {
       unrecorded(''),
       lastSetback(app.reader.sql),
       feedAge(app.reader.sql),
+      readFirstSteps(app.reader),
     ])
     const alarms: Alarm[] = []
     const components: Component[] = [
@@ -115,6 +117,9 @@ export function registerOverview(app: FastifyInstance): void {
       size,
       versions,
       pause,
+      steps: steps.some(({ isDone }) => !isDone) ? steps : [],
+      isIdle:
+        !running && jobs.total === 0 && notificaties.gepland + notificaties.mislukt + notificaties.bezorgdVandaag === 0,
       capped: (count: number, until = TOT) =>
         count > until ? t`meer dan ${formatNumber(until)}` : formatNumber(count),
     })
@@ -193,6 +198,29 @@ async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
         and not exists (select from delivery l where l.notificatie_id = n.id) limit ${TOT + 1}) n) as "bezorgdVandaag",
       (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`,
   )
+}
+
+const STEPS = words(
+  {
+    catalogus: { name: 'Maak een catalogus: daarin staan de typen van uw organisatie.', path: '/catalogi/nieuw' },
+    zaaktype: { name: 'Publiceer een zaaktype; er zijn voorbeelden om mee te beginnen.', path: '/catalogi' },
+    applicatie: { name: 'Geef een applicatie rechten, zodat zij zaken kan maken.', path: '/applicaties' },
+    zaak: { name: 'Laat de applicatie een zaak of een document maken.', path: '/zaken' },
+  },
+  'name',
+)
+
+/** What an installation needs before it is of use, and whether it is there. */
+async function readFirstSteps({ sql }: Reader): Promise<{ name: string; path: string; isDone: boolean }[]> {
+  const done = one(
+    await sql<Record<keyof typeof STEPS, boolean>[]>`
+    select exists (select from catalogus) as catalogus, exists (select from zaaktype where not concept) as zaaktype,
+      exists (select from applicatie where heeft_alle_autorisaties) or exists (select from autorisatie)
+        or exists (select from catalogus_autorisatie) as applicatie,
+      exists (select from zaak) or exists (select from enkelvoudiginformatieobject) as zaak`,
+  )
+  if (done.zaak) return []
+  return Object.entries(STEPS).map(([key, step]) => ({ ...step, isDone: done[key as keyof typeof STEPS] }))
 }
 
 async function readImport({ sql }: Reader) {

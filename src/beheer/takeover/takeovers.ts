@@ -187,12 +187,26 @@ export function registerTakeovers(app: FastifyInstance): void {
       ],
       button: t('Nu omschakelen'),
       back: t('Nog niet omschakelen'),
+      typed: true,
     })
   })
 
   app.post(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
     const path = `${LIST.path}/${row.uuid}`
+    const { bevestiging } = request.body as { bevestiging?: unknown }
+    if (
+      String(bevestiging ?? '')
+        .trim()
+        .toLowerCase() !== SWITCH_WORD
+    )
+      return redirectWith(
+        request,
+        reply,
+        `${path}/omschakelen`,
+        t`Er is niet omgeschakeld: typ het woord ${SWITCH_WORD} in het veld.`,
+        'fout',
+      )
     const removed = await mutateFromPage(request, async (m) => {
       const gone = await switchOver(m.sql, row)
       m.audit({
@@ -250,9 +264,11 @@ export function registerTakeovers(app: FastifyInstance): void {
   function confirm(
     reply: FastifyReply,
     row: TakeoverRow,
-    words: { title: string; lines: string[]; button: string; back: string },
+    words: { title: string; lines: string[]; button: string; back: string; typed?: boolean },
   ): Promise<FastifyReply> {
     return reply.page('takeover-confirm', {
+      typed: false,
+      word: SWITCH_WORD,
       breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
       row: shown(row),
       staat: takeoverStatus(row),
@@ -275,6 +291,9 @@ export function registerTakeovers(app: FastifyInstance): void {
     return row && takeoverState(row, await progressOf(reader, row))
   }
 }
+
+/** What is typed before what cannot be undone; it is the same in each language, since it is no sentence. */
+const SWITCH_WORD = 'omschakelen'
 
 type Filter = { uitkomst: string; soort: string; code: string }
 

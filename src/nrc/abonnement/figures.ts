@@ -72,9 +72,9 @@ export async function readAlarms(db: ReadDb, limit: number): Promise<Figures[]> 
   const rows = await readFigures(
     db,
     sql`(a.status in ('geblokkeerd', 'opgezegd') or a.failures > 0
-      or exists (select from delivery l where l.abonnement_id = a.id and l.status = 'gepland' and a.status = 'actief'
+      or exists (select from delivery l where l.abonnement_id = a.id and l.status = 'gepland'
         and l.next_attempt_at < now() - interval '15 minutes'))
-      order by a.status = 'actief', a.failing_since nulls last, a.id limit ${limit}`,
+      order by a.status in ('actief', 'gepauzeerd'), a.status = 'gepauzeerd', a.failing_since nulls last, a.id limit ${limit}`,
   )
   return rows
 }

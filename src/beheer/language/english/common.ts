@@ -162,6 +162,7 @@ export const common: Record<string, string> = {
   Hoofdmenu: 'Main menu',
   Menu: 'Menu',
   Kruimelpad: 'Breadcrumbs',
+  Toegankelijkheid: 'Accessibility',
   'Uitleg bij deze pagina': 'Help with this page',
   'Dit moet nog worden verbeterd': 'This still has to be corrected',
   'Zaakstroom {1}': 'Zaakstroom {1}',

@@ -43,6 +43,17 @@ export const operations: Record<string, string> = {
   'Wat aandacht vraagt': 'What needs attention',
   'Alles werkt. Er is niets dat aandacht vraagt.': 'Everything works. Nothing needs attention.',
   Gezondheid: 'Health',
+  'Eerste stappen': 'First steps',
+  'Er zijn nog geen zaken en documenten. Dit is nodig voordat er iets kan komen.':
+    'There are no cases and documents yet. This is needed before anything can come.',
+  'Het eerste uur': 'The first hour',
+  'legt elke stap uit.': 'explains each step.',
+  'Maak een catalogus: daarin staan de typen van uw organisatie.':
+    'Make a catalogue: it holds the types of your organisation.',
+  'Publiceer een zaaktype; er zijn voorbeelden om mee te beginnen.':
+    'Publish a zaaktype; there are examples to begin with.',
+  'Geef een applicatie rechten, zodat zij zaken kan maken.': 'Give an application rights, so that it can make cases.',
+  'Laat de applicatie een zaak of een document maken.': 'Let the application make a case or a document.',
   ', oudste {1}': ', oldest {1}',
   Taken: 'Jobs',
   'Meer dan 100.000 taken: de aantallen zijn van een deel.': 'More than 100,000 jobs: the numbers are of a part.',
@@ -218,6 +229,10 @@ export const operations: Record<string, string> = {
     'New messages are not prepared. Solve the cause and resume it: then what was missed comes too.',
   'Het abonnement {1} neemt geen berichten aan: {2}.': 'The subscription {1} accepts no messages: {2}.',
   'Voor het abonnement {1} wacht een bericht van {2}.': 'A message of {2} is waiting for the subscription {1}.',
+  'Het abonnement {1} is gepauzeerd, en er wachten berichten sinds {2}. {3}':
+    'Subscription {1} is paused, and messages wait since {2}. {3}',
+  'Zij gaan niet weg zolang het gepauzeerd is. Hervat het zodra de ontvanger weer kan.':
+    'They do not go out while it is paused. Resume it as soon as the receiver can.',
   'De ontvanger is traag, of krijgt meer dan hij aankan.': 'The receiver is slow, or gets more than it can handle.',
   Notificatiedienst: 'Notification service',
   'Naar de configuratie van notificaties': 'To the configuration of notifications',

@@ -122,6 +122,8 @@ export const takeovers: Record<string, string> = {
     'Messages that are still waiting are dropped, so that subscribers get no old messages. After this nothing more can be taken over from this source.',
   'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.':
     'Do this when the old installation is read-only, and the last round and the check are done. This cannot be undone.',
+  'Typ “{1}” om dit te bevestigen': 'Type “{1}” to confirm this',
+  'Er is niet omgeschakeld: typ het woord {1} in het veld.': 'Not switched: type the word {1} in the field.',
   'Nu omschakelen': 'Switch over now',
   'Nog niet omschakelen': 'Do not switch over yet',
   'Er is niet omgeschakeld: er loopt een ronde, of het was al gedaan.':
