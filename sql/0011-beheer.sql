@@ -99,6 +99,21 @@ comment on column beheer_browser.key is 'SHA-256 of the value in the cookie.';
 comment on column beheer_browser.account_id is 'The account.';
 comment on column beheer_browser.seen_at is 'When it last signed in.';
 
+create table beheer_saved_filter (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint beheer_saved_filter_uuid_unique unique,
+  account_id bigint not null references beheer_account on delete cascade,
+  path text not null, naam text not null, query text not null,
+  constraint beheer_saved_filter_naam_unique unique (account_id, path, naam)
+);
+comment on table beheer_saved_filter is 'Filters of lists that somebody keeps for himself.';
+comment on column beheer_saved_filter.id is 'Number; the oldest make way.';
+comment on column beheer_saved_filter.uuid is 'Identifies the filter in forms.';
+comment on column beheer_saved_filter.account_id is 'Whose filter.';
+comment on column beheer_saved_filter.path is 'The list, by its path below /beheer.';
+comment on column beheer_saved_filter.naam is 'What its owner calls it.';
+comment on column beheer_saved_filter.query is 'The filters as they stand in the address.';
+
 create table beheer_audit (
   id bigint generated always as identity primary key,
   tijdstip timestamptz not null default now(),

@@ -152,10 +152,9 @@ create table applicatie_secret (
   client_id text not null, -- The client id that signs with it.
   created_at timestamp with time zone not null default now(), -- When it was made.
   expires_at timestamp with time zone, -- From this moment on it is not accepted; empty: no end.
-  geheim bytea not null, -- The secret, sealed (AES-256-GCM) with a key of the ring.
   id bigint not null generated always as identity, -- Internal key.
   last_signed_at timestamp with time zone, -- When a token that the client signed with it was taken last, some minutes late. Empty: never.
-  sealed_secret bytea not null, -- The secret, encrypted with SECRET_KEY (AES-256-GCM).
+  sealed_secret bytea not null, -- The secret, sealed (AES-256-GCM) with a key of the ring.
   constraint applicatie_secret_pkey PRIMARY KEY (id),
   constraint applicatie_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -275,6 +274,20 @@ create table beheer_browser (
   constraint beheer_browser_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
 );
 CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
+
+-- Filters of lists that somebody keeps for himself.
+create table beheer_saved_filter (
+  account_id bigint not null, -- Whose filter.
+  id bigint not null generated always as identity, -- Number; the oldest make way.
+  naam text not null, -- What its owner calls it.
+  path text not null, -- The list, by its path below /beheer.
+  query text not null, -- The filters as they stand in the address.
+  uuid uuid not null default gen_random_uuid(), -- Identifies the filter in forms.
+  constraint beheer_saved_filter_pkey PRIMARY KEY (id),
+  constraint beheer_saved_filter_naam_unique UNIQUE (account_id, path, naam),
+  constraint beheer_saved_filter_uuid_unique UNIQUE (uuid),
+  constraint beheer_saved_filter_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
+);
 
 -- Who is signed in. A row that is gone is a session that has ended, on every process at once.
 create table beheer_session (
@@ -1399,11 +1412,10 @@ create table service (
   created_at timestamp with time zone not null default now(), -- When it was made.
   gebruikers_id text not null default ''::text, -- Claim user_id of our tokens.
   gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
-  geheim bytea, -- Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.
   header text not null default ''::text, -- Name of the header that carries the key (api_key).
   id bigint not null generated always as identity, -- Internal key.
   label text not null, -- Name for people.
-  sealed_secret bytea, -- Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
+  sealed_secret bytea, -- Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.
   slug text not null, -- Name for configuration files.
   soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
   timeout_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.

@@ -19,6 +19,7 @@ import { basePath } from './frame/keyset-list.ts'
 import { registerLanguage } from './frame/language-switch.ts'
 import { registerManual } from './frame/manual.ts'
 import { registerPage } from './frame/page.ts'
+import { registerSavedFilters } from './frame/saved-filters.ts'
 import { findSession, hasRole } from './frame/session.ts'
 import { registerStylesheet } from './frame/stylesheets.ts'
 import { registerImports } from './imports/imports.ts'
@@ -98,6 +99,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerAccounts(app)
   registerMyAccount(app)
   registerSearch(app)
+  registerSavedFilters(app)
   registerZaken(app)
   registerDocumenten(app)
   await registerCatalogi(app)

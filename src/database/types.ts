@@ -59,6 +59,10 @@ export interface Abonnement {
    */
   cloudevents: Generated<boolean>;
   /**
+   * Messages that are sent to it at once.
+   */
+  concurrency: Generated<number>;
+  /**
    * When it was made.
    */
   createdAt: Generated<string>;
@@ -73,11 +77,7 @@ export interface Abonnement {
   /**
    * Attempts that failed since the last one that succeeded.
    */
-  fouten: Generated<number>;
-  /**
-   * Messages that are sent to it at once.
-   */
-  gelijktijdig: Generated<number>;
+  failures: Generated<number>;
   /**
    * Internal key; order of lists. Never 0: that stands for the external service.
    */
@@ -150,6 +150,10 @@ export interface AbonnementKanaal {
    */
   abonnementId: number;
   /**
+   * The filters in the shape in which messages are compared with them.
+   */
+  comparable: Generated<unknown>;
+  /**
    * Names and values that all have to fit, as they were registered; * fits all.
    */
   filters: Generated<unknown>;
@@ -161,10 +165,6 @@ export interface AbonnementKanaal {
    * The channel.
    */
   kanaalId: number;
-  /**
-   * The filters in the shape in which messages are compared with them.
-   */
-  toets: Generated<unknown>;
 }
 
 export interface ActiveSender {
@@ -310,10 +310,6 @@ export interface ApplicatieSecret {
    */
   expiresAt: string | null;
   /**
-   * The secret, sealed (AES-256-GCM) with a key of the ring.
-   */
-  geheim: Buffer;
-  /**
    * Internal key.
    */
   id: Generated<number>;
@@ -321,6 +317,10 @@ export interface ApplicatieSecret {
    * When a token that the client signed with it was taken last, some minutes late. Empty: never.
    */
   lastSignedAt: string | null;
+  /**
+   * The secret, sealed (AES-256-GCM) with a key of the ring.
+   */
+  sealedSecret: Buffer;
 }
 
 export interface Audit {
@@ -522,6 +522,10 @@ export interface BeheerAccount {
    */
   passwordGiven: Generated<boolean>;
   /**
+   * argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
+   */
+  passwordHash: string | null;
+  /**
    * viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
    */
   rol: string;
@@ -541,10 +545,6 @@ export interface BeheerAccount {
    * Identifies the account in addresses of pages.
    */
   uuid: Generated<string>;
-  /**
-   * argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
-   */
-  wachtwoord: string | null;
 }
 
 export interface BeheerAudit {
@@ -608,13 +608,40 @@ export interface BeheerBrowser {
    */
   id: Generated<number>;
   /**
+   * SHA-256 of the value in the cookie.
+   */
+  key: Buffer;
+  /**
    * When it last signed in.
    */
   seenAt: Generated<string>;
+}
+
+export interface BeheerSavedFilter {
   /**
-   * SHA-256 of the value in the cookie.
+   * Whose filter.
    */
-  sleutel: Buffer;
+  accountId: number;
+  /**
+   * Number; the oldest make way.
+   */
+  id: Generated<number>;
+  /**
+   * What its owner calls it.
+   */
+  naam: string;
+  /**
+   * The list, by its path below /beheer.
+   */
+  path: string;
+  /**
+   * The filters as they stand in the address.
+   */
+  query: string;
+  /**
+   * Identifies the filter in forms.
+   */
+  uuid: Generated<string>;
 }
 
 export interface BeheerSession {
@@ -625,7 +652,7 @@ export interface BeheerSession {
   /**
    * Network address that it began from.
    */
-  adres: Generated<string>;
+  address: Generated<string>;
   /**
    * What the browser called itself.
    */
@@ -643,21 +670,21 @@ export interface BeheerSession {
    */
   id: Generated<number>;
   /**
+   * SHA-256 of the value in the cookie.
+   */
+  key: Buffer;
+  /**
    * What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
    */
-  melding: unknown | null;
+  notices: unknown | null;
   /**
    * Last request, to the minute.
    */
   seenAt: Generated<string>;
   /**
-   * SHA-256 of the value in the cookie.
+   * totp: the password was right, the one-time code is still to come. signed-in: signed in.
    */
-  sleutel: Buffer;
-  /**
-   * totp: the password was right, the one-time code is still to come. ingelogd: signed in.
-   */
-  stap: Generated<string>;
+  step: Generated<string>;
   /**
    * Identifies the session in the list that its owner sees.
    */
@@ -666,25 +693,25 @@ export interface BeheerSession {
 
 export interface BeheerSignInAttempt {
   /**
-   * Attempts, also one that is being looked at.
-   */
-  aantal: number;
-  /**
    * Whose account; empty: a name that nobody has, or a client id.
    */
   accountId: number | null;
+  /**
+   * Attempts, also one that is being looked at.
+   */
+  count: number;
   /**
    * After this moment the count starts anew.
    */
   forgetAt: string;
   /**
+   * SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.
+   */
+  key: Buffer;
+  /**
    * No attempt is looked at before this moment.
    */
   openAt: string;
-  /**
-   * SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account, a client id at the token endpoint.
-   */
-  sleutel: Buffer;
 }
 
 export interface Besluit {
@@ -768,10 +795,6 @@ export interface Besluit {
 
 export interface BesluitCount {
   /**
-   * What to add to the count; negative after a delete.
-   */
-  aantal: number;
-  /**
    * The version of the decision type, when that is one of ours; never changes (brc-001).
    */
   besluittypeId: number | null;
@@ -779,6 +802,10 @@ export interface BesluitCount {
    * The decision type when it stands elsewhere.
    */
   besluittypeUrl: string | null;
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  count: number;
   /**
    * Internal key.
    */
@@ -1282,13 +1309,13 @@ export interface Enkelvoudiginformatieobject {
 
 export interface EnkelvoudiginformatieobjectCount {
   /**
-   * What to add to the count; negative after a delete.
-   */
-  aantal: number;
-  /**
    * RSIN of the organisation that made it (latest version).
    */
   bronorganisatie: string;
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  count: number;
   /**
    * Internal key.
    */
@@ -2590,7 +2617,7 @@ export interface Resend {
    */
   abonnementId: number;
   /**
-   * Only messages with a higher key (gemist).
+   * Only messages with a higher key (missed).
    */
   afterMessage: Generated<number>;
   /**
@@ -2601,6 +2628,10 @@ export interface Resend {
    * Internal key.
    */
   id: Generated<number>;
+  /**
+   * failed (those that failed), since (all since a moment) or missed (those that were not planned while it was blocked).
+   */
+  kind: string;
   /**
    * Deliveries that it plans in a minute, at most.
    */
@@ -2618,9 +2649,9 @@ export interface Resend {
    */
   positionAt: Generated<string>;
   /**
-   * mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
+   * Messages that were made since this moment.
    */
-  soort: string;
+  since: Generated<string>;
   /**
    * When.
    */
@@ -2636,13 +2667,9 @@ export interface Resend {
   /**
    * And before this one; empty: it is not known yet.
    */
-  tot: string | null;
+  until: string | null;
   /**
-   * Messages that were made since this moment.
-   */
-  vanaf: Generated<string>;
-  /**
-   * Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
+   * Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (missed).
    */
   waitsFor: string[] | null;
 }
@@ -2866,17 +2893,17 @@ export interface RetentionRun {
    */
   begunAt: Generated<string>;
   /**
-   * Stored files removed that belonged to no document.
-   */
-  bestanden: Generated<number>;
-  /**
    * When it ended; empty: it runs, or its worker died and it begins anew.
    */
   endedAt: string | null;
   /**
    * Why it ended before the end.
    */
-  fout: string | null;
+  fault: string | null;
+  /**
+   * Stored files removed that belonged to no document.
+   */
+  files: Generated<number>;
   /**
    * Number.
    */
@@ -2892,7 +2919,7 @@ export interface RetentionRun {
   /**
    * Stores that could not be reached.
    */
-  overgeslagen: Generated<string[]>;
+  skipped: Generated<string[]>;
   /**
    * Account that asked for it in the administration pages; empty: the clock.
    */
@@ -3085,10 +3112,6 @@ export interface Service {
    */
   gebruikersWeergave: Generated<string>;
   /**
-   * Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.
-   */
-  geheim: Buffer | null;
-  /**
    * Name of the header that carries the key (api_key).
    */
   header: Generated<string>;
@@ -3100,6 +3123,10 @@ export interface Service {
    * Name for people.
    */
   label: string;
+  /**
+   * Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.
+   */
+  sealedSecret: Buffer | null;
   /**
    * Name for configuration files.
    */
@@ -3138,7 +3165,7 @@ export interface Setting {
   /**
    * Its value, written as in the environment.
    */
-  waarde: string;
+  value: string;
 }
 
 export interface Status {
@@ -3818,7 +3845,7 @@ export interface WorkerCrash {
   /**
    * How often a worker died while it ran this job.
    */
-  aantal: Generated<number>;
+  count: Generated<number>;
   /**
    * Id of the job in graphile_worker. Rows of jobs that are gone are removed.
    */
@@ -4103,10 +4130,6 @@ export interface Zaakcontactmoment {
 
 export interface ZaakCount {
   /**
-   * What to add to the count; negative after a delete.
-   */
-  aantal: number;
-  /**
    * Keep for good, or destroy.
    */
   archiefnominatie: string | null;
@@ -4118,6 +4141,10 @@ export interface ZaakCount {
    * RSIN of the organisation that gave the number.
    */
   bronorganisatie: string;
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  count: number;
   /**
    * Whether they are closed: infinity stands for any day, empty for open cases.
    */
@@ -4387,13 +4414,13 @@ export interface ZaakPart {
    */
   indicatieMachtiging: string | null;
   /**
+   * The table whose rows are counted.
+   */
+  kind: string | null;
+  /**
    * Of a rol; so are the next two.
    */
   omschrijving: string | null;
-  /**
-   * The table whose rows are counted.
-   */
-  soort: string | null;
   /**
    * Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
    */
@@ -4410,13 +4437,13 @@ export interface ZaakPart {
 
 export interface ZaakPartCount {
   /**
-   * What to add to the count; negative after a delete.
-   */
-  aantal: number;
-  /**
    * Kind of who is involved.
    */
   betrokkeneType: Generated<string>;
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  count: number;
   /**
    * Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
    */
@@ -4430,13 +4457,13 @@ export interface ZaakPartCount {
    */
   indicatieMachtiging: Generated<string>;
   /**
+   * The table whose rows are counted.
+   */
+  kind: string;
+  /**
    * Of a rol; so are the next two.
    */
   omschrijving: Generated<string>;
-  /**
-   * The table whose rows are counted.
-   */
-  soort: string;
   /**
    * Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
    */
@@ -4742,6 +4769,7 @@ export interface DB {
   beheerAccount: BeheerAccount;
   beheerAudit: BeheerAudit;
   beheerBrowser: BeheerBrowser;
+  beheerSavedFilter: BeheerSavedFilter;
   beheerSession: BeheerSession;
   beheerSignInAttempt: BeheerSignInAttempt;
   besluit: Besluit;

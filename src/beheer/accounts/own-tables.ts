@@ -7,6 +7,7 @@ import { countLost } from '../../documenten/storage/lost.ts'
 import { registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
 import { readiness } from '../../operations/health.ts'
 import { writeAudit } from '../frame/change.ts'
+import { deleteFilter, saveFilter } from '../frame/saved-filters.ts'
 import { deleteNotice, deleteSession, insertNotice, insertSession, readSession } from '../frame/session.ts'
 import { checkPassword, findByName, linkOidc, recordFailure, recordSignIn } from './accounts.ts'
 import { findBrowser, insertBrowser } from './known-browsers.ts'
@@ -46,6 +47,7 @@ export function openOwnTables(parts: WholeParts) {
       addNotice: on(insertNotice),
       deleteNotice: on(deleteNotice),
     },
+    filters: { save: on(saveFilter), delete: on(deleteFilter) },
     audit: (request: FastifyRequest, records: Parameters<typeof writeAudit>[2]) =>
       writeAudit(database.db, request, records),
     /** How the parts of the service are. */

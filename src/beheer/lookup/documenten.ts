@@ -9,6 +9,7 @@ import { findDocument } from '../../documenten/document/read.ts'
 import { historyOf } from '../frame/history.ts'
 import { keysetByNumber, queryText, requireVisible, type Sorts, uuidIn, uuidParam, visible } from '../frame/lookup.ts'
 import { CSP } from '../frame/page.ts'
+import { savedFilters } from '../frame/saved-filters.ts'
 import { signedIn } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import { containsWords, isSearchable } from './search.ts'
@@ -82,6 +83,7 @@ export function registerDocumenten(app: FastifyInstance): void {
     })
     return reply.page('documenten', {
       title: t('Documenten'),
+      savedFilters: await savedFilters(request),
       list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       isShort: queryText(request, 'titel') !== '' && !isSearchable(queryText(request, 'titel')),

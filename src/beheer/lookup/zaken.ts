@@ -16,6 +16,7 @@ import {
   uuidParam,
   visible,
 } from '../frame/lookup.ts'
+import { savedFilters } from '../frame/saved-filters.ts'
 import { t, words } from '../language/language.ts'
 import { isSearchable, zaakMatches } from './search.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
@@ -179,6 +180,7 @@ export function registerZaken(app: FastifyInstance): void {
     })
     return reply.page('zaken', {
       title: t('Zaken'),
+      savedFilters: await savedFilters(request),
       list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       isShort: isTooShort(queryText(request, 'zoek')),

@@ -16,6 +16,7 @@ import { formatNumber, moment } from '../frame/format.ts'
 import { NOUNS } from '../frame/history.ts'
 import { keysetPage } from '../frame/keyset-list.ts'
 import { redirectWith } from '../frame/page.ts'
+import { savedFilters } from '../frame/saved-filters.ts'
 import { t, words } from '../language/language.ts'
 import { nameOf } from './abonnementen/abonnement.ts'
 import { causeAt, outcomeAt } from './abonnementen/labels.ts'
@@ -53,6 +54,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     ])
     return reply.page('notificaties', {
       title: t('Notificaties'),
+      savedFilters: await savedFilters(request),
       defaultSort: '-gemaakt',
       list,
       rows: list.rows.map((row) => ({ ...row, ...inWords(row, state) })),

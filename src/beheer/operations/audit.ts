@@ -10,6 +10,7 @@ import { largeTurn } from '../../http/turns.ts'
 import { timeZone } from '../../lib/day.ts'
 import { withQuery } from '../frame/keyset-list.ts'
 import { differences, keysetByNumber, queryDay, queryText, type Sorts } from '../frame/lookup.ts'
+import { savedFilters } from '../frame/saved-filters.ts'
 import { t } from '../language/language.ts'
 import { actLabel } from './audit-labels.ts'
 
@@ -60,6 +61,7 @@ export function registerAudit(app: FastifyInstance): void {
       select handeling from h where handeling is not null`
     return reply.page('audit', {
       title: t('Audit'),
+      savedFilters: await savedFilters(request),
       defaultSort: '-nummer',
       list,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),

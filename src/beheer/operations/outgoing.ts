@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { timeZone } from '../../lib/day.ts'
 import { FAILURES } from '../../services/transport.ts'
 import { keysetByNumber, queryDay, queryText } from '../frame/lookup.ts'
+import { savedFilters } from '../frame/saved-filters.ts'
 import { t } from '../language/language.ts'
 
 type Line = {
@@ -38,6 +39,7 @@ export function registerOutgoing(app: FastifyInstance): void {
     ])
     return reply.page('outgoing', {
       title: t('Uitgaande verzoeken'),
+      savedFilters: await savedFilters(request),
       defaultSort: '-nummer',
       list,
       days: app.parts.config.outgoingLogRetentionDays,
