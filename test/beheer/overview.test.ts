@@ -36,6 +36,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await keepWorking()
     await tab.goto('/beheer/')
     t.match(await main(), 'Alles werkt.')
+    t.equal(await tab.isVisible('.tegels'), false, 'one line says it')
     t.match(await main(), /Laatste bericht bezorgd/)
     t.match(await main(), /PostgreSQL.*Schema.*\.sql/s)
     t.match(await main(), KWAAD, 'as text')

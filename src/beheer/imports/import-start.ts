@@ -39,6 +39,8 @@ const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
 const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
 const PREVIEW_ROWS = 20
+/** So many of them are wrong rows, when a dry run found some. */
+const PREVIEW_FAULTS = 10
 const MAX_COLUMNS = 100 // a file may have thousands
 const STUCK_MS = 120_000
 
@@ -100,12 +102,24 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const header = concept.header as string[]
     // The last column of NDJSON is the line itself.
     const shown = Math.min(isNdjson(header) ? header.length - 1 : header.length, MAX_COLUMNS)
-    const rows = await reader.sql<{ number: number; count: number; cells: string[] }[]>`
-      select number, json_array_length(cells) as count, (
+    const rows = await reader.sql<{ number: number; count: number; cells: string[]; remark: string | null }[]>`
+      select r.number, json_array_length(cells) as count, f.remark, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
         from json_array_elements(cells) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cells
-      from import_draft_row where draft_id = ${concept.id} order by number limit ${PREVIEW_ROWS}`
+      from (
+        select * from (
+        (select number, remark from import_draft_fault where draft_id = ${concept.id} order by number limit ${PREVIEW_FAULTS})
+        union all
+        (select r.number, null from import_draft_row r where r.draft_id = ${concept.id}
+          and not exists (select from import_draft_fault f where f.draft_id = r.draft_id and f.number = r.number)
+          order by r.number limit ${PREVIEW_ROWS})
+        ) x order by remark is null, number limit ${PREVIEW_ROWS}
+      ) f join import_draft_row r on r.draft_id = ${concept.id} and r.number = f.number
+      order by f.remark is null, r.number`
+    const names = header.slice(0, shown)
+    const faulty = rows.map(({ remark }) => faultsByColumn(names, remark ?? ''))
+    const used = names.map((_, place) => rows.some((row, at) => row.cells[place] || faulty[at]?.has(place)))
     const isBusy = isDryRunning(concept)
     const kinds = concept.trialFaults > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
@@ -113,13 +127,21 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
       breadcrumbs: [LIST_PAGE],
       concept,
-      kop: header.slice(0, shown).map(shortened),
+      kop: names.filter((_, place) => used[place]).map(shortened),
+      empty: names.filter((_, place) => !used[place]).map((naam) => shortened(naam) || t('(zonder naam)')),
       breed: header.length > shown,
       onbekend: header.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
-      rows: rows.map(({ number, count, cells }) => ({
+      rows: rows.map(({ number, count, cells, remark }, at) => ({
         number,
         scheef: count > header.length,
-        cells: cells.slice(0, header.length > shown ? shown : undefined).map(shortened),
+        remark,
+        // Cells that have no column stand behind the others.
+        cells: [
+          ...cells.slice(0, header.length > shown ? shown : undefined),
+          ...names.slice(cells.length).map(() => ''),
+        ]
+          .map((cell, place) => ({ text: shortened(cell), fault: faulty[at]?.get(place), place }))
+          .filter(({ place }) => used[place] ?? true),
       })),
       isBusy,
       // A run that was lost can be asked for again.
@@ -360,4 +382,15 @@ function lockFault(error: unknown): string | undefined {
 
 const isRow = (text: string | undefined) => text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31
 const object = (concept: Concept) => ({ soort: 'import-bestand', id: concept.uuid, weergave: concept.bestandsnaam })
+/** What is wrong in a row, by the place of the column that the remark names: `titel: Dit veld is verplicht. auteur: …`. */
+function faultsByColumn(names: string[], remark: string): Map<number, string> {
+  const found = names
+    .map((name, place) => ({ place, name, at: name === '' ? -1 : ` ${remark}`.indexOf(` ${name}: `) }))
+    .filter(({ at }) => at >= 0)
+    .sort((one, other) => one.at - other.at)
+  return new Map(
+    found.map(({ place, name, at }, index) => [place, remark.slice(at + name.length + 2, found[index + 1]?.at).trim()]),
+  )
+}
+
 const shortened = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -13,7 +13,15 @@ import { nameOf } from '../notificaties/abonnementen/abonnement.ts'
 import { stateOf, subscriberOutcome } from '../notificaties/abonnementen/labels.ts'
 import { outcomeOf, type Tone } from '../notificaties/notificatie-labels.ts'
 
-export type Alarm = { tone: 'fout' | 'let-op'; text: string; advice: string; path?: string; link?: string }
+export type Alarm = {
+  tone: 'fout' | 'let-op'
+  text: string
+  advice: string
+  path?: string
+  link?: string
+  /** What it is about, when it stands for several. */
+  items?: { text: string; path: string }[]
+}
 export type Component = { name: string; tone: Tone; state: string; detail: string }
 
 /** What is counted for the overview is counted up to here. */
@@ -108,8 +116,28 @@ export function reportLostContent(count: number, alarms: Alarm[]): void {
   })
 }
 
-/** A fault for each abonnement that needs somebody. @param troubled those in trouble, the worst first */
+/** So many abonnementen are named when more are in trouble. */
+const NAMED = 3
+
+/** What needs somebody at abonnementen: each by itself, or one block for all. @param troubled those in trouble, the worst first */
 export function reportAbonnementen(troubled: Figures[], alarms: Alarm[]): void {
+  const each: (Alarm & { path: string })[] = []
+  tellAbonnementen(troubled, each)
+  if (each.length <= NAMED) {
+    alarms.push(...each)
+    return
+  }
+  alarms.push({
+    tone: each.some(({ tone }) => tone === 'fout') ? 'fout' : 'let-op',
+    text: t`Bij ${each.length} abonnementen komen berichten niet aan.`,
+    advice: t('De ergste staan hieronder. Gaat het bij allemaal mis, kijk dan eerst naar het netwerk en de firewall.'),
+    items: each.slice(0, NAMED).map(({ text, path }) => ({ text, path })),
+    path: '/abonnementen',
+    link: t('Naar alle abonnementen'),
+  })
+}
+
+function tellAbonnementen(troubled: Figures[], alarms: (Alarm & { path: string })[]): void {
   for (const abonnement of troubled) {
     const { uuid, status, reason, failures, lastOutcome, lastHttpStatus, oudsteWachtendeOp } = abonnement
     const to = { path: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
@@ -278,7 +306,7 @@ export function jobsPart({ queue }: Checks, { wacht, mislukt, oldest }: JobCount
   return {
     name: t('Taken'),
     tone: laat || mislukt > 0 ? 'let-op' : 'goed',
-    state: laat ? t('Achter') : t('Bij'),
+    state: laat ? t('Achter') : t('Geen achterstand'),
     detail,
   }
 }

@@ -43,6 +43,7 @@ export const operations: Record<string, string> = {
   'Wat aandacht vraagt': 'What needs attention',
   'Alles werkt. Er is niets dat aandacht vraagt.': 'Everything works. Nothing needs attention.',
   Gezondheid: 'Health',
+  'Hoe elk onderdeel ervoor staat': 'How each part is doing',
   'Eerste stappen': 'First steps',
   'Er zijn nog geen zaken en documenten. Dit is nodig voordat er iets kan komen.':
     'There are no cases and documents yet. This is needed before anything can come.',
@@ -278,7 +279,11 @@ export const operations: Record<string, string> = {
   '{1} wachten, de oudste {2}': '{1} waiting, the oldest {2}',
   'er wacht niets': 'nothing is waiting',
   Achter: 'Behind',
-  Bij: 'Up to date',
+  'Geen achterstand': 'Up to date',
+  'Bij {1} abonnementen komen berichten niet aan.': 'Messages do not arrive at {1} subscriptions.',
+  'De ergste staan hieronder. Gaat het bij allemaal mis, kijk dan eerst naar het netwerk en de firewall.':
+    'The worst are below. When all of them fail, look at the network and the firewall first.',
+  'Naar alle abonnementen': 'To all subscriptions',
   'De klok van de database liep voor, ten minste {1}; wat te ver vooruit was gepland, gaat weer door.':
     'The clock of the database was ahead, by at least {1}; what was planned too far ahead goes on.',
   'Teruggezet: {1} bezorgingen, {2} ontvangers, {3} taken.': 'Pulled back: {1} deliveries, {2} receivers, {3} jobs.',
