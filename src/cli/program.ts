@@ -25,6 +25,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   overnemen: () => import('./commands/overnemen.ts'),
   catalogus: () => import('./commands/catalogus.ts'),
   import: () => import('./commands/import.ts'),
+  copy: () => import('./commands/copy.ts'),
   selectielijst: () => import('./commands/selectielijst.ts'),
 }
 

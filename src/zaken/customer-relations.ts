@@ -110,7 +110,6 @@ function sourceOf({ naam, veld }: Relation): PartSource<Row, { url: string; uuid
   return {
     kind: naam,
     table: naam,
-    columns: sql`x.id as id`,
     toResource: (row, base) => ({
       url: link(base, naam, row.uuid),
       uuid: row.uuid,

@@ -24,7 +24,6 @@ type Row = PartRow & { besluitUuid: string | null; besluitUrl: string | null }
 export const source: PartSource<Row, ReturnType<typeof toZaakbesluit>> = {
   kind: 'zaakbesluit',
   table: 'zaakbesluit',
-  columns: sql`x.id as id`,
   toResource: toZaakbesluit,
 }
 
