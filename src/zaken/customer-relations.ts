@@ -1,7 +1,6 @@
 // zaakcontactmomenten and zaakverzoeken: what a customer said or asked about a case. The contactmoment or verzoek stands in
 // another register, which keeps the other side of the relation (zrc-024, zrc-025).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { sql } from 'kysely'
 import Type from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
 import { fault, type InvalidParam, throwFaults } from '../core/problem.ts'
