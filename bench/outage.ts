@@ -7,13 +7,16 @@
 // the sender late by what two cores can do, not by what it does. So they keep to --rate creates a second, which with the
 // default factor is what 9 creates a second would be to a receiver that is really away; each is attempted up to eight
 // times. --rate 0 is without pause.
+//
+// --snapshot 60: no outage, but an old snapshot that is held for so many minutes, as a dump does.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { Pool } from 'undici'
 import { SETS, schedule } from '../src/notificaties/backoff.ts'
+import { figure } from './figures.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import { chooseScenario, delivered, drive, type Scenario, type Stack, startStack } from './stack.ts'
+import { chooseScenario, delivered, drive, quantile, type Scenario, type Stack, startStack } from './stack.ts'
 
 const VERLENGD = { ...SETS.kort, maxRetries: 7, backoffMax: 192 } // the documented example
 const BY_NAME = { ...SETS, verlengd: VERLENGD }
@@ -28,15 +31,18 @@ export async function bench(argv: string[]): Promise<void> {
       sets: { type: 'string', default: 'standaard,kort,verlengd' },
       clients: { type: 'string', default: '10' },
       rate: { type: 'string', default: '150' },
+      snapshot: { type: 'string', default: '0' },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) {
     console.log(
-      'Options: --factor 16, --outages 10,60,300,600 (s), --sets standaard,kort,verlengd, --clients 10, --rate 150 (creates/s)',
+      'Options: --factor 16, --outages 10,60,300,600 (s), --sets standaard,kort,verlengd, --clients 10, --rate 150 (creates/s), --snapshot 0 (minutes)',
     )
     return
   }
+  if (Number(values.snapshot) > 0)
+    return benchSnapshot(Number(values.snapshot), Number(values.clients), Number(values.rate))
   const factor = Number(values.factor)
   const clients = Number(values.clients)
   const rate = Number(values.rate)
@@ -75,6 +81,75 @@ export async function bench(argv: string[]): Promise<void> {
     await receiver.stop()
   }
   if (!ok) process.exitCode = 1
+}
+
+/** The parts of one measurement, and how many. */
+const PARTS = 20
+
+/** What a claim and a record cost, and how late messages are, while an old snapshot is held. */
+async function benchSnapshot(minutes: number, clients: number, rate: number): Promise<void> {
+  const receiver = await startReceiver()
+  const stack = await startStack(receiver.root, {}, ['track_functions=pl'])
+  const { sql } = stack.database
+  const held = await sql.reserve()
+  try {
+    const scenario = await chooseScenario(stack)
+    const run = () => pacedDrive(stack, scenario, clients, rate, (minutes * 60_000) / PARTS)
+    await run() // what it costs at first, with what is compiled at the first use
+    await held`begin isolation level repeatable read`
+    await held`select from delivery limit 1`
+    console.log('minutes  created  refused  claims  ms each  records  ms each  median    p99')
+    const seen: { claim: number; record: number; p99: number }[] = []
+    for (let part = 1; part <= PARTS; part++) {
+      receiver.received.length = 0
+      const before = await functionTimes(sql)
+      const { count, refused } = await run()
+      await delivered(sql)
+      const after = await functionTimes(sql)
+      const each = (name: string) => {
+        const calls = after[name]!.calls - before[name]!.calls
+        return { calls, ms: (after[name]!.ms - before[name]!.ms) / Math.max(1, calls) }
+      }
+      const [claim, record] = [each('claim_deliveries'), each('record_attempts')]
+      const delays = receiver.received.map(({ at, body }) => at - Date.parse(String(body.aanmaakdatum)))
+      const [median, p99] = [0.5, 0.99].map((part) =>
+        quantile(
+          delays.sort((a, b) => a - b),
+          part,
+        ),
+      ) as [number, number]
+      seen.push({ claim: claim.ms, record: record.ms, p99 })
+      const columns = [
+        ((part * minutes) / PARTS).toFixed(1),
+        count,
+        refused,
+        claim.calls,
+        claim.ms.toFixed(2),
+        record.calls,
+      ]
+      const others = [record.ms.toFixed(2), `${median.toFixed(0)} ms`, `${p99.toFixed(0)} ms`]
+      console.log([...columns, ...others].map((value) => String(value).padStart(7)).join('  '))
+    }
+    const [first, last] = [seen[0]!, seen.at(-1)!]
+    const what = `after ${minutes} minutes of an old snapshot at ${rate} changes a second`
+    figure(`a claim ${what}`, `${(last.claim / first.claim).toFixed(2)} of its cost at first`, 'at most 2')
+    figure(`a record ${what}`, `${(last.record / first.record).toFixed(2)} of its cost at first`, 'at most 2')
+    figure(`p99 of a notification ${what}`, `${last.p99.toFixed(0)} ms`, '500 ms')
+  } finally {
+    await held`rollback`.catch(() => {})
+    held.release()
+    await stack.stop()
+    await receiver.stop()
+  }
+}
+
+/** Calls of the functions of delivery so far, and the milliseconds that they took together. */
+async function functionTimes(sql: Sql): Promise<Record<string, { calls: number; ms: number }>> {
+  await sql`select pg_stat_force_next_flush()`
+  await sleep(1_500) // others tell theirs once a second
+  const rows = await sql<{ name: string; calls: number; ms: number }[]>`
+    select funcname as name, calls::int as calls, total_time as ms from pg_stat_user_functions`
+  return Object.fromEntries(rows.map(({ name, ...times }) => [name, times]))
 }
 
 async function measure(

@@ -41,11 +41,15 @@ const CLIENT = 'bench'
 const SECRET = randomBytes(32).toString('hex')
 
 /** The service as api and worker, each a process of its own. */
-export async function startStack(receiverRoot: string, env: Record<string, string> = {}): Promise<Stack> {
+export async function startStack(
+  receiverRoot: string,
+  env: Record<string, string> = {},
+  settings: string[] = [],
+): Promise<Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
   await chmod(directory, 0o711)
   const embedded = await startEmbedded(join(directory, 'data'), {
-    settings: ['track_commit_timestamp=on', 'max_connections=300'],
+    settings: ['track_commit_timestamp=on', 'max_connections=300', ...settings],
   })
   await migrate(embedded.url)
   const port = await freePort()

@@ -13,5 +13,8 @@ declare global {
 }
 
 export function sendNotifications(sender: Sender): Task {
-  return async (_payload, { job }) => sender.run(expected(job.locked_by))
+  // Of `LOOK_AT_ALL`, which only statements add.
+  return async (payload, { job }) => sender.run(expected(job.locked_by), { all: isOfAll(payload) })
 }
+
+const isOfAll = (payload: unknown) => (payload as { all?: unknown } | null)?.all === true

@@ -23,6 +23,8 @@ import { isConnectionFault, openWorkerPool, type WorkerPool } from './pool.ts'
 
 const STOP_MS = 30_000
 const REAP_MS = 1_000
+/** What walks over much that is dead, because somebody holds an old snapshot, is done so many times its own duration later. */
+const SPARINGLY = 20
 const REPAIR_MS = 5_000
 const LOST_AFTER_MS = 10_000
 const RERUNS = 5
@@ -165,11 +167,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
 
   async function every(ms: number, what: string, work: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
+      const began = performance.now()
       await work().catch((error) => {
         if (isConnectionFault(error)) log.debug({ reason: error.message }, `${what} waits for the database`)
         else repeats.say('error', { err: error }, `${what} failed`)
       })
-      await pause(ms)
+      await pause(Math.max(ms, SPARINGLY * (performance.now() - began)))
     }
   }
 

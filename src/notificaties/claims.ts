@@ -28,6 +28,7 @@ import { one } from '../database/rows.ts'
 import type { RemoteService } from '../services/services.ts'
 import type { FailureKind } from '../services/transport.ts'
 import { type Retry, SPARING } from './backoff.ts'
+import { FROM_THE_OLDEST, type LookFrom } from './lower-bounds.ts'
 
 export type Outcome = 'delivered' | 'http' | FailureKind
 
@@ -80,6 +81,8 @@ export type Subscriber = {
   ondertekening: Buffer[]
   cloudevents: boolean
   timeoutMs: number
+  /** How many it gets at once. */
+  atOnce: number
 }
 
 /** What an attempt came to. */
@@ -113,6 +116,8 @@ export type ClaimOptions = {
   busy: { notificatieId: number; abonnementId: number }[]
   /** What of that counts against what its receiver gets at once: the rest was accepted, and only waits to be recorded. */
   open: { abonnementId: number }[]
+  /** From which moment on; left out: from the oldest. */
+  from?: LookFrom
 }
 
 /**
@@ -135,14 +140,19 @@ export async function renewPlans({ sql }: Database): Promise<void> {
 
 /**
  * Claims deliveries that are due, fairly between the receivers: of each the one that is due longest, then of each the next.
- * @returns what to send, and how many rows were looked at: more may follow when there were any
+ * @returns what to send, and the rows that were looked at: more may follow when there were any. `dueAge`: for how many seconds each
+ *   was due
  */
-export async function claim({ sql }: Database, options: ClaimOptions): Promise<{ found: number; claimed: Claimed[] }> {
-  const { worker, external, total, busy, open } = options
+export async function claim(
+  { sql }: Database,
+  options: ClaimOptions,
+): Promise<{ rows: { abonnementId: number; dueAge: number; parked: boolean }[]; claimed: Claimed[] }> {
+  const { worker, external, total, busy, open, from = FROM_THE_OLDEST } = options
   type Row = Retry & {
     notificatieId: number
     abonnementId: number
     hoofdObjectUuid: string
+    dueAge: number
     attempt: number | null
     retries: number
     replay: boolean
@@ -152,15 +162,16 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
   }
   const rows = await sql<Row[]>`
     select notificatie_id as "notificatieId", abonnement_id as "abonnementId", hoofd_object_uuid as "hoofdObjectUuid",
-      attempt, retries, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
+      due_age as "dueAge", attempt, retries, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
       base_factor as "baseFactor", abonnement, service
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
       ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[],
-      ${SPARING.failures}::int)`
+      ${SPARING.failures}::int, ${from.age}::float8, ${from.receivers}::bigint[], ${from.ages}::float8[])`
+  const looked = rows.map(({ abonnementId, dueAge, attempt }) => ({ abonnementId, dueAge, parked: attempt === null }))
   rows.sort((a, b) => a.notificatieId - b.notificatieId)
   return {
-    found: rows.length,
-    claimed: rows.flatMap(({ attempt, service, abonnement, ...row }) =>
+    rows: looked.sort((a, b) => b.dueAge - a.dueAge),
+    claimed: rows.flatMap(({ attempt, service, abonnement, dueAge: _, ...row }) =>
       attempt === null
         ? []
         : [
@@ -204,19 +215,22 @@ const UNSUBSCRIBED = 'De ontvanger heeft opgezegd (antwoord 410).'
 /**
  * Records attempts that ended: the delivery goes, is planned again or has failed, the abonnement is known to be well or not, and
  * the next message of the same main object may go.
- * @returns for each whether it was still the caller's; otherwise another worker found it lost and has made its own. And whether
- *   something became due.
+ * @returns for each whether it was still the caller's; otherwise another worker found it lost and has made its own. Whether
+ *   something became due, and whether that is what waited for a receiver, which is due since it was made.
  */
-export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours: boolean[]; released: boolean }> {
+export async function record(
+  { sql }: Database,
+  ended: Ended[],
+): Promise<{ ours: boolean[]; released: boolean; recovered: boolean }> {
   const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name] ?? null)
-  const rows = await sql<{ places: number[]; released: boolean }[]>`
-    select places, released from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
+  const rows = await sql<{ places: number[]; released: boolean; recovered: boolean | null }[]>`
+    select places, released, recovered from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
       ${column('attempt')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
       ${column('answer')}::text[], ${column('ms')}::integer[], ${column('wait')}::float8[],
       ${column('retryAfter')}::float8[], ${SPARING.failures}::int, ${SPARING.probes}::float8[], ${UNSUBSCRIBED})`
-  const { places, released } = one(rows)
+  const { places, released, recovered } = one(rows)
   const ours = new Set(places)
-  return { ours: ended.map((_, index) => ours.has(index + 1)), released }
+  return { ours: ended.map((_, index) => ours.has(index + 1)), released, recovered: recovered ?? false }
 }
 
 const PORTION = 1000
@@ -248,53 +262,54 @@ export async function releaseStuck({ sql }: Database): Promise<number> {
   return rows.length
 }
 
-/** The condition on `delivery l` that its receiver may get something, and from when: in the future after a failure. */
-const receiverMoment = (sql: postgres.Sql) => sql`
-  case when l.abonnement_id = ${EXTERNAL} then (select case when i.service_id is not null then '-infinity'::timestamptz end
-      from notificatie_settings i)
-    else (select coalesce(a.not_before, '-infinity') from abonnement a
-      where a.id = l.abonnement_id and a.status = 'actief' and a.deleted_at is null) end`
-
-/** The condition on `delivery l` that its receiver is probed: with whatever would be due first, when its moment comes. */
-const isProbed = (sql: postgres.Sql) => sql`
-  exists (select from abonnement a where a.id = l.abonnement_id and a.failures >= 5)`
+/**
+ * Receivers that may get something, each with the moment from which on, which is in the future after a failure, and whether it is
+ * probed then: with whatever would be due first.
+ */
+const receivers = (sql: postgres.Sql) => sql`
+  select ${EXTERNAL}::bigint as id, '-infinity'::timestamptz as moment, false as probed, true as well, changed_at as changed
+  from notificatie_settings where service_id is not null
+  union all
+  select id, coalesce(not_before, '-infinity'), failures >= ${SPARING.failures}, failures = 0 and not_before is null, status_since
+  from abonnement where status = 'actief' and deleted_at is null`
 
 /** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
-export async function planNextLook({ sql }: Database): Promise<void> {
+export async function planNextLook({ sql }: Database, from: LookFrom): Promise<void> {
   await sql`
     select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
     from (
-      select min(case when ${isProbed(sql)} then greatest(now(), ${receiverMoment(sql)})
-        else greatest(l.next_attempt_at, ${receiverMoment(sql)}) end) as straks
-      from (select distinct abonnement_id from delivery where status = 'gepland') o
+      select min(greatest(case when o.probed then now() else l.next_attempt_at end, o.moment)) as straks
+      from (${receivers(sql)}) o
       cross join lateral (
-        select * from delivery l
-        where l.abonnement_id = o.abonnement_id and l.status = 'gepland' and l.claimed_by is null
-          and l.next_attempt_at is not null
+        select l.next_attempt_at from delivery l
+        where l.abonnement_id = o.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at
+          >= looked_from(o.well, o.changed, ${from.age}::float8, o.id, ${from.receivers}::bigint[], ${from.ages}::float8[])
         order by l.next_attempt_at, l.notificatie_id limit 1) l
-      where ${receiverMoment(sql)} is not null
     ) x where straks is not null`
 }
 
 const OVERDUE_S = 3
 
 /**
- * Wakes a sender when something is due for a while and nobody has it: the sender that should look is frozen, or its job
- * vanished. Every worker does this every few seconds.
+ * Wakes a sender when something is due for a while and nobody has it: the sender that should look is frozen, its job vanished, or
+ * it believes to have seen it. Every worker does this every few seconds.
  */
 export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
   await sql`
-    select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties')
+    select graphile_worker.add_job('send-notificaties', ${LOOK_AT_ALL}::text::json, job_key => 'send-notificaties')
     where exists (
-      select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
+      select from (${receivers(sql)}) o
       cross join lateral (
-        select * from delivery l
-        where l.abonnement_id = o.id and l.status = 'gepland' and (l.next_attempt_at < now() - ${OVERDUE_S} * interval '1 second'
-            or l.next_attempt_at is not null and ${isProbed(sql)})
+        select from delivery l
+        where l.abonnement_id = o.id and l.status = 'gepland'
+          and l.next_attempt_at < case when o.probed then 'infinity' else now() - ${OVERDUE_S} * interval '1 second' end
           and (l.claimed_by is null or not exists (select from worker w where w.id = l.claimed_by))
         order by l.next_attempt_at limit 1) l
-      where ${receiverMoment(sql)} < now() - ${OVERDUE_S} * interval '1 second')`
+      where o.moment < now() - ${OVERDUE_S} * interval '1 second')`
 }
+
+/** What the job says to a sender that may have missed something. */
+export const LOOK_AT_ALL = JSON.stringify({ all: true })
 
 /** Longer than any attempt takes, with the writing down of what it came to. */
 const UNRECORDED_S = 330

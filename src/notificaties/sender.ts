@@ -35,12 +35,14 @@ import {
   type ClaimOptions,
   claim,
   type Ended,
+  LOOK_AT_ALL,
   planNextLook,
   record,
   releaseStuck,
   renewPlans,
 } from './claims.ts'
 import { type Deliver, openDelivery } from './deliver.ts'
+import { openLowerBounds } from './lower-bounds.ts'
 import { openSignal, type Signal } from './signal.ts'
 import { together } from './together.ts'
 
@@ -57,8 +59,9 @@ export type Sender = {
    * Sends what is due until nothing came for a while, or `stop`. A second call while the first still runs makes that look at
    * once, and returns.
    * @param poolId the registration of the worker that it is for (table `worker`)
+   * @param options.all whether it may have missed something, and looks from the oldest on
    */
-  run(poolId: string): Promise<void>
+  run(poolId: string, options?: { all?: boolean }): Promise<void>
   /** Takes nothing more; `run` returns when what is under way has ended. */
   stop(): void
   /** Sends what is due now, one by one, and what may be sent because of that. */
@@ -70,14 +73,19 @@ export type Sender = {
 }
 
 const COLLECT_MS = 8 // what ends within so many milliseconds is recorded together
+const RELEASE_MS = 10_000 // between two looks for what is parked and held up by nothing,
+const SPARINGLY = 50 // or so many times as long as one takes
 const PORTION = 20 // in one statement; the next need not wait for it
 const LOOK_MS = 4 // between two looks, when the last one found more than one message
 const LAZY_MS = 20 // the same, when it found one; twice as long when it found none, and so on,
 const IDLE_MS = 60 // up to this,
+const LONG_IDLE_MS = 1_000 // or this, when it lingers long,
 const GLANCE_MS = 3 // but sooner when a glance tells that there is a new message: the first after so long,
-const GLANCE_MOST_MS = 10 // the next ones after a quarter of the time since the last message, up to this
+const GLANCE_MOST_MS = 10 // the next ones after a quarter of the time since the last message, up to this,
+const LONG_GLANCE_MS = 25 // or this, when it lingers long
 const AT_ONCE_MS = 2 // when it is told that there is something to look for
 const LINGER_MS = 300 // looks on for so long after the last find,
+const LONG_LINGER_MS = 5_000 // or for so long when it was woken within so long after it slept: a job a message is dear while an old snapshot is held,
 const LINGER_LOOKS = 7 // and with at least so many looks: on a busy machine they take long
 const ASLEEP_MS = 250 // between two looks while it wants to sleep
 const CONFIRM_MS = 1_000 // says again that it looks by itself
@@ -106,7 +114,8 @@ export function openSender(parts: SenderParts): Sender {
   let recording = parts.open()
   const delivery: Deliver = openDelivery(config, box)
   const recordTogether = together({ ms: COLLECT_MS, portion: PORTION }, async (ended: Ended[]) => {
-    const { ours, released } = await record(recording, ended)
+    const { ours, released, recovered } = await record(recording, ended)
+    if (recovered) bounds.forget()
     if (released) await lookAgain()
     return ours
   })
@@ -125,9 +134,15 @@ export function openSender(parts: SenderParts): Sender {
   let closed = false
   let lastLook: Promise<unknown> = Promise.resolve()
   let newest = 0 // the last message that was seen
+  let lastPool = ''
+  let asleepSince = Number.NEGATIVE_INFINITY
+  const bounds = openLowerBounds()
+  let lastRelease = { at: Number.NEGATIVE_INFINITY, ms: 0 }
 
   return {
-    async run(poolId) {
+    async run(poolId, { all = false } = {}) {
+      if (all || lastPool !== poolId) bounds.forget()
+      lastPool = poolId
       if (loop?.poolId === poolId && !loop.stopping) return loop.wake()
       const signal = openSignal()
       const mine: Loop = { poolId, wake: signal.tell, stopping: false }
@@ -150,8 +165,8 @@ export function openSender(parts: SenderParts): Sender {
     async once() {
       while ((await releaseStuck(database)) > 0);
       for (;;) {
-        const { found, claimed } = await look({ worker: 0, external: 1, total: 1 })
-        if (found === 0) return
+        const { rows, claimed } = await look({ worker: 0, external: 1, total: 1 })
+        if (rows.length === 0) return
         for (const one of claimed) await deliver(one)
       }
     },
@@ -174,6 +189,7 @@ export function openSender(parts: SenderParts): Sender {
     let found = began
     let confirmed = Number.NEGATIVE_INFINITY
     let empty = 0
+    const linger = began - asleepSince < LONG_LINGER_MS ? LONG_LINGER_MS : LINGER_MS
     /** Set while it wants to sleep: number of the first transaction that will wake somebody. */
     let asleepFrom: string | undefined
     let isFull = false
@@ -182,9 +198,12 @@ export function openSender(parts: SenderParts): Sender {
     const ended = (one: Claimed) => {
       if (isFull || asleepFrom !== undefined || one.abonnementId !== EXTERNAL) signal.tell()
     }
-    await patiently(async () => {
-      while ((await releaseStuck(database)) > 0);
-    })
+    if (began - lastRelease.at > Math.max(RELEASE_MS, SPARINGLY * lastRelease.ms)) {
+      await patiently(async () => {
+        while ((await releaseStuck(database)) > 0);
+      })
+      lastRelease = { at: performance.now(), ms: performance.now() - began }
+    }
     while (!mine.stopping) {
       const pause = await patiently(async (): Promise<number | undefined> => {
         if (asleepFrom === undefined && performance.now() - confirmed > CONFIRM_MS) {
@@ -203,24 +222,24 @@ export function openSender(parts: SenderParts): Sender {
         isFull = looked.claimed.filter((one) => one.abonnementId === EXTERNAL).length === external
         for (const one of looked.claimed) start(one, () => ended(one))
         const now = performance.now()
-        if (looked.found > 0) {
+        if (looked.rows.length > 0) {
           found = now
           empty = 0
           if (asleepFrom !== undefined) confirmed = Number.NEGATIVE_INFINITY
           asleepFrom = undefined
-          const isQuiet = looked.found === 1 && looked.claimed.length === 1 && !isFull
+          const isQuiet = looked.rows.length === 1 && looked.claimed.length === 1 && !isFull
           return isQuiet ? LAZY_MS : LOOK_MS
         }
         empty++
         // What is still under way tells when it has ended.
         if (asleepFrom !== undefined)
           return allEnded && busy.size === unrecorded.size ? undefined : Math.min(LAZY_MS * empty, ASLEEP_MS)
-        if (now - found > LINGER_MS && empty > LINGER_LOOKS) {
+        if (now - found > linger && empty > LINGER_LOOKS) {
           empty = 0
           asleepFrom = await goToSleep(worker)
           return 0
         }
-        return Math.min(LAZY_MS * 2 ** empty, IDLE_MS)
+        return Math.min(LAZY_MS * 2 ** empty, now - found > LINGER_MS ? LONG_IDLE_MS : IDLE_MS)
       })
       if ((pause === undefined && !signal.isTold()) || performance.now() - began > SHIFT_MS) break
       if (asleepFrom === undefined) await pauseUntilNew(signal, pause ?? 0, found)
@@ -230,8 +249,9 @@ export function openSender(parts: SenderParts): Sender {
     await patiently(async () => {
       await goToSleep(worker)
       if (performance.now() - began > SHIFT_MS || mine.stopping) await wakeAnother()
-      else await planNextLook(database)
+      else await planNextLook(database, bounds.from(performance.now()))
     })
+    asleepSince = performance.now()
   }
 
   /**
@@ -242,7 +262,8 @@ export function openSender(parts: SenderParts): Sender {
     const until = performance.now() + ms
     for (;;) {
       const now = performance.now()
-      const glance = Math.min(Math.max(GLANCE_MS, (now - found) / 4), GLANCE_MOST_MS)
+      const most = now - found > LINGER_MS ? LONG_GLANCE_MS : GLANCE_MOST_MS
+      const glance = Math.min(Math.max(GLANCE_MS, (now - found) / 4), most)
       await signal.pause(AT_ONCE_MS, Math.min(Math.max(0, until - now), glance))
       if (signal.isTold() || performance.now() >= until) return
       const [row] = await database.sql<{ id: number | null }[]>`select max(id) as id from notificatie`.catch(() => [])
@@ -293,14 +314,26 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   async function sayAwake(worker: number): Promise<void> {
+    // Rarely, since every change reads this table.
     await database.sql`
-      insert into active_sender (worker_id) values (${worker}) on conflict (worker_id) do update set seen_at = now()`
+      insert into active_sender as a (worker_id) values (${worker})
+      on conflict (worker_id) do update set seen_at = now() where a.seen_at < now() - interval '1 minute'`
     await database.sql`delete from active_sender where worker_id not in (select id from worker)`
+    await seeUnderWay()
+  }
+
+  /** Messages of a transaction that writes already may be due since it began. */
+  async function seeUnderWay(): Promise<void> {
+    const [row] = await database.sql<{ seconds: number | null }[]>`
+      select extract(epoch from now() - min(xact_start))::float8 as seconds from pg_stat_activity
+      where backend_xid is not null and pid <> pg_backend_pid() and datname = current_database()`
+    bounds.underWay(row?.seconds ?? null, performance.now())
   }
 
   /** The number of a transaction of ours: whoever may still count on us has a lower one. */
   async function goToSleep(worker: number): Promise<string> {
     await database.sql`delete from active_sender where worker_id = ${worker}`
+    await seeUnderWay()
     const rows = await database.sql<{ next: string }[]>`select pg_current_xact_id()::text as next`
     return expected(rows[0]).next
   }
@@ -318,13 +351,13 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   async function wakeAnother(): Promise<void> {
-    await database.sql`select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties')`
+    await database.sql`select graphile_worker.add_job('send-notificaties', ${LOOK_AT_ALL}::text::json, job_key => 'send-notificaties')`
   }
 
   /** One look, and one at a time in a process: what the other has just claimed is in hand, but not known to be yet. */
-  function look(options: Omit<ClaimOptions, 'busy' | 'open'>): Promise<{ found: number; claimed: Claimed[] }> {
+  function look(options: Omit<ClaimOptions, 'busy' | 'open' | 'from'>): ReturnType<typeof claim> {
     const looking = lastLook.then(async () => {
-      const looked = await claim(database, { ...options, busy: [...busy.values()], open: [...open.values()] })
+      const looked = await lookFromBounds(options)
       for (const one of looked.claimed) {
         newest = Math.max(newest, one.notificatieId)
         clearTimeout(unrecorded.get(keyOf(one))) // its worker was declared dead: the attempt of before counts no more
@@ -336,6 +369,37 @@ export function openSender(parts: SenderParts): Sender {
     })
     lastLook = looking.catch(() => {})
     return looking
+  }
+
+  async function lookFromBounds(options: Omit<ClaimOptions, 'busy' | 'open' | 'from'>): ReturnType<typeof claim> {
+    const began = performance.now()
+    const inHand = [...open.values()]
+    const sending = Map.groupBy(inHand, (one) => one.abonnementId)
+    const full = new Set(options.external === 0 ? [EXTERNAL] : [])
+    for (const [receiver, [one, ...others]] of sending)
+      if (one?.abonnement && others.length + 1 >= one.abonnement.atOnce) full.add(receiver)
+    try {
+      const looked = await claim(database, {
+        ...options,
+        busy: [...busy.values()],
+        open: inHand,
+        from: bounds.from(began),
+      })
+      const { rows, claimed } = looked
+      const taken = Map.groupBy(claimed, (one) => one.abonnementId)
+      const more = new Set(rows.filter((row) => row.parked).map((row) => row.abonnementId))
+      for (const [receiver, ones] of taken) {
+        const atOnce = ones[0]?.abonnement?.atOnce
+        const room = atOnce === undefined ? options.external : atOnce - (sending.get(receiver)?.length ?? 0)
+        if (ones.length >= room) more.add(receiver)
+      }
+      const stopped = rows.filter((row) => row.abonnementId !== EXTERNAL).length >= options.total
+      bounds.settle({ began, rows, more, stopped }, full)
+      return looked
+    } catch (error) {
+      bounds.forget() // what was claimed is not known: the answer may be lost
+      throw error
+    }
   }
 
   function start(one: Claimed, ended: () => void): void {

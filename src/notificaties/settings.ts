@@ -78,7 +78,7 @@ export async function setPaused(m: Mutation, pause: boolean): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   const { numUpdatedRows } = await m.trx
     .updateTable('notificatieSettings')
-    .set({ pausedAt: pause ? sql<string>`now()` : null })
+    .set({ pausedAt: pause ? sql<string>`now()` : null, changedAt: sql<string>`now()` })
     .where('pausedAt', pause ? 'is' : 'is not', null)
     .executeTakeFirst()
   if (!pause) await wakeSender(m)

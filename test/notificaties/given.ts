@@ -4,6 +4,8 @@ import { type Receiver, startReceiver } from '../../bench/receiver.ts'
 import { systemActor } from '../../src/core/access.ts'
 import { type Actie, mutator } from '../../src/core/mutate.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
+import { openSenderDatabase } from '../../src/notificaties/claims.ts'
+import { openSender, type Sender } from '../../src/notificaties/sender.ts'
 import { type NotificationSettings, saveSettings } from '../../src/notificaties/settings.ts'
 import { saveService } from '../../src/services/register.ts'
 import { type TestApp, testApp } from '../app.ts'
@@ -108,4 +110,16 @@ export async function attemptsOf({ database: { sql } }: TestApp, uuid: string) {
   return sql`
     select p.number, p.outcome, p.http_status as status, p.answer, p.duration_ms as ms
     from delivery_attempt p join notificatie n on n.id = p.notificatie_id where n.uuid = ${uuid} order by number`
+}
+
+/** A sender as a worker has one, registered under `pool`. */
+export async function givenSender(t: TestLike, test: Given): Promise<{ sender: Sender; pool: string }> {
+  const pool = randomUUID()
+  await test.database.sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
+  const sender = openSender({ ...test.parts, open: () => openSenderDatabase(test.databaseUrl) })
+  t.teardown(async () => {
+    sender.stop()
+    await sender.close()
+  })
+  return { sender, pool }
 }

@@ -146,7 +146,7 @@ t.test('an attempt that was lost with its worker is written down so, uses no ret
   const { claimed } = await claim(test.database, { ...nobody, worker: worker!.id })
   t.match(claimed, [{ attempt: 1, message: { uuid } }])
   t.equal(
-    (await claim(test.database, { ...nobody, worker: 0 })).found,
+    (await claim(test.database, { ...nobody, worker: 0 })).rows.length,
     0,
     'nobody else gets it while that worker is there',
   )
@@ -171,7 +171,7 @@ t.test('a claim of which the answer was lost is claimed again by the same worker
     .sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
   const mine = { ...nobody, worker: worker!.id }
   const first = await claim(test.database, mine)
-  t.equal((await claim(test.database, { ...mine, busy: first.claimed })).found, 0, 'not what it has in hand')
+  t.equal((await claim(test.database, { ...mine, busy: first.claimed })).rows.length, 0, 'not what it has in hand')
   const again = await claim(test.database, mine)
   t.match(again.claimed, [{ attempt: 2 }])
   const delivered = (claimed: typeof first.claimed) =>
@@ -207,8 +207,8 @@ t.test('workers that claim at once never get the same message, nor two of one ma
   const under = new Set<string>()
   const work = async (worker: number) => {
     for (let idle = 0; idle < 20; ) {
-      const { found, claimed } = await claim(database, { worker, external: 5, total: 5, busy: [], open: [] })
-      idle = found === 0 ? idle + 1 : 0
+      const { rows, claimed } = await claim(database, { worker, external: 5, total: 5, busy: [], open: [] })
+      idle = rows.length === 0 ? idle + 1 : 0
       for (const { hoofdObjectUuid, notificatieId } of claimed) {
         t.notOk(under.has(hoofdObjectUuid), 'one at a time')
         under.add(hoofdObjectUuid)

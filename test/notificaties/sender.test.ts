@@ -5,10 +5,9 @@ import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { mutator } from '../../src/core/mutate.ts'
 import { openSenderDatabase } from '../../src/notificaties/claims.ts'
-import { openSender, type Sender } from '../../src/notificaties/sender.ts'
 import { emptyQueue } from '../jobs/queue.ts'
 import { until } from '../until.ts'
-import { type Given, givenChange, givenNotificaties, type TestLike } from './given.ts'
+import { type Given, givenChange, givenNotificaties, givenSender } from './given.ts'
 
 t.test('two jobs at once in one process send nothing twice', async (t) => {
   const test = await givenNotificaties(t)
@@ -153,15 +152,4 @@ async function openMessage(sql: Given['database']['sql']): Promise<{ committed: 
   })
   await recorded.promise
   return { committed, commit }
-}
-
-async function givenSender(t: TestLike, test: Given): Promise<{ sender: Sender; pool: string }> {
-  const pool = randomUUID()
-  await test.database.sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
-  const sender = openSender({ ...test.parts, open: () => openSenderDatabase(test.databaseUrl) })
-  t.teardown(async () => {
-    sender.stop()
-    await sender.close()
-  })
-  return { sender, pool }
 }

@@ -97,7 +97,7 @@ t.test(
     const mine = { worker: worker!.id, external: 9, total: 9 }
     const { claimed: first } = await claim(test.database, { ...mine, busy: [], open: [] })
     t.equal(first.length, 2)
-    t.equal((await claim(test.database, { ...mine, busy: first, open: first })).found, 0)
+    t.equal((await claim(test.database, { ...mine, busy: first, open: first })).rows.length, 0)
     const { claimed: next } = await claim(test.database, { ...mine, busy: first, open: first.slice(1) })
     t.equal(next.length, 1)
     t.notOk(first.some(({ notificatieId }) => notificatieId === next[0]!.notificatieId))

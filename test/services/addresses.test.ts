@@ -344,5 +344,6 @@ const subscriberAt = ({ parts: { box } }: TestApp, callbackUrl: string) => {
     ondertekening: [],
     cloudevents: false,
     timeoutMs: 5_000,
+    atOnce: 4,
   }
 }
