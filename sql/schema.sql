@@ -2489,8 +2489,8 @@ AS $function$
 $function$;
 
 -- Claims deliveries that are due for a worker, and gives what is to be sent.
-CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[], p_sparing integer)
- RETURNS TABLE(notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, attempt integer, retries integer, replay boolean, message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, service json, abonnement json)
+CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[], p_sparing integer, p_age double precision, p_receivers bigint[], p_ages double precision[])
+ RETURNS TABLE(notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, due_age double precision, attempt integer, retries integer, replay boolean, message json, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, service json, abonnement json)
  LANGUAGE plpgsql
 AS $function$
 #variable_conflict use_column
@@ -2498,6 +2498,7 @@ declare
   settings record;
   ids bigint[] := '{}';
   receivers bigint[] := '{}';
+  due timestamptz[] := '{}';
   -- Per delivery: an earlier one of the same main object that is not done, whether its last attempt was lost, whether its
   -- message was removed.
   earlier bigint[] := '{}';
@@ -2512,11 +2513,13 @@ begin
   -- is_claimable cannot be inlined: the usual case is told before it.
   if settings.service_id is not null and p_external > 0 then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
-        array_agg(c.claimed_by is not null), array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
-      into ids, receivers, earlier, lost, orphans
+        array_agg(c.next_attempt_at), array_agg(c.claimed_by is not null),
+        array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
+      into ids, receivers, earlier, due, lost, orphans
     from (
-      select l.notificatie_id, l.hoofd_object_uuid, l.claimed_by from delivery l
+      select l.notificatie_id, l.hoofd_object_uuid, l.claimed_by, l.next_attempt_at from delivery l
       where l.abonnement_id = 0 and l.status = 'gepland' and l.next_attempt_at <= now()
+        and l.next_attempt_at >= looked_from(true, settings.changed_at, p_age, 0, p_receivers, p_ages)
         and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
       order by l.next_attempt_at, l.notificatie_id limit p_external for update skip locked) c
     left join lateral (
@@ -2527,17 +2530,18 @@ begin
   end if;
   if settings.has_subscribers then
     select array_agg(c.notificatie_id) as ids, array_agg(c.abonnement_id) as receivers, array_agg(e.notificatie_id) as earlier,
-        array_agg(c.claimed_by is not null) as lost,
+        array_agg(c.next_attempt_at) as due, array_agg(c.claimed_by is not null) as lost,
         array_agg(not exists (select from notificatie n where n.id = c.notificatie_id)) as orphans
       into of_subscribers
     from (
-      select a.id as abonnement_id, a.in_order, l.notificatie_id, l.hoofd_object_uuid, l.claimed_by
+      select a.id as abonnement_id, a.in_order, l.notificatie_id, l.hoofd_object_uuid, l.claimed_by, l.next_attempt_at
       from abonnement a,
         lateral (
           select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
           -- What is due; of one that is probed else what would be due first.
           where l.abonnement_id = a.id and l.status = 'gepland'
             and l.next_attempt_at <= case when a.failures >= p_sparing then 'infinity' else now() end
+            and l.next_attempt_at >= looked_from(a.failures = 0 and a.not_before is null, a.status_since, p_age, a.id, p_receivers, p_ages)
             and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
           order by l.next_attempt_at, l.notificatie_id
           limit greatest(0, case when a.failures >= p_sparing then 1 else a.concurrency end
@@ -2555,6 +2559,7 @@ begin
       ids := ids || of_subscribers.ids;
       receivers := receivers || of_subscribers.receivers;
       earlier := earlier || of_subscribers.earlier;
+      due := due || of_subscribers.due;
       lost := lost || of_subscribers.lost;
       orphans := orphans || of_subscribers.orphans;
     end if;
@@ -2586,10 +2591,10 @@ begin
 
   return query
   update delivery l set claimed_by = p_worker, attempt = l.attempt + 1, begun_at = clock_timestamp()
-  from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
+  from unnest(ids, receivers, earlier, due) as v(id, receiver, earlier, due)
   join notificatie n on n.id = v.id
   where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
-  returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.attempt, l.retries, l.replay,
+  returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, extract(epoch from now() - v.due)::float8, l.attempt, l.retries, l.replay,
     json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
       'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
@@ -2609,12 +2614,12 @@ begin
         'tokenUrl', a.token_url, 'tokenScope', a.token_scope, 'certificaat', a.certificaat,
         'certificateKey', encode(a.certificate_key, 'base64'),
         'ondertekening', array(select encode(s, 'base64') from unnest(a.ondertekening) s),
-        'cloudevents', a.cloudevents, 'timeoutMs', a.timeout_ms)
+        'cloudevents', a.cloudevents, 'timeoutMs', a.timeout_ms, 'atOnce', a.concurrency)
       from abonnement a where a.id = l.abonnement_id) end;
   if num_nonnulls(variadic earlier) > 0 then
-    return query select v.id, v.receiver, null::uuid, null::integer, null::integer, null::boolean, null::json,
-      null::integer, null::jsonb, null::integer, null::integer, null::json, null::json
-    from unnest(ids, receivers, earlier) as v(id, receiver, earlier) where v.earlier is not null;
+    return query select v.id, v.receiver, null::uuid, extract(epoch from now() - v.due)::float8, null::integer, null::integer,
+      null::boolean, null::json, null::integer, null::jsonb, null::integer, null::integer, null::json, null::json
+    from unnest(ids, receivers, earlier, due) as v(id, receiver, earlier, due) where v.earlier is not null;
   end if;
 end $function$;
 
@@ -3402,6 +3407,17 @@ AS $function$
   select coalesce(substring(p_value from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_value)
 $function$;
 
+-- From which moment on a sender looks for what is due to a receiver.
+CREATE OR REPLACE FUNCTION looked_from(p_well boolean, p_changed timestamp with time zone, p_age double precision, p_receiver bigint, p_receivers bigint[], p_ages double precision[])
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select coalesce(nullif(greatest(now() - interval '1 second' * case when p_well then
+    case when p_receiver = any (p_receivers) then p_ages[array_position(p_receivers, p_receiver)] else p_age end end, p_changed),
+    p_changed), '-infinity')
+$function$;
+
 CREATE OR REPLACE FUNCTION mark_last_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3487,7 +3503,7 @@ AS $function$
 $function$;
 
 -- Records attempts to deliver: the delivery goes, is planned again or has failed, its abonnement is well or not, and what waited for it may go.
-CREATE OR REPLACE FUNCTION record_attempts(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[], p_sparing integer, p_probes double precision[], p_unsubscribed text, OUT places integer[], OUT released boolean)
+CREATE OR REPLACE FUNCTION record_attempts(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[], p_sparing integer, p_probes double precision[], p_unsubscribed text, OUT places integer[], OUT released boolean, OUT recovered boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -3574,7 +3590,8 @@ begin
         select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
       and l.abonnement_id = a.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at > now()
       and n.id = l.notificatie_id;
-  released := released or found;
+  recovered := found;
+  released := released or recovered;
   update abonnement a set failures = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
     where a.id in (select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
       and (a.failures > 0 or a.not_before is not null);

@@ -646,4 +646,25 @@ export const SHARED: Mutant[] = [
     replace: 'isUp ? sql`>=` : sql`<=`',
     tests: ['test/http/cursor.test.ts'],
   },
+  {
+    what: 'a receiver that failed is looked at from the oldest on',
+    file: 'sql/0010-notificaties.sql',
+    search: 'looked_from(a.failures = 0 and a.not_before is null, a.status_since, p_age',
+    replace: 'looked_from(true, a.status_since, p_age',
+    tests: ['test/notificaties/lower-bounds.test.ts'],
+  },
+  {
+    what: 'a receiver that gets no more keeps the moment from which it is looked at',
+    file: 'src/notificaties/lower-bounds.ts',
+    search: 'if (!own.has(receiver)) own.set(receiver, general)',
+    replace: 'if (own.has(receiver)) own.delete(receiver)',
+    tests: ['test/notificaties/lower-bounds.test.ts'],
+  },
+  {
+    what: 'a look that took all that it could leaves the moment of the others',
+    file: 'src/notificaties/lower-bounds.ts',
+    search: '      if (stopped) return\n',
+    replace: '',
+    tests: ['test/notificaties/lower-bounds.test.ts'],
+  },
 ]
