@@ -71,8 +71,8 @@ comment on column audit.resource_weergave is 'The changed object for people.';
 comment on column audit.toelichting is 'Header X-Audit-Toelichting.';
 comment on column audit.logrecord_id is 'Header X-NLX-Logrecord-ID.';
 comment on column audit.aanmaakdatum is 'When the change was made.';
-comment on column audit.oud is 'The object before the change.';
-comment on column audit.nieuw is 'The object after the change.';
+comment on column audit.oud is 'The object before the change, with numbers of persons sealed in their places.';
+comment on column audit.nieuw is 'The object after the change, sealed as well.';
 comment on column audit.request_id is 'Header X-Request-ID of the request, or the id that it was given.';
 comment on column audit.origin is 'Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.';
 
@@ -82,12 +82,13 @@ comment on column audit.origin is 'Where the request came from: issuer and organ
 create table data_key (
   id text constraint data_key_pkey primary key,
   sealed bytea not null,
-  created_at timestamptz not null default now(), retired_at timestamptz
+  created_at timestamptz not null default now(), used_at timestamptz, retired_at timestamptz
 );
 comment on table data_key is 'Keys that this database was written with.';
 comment on column data_key.id is 'Its name in DATA_KEYS; secret-key: SECRET_KEY.';
 comment on column data_key.sealed is 'A known text, sealed with it.';
 comment on column data_key.created_at is 'When a process brought it first.';
+comment on column data_key.used_at is 'When a process began to seal with it; empty: nothing is sealed with it yet.';
 comment on column data_key.retired_at is 'When nothing was sealed with it any more, and it was retired.';
 
 create table key_holder (
@@ -104,14 +105,14 @@ comment on column key_holder.seen_at is 'Its last sign of life.';
 create table reseal (
   place text constraint reseal_pkey primary key,
   key text not null,
-  position bigint not null default 0, until bigint not null default 0,
+  position bigint, until bigint,
   seen bigint not null default 0, resealed bigint not null default 0,
   begun_at timestamptz not null default now(), done_at timestamptz
 );
 comment on table reseal is 'How far the sealing with the newest key is, by where the sealed values stand.';
 comment on column reseal.place is 'The table.';
 comment on column reseal.key is 'The key that all gets.';
-comment on column reseal.position is 'The last row that was looked at.';
+comment on column reseal.position is 'The last row that was looked at; empty: none yet.';
 comment on column reseal.until is 'The last row when it began: later ones are sealed with the newest key.';
 comment on column reseal.seen is 'How many rows were looked at.';
 comment on column reseal.resealed is 'How many of them were sealed anew.';

@@ -169,11 +169,17 @@ create table rol (
   contactpersoon_rol jsonb,
   begin_geldigheid date, einde_geldigheid date,
   authenticatie_context jsonb,
+  inp_bsn_lookup bytea, anp_identificatie_lookup bytea, inp_a_nummer_lookup bytea,
   constraint rol_one_type check (num_nonnulls(roltype_id, roltype_url) = 1)
 );
 create index rol_zaak_id_idx on rol (zaak_id);
 create index rol_betrokkene_idx on rol (betrokkene) where betrokkene <> '';
-create index rol_inp_bsn_idx on rol ((betrokkene_identificatie ->> 'inpBsn')) where betrokkene_identificatie ->> 'inpBsn' <> '';
+-- Numbers of persons are sealed: a row is found by an HMAC of them, and by the number itself as long as it is not sealed yet.
+create index rol_inp_bsn_lookup_idx on rol (inp_bsn_lookup) where inp_bsn_lookup is not null;
+create index rol_anp_identificatie_lookup_idx on rol (anp_identificatie_lookup) where anp_identificatie_lookup is not null;
+create index rol_inp_a_nummer_lookup_idx on rol (inp_a_nummer_lookup) where inp_a_nummer_lookup is not null;
+create index rol_inp_bsn_idx on rol ((betrokkene_identificatie ->> 'inpBsn'))
+  where inp_bsn_lookup is null and betrokkene_identificatie ->> 'inpBsn' <> '';
 create index rol_inn_nnp_id_idx on rol ((betrokkene_identificatie ->> 'innNnpId')) where betrokkene_identificatie ->> 'innNnpId' <> '';
 create index rol_kvk_nummer_idx on rol ((betrokkene_identificatie ->> 'kvkNummer')) where betrokkene_identificatie ->> 'kvkNummer' <> '';
 create index rol_vestigings_nummer_idx on rol ((betrokkene_identificatie ->> 'vestigingsNummer'))
@@ -189,13 +195,13 @@ create index rol_omschrijving_idx on rol (omschrijving);
 create index rol_indicatie_machtiging_idx on rol (indicatie_machtiging) where indicatie_machtiging <> '';
 create index rol_level_of_assurance_idx on rol ((authenticatie_context ->> 'levelOfAssurance')) where authenticatie_context is not null;
 create index rol_anp_identificatie_idx on rol ((betrokkene_identificatie ->> 'anpIdentificatie'))
-  where betrokkene_identificatie ->> 'anpIdentificatie' <> '';
+  where anp_identificatie_lookup is null and betrokkene_identificatie ->> 'anpIdentificatie' <> '';
 create index rol_ann_identificatie_idx on rol ((betrokkene_identificatie ->> 'annIdentificatie'))
   where betrokkene_identificatie ->> 'annIdentificatie' <> '';
 create index rol_inp_a_nummer_idx on rol ((betrokkene_identificatie ->> 'inpA_nummer'))
-  where betrokkene_identificatie ->> 'inpA_nummer' <> '';
--- What PostgreSQL does not know of a value within JSON: how many different there are. It expected thousands of rows for one BSN.
-create statistics rol_identificaties on (betrokkene_identificatie ->> 'inpBsn'), (betrokkene_identificatie ->> 'innNnpId'),
+  where inp_a_nummer_lookup is null and betrokkene_identificatie ->> 'inpA_nummer' <> '';
+-- What PostgreSQL does not know of a value within JSON: how many different there are. It expected thousands of rows for one number.
+create statistics rol_identificaties on (betrokkene_identificatie ->> 'innNnpId'),
   (betrokkene_identificatie ->> 'kvkNummer'), (betrokkene_identificatie ->> 'vestigingsNummer'),
   (betrokkene_identificatie ->> 'identificatie') from rol;
 -- Who is involved and is no natural person is found by any part of a name, as a case is by its description.
@@ -216,7 +222,7 @@ comment on table rol is 'Who is involved in a case, and as what (Zaken API, Rol)
 comment on column rol.id is 'Internal key; order of lists, newest first.';
 comment on column rol.betrokkene is 'URL of who is involved; empty: betrokkene_identificatie says it.';
 comment on column rol.betrokkene_type is 'Kind of who is involved; decides the shape of betrokkene_identificatie.';
-comment on column rol.betrokkene_identificatie is 'Who is involved, complete as the API shows it.';
+comment on column rol.betrokkene_identificatie is 'Who is involved, complete as the API shows it, but with numbers of persons sealed in their places.';
 comment on column rol.roltype_id is 'As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.';
 comment on column rol.roltype_url is 'As what, when the roltype stands elsewhere.';
 comment on column rol.omschrijving is 'Name of the roltype when the row was written.';
@@ -225,7 +231,10 @@ comment on column rol.registratiedatum is 'When it was made.';
 comment on column rol.contactpersoon_rol is 'Contact person, as the API shows it.';
 comment on column rol.begin_geldigheid is 'First day.';
 comment on column rol.einde_geldigheid is 'Last day.';
-comment on column rol.authenticatie_context is 'How who is involved proved himself, as the API shows it.';
+comment on column rol.authenticatie_context is 'How who is involved proved himself, as the API shows it, with numbers sealed.';
+comment on column rol.inp_bsn_lookup is 'HMAC of inpBsn under the key that it is sealed with: what it is found by.';
+comment on column rol.anp_identificatie_lookup is 'The same of anpIdentificatie.';
+comment on column rol.inp_a_nummer_lookup is 'The same of inpA_nummer.';
 
 create table status (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint status_uuid_unique unique,
@@ -373,7 +382,7 @@ comment on column zaakobject.zaakobjecttype_url is 'The zaakobjecttype, when one
 comment on column zaakobject.object_type is 'Kind of object; decides the shape of object_identificatie.';
 comment on column zaakobject.object_type_overige is 'Kind of object in words, where object_type is overige.';
 comment on column zaakobject.object_type_overige_definitie is 'How the data of the object is found and judged, as the API shows it.';
-comment on column zaakobject.object_identificatie is 'The object, complete as the API shows it.';
+comment on column zaakobject.object_identificatie is 'The object, complete as the API shows it, with numbers of persons sealed.';
 
 create table zaakbesluit (
   id bigint generated always as identity primary key,

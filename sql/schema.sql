@@ -174,9 +174,9 @@ create table audit (
   hoofd_object_uuid uuid not null, -- uuid of the main object: the trail is read by it.
   id bigint not null generated always as identity, -- Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.
   logrecord_id text not null default ''::text, -- Header X-NLX-Logrecord-ID.
-  nieuw jsonb, -- The object after the change.
+  nieuw jsonb, -- The object after the change, sealed as well.
   origin jsonb, -- Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.
-  oud jsonb, -- The object before the change.
+  oud jsonb, -- The object before the change, with numbers of persons sealed in their places.
   request_id text not null default ''::text, -- Header X-Request-ID of the request, or the id that it was given.
   resource text not null, -- Kind of the changed object.
   resource_url text not null, -- URL of the changed object.
@@ -528,6 +528,7 @@ create table data_key (
   id text not null, -- Its name in DATA_KEYS; secret-key: SECRET_KEY.
   retired_at timestamp with time zone, -- When nothing was sealed with it any more, and it was retired.
   sealed bytea not null, -- A known text, sealed with it.
+  used_at timestamp with time zone, -- When a process began to seal with it; empty: nothing is sealed with it yet.
   constraint data_key_pkey PRIMARY KEY (id)
 );
 
@@ -1158,10 +1159,10 @@ create table reseal (
   done_at timestamp with time zone, -- When it was done.
   key text not null, -- The key that all gets.
   place text not null, -- The table.
-  position bigint not null default 0, -- The last row that was looked at.
+  position bigint, -- The last row that was looked at; empty: none yet.
   resealed bigint not null default 0, -- How many of them were sealed anew.
   seen bigint not null default 0, -- How many rows were looked at.
-  until bigint not null default 0, -- The last row when it began: later ones are sealed with the newest key.
+  until bigint, -- The last row when it began: later ones are sealed with the newest key.
   constraint reseal_pkey PRIMARY KEY (place)
 );
 
@@ -1315,15 +1316,18 @@ create table retention_run (
 -- Who is involved in a case, and as what (Zaken API, Rol).
 create table rol (
   afwijkende_naam_betrokkene text not null default ''::text, -- Name to use instead.
-  authenticatie_context jsonb, -- How who is involved proved himself, as the API shows it.
+  anp_identificatie_lookup bytea, -- The same of anpIdentificatie.
+  authenticatie_context jsonb, -- How who is involved proved himself, as the API shows it, with numbers sealed.
   begin_geldigheid date, -- First day.
   betrokkene text not null default ''::text, -- URL of who is involved; empty: betrokkene_identificatie says it.
-  betrokkene_identificatie jsonb, -- Who is involved, complete as the API shows it.
+  betrokkene_identificatie jsonb, -- Who is involved, complete as the API shows it, but with numbers of persons sealed in their places.
   betrokkene_type text not null, -- Kind of who is involved; decides the shape of betrokkene_identificatie.
   contactpersoon_rol jsonb, -- Contact person, as the API shows it.
   einde_geldigheid date, -- Last day.
   id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
   indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
+  inp_a_nummer_lookup bytea, -- The same of inpA_nummer.
+  inp_bsn_lookup bytea, -- HMAC of inpBsn under the key that it is sealed with: what it is found by.
   omschrijving text not null, -- Name of the roltype when the row was written.
   omschrijving_generiek text not null, -- Generic name of the roltype when the row was written.
   registratiedatum timestamp with time zone not null default now(), -- When it was made.
@@ -1340,14 +1344,17 @@ create table rol (
   constraint rol_one_type CHECK ((num_nonnulls(roltype_id, roltype_url) = 1))
 );
 CREATE INDEX rol_ann_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'annIdentificatie'::text))) WHERE ((betrokkene_identificatie ->> 'annIdentificatie'::text) <> ''::text);
-CREATE INDEX rol_anp_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'anpIdentificatie'::text))) WHERE ((betrokkene_identificatie ->> 'anpIdentificatie'::text) <> ''::text);
+CREATE INDEX rol_anp_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'anpIdentificatie'::text))) WHERE ((anp_identificatie_lookup IS NULL) AND ((betrokkene_identificatie ->> 'anpIdentificatie'::text) <> ''::text));
+CREATE INDEX rol_anp_identificatie_lookup_idx ON rol USING btree (anp_identificatie_lookup) WHERE (anp_identificatie_lookup IS NOT NULL);
 CREATE INDEX rol_betrokkene_idx ON rol USING btree (betrokkene) WHERE (betrokkene <> ''::text);
 CREATE INDEX rol_betrokkene_type_zaak_id_idx ON rol USING btree (betrokkene_type, zaak_id);
 CREATE INDEX rol_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'identificatie'::text))) WHERE ((betrokkene_identificatie ->> 'identificatie'::text) <> ''::text);
 CREATE INDEX rol_indicatie_machtiging_idx ON rol USING btree (indicatie_machtiging) WHERE (indicatie_machtiging <> ''::text);
 CREATE INDEX rol_inn_nnp_id_idx ON rol USING btree (((betrokkene_identificatie ->> 'innNnpId'::text))) WHERE ((betrokkene_identificatie ->> 'innNnpId'::text) <> ''::text);
-CREATE INDEX rol_inp_a_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpA_nummer'::text))) WHERE ((betrokkene_identificatie ->> 'inpA_nummer'::text) <> ''::text);
-CREATE INDEX rol_inp_bsn_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpBsn'::text))) WHERE ((betrokkene_identificatie ->> 'inpBsn'::text) <> ''::text);
+CREATE INDEX rol_inp_a_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpA_nummer'::text))) WHERE ((inp_a_nummer_lookup IS NULL) AND ((betrokkene_identificatie ->> 'inpA_nummer'::text) <> ''::text));
+CREATE INDEX rol_inp_a_nummer_lookup_idx ON rol USING btree (inp_a_nummer_lookup) WHERE (inp_a_nummer_lookup IS NOT NULL);
+CREATE INDEX rol_inp_bsn_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpBsn'::text))) WHERE ((inp_bsn_lookup IS NULL) AND ((betrokkene_identificatie ->> 'inpBsn'::text) <> ''::text));
+CREATE INDEX rol_inp_bsn_lookup_idx ON rol USING btree (inp_bsn_lookup) WHERE (inp_bsn_lookup IS NOT NULL);
 CREATE INDEX rol_kvk_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'kvkNummer'::text))) WHERE ((betrokkene_identificatie ->> 'kvkNummer'::text) <> ''::text);
 CREATE INDEX rol_level_of_assurance_idx ON rol USING btree (((authenticatie_context ->> 'levelOfAssurance'::text))) WHERE (authenticatie_context IS NOT NULL);
 CREATE INDEX rol_name_search ON rol USING gin (lower((concat_names(betrokkene_identificatie) || afwijkende_naam_betrokkene)) gin_trgm_ops) WHERE (betrokkene_type = ANY (ARRAY['niet_natuurlijk_persoon'::text, 'vestiging'::text, 'organisatorische_eenheid'::text]));
@@ -2062,7 +2069,7 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaaknotitie FOR EACH
 create table zaakobject (
   id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
   object text not null default ''::text, -- URL of the object; empty: object_identificatie says it.
-  object_identificatie jsonb, -- The object, complete as the API shows it.
+  object_identificatie jsonb, -- The object, complete as the API shows it, with numbers of persons sealed.
   object_type text not null, -- Kind of object; decides the shape of object_identificatie.
   object_type_overige text not null default ''::text, -- Kind of object in words, where object_type is overige.
   object_type_overige_definitie jsonb, -- How the data of the object is found and judged, as the API shows it.
@@ -2976,6 +2983,8 @@ AS $function$
       if tg_op = 'DELETE' then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('brc', tg_argv[0], old.uuid, old.id, old.id, 'delete', old.besluittype_id, old.besluittype_url, null, null);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (old.besluittype_id, old.besluittype_url) is distinct from (new.besluittype_id, new.besluittype_url) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('brc', tg_argv[0], new.uuid, new.id, new.id, 'update', old.besluittype_id, old.besluittype_url, null, null);
@@ -2995,6 +3004,8 @@ AS $function$
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('brc', tg_argv[0], old.uuid, old.id, old.besluit_id, 'delete', (select b.besluittype_id from besluit b where b.id = old.besluit_id),
     (select b.besluittype_url from besluit b where b.id = old.besluit_id), null, null);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (old.besluit_id) is distinct from (new.besluit_id) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('brc', tg_argv[0], new.uuid, new.id, new.besluit_id, 'update', (select b.besluittype_id from besluit b where b.id = old.besluit_id),
@@ -3014,6 +3025,8 @@ AS $function$
       if tg_op = 'DELETE' then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('ztc', tg_argv[0], old.uuid, old.id, old.id, 'delete', null, null, null, null);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (1) is distinct from (1) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('ztc', tg_argv[0], new.uuid, new.id, new.id, 'update', null, null, null, null);
@@ -3032,6 +3045,8 @@ AS $function$
       if tg_op = 'DELETE' then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('drc', tg_argv[0], old.uuid, old.id, old.id, 'delete', old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.is_gereed_voor_publicatie);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.is_gereed_voor_publicatie) is distinct from (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.is_gereed_voor_publicatie) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('drc', tg_argv[0], new.uuid, new.id, new.id, 'update', old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.is_gereed_voor_publicatie);
@@ -3053,6 +3068,8 @@ AS $function$
     (select e.informatieobjecttype_url from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
     (select e.vertrouwelijkheidaanduiding from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
     (select e.is_gereed_voor_publicatie from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id));
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (old.enkelvoudiginformatieobject_id) is distinct from (new.enkelvoudiginformatieobject_id) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('drc', tg_argv[0], new.uuid, new.id, new.enkelvoudiginformatieobject_id, 'update', (select e.informatieobjecttype_id from enkelvoudiginformatieobject e where e.id = old.enkelvoudiginformatieobject_id),
@@ -3078,6 +3095,8 @@ begin
       if tg_op = 'DELETE' then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values (%2$L, tg_argv[0], old.uuid, old.id, %3$s, 'delete', %4$s);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (%5$s) is distinct from (%6$s) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values (%2$L, tg_argv[0], new.uuid, new.id, %7$s, 'update', %4$s);
@@ -3127,6 +3146,8 @@ AS $function$
       if tg_op = 'DELETE' then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('ztc', tg_argv[0], old.uuid, old.id, old.catalogus_id, 'delete', null, null, null, null);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (1) is distinct from (1) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('ztc', tg_argv[0], new.uuid, new.id, new.catalogus_id, 'update', null, null, null, null);
@@ -3145,6 +3166,8 @@ AS $function$
       if tg_op = 'DELETE' then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('ztc', tg_argv[0], old.uuid, old.id, (select t.catalogus_id from zaaktype t where t.id = old.zaaktype_id), 'delete', null, null, null, null);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (1) is distinct from (1) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('ztc', tg_argv[0], new.uuid, new.id, (select t.catalogus_id from zaaktype t where t.id = new.zaaktype_id), 'update', null, null, null, null);
@@ -3163,6 +3186,8 @@ AS $function$
       if tg_op = 'DELETE' then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('zrc', tg_argv[0], old.uuid, old.id, old.id, 'delete', old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, null);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding) is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('zrc', tg_argv[0], new.uuid, new.id, new.id, 'update', old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, null);
@@ -3182,6 +3207,8 @@ AS $function$
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('zrc', tg_argv[0], old.uuid, old.id, old.zaak_id, 'delete', (select z.zaaktype_id from zaak z where z.id = old.zaak_id),
     (select z.zaaktype_url from zaak z where z.id = old.zaak_id), (select z.vertrouwelijkheidaanduiding from zaak z where z.id = old.zaak_id), null);
+      elsif tg_op = 'UPDATE' and current_setting('zaakstroom.reseal', true) = 'on' then
+        null; -- Sealed with another key: its answer is the same.
       elsif tg_op = 'UPDATE' and (old.zaak_id) is distinct from (new.zaak_id) then
         insert into change (component, resource, uuid, row_id, main_id, operation, type_id, type_url, level, ready)
         values ('zrc', tg_argv[0], new.uuid, new.id, new.zaak_id, 'update', (select z.zaaktype_id from zaak z where z.id = old.zaak_id),

@@ -12,6 +12,7 @@ import { openIssuerStore } from '../src/autorisaties/issuers/store.ts'
 import { openTokenEndpoint } from '../src/autorisaties/token-endpoint/endpoint.ts'
 import { openReplicaOf } from '../src/cli/run-api.ts'
 import { openCopy } from '../src/cli/run-worker.ts'
+import { findSecretBox } from '../src/cli/server.ts'
 import { openLiveSettings } from '../src/config/stored.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { secretBox } from '../src/core/secret-box.ts'
@@ -88,7 +89,8 @@ export async function testApp(
   const database = openDatabase(databaseUrl, { max: 10, name: 'test', pooler: pooler?.url })
   const settings = await openLiveSettings(given, database, log)
   const { config } = settings
-  const box = secretBox(config.secretKey!)
+  const box = await findSecretBox(config, false)
+  database.useNumbers(box.numbers)
   await prepareFilesystemStore(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
   const issuers = await openIssuerStore(database, config, log)

@@ -1,6 +1,6 @@
 // Secrets, tokens and citizen service numbers (BSN) go into the service at every place where they may stand, in requests that are
 // served and in those that are refused. Afterwards they are looked for where they must not be: in the log of api and worker, in
-// metrics, in the payloads of jobs, and in tables (a secret in none in the clear, a BSN only in those of the object itself).
+// metrics, in the payloads of jobs, and in tables: in none in the clear, but for what was uploaded.
 // It starts the program.
 import { Buffer } from 'node:buffer'
 import t from 'tap'
@@ -33,7 +33,6 @@ const BSN = {
   userId: '900000107',
 }
 const PLACES: Partial<Record<keyof typeof BSN, RegExp>> = {
-  role: /^(rol|audit)$/,
   // The rows of a CSV and its report are what was uploaded, until their term is over.
   importRow: /^(import_row|import_outcome)$/,
   // Who a client says that it acts for is what the audit trail is for.

@@ -43,6 +43,7 @@ async function withStoredSettings(config: Config, database: Database, log: Logge
  */
 export async function databaseBox(database: Database, config: Config, make = false): Promise<SecretBox> {
   const box = await findSecretBox(config, make)
+  database.useNumbers(box.numbers)
   await requireKeys(database.sql, box)
   await agreeOnKey(database.sql, box)
   return box

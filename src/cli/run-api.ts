@@ -44,7 +44,7 @@ export async function runApi(
     opened.defer(settings.close)
     const { config } = settings
     await checkSession(database, log)
-    const keys = await useKeys(database.sql, box, log)
+    const keys = await useKeys(database, box, log)
     opened.defer(keys.close)
     const { isUsable } = keys
     if (config.bootstrapClient && isUsable) {

@@ -70,7 +70,7 @@ export async function runWorker(
     const { config } = settings
     const box = await findSecretBox(config, false)
     await requireKeys(database.sql, box) // messages would use up their attempts
-    opened.defer((await holdKeys(database.sql, box, log)).close)
+    opened.defer((await holdKeys(database, box, log)).close)
     const stores = await openStore(config, database, log)
     const { store } = stores
     const pool = openCopy(config, store)

@@ -7,6 +7,8 @@
 // way, since what it makes is there already: only then its key is looked up.
 import { hash } from 'node:crypto'
 import type postgres from 'postgres'
+import type { Database } from '../database/database.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import type { Actor } from './actor.ts'
 import { LIMITS } from './limits.ts'
 import { Problem } from './problem.ts'
@@ -31,26 +33,32 @@ export const keyOf = (actor: Actor): RequestKey | undefined =>
   actor.key && !actor.key.isKept && actor.applicatieUuid && actor.key.fingerprint() ? actor.key : undefined
 
 /** An answer as it is kept; null when it is too large for that. */
-const textOf = (answer: unknown): string | null => {
-  const text = JSON.stringify(answer ?? null)
+const textOf = (answer: unknown, numbers: Numbers): string | null => {
+  const text = numbers.seal(JSON.stringify(answer ?? null))
   return text.length > LIMITS.keptAnswer ? null : text
 }
 
 /** A part of a WITH that keeps the key with an answer, of which the part `gemaakt` has the members that the database made. */
-export const keyOfRow = (sql: Sql, actor: Actor, key: RequestKey, answer: unknown): Part => sql`sleutel as (
+export const keyOfRow = (
+  sql: Sql,
+  actor: Actor,
+  key: RequestKey,
+  numbers: Numbers,
+  answer: unknown,
+): Part => sql`sleutel as (
     insert into idempotency_key (applicatie_uuid, key, fingerprint, status, answer, made)
-    select ${actor.applicatieUuid}::uuid, ${key.text}, ${key.fingerprint()}::bytea, 200, ${textOf(answer)}::text, gemaakt.nieuw
+    select ${actor.applicatieUuid}::uuid, ${key.text}, ${key.fingerprint()}::bytea, 200, ${textOf(answer, numbers)}::text, gemaakt.nieuw
     from gemaakt)`
 
 /** Keeps the key with an answer. */
-export const keepKey = (sql: Sql, actor: Actor, key: RequestKey, answer: unknown) => sql`
+export const keepKey = (sql: Sql, actor: Actor, key: RequestKey, numbers: Numbers, answer: unknown) => sql`
   insert into idempotency_key (applicatie_uuid, key, fingerprint, status, answer)
-  values (${actor.applicatieUuid}, ${key.text}, ${key.fingerprint()}, 200, ${textOf(answer)})`
+  values (${actor.applicatieUuid}, ${key.text}, ${key.fingerprint()}, 200, ${textOf(answer, numbers)})`
 
 /** Keeps the key of a request that is committed before it has its answer: until then who repeats it is told to wait. */
-export const claimKey = (sql: Sql, actor: Actor, key: RequestKey, answer: unknown) => sql`
+export const claimKey = (sql: Sql, actor: Actor, key: RequestKey, numbers: Numbers, answer: unknown) => sql`
   insert into idempotency_key (applicatie_uuid, key, fingerprint, answer)
-  values (${actor.applicatieUuid}, ${key.text}, ${key.fingerprint()}, ${textOf(answer)})`
+  values (${actor.applicatieUuid}, ${key.text}, ${key.fingerprint()}, ${textOf(answer, numbers)})`
 
 /** Ends what `claimKey` began: it was done, or it was taken back. */
 export const endKey = (sql: Sql, applicatieUuid: string, key: string, isDone: boolean) =>
@@ -83,7 +91,7 @@ export class RefusedBefore extends Error {
  * @throws RefusedBefore
  */
 export async function findKept(
-  sql: postgres.Sql,
+  { sql, numbers }: Pick<Database, 'sql' | 'numbers'>,
   actor: Actor,
   key: RequestKey,
 ): Promise<{ answer: unknown } | undefined> {
@@ -110,7 +118,7 @@ export async function findKept(
     })
   key.isReplayed = true
   if (kept.status >= 400) throw new RefusedBefore(kept.status, kept.answer)
-  const answer: unknown = JSON.parse(kept.answer)
+  const answer: unknown = JSON.parse(numbers.open(kept.answer))
   return { answer: kept.made ? { ...(answer as object), ...kept.made } : answer }
 }
 

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
+import type { Database } from '../database/database.ts'
 import { decrypt, encrypt, type KeyRing, SECRET_KEY } from '../lib/key-ring.ts'
 import { WrongKey } from '../lib/wrong-key.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -20,7 +21,7 @@ const nameOf = (id: string) => (id === SECRET_KEY ? 'SECRET_KEY' : `the key ${id
  */
 export async function requireKeys(sql: postgres.Sql, { ring }: SecretBox): Promise<void> {
   const rows = await sql<{ id: string; sealed: Buffer; in_use: boolean }[]>`
-    select id, sealed, retired_at is null as in_use from data_key`
+    select id, sealed, used_at is not null and retired_at is null as in_use from data_key`
   const known = new Map(rows.map(({ id, sealed }) => [id, sealed]))
   for (const id of ring.ids) {
     const sealed = known.get(id)
@@ -46,19 +47,27 @@ function opens(ring: KeyRing, id: string, sealed: Buffer): boolean {
   }
 }
 
-/** Seals with the first key that every process has, and that was not retired. */
+/** Seals with the first key that every process has, and that was not retired. From now on who lacks it may lack something. */
 export async function agreeOnKey(sql: postgres.Sql, { ring }: SecretBox): Promise<void> {
-  const shared = await sql<{ id: string }[]>`
-    select id from data_key k where retired_at is null and not exists (
+  const shared = await sql<{ id: string; used: boolean }[]>`
+    select id, used_at is not null as used from data_key k where retired_at is null and not exists (
       select from key_holder h
       where h.seen_at > now() - make_interval(secs => ${GONE_SECONDS}::int) and not k.id = any(h.keys))`
   const found = ring.ids.find((id) => shared.some((one) => one.id === id))
-  ring.sealWith(found ?? ring.sealing)
+  const id = found ?? ring.sealing
+  if (!shared.some((one) => one.id === id && one.used))
+    await sql`update data_key set used_at = coalesce(used_at, now()) where id = ${id}`
+  ring.sealWith(id)
 }
 
 /** The keys of a process that runs: it tells of them, and follows which one seals, until it is closed. */
-export async function holdKeys(sql: postgres.Sql, box: SecretBox, log: Logger): Promise<{ close(): Promise<void> }> {
+export async function holdKeys(
+  { sql, useNumbers }: Pick<Database, 'sql' | 'useNumbers'>,
+  box: SecretBox,
+  log: Logger,
+): Promise<{ close(): Promise<void> }> {
   const { ring } = box
+  useNumbers(box.numbers)
   const id = randomUUID()
   const look = async () => {
     await sql`
@@ -90,13 +99,14 @@ export async function holdKeys(sql: postgres.Sql, box: SecretBox, log: Logger): 
  * under a second key: the process goes on and `/readyz` fails.
  */
 export async function useKeys(
-  sql: postgres.Sql,
+  database: Pick<Database, 'sql' | 'useNumbers'>,
   box: SecretBox,
   log: Logger,
 ): Promise<{ isUsable: boolean; close(): Promise<void> }> {
   try {
-    await requireKeys(sql, box)
-    return { isUsable: true, ...(await holdKeys(sql, box, log)) }
+    database.useNumbers(box.numbers)
+    await requireKeys(database.sql, box)
+    return { isUsable: true, ...(await holdKeys(database, box, log)) }
   } catch (error) {
     if (!(error instanceof WrongKey)) throw error
     log.error(`${error.message}: give this process the right one and start it again`)

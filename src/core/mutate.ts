@@ -15,6 +15,7 @@ import {
 import { expected, one } from '../database/rows.ts'
 import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import type { Actor, Component } from './actor.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
 import { claimKey, endKey, findKept, isKnownKey, keyOf, mayComeOfRepetition } from './idempotency.ts'
@@ -31,6 +32,8 @@ export type Mutation = {
   /** The same transaction at the driver, for COPY and savepoints. */
   sql: postgres.TransactionSql
   actor: Actor
+  /** Seals numbers of persons in JSON that is written, and finds rows by them. */
+  numbers: Numbers
   /** 1, and one more each time the work runs again. From the second time on nothing is taken from memory. */
   attempt: number
   /** Makes a row and records that, when more follows in this transaction. */
@@ -110,10 +113,10 @@ export function mutator(
  * What the request got the first time, when this failure may come of that it was done before.
  * @throws what `findKept` throws
  */
-async function keptAnswer<T>({ sql }: Database, actor: Actor, error: unknown): Promise<{ answer: T } | undefined> {
+async function keptAnswer<T>(database: Database, actor: Actor, error: unknown): Promise<{ answer: T } | undefined> {
   const key = keyOf(actor)
   if (!key || isConflict(error) || !(isKnownKey(error) || mayComeOfRepetition(toProblem(error)))) return undefined
-  return (await findKept(sql, actor, key)) as { answer: T } | undefined
+  return (await findKept(database, actor, key)) as { answer: T } | undefined
 }
 
 async function once<T>(
@@ -127,6 +130,7 @@ async function once<T>(
   const changes: Change[] = []
   const events = new Map<string, CloudEvent>()
   let accounted = false
+  const { numbers } = database
   let key = keyOf(actor) // as long as nothing is kept for it
   const transaction = await openTransaction(database)
   let builder: Db | undefined // made when it is asked for: much is written without
@@ -145,6 +149,7 @@ async function once<T>(
       return transaction.sql
     },
     actor,
+    numbers,
     attempt,
     async make(row) {
       const { id, weergave, nieuw } = await madeOf(row, insertRow(transaction.sql, row))
@@ -161,7 +166,7 @@ async function once<T>(
       accounted = true
     },
     claimKey: async (later) => {
-      if (key) await claimKey(transaction.sql, actor, key, later)
+      if (key) await claimKey(transaction.sql, actor, key, numbers, later)
       key = undefined
     },
     endKey: async (isDone) => {
@@ -185,7 +190,7 @@ async function once<T>(
     }
     if (alone) {
       isEnding = true
-      const { nieuw } = await madeOf(alone, insertAndRecord(transaction.connection, actor, mark, alone, key))
+      const { nieuw } = await madeOf(alone, insertAndRecord(transaction.connection, actor, mark, alone, numbers, key))
       answer = { ...alone.change.nieuw, ...nieuw }
     } else {
       if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
@@ -195,7 +200,7 @@ async function once<T>(
       const chosen =
         typeof cloudEvents === 'function' && told.length > 0 ? await cloudEvents(transaction.sql, told) : told
       isEnding = true
-      const records = writeRecords(transaction, actor, mark, announced, chosen, key && { key, answer })
+      const records = writeRecords(transaction, actor, mark, announced, chosen, numbers, key && { key, answer })
       await transaction.commit(records)
     }
     transaction.release()

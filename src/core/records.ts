@@ -2,6 +2,7 @@
 // them. All of it is written by one statement, with the row itself when that is all there is to write.
 import type postgres from 'postgres'
 import type { Transaction } from '../database/transaction.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 import { currentTraceparent } from '../telemetry/tracing.ts'
 import type { Actor, Component } from './actor.ts'
@@ -66,6 +67,7 @@ export function insertAndRecord<T>(
   actor: Actor,
   mark: string,
   { insert, change }: NewRow<T>,
+  numbers: Numbers,
   key?: RequestKey,
 ): postgres.PendingQuery<Made[]> {
   const { component, actie, resource, url, uuid, hoofdobject, kanaal, oud, nieuw } = change
@@ -74,12 +76,12 @@ export function insertAndRecord<T>(
       select ${component}::text as bron, ${actie}::text as actie, ${RESULTAAT[actie]}::integer as resultaat,
         ${hoofdobject?.url ?? url}::text as hoofd_object, ${hoofdobject?.uuid ?? uuid}::uuid as hoofd_object_uuid,
         ${resource}::text as resource, ${url}::text as resource_url, left(weergave, 200) as resource_weergave,
-        ${textOf(oud)}::text::jsonb as oud, ${JSON.stringify(nieuw)}::text::jsonb || gemaakt.nieuw as nieuw,
+        ${sealedText(numbers, oud)}::text::jsonb as oud, ${numbers.seal(JSON.stringify(nieuw))}::text::jsonb || gemaakt.nieuw as nieuw,
         ${kanaal?.naam ?? null}::text as kanaal, ${textOf(kanaal?.kenmerken)}::text::jsonb as kenmerken,
         true as vastleggen, null::text as cloudevent, 1 as volgnummer,
         taken_over(${hoofdobject?.uuid ?? uuid}::uuid, ${component}) as stil
       from gemaakt
-    ), ${key ? sql`${keyOfRow(sql, actor, key, nieuw)},` : sql``}
+    ), ${key ? sql`${keyOfRow(sql, actor, key, numbers, nieuw)},` : sql``}
     ${recorded(sql, actor, sql`${mark}::uuid`)}
     select id, weergave, nieuw, ${wakeSender(sql)} as gewekt from gemaakt`
 }
@@ -94,10 +96,11 @@ export async function writeRecords(
   mark: string,
   changes: Change[],
   events: CloudEvent[],
+  numbers: Numbers,
   kept?: { key: RequestKey; answer: unknown },
 ): Promise<void> {
   const { sql } = transaction
-  const key = kept && keepKey(sql, actor, kept.key, kept.answer)
+  const key = kept && keepKey(sql, actor, kept.key, numbers, kept.answer)
   if (changes.length === 0) return void (await key)
   const rows = changes.map((change) => ({
     bron: change.component,
@@ -130,7 +133,7 @@ export async function writeRecords(
   const uuid = sql`case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end`
   await sql`
     with wijziging as materialized (
-      select r.*, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${JSON.stringify([...rows, ...announced])}::text::jsonb) as (
+      select r.*, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${numbers.seal(JSON.stringify([...rows, ...announced]))}::text::jsonb) as (
         bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
         resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean,
         cloudevent text
@@ -164,4 +167,8 @@ function recorded(sql: Sql, actor: Actor, uuid: postgres.PendingQuery<postgres.R
     )${planDeliveries(sql)}`
 }
 
+const sealedText = (numbers: Numbers, value: unknown) => {
+  const text = textOf(value)
+  return text === null ? null : numbers.seal(text)
+}
 const textOf = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { decrypt, encrypt, headOf, type KeyRing, keyIdOf, keyRing, SECRET_KEY } from '../lib/key-ring.ts'
+import { numbersOf } from '../lib/numbers.ts'
 import { KeyMissing } from '../lib/wrong-key.ts'
 
 /** A new secret for a client: 256 random bits. */
@@ -21,6 +22,8 @@ export function secretBox(given: string | KeyRing) {
   const ring = typeof given === 'string' ? keyRing([{ id: SECRET_KEY, key: given }]) : given
   return {
     ring,
+    /** The same for numbers of persons. */
+    numbers: numbersOf(ring),
     /** @param id the key, when it is not the one that seals now */
     seal(text: string, owner: string, id = ring.sealing): Buffer {
       return Buffer.concat([headOf(id), encrypt(ring.derive(id, PURPOSE), text, owner)])

@@ -2,6 +2,7 @@ import { CamelCasePlugin, CompiledQuery, type DatabaseConnection, Kysely, type Q
 import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
+import { type Numbers, WITHOUT_KEYS } from '../lib/numbers.ts'
 import { isTracing } from '../telemetry/tracing.ts'
 import { hostOptions, startupOf } from './hosts.ts'
 import { type Look, lookAt, type Silence } from './look.ts'
@@ -25,7 +26,12 @@ export interface ReadSql {
   unsafe: postgres.Sql['unsafe']
 }
 /** Both ways to read, for long lists and for what is streamed. */
-export type Reader = { db: ReadDb; sql: ReadSql }
+export type Reader = {
+  db: ReadDb
+  sql: ReadSql
+  /** For JSON that is read as text: the driver opens what it reads as JSON. */
+  readonly numbers: Numbers
+}
 
 export type Database = {
   /** Where a connection of its own is opened, for listening and for locks that last: never through a pooler. */
@@ -34,6 +40,9 @@ export type Database = {
   sql: postgres.Sql
   /** For writing outside a request, such as the set-up of clients. Handlers read with a `Reader`. */
   db: Db
+  /** What opens numbers of persons in all JSON that is read, and what seals them; without keys until it is given some. */
+  readonly numbers: Numbers
+  useNumbers(numbers: Numbers): void
   /** A connection of its own, until it is given back. @throws CONNECTION_ENDED once this is closed */
   reserve(): Promise<postgres.ReservedSql>
   /** Whether the database answers, as everything in this process sees it. */
@@ -61,6 +70,7 @@ export function openDatabase(
   },
 ): Database {
   const { pooler } = options
+  let numbers = WITHOUT_KEYS
   const session = { ...MEANING, ...LIMITS, ...options.settings }
   const look = lookAt(url) // without the pooler: who waits in it for a connection is not without an answer
   const judge = async (silence: Silence) => {
@@ -92,11 +102,18 @@ export function openDatabase(
       date: { to: 1082, from: [1082], serialize: String, parse: String },
       timestamptz: { to: 1184, from: [1184], serialize: moment, parse: isoMoment },
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      json: {
+        to: 114,
+        from: [114, 3802],
+        serialize: JSON.stringify,
+        parse: (text: string) => JSON.parse(numbers.open(text)),
+      },
     },
   } as postgres.Options<{
     date: postgres.PostgresType
     timestamptz: postgres.PostgresType
     bigint: postgres.PostgresType
+    json: postgres.PostgresType
   }>)
   const sql = isTracing() ? traceStatements(driver) : driver
   const { cut } = driver as unknown as { cut(idle?: boolean): void }
@@ -108,6 +125,12 @@ export function openDatabase(
     url,
     sql,
     db: kyselyOn(sql),
+    get numbers() {
+      return numbers
+    },
+    useNumbers: (given) => {
+      numbers = given
+    },
     reserve: async () => {
       // The driver would open a connection once more.
       if (isClosed) throw Object.assign(new Error('the database is closed'), { code: 'CONNECTION_ENDED' })
@@ -179,7 +202,13 @@ function countWaiting(sql: postgres.Sql, name: string): void {
 type Work = (trx: postgres.TransactionSql) => unknown
 
 /** What reads of a database and cannot write: the query builder is narrowed, the driver is the same. */
-export const readerOf = ({ db, sql }: Database): Reader => ({ db: db as unknown as ReadDb, sql })
+export const readerOf = (database: Database): Reader => ({
+  db: database.db as unknown as ReadDb,
+  sql: database.sql,
+  get numbers() {
+    return database.numbers
+  },
+})
 
 /** A query builder on a pool or, so that COPY and queries share one transaction, on a transaction of the driver. */
 export function kyselyOn(sql: postgres.Sql | postgres.TransactionSql): Db {

@@ -2,6 +2,7 @@
 // the statement counts.
 import type { Insertable, Updateable } from 'kysely'
 import type postgres from 'postgres'
+import type { Numbers } from '../lib/numbers.ts'
 import type { DB } from './types.ts'
 
 type Sql = postgres.Sql | postgres.TransactionSql
@@ -9,6 +10,10 @@ type Sql = postgres.Sql | postgres.TransactionSql
 /** A JSON value as a parameter; null is no value. */
 export const jsonOf = (sql: Sql, value: unknown) =>
   value === null || value === undefined ? null : sql.json(value as postgres.JSONValue)
+
+/** The same with the numbers of persons in it sealed. */
+export const sealedJsonOf = (sql: Sql, numbers: Numbers, value: unknown) =>
+  jsonOf(sql, value && JSON.parse(numbers.seal(JSON.stringify(value))))
 
 /** The columns and values after `insert into <table>`. Those of JSON are encoded with `jsonOf`. */
 export const rowOf = <T extends keyof DB>(sql: Sql, _table: T, values: Insertable<DB[T]>) => named(sql, values)

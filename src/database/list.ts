@@ -252,7 +252,7 @@ export function rowsById<Row extends { id: number }>(
     const { text, toRow } = statement
     const [found] = await reader.sql.unsafe<{ page: string | null }[]>(text, [`{${ids.join()}}`], { prepare: true })
     const rowById = new Map<number, Row>()
-    for (const values of JSON.parse(found?.page ?? '[]') as unknown[][]) {
+    for (const values of JSON.parse(reader.numbers.open(found?.page ?? '[]')) as unknown[][]) {
       const row = toRow(values)
       rowById.set(row.id, row)
     }
@@ -273,7 +273,7 @@ export function rowByUuid<Row>(
     statement ??= await asJson<Row>(reader, textOf(reader), uuid, '')
     const { text, toRow } = statement
     const [found] = await reader.sql.unsafe<{ page: string }[]>(text, [uuid], { prepare: true })
-    return found && toRow(JSON.parse(found.page) as unknown[])
+    return found && toRow(JSON.parse(reader.numbers.open(found.page)) as unknown[])
   }
 }
 

@@ -33,6 +33,7 @@ type Position = { lsn: string; timeline: string; system: string }
 /** @param max connections at most */
 export function openReplica(url: string, primary: Database, max: number, log: Logger): Replica {
   const replica = openDatabase(url, { max, name: 'read' })
+  replica.useNumbers(primary.numbers)
   const host = hostName(url)
   const readers = { replica: readerOf(replica), primary: readerOf(primary) }
   let state: ReplicaState | undefined

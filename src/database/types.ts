@@ -369,7 +369,7 @@ export interface Audit {
    */
   logrecordId: Generated<string>;
   /**
-   * The object after the change.
+   * The object after the change, sealed as well.
    */
   nieuw: unknown | null;
   /**
@@ -377,7 +377,7 @@ export interface Audit {
    */
   origin: unknown | null;
   /**
-   * The object before the change.
+   * The object before the change, with numbers of persons sealed in their places.
    */
   oud: unknown | null;
   /**
@@ -1117,6 +1117,10 @@ export interface DataKey {
    * A known text, sealed with it.
    */
   sealed: Buffer;
+  /**
+   * When a process began to seal with it; empty: nothing is sealed with it yet.
+   */
+  usedAt: string | null;
 }
 
 export interface Delivery {
@@ -2594,9 +2598,9 @@ export interface Reseal {
    */
   place: string;
   /**
-   * The last row that was looked at.
+   * The last row that was looked at; empty: none yet.
    */
-  position: Generated<number>;
+  position: number | null;
   /**
    * How many of them were sealed anew.
    */
@@ -2608,7 +2612,7 @@ export interface Reseal {
   /**
    * The last row when it began: later ones are sealed with the newest key.
    */
-  until: Generated<number>;
+  until: number | null;
 }
 
 export interface Resend {
@@ -2936,7 +2940,11 @@ export interface Rol {
    */
   afwijkendeNaamBetrokkene: Generated<string>;
   /**
-   * How who is involved proved himself, as the API shows it.
+   * The same of anpIdentificatie.
+   */
+  anpIdentificatieLookup: Buffer | null;
+  /**
+   * How who is involved proved himself, as the API shows it, with numbers sealed.
    */
   authenticatieContext: unknown | null;
   /**
@@ -2948,7 +2956,7 @@ export interface Rol {
    */
   betrokkene: Generated<string>;
   /**
-   * Who is involved, complete as the API shows it.
+   * Who is involved, complete as the API shows it, but with numbers of persons sealed in their places.
    */
   betrokkeneIdentificatie: unknown | null;
   /**
@@ -2971,6 +2979,14 @@ export interface Rol {
    * gemachtigde, machtiginggever or empty.
    */
   indicatieMachtiging: Generated<string>;
+  /**
+   * The same of inpA_nummer.
+   */
+  inpANummerLookup: Buffer | null;
+  /**
+   * HMAC of inpBsn under the key that it is sealed with: what it is found by.
+   */
+  inpBsnLookup: Buffer | null;
   /**
    * Name of the roltype when the row was written.
    */
@@ -4324,7 +4340,7 @@ export interface Zaakobject {
    */
   object: Generated<string>;
   /**
-   * The object, complete as the API shows it.
+   * The object, complete as the API shows it, with numbers of persons sealed.
    */
   objectIdentificatie: unknown | null;
   /**

@@ -80,6 +80,7 @@ export async function makeSnapshot(database: Database, store: Store, id: number)
     const reader: Reader = {
       db: kyselyOn(connection as unknown as postgres.TransactionSql) as unknown as ReadDb,
       sql: connection,
+      numbers: database.numbers,
     }
     const viewer: Viewer = { reader, base, actor: { ...systemActor('momentopname', base), ...actor, autorisaties } }
     const position = placeNow(viewer, feed, await headOf(viewer))

@@ -97,7 +97,7 @@ const hasBody = ({ headers }: FastifyRequest): boolean =>
  * Answers a request that failed. With a key: as the first time, when it was done then; else the refusal is kept.
  */
 export async function sendFailure(
-  { sql }: Database,
+  database: Database,
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
@@ -109,9 +109,9 @@ export async function sendFailure(
   if (problem.status < 500 && !key.isReplayed) {
     try {
       const isOurs = problem.status !== 422 && mayComeOfRepetition(problem)
-      const kept = isOurs ? await findKept(sql, request.actor, key) : undefined
+      const kept = isOurs ? await findKept(database, request.actor, key) : undefined
       if (kept) return sendFirst(request, reply, kept.answer)
-      await keepRefusal(sql, request.actor, problem.status, body)
+      await keepRefusal(database.sql, request.actor, problem.status, body)
     } catch (instead) {
       if (instead instanceof RefusedBefore) return sendBody(reply, instead.status, instead.body)
       if (instead instanceof Problem) return sendProblem(request, reply, instead)

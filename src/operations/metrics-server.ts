@@ -357,7 +357,7 @@ async function collectKeys({ sql }: Database): Promise<void> {
     sealing.set({ key, state: 'lacks' }, lacks)
   }
   const places = await sql<{ place: string; left: number; seen: number; resealed: number }[]>`
-    select place, case when done_at is null then greatest(until - position, 1) else 0 end as left, seen, resealed from reseal`
+    select place, case when done_at is null then greatest(coalesce(until - position, 1), 1) else 0 end as left, seen, resealed from reseal`
   for (const { place, ...counts } of places)
     for (const state of ['left', 'seen', 'resealed'] as const) resealed.set({ table: place, state }, counts[state])
 }

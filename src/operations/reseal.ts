@@ -5,11 +5,14 @@ import { signingKeyOwner } from '../autorisaties/token-endpoint/signing-keys.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { type SecretBox, totpOwner } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
-import { one } from '../database/rows.ts'
+import { lastOf, one } from '../database/rows.ts'
 import { keyIdOf, SECRET_KEY } from '../lib/key-ring.ts'
+import { UNSEALED } from '../lib/numbers.ts'
 import { subscriberOwner } from '../notificaties/deliver.ts'
+import { unnested } from '../overnemen/rows.ts'
 import { takeoverOwner } from '../overnemen/takeover.ts'
 import { serviceOwner } from '../services/services.ts'
+import { LOOKUP_COLUMNS, lookupsOf } from '../zaken/persons.ts'
 
 type Sql = postgres.Sql | postgres.TransactionSql
 
@@ -31,7 +34,22 @@ const SECRETS: readonly Secrets[] = [
   { table: 'takeover', key: 'id', by: 'uuid', columns: ['secret'], owner: takeoverOwner },
 ]
 
-export const PLACES: readonly string[] = SECRETS.map(({ table }) => table)
+/** Where JSON with numbers of persons stands. `person`: the column that a row is found by, by numbers in it. */
+type Rows = { table: string; columns: string[]; person?: string }
+const ROWS: readonly Rows[] = [
+  { table: 'rol', columns: ['betrokkene_identificatie', 'authenticatie_context'], person: 'betrokkene_identificatie' },
+  { table: 'zaakobject', columns: ['object_identificatie'] },
+  { table: 'takeover_postponed', columns: ['object'] },
+  { table: 'audit', columns: ['oud', 'nieuw'] },
+]
+/** Those that live for a day at most go by themselves. */
+const SHORT_LIVED: readonly Rows[] = [
+  { table: 'idempotency_key', columns: ['answer'] },
+  { table: 'pending_mirror', columns: ['changes'] },
+]
+
+export const PLACES: readonly string[] = [...SECRETS, ...ROWS].map(({ table }) => table)
+const PORTION = 2_000
 
 type SecretRow = { key: string; by: string } & Record<string, Buffer | Buffer[] | string | null>
 
@@ -39,16 +57,38 @@ const secretsOf = (sql: Sql, { table, key, by, columns, list }: Secrets) =>
   sql<SecretRow[]>`
     select ${sql(key)}::text as key, ${sql(by)}::text as by, ${sql([...columns, ...(list ? [list] : [])])} from ${sql(table)}`
 
-/** What is sealed with each key, by table. */
-export async function countSealed({ sql }: Pick<Database, 'sql'>): Promise<Map<string, Map<string, number>>> {
-  const counts = new Map<string, Map<string, number>>()
-  const count = (place: string, key: string) => {
+/**
+ * What is sealed with each key, by table. It reads all of these tables.
+ * @returns by key, that of the numbers that are not sealed yet being `undefined`
+ */
+export async function countSealed({
+  sql,
+}: Pick<Database, 'sql'>): Promise<Map<string | undefined, Map<string, number>>> {
+  const counts = new Map<string | undefined, Map<string, number>>()
+  const count = (place: string, key: string | undefined, by = 1) => {
     const ofKey = counts.get(key) ?? new Map<string, number>()
-    counts.set(key, ofKey.set(place, (ofKey.get(place) ?? 0) + 1))
+    if (by > 0) counts.set(key, ofKey.set(place, (ofKey.get(place) ?? 0) + by))
   }
   for (const place of SECRETS)
     for (const row of await secretsOf(sql, place))
       for (const sealed of sealedIn(row, place)) count(place.table, keyIdOf(sealed) ?? SECRET_KEY)
+  await sql.begin(async (trx) => {
+    await trx`select set_config('statement_timeout', '0', true)`
+    const keys = await trx<{ id: string }[]>`select id from data_key`
+    for (const { table, columns } of [...ROWS, ...SHORT_LIVED]) {
+      const text = columns.map((name) => `coalesce(${name}::text, '')`).join(' || ')
+      const rows = await trx.unsafe<{ key: string | null; count: number }[]>(
+        `select k.key, count(*)::int as count from (select ${text} as text from ${table}) x
+         join unnest($1::text[], $2::text[]) as k(key, pattern) on case when k.key is null then x.text ~ k.pattern else strpos(x.text, k.pattern) > 0 end
+         group by 1`,
+        [
+          [null, ...keys.map(({ id }) => id)],
+          [UNSEALED, ...keys.map(({ id }) => `"~1.${id}.`)],
+        ],
+      )
+      for (const row of rows) count(table, row.key ?? undefined, row.count)
+    }
+  })
   return counts
 }
 
@@ -61,21 +101,75 @@ const sealedIn = (row: SecretRow, { columns, list }: Secrets): Buffer[] =>
 export async function startReseal(m: Mutation, key: string): Promise<void> {
   await m.sql`
     insert into reseal (place, key) select place, ${key} from unnest(${[...PLACES]}::text[]) place
-    on conflict (place) do update set key = excluded.key, position = 0, until = 0, seen = 0, resealed = 0, begun_at = now(), done_at = null`
+    on conflict (place) do update set key = excluded.key, position = null, until = null, seen = 0, resealed = 0, begun_at = now(), done_at = null`
   await m.enqueue('reseal', {}, { jobKey: 'reseal' })
 }
 
 /** Does one portion. @returns whether there is more to do */
 export async function resealPortion({ sql }: Pick<Database, 'sql'>, box: SecretBox): Promise<boolean> {
   return sql.begin(async (trx) => {
-    const [step] = await trx<{ place: string; key: string }[]>`
-      select place, key from reseal where done_at is null and place = any(${[...PLACES]})
+    const [step] = await trx<Step[]>`
+      select place, key, position, until from reseal where done_at is null and place = any(${[...PLACES]})
       order by array_position(${[...PLACES]}, place) limit 1 for update`
     if (!step) return false
-    const place = SECRETS.find(({ table }) => table === step.place)
-    if (place) await resealSecrets(trx, box, place, step.key)
+    const secrets = SECRETS.find(({ table }) => table === step.place)
+    const rows = ROWS.find(({ table }) => table === step.place)
+    if (secrets) await resealSecrets(trx, box, secrets, step.key)
+    if (rows) await resealRows(trx, box, rows, step)
     return true
   }) as Promise<boolean>
+}
+
+type Step = { place: string; key: string; position: number | null; until: number | null }
+type Ends = { low: number | null; high: number | null }
+type JsonRow = { id: number; version: string } & Record<string, string | null>
+
+/** Rows that somebody changed meanwhile were sealed by that: they are left alone. */
+async function resealRows(
+  sql: postgres.TransactionSql,
+  { numbers }: SecretBox,
+  { table, columns, person }: Rows,
+  { key, position, until }: Step,
+): Promise<void> {
+  await sql`select set_config('zaakstroom.reseal', 'on', true)` // the feed tells nothing: the answers stay the same
+  // What was taken over into the audit trail has numbers below 0.
+  const [ends] =
+    position === null ? await sql.unsafe<Ends[]>(`select min(id) as low, max(id) as high from ${table}`) : []
+  const after = position ?? (ends?.low ?? 0) - 1
+  const last = until ?? ends?.high ?? after
+  const rows = await sql.unsafe<JsonRow[]>(
+    `select id, xmin::text as version, ${columns.map((name) => `${name}::text as ${name}`).join(', ')}
+     from ${table} where id > $1 and id <= $2 order by id limit ${PORTION}`,
+    [after, last],
+  )
+  const changed = rows.flatMap((row) => {
+    const sealed = Object.fromEntries(columns.map((name) => [name, row[name] ? numbers.reseal(row[name], key) : null]))
+    if (columns.every((name) => sealed[name] === row[name])) return []
+    const who = person && row[person] ? JSON.parse(numbers.open(row[person])) : undefined
+    return [{ id: row.id, version: row.version, ...sealed, ...(person && lookupsOf(numbers, who, key)) }]
+  })
+  let resealed = 0
+  if (changed.length > 0) {
+    const types = [
+      ...columns.map((name) => ({ name, type: 'jsonb', encoded: true })),
+      ...(person ? LOOKUP_COLUMNS.map((name) => ({ name, type: 'bytea' })) : []),
+    ]
+    const { from, value, parameters } = unnested(
+      'r',
+      [{ name: 'id', type: 'bigint' }, { name: 'version', type: 'text' }, ...types],
+      changed,
+    )
+    const written = await sql.unsafe(
+      `update ${table} t set ${types.map((one) => `${one.name} = ${value(one)}`).join(', ')} from ${from}
+       where t.id = r.id and t.xmin::text = r.version`,
+      parameters,
+    )
+    resealed = written.count
+  }
+  const isDone = rows.length < PORTION
+  await sql`
+    update reseal set position = ${isDone ? last : lastOf(rows).id}, until = ${last}, seen = seen + ${rows.length},
+      resealed = resealed + ${resealed}, done_at = ${isDone ? sql`clock_timestamp()` : null} where place = ${table}`
 }
 
 async function resealSecrets(sql: postgres.TransactionSql, box: SecretBox, place: Secrets, key: string): Promise<void> {
@@ -100,7 +194,12 @@ async function resealSecrets(sql: postgres.TransactionSql, box: SecretBox, place
  * Takes a key out of use.
  * @returns why it cannot be; undefined when it is retired
  */
-export async function retireKey(m: Mutation, id: string, sealing: string): Promise<string | undefined> {
+export async function retireKey(
+  m: Mutation,
+  database: Pick<Database, 'sql'>,
+  id: string,
+  sealing: string,
+): Promise<string | undefined> {
   const rows = await m.sql<{ retired: boolean; holders: number }[]>`
     select retired_at is not null as retired,
       (select count(*)::int from key_holder where seals = k.id and seen_at > now() - interval '30 seconds') as holders
@@ -110,7 +209,7 @@ export async function retireKey(m: Mutation, id: string, sealing: string): Promi
   if (found.retired) return `the key ${id} is retired already`
   if (id === sealing) return `the key ${id} seals: put another one before it in DATA_KEYS`
   if (found.holders > 0) return `${found.holders} processes still seal with the key ${id}: give them the newer one`
-  const under = (await countSealed({ sql: m.sql as unknown as postgres.Sql })).get(id)
+  const under = (await countSealed(database)).get(id)
   if (under)
     return `still sealed with the key ${id}: ${[...under].map(([place, count]) => `${count} in ${place}`).join(', ')}; run zaakstroom keys reseal`
   one(await m.sql<{ id: string }[]>`update data_key set retired_at = now() where id = ${id} returning id`)

@@ -2,6 +2,7 @@
 // takeover already explains does not count.
 
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type postgres from 'postgres'
 import { lastOf } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
@@ -299,13 +300,20 @@ export async function checkTakeover(
       usable.map(({ uuid }) => uuid),
     )
     of('audit').daar += rows.length
-    const missing = await connection<{ uuid: string; hier: boolean }[]>`
-      select r.uuid, a.uuid is not null as hier
-      from json_to_recordset(${JSON.stringify(usable)}::text::json)
-        as r(uuid uuid, actie text, aanmaakdatum timestamptz, oud text, nieuw text)
-      left join audit a on a.uuid = r.uuid
-      where a.uuid is null or a.actie <> r.actie or a.aanmaakdatum <> r.aanmaakdatum
-        or a.oud is distinct from r.oud::jsonb or a.nieuw is distinct from r.nieuw::jsonb`
+    const found = await connection<{ uuid: string; hier: boolean; same: boolean; oud: unknown; nieuw: unknown }[]>`
+      select r.uuid, a.uuid is not null as hier, a.oud, a.nieuw,
+        coalesce(a.actie = r.actie and a.aanmaakdatum = r.aanmaakdatum, false) as same
+      from json_to_recordset(${JSON.stringify(usable.map(({ uuid, actie, aanmaakdatum }) => ({ uuid, actie, aanmaakdatum })))}::text::json)
+        as r(uuid uuid, actie text, aanmaakdatum timestamptz)
+      left join audit a on a.uuid = r.uuid`
+    const given = new Map(usable.map((row) => [row.uuid, row]))
+    // What stands here is sealed: it is compared as it is read.
+    const isSide = (text: string | null | undefined, here: unknown) =>
+      isDeepStrictEqual(text ? JSON.parse(text) : null, here ?? null)
+    const missing = found.filter(({ uuid, same, oud, nieuw }) => {
+      const row = given.get(uuid)
+      return !same || !isSide(row?.oud, oud) || !isSide(row?.nieuw, nieuw)
+    })
     of('audit').hier += usable.length - missing.filter(({ hier }) => !hier).length
     of('audit').gelijk += usable.length - missing.length
     for (const { uuid, hier } of missing)

@@ -6,6 +6,7 @@ import type postgres from 'postgres'
 import { jsonOf } from '../database/driver-values.ts'
 import { lastOf, one } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import { type AddressCounts, type Addresses, addCounts, addresses, adopt } from './addresses.ts'
 import { writeApplicaties } from './applicaties.ts'
 import { bringContents } from './bytes.ts'
@@ -191,7 +192,8 @@ async function report(sql: Sql, takeover: Takeover, findings: Finding[]): Promis
       text = excluded.text, value = excluded.value, identificatie = excluded.identificatie, round = excluded.round`
 }
 
-const optionsOf = ({ id, round, settings }: Takeover): WriteOptions => ({
+const optionsOf = ({ id, round, settings }: Takeover, numbers: Numbers): WriteOptions => ({
+  numbers,
   overneming: id,
   round,
   base: settings.eigenUrl,
@@ -208,7 +210,7 @@ async function writePortion(
 ): Promise<Done> {
   const addresses = known.counted()
   const findings: Finding[] = [...(portion.faults ?? [])]
-  const options = { ...optionsOf(takeover), last }
+  const options = { ...optionsOf(takeover, parts.box.numbers), last }
   const adopted = portion.objects.map(({ soort, object }) => ({
     soort,
     object: judgeGeometry(soort, adopt(kindOf(soort), object, addresses), findings),
@@ -221,7 +223,7 @@ async function writePortion(
   if (portion.applicaties)
     add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, findings))
   if (portion.reserveringen) add(await writeReservations(sql, portion.reserveringen))
-  if (portion.audit) add(await writeAudit(sql, takeover.id, portion.audit, addresses, findings))
+  if (portion.audit) add(await writeAudit(sql, takeover.id, portion.audit, addresses, parts.box.numbers, findings))
   return { ...counts, findings, addresses: addresses.counts, next: portion.next }
 }
 
@@ -239,7 +241,7 @@ const PUT_OFF = 1000
 
 const OWN: Record<string, OwnStep> = {
   /** Objects that referred to one that came later. They are tried again as long as some of them can be written. */
-  async uitstel(_parts, takeover, step) {
+  async uitstel(parts, takeover, step) {
     const [pass, after, progress, end] = (step.position ?? '0:0:0:0').split(':').map(Number) as [
       number,
       number,
@@ -263,7 +265,7 @@ const OWN: Record<string, OwnStep> = {
       const counts = await writeObjects(
         sql,
         rows.map(({ soort, object }) => ({ soort, object })),
-        { ...optionsOf(takeover), last: pass === 1 },
+        { ...optionsOf(takeover, parts.box.numbers), last: pass === 1 },
         findings,
       )
       return {

@@ -1,4 +1,6 @@
 // The columns in which a kind of object is written, with the types that PostgreSQL reads them in.
+
+import { LOOKUP_COLUMNS } from '../zaken/persons.ts'
 import type { Column, Kind, List } from './kinds.ts'
 import type { RowColumn } from './rows.ts'
 
@@ -36,6 +38,7 @@ export function columnsOf(kind: Kind | List): RowColumn[] {
 /** Columns of our rows that are derived, and that no source has. */
 export const DERIVED: Record<string, RowColumn[]> & { document: RowColumn[] } = {
   zaak: [{ name: 'zaakgeometrie_grenzen', type: 'box' }],
+  rol: LOOKUP_COLUMNS.map((name) => ({ name, type: 'bytea' })),
   document: [
     { name: 'bronorganisatie', type: 'text' },
     { name: 'identificatie', type: 'text' },

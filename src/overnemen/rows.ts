@@ -13,6 +13,7 @@ const OWN_ARRAY = new Set(['text', 'uuid', 'bigint', 'integer', 'boolean', 'date
 
 /**
  * `unnest(…) as alias(columns)`, with the columns as parameters from `$first` on.
+ * @param seal done with each value of jsonb
  * @returns SQL for a from clause, the expression of each column in its type, and the parameters
  */
 export function unnested(
@@ -20,14 +21,19 @@ export function unnested(
   columns: RowColumn[],
   rows: Record<string, unknown>[],
   first = 1,
+  seal: (json: string) => string = (json) => json,
 ): { from: string; value(column: RowColumn): string; parameters: string[] } {
   const arrays = columns.map(({ type }, place) => `$${first + place}::text::${OWN_ARRAY.has(type) ? type : 'text'}[]`)
   return {
     from: `unnest(${arrays.join(', ')}) as ${alias}(${columns.map(({ name }) => name).join(', ')})`,
     value: ({ name, type }) => (OWN_ARRAY.has(type) ? `${alias}.${name}` : `${alias}.${name}::${type}`),
     parameters: columns.map(({ name, type, encoded }) =>
-      type === 'jsonb' && !encoded
-        ? arrayLiteral(rows.map((row) => (isNothing(row[name]) ? null : JSON.stringify(row[name]))))
+      type === 'jsonb'
+        ? arrayLiteral(
+            rows.map((row) =>
+              isNothing(row[name]) ? null : seal(encoded ? (row[name] as string) : JSON.stringify(row[name])),
+            ),
+          )
         : arrayLiteral(rows.map((row) => row[name])),
     ),
   }

@@ -1,6 +1,7 @@
 // The audit trail and the numbers that were handed out: rows without rules of their own.
 
 import { uuidOf } from '../http/links.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import { isUuid } from '../lib/uuid.ts'
 import type { Addresses } from './addresses.ts'
 import { type RowColumn, unnested } from './rows.ts'
@@ -34,6 +35,7 @@ export async function writeAudit(
   takeoverId: number,
   rows: AuditRow[],
   { rewrite, toUuid }: Addresses,
+  numbers: Numbers,
   findings: Finding[],
 ): Promise<Written> {
   const kept: Record<string, unknown>[] = []
@@ -61,7 +63,7 @@ export async function writeAudit(
       nieuw,
     })
   }
-  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], kept, 2)
+  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], kept, 2, numbers.seal)
   const added = await sql.unsafe(
     `insert into audit (id, ${AUDIT_COLUMNS.map(({ name }) => name).join(', ')}) overriding system value
      select $1::bigint + coalesce(r.place, nextval(pg_get_serial_sequence('audit', 'id'))), ${AUDIT_COLUMNS.map(value).join(', ')}

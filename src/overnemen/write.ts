@@ -2,7 +2,9 @@
 // is made. What the database itself refuses is found row by row, and reported.
 import type postgres from 'postgres'
 import { expected, one } from '../database/rows.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import { isUuid } from '../lib/uuid.ts'
+import { lookupsOf } from '../zaken/persons.ts'
 import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
 import { linkContents } from './bytes.ts'
 import {
@@ -30,6 +32,7 @@ export type WriteOptions = {
   round: number
   /** Our address, in what is said to other installations. */
   base: string
+  numbers: Numbers
   /** Objects whose references are not there are refused; otherwise they are put off to the end of the round. */
   last?: boolean
   /** Remarks on an object that do not keep it from being taken. */
@@ -86,12 +89,12 @@ async function writeKind(
     const other = objects.get(object.uuid)
     if (other) {
       // The same object in two pages of a list that moved; two objects with one uuid differ.
-      if (other.hash.equals(fingerprint(kind, object))) continue
+      if (other.hash.equals(fingerprint(kind, object, options.numbers))) continue
       refused(object, 'uuid-dubbel', 'Een ander object heeft dezelfde uuid.')
       refusals++
       continue
     }
-    objects.set(object.uuid, { taken, object, hash: fingerprint(kind, object) })
+    objects.set(object.uuid, { taken, object, hash: fingerprint(kind, object, options.numbers) })
   }
   const known = await sql<{ uuid: string; hash: Buffer }[]>`
     select uuid, hash from takeover_object where soort = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
@@ -237,7 +240,7 @@ async function resolve(
     await sql`
       insert into takeover_postponed (takeover_id, soort, uuid, object, missing)
       select ${options.overneming}, ${kind.name}, uuid, object, missing
-      from jsonb_to_recordset(${JSON.stringify(putOff.map(({ object, missing }) => ({ uuid: object.uuid, object, missing })))}::text::jsonb)
+      from jsonb_to_recordset(${options.numbers.seal(JSON.stringify(putOff.map(({ object, missing }) => ({ uuid: object.uuid, object, missing }))))}::text::jsonb)
         as r(uuid uuid, object jsonb, missing text)
       on conflict (takeover_id, soort, uuid) do update set object = excluded.object, missing = excluded.missing`
   return ready
@@ -271,15 +274,22 @@ async function insert(
   ]
 }
 
-async function insertRows(sql: Sql, kind: Kind, ready: Ready[], { overneming, base }: WriteOptions): Promise<void> {
+async function insertRows(
+  sql: Sql,
+  kind: Kind,
+  ready: Ready[],
+  { overneming, base, numbers }: WriteOptions,
+): Promise<void> {
   const uuids = ready.map(({ object }) => object.uuid)
   if (kind.number) await findPlaces(sql, kind, ready)
+  if (kind.name === 'rol')
+    for (const { row } of ready) Object.assign(row, lookupsOf(numbers, row.betrokkene_identificatie))
   const columns = columnsOf(kind)
   const rows = ready.map(({ row }) => row)
   const uuid = { name: 'uuid', type: 'uuid' }
   if (kind.of) {
     if (columns.length > 0) {
-      const { from, value, parameters } = unnested('r', [uuid, ...columns], rows)
+      const { from, value, parameters } = unnested('r', [uuid, ...columns], rows, 1, numbers.seal)
       await sql.unsafe(
         `update ${kind.table} t set ${columns.map((one) => `${one.name} = ${value(one)}`).join(', ')} from ${from}
          where t.uuid = r.uuid
@@ -290,7 +300,7 @@ async function insertRows(sql: Sql, kind: Kind, ready: Ready[], { overneming, ba
     }
   } else {
     const all = [uuid, ...columns]
-    const { from, value, parameters } = unnested('r', all, rows)
+    const { from, value, parameters } = unnested('r', all, rows, 1, numbers.seal)
     await sql.unsafe(
       `insert into ${kind.table} (${all.map(({ name }) => name).join(', ')}) select ${all.map(value).join(', ')} from ${from}
        on conflict (uuid) do update set ${columns.map(({ name }) => `${name} = excluded.${name}`).join(', ') || 'uuid = excluded.uuid'}`,

@@ -14,7 +14,7 @@ import { systemActor } from '../core/access.ts'
 import type { Actor } from '../core/actor.ts'
 import type { Change, Mutate, Mutation } from '../core/mutate.ts'
 import { type InvalidParam, invalidAll, Problem } from '../core/problem.ts'
-import { jsonOf } from '../database/driver-values.ts'
+import { jsonOf, sealedJsonOf } from '../database/driver-values.ts'
 import { one } from '../database/rows.ts'
 import { enqueueAll } from '../jobs/queue.ts'
 import { type Outcome, otherSide } from './other-side.ts'
@@ -91,7 +91,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     const made = one(
       await m.sql<{ id: number }[]>`
       insert into pending_mirror (kind, actor, changes, changed_rows)
-      values (${kind}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.changes)}, ${jsonOf(m.sql, given.changedRows)})
+      values (${kind}, ${m.sql.json(actor)}, ${sealedJsonOf(m.sql, m.numbers, given.changes)}, ${jsonOf(m.sql, given.changedRows)})
       returning id`,
     )
     const { id } = made

@@ -18,6 +18,7 @@ import { ExpandQuery } from '../http/expand.ts'
 import { OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Part, readPart, representeeFaults } from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
@@ -35,6 +36,7 @@ import {
   sendOne,
   sendPage,
 } from './part-queries.ts'
+import { lookupsOf } from './persons.ts'
 import { countUpTo, requireRoom } from './quota.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
@@ -125,7 +127,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Rol) } } },
     async (request, reply) => {
       const filter = request.query as Record<string, string | undefined>
-      const conditions = conditionsOf(filter, request.base)
+      const conditions = conditionsOf(app.parts.box.numbers)(filter, request.base)
       const counted = [
         ...byType('z.typeId', 'z.typeUrl', filter.roltype, request.base, 'roltype'),
         ...by('z.omschrijving', filter.omschrijving),
@@ -150,7 +152,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
   )
 
   app.post('/rollen/_batch', { config: access(LEZEN), ...batchOf('Rol', Rol) }, async (request, reply) =>
-    sendBatch(request, reply, batchSource(request, source, BatchFilters, conditionsOf)),
+    sendBatch(request, reply, batchSource(request, source, BatchFilters, conditionsOf(app.parts.box.numbers))),
   )
 
   app.get(
@@ -180,11 +182,11 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-const conditionsOf = (filter: Record<string, string | undefined>, base: string) => [
+const conditionsOf = (numbers: Numbers) => (filter: Record<string, string | undefined>, base: string) => [
   ...byUrl('x.zaakId', filter.zaak, base, 'zaak'),
   ...byType('x.roltypeId', 'x.roltypeUrl', filter.roltype, base, 'roltype'),
   ...by('x.omschrijving', filter.omschrijving),
-  ...rolConditions(filter, ''),
+  ...rolConditions(filter, '', numbers),
 ]
 
 /** @param typen what was asked of other servers */
@@ -243,17 +245,19 @@ export function judgeChangedRol(
 export async function writeRollen(m: Mutation, zaak: ZaakCore, judged: readonly JudgedRol[]) {
   const { sql } = m
   const { base } = m.actor
-  const made = judged.flatMap(({ before, row }) => (before ? [] : row))
+  const { numbers } = m
+  const made = judged.flatMap(({ before, row }) => (before ? [] : withLookups(numbers, row)))
   const [first] = made
   if (first)
     await sql`insert into rol (${columnsOf(sql, 'rol', first)}) select ${columnsOf(sql, 'rol', first, 'r')}
-      from jsonb_populate_recordset(null::rol, ${recordsOf('rol', made)}::text::jsonb) with ordinality r order by r.ordinality`
+      from jsonb_populate_recordset(null::rol, ${numbers.seal(recordsOf('rol', made))}::text::jsonb) with ordinality r order by r.ordinality`
   const changed = judged.filter(({ before }) => before)
   const [one] = changed
   if (one) {
-    const rows = changed.map(({ uuid, row }) => ({ uuid, ...row }))
-    await sql`update rol x set (${columnsOf(sql, 'rol', one.row)}) = row (${columnsOf(sql, 'rol', one.row, 'r')})
-      from jsonb_populate_recordset(null::rol, ${recordsOf('rol', rows)}::text::jsonb) r where x.uuid = r.uuid`
+    const rows = changed.map(({ uuid, row }) => ({ uuid, ...withLookups(numbers, row) }))
+    const set = withLookups(numbers, one.row)
+    await sql`update rol x set (${columnsOf(sql, 'rol', set)}) = row (${columnsOf(sql, 'rol', set, 'r')})
+      from jsonb_populate_recordset(null::rol, ${numbers.seal(recordsOf('rol', rows))}::text::jsonb) r where x.uuid = r.uuid`
   }
   const uuids = judged.map(({ uuid }) => uuid)
   const found = new Map((await findAll(m.read, source, uuids)).map((row) => [row.uuid, row]))
@@ -356,6 +360,23 @@ const toRow = (input: RolPart, { identificatie, context }: Parts) => ({
   eindeGeldigheid: input.eindeGeldigheid ?? null,
   authenticatieContext: context,
 })
+
+/** With what finds it by the numbers of a person. */
+const withLookups = <Row extends Updateable<DB['rol']>>(numbers: Numbers, row: Row) => {
+  const { inp_bsn_lookup, anp_identificatie_lookup, inp_a_nummer_lookup } = lookupsOf(
+    numbers,
+    row.betrokkeneIdentificatie,
+  )
+  const lookups = {
+    inpBsnLookup: inp_bsn_lookup,
+    anpIdentificatieLookup: anp_identificatie_lookup,
+    inpANummerLookup: inp_a_nummer_lookup,
+  }
+  return {
+    ...row,
+    ...(lookups as Record<keyof typeof lookups, unknown> as Record<keyof typeof lookups, Buffer | null>),
+  } // they go within JSON
+}
 
 function toRol(row: RolRow, base: string) {
   return {

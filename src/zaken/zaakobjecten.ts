@@ -8,7 +8,7 @@ import { LIMITS } from '../core/limits.ts'
 import type { Actie, Mutation } from '../core/mutate.ts'
 import type { InvalidParam } from '../core/problem.ts'
 import { fault, immutable, onObject, throwFaults } from '../core/problem.ts'
-import { changesOf, jsonOf, rowOf } from '../database/driver-values.ts'
+import { changesOf, jsonOf, rowOf, sealedJsonOf } from '../database/driver-values.ts'
 import { expected, one } from '../database/rows.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
@@ -229,7 +229,7 @@ export async function createZaakobject(
     objectTypeOverige: input.objectTypeOverige ?? '',
     objectTypeOverigeDefinitie: jsonOf(m.sql, input.objectTypeOverigeDefinitie),
     relatieomschrijving: input.relatieomschrijving ?? '',
-    objectIdentificatie: jsonOf(m.sql, part.value),
+    objectIdentificatie: sealedJsonOf(m.sql, m.numbers, part.value),
   }
   const made = one(
     await m.sql<{ uuid: string; there: number }[]>`insert into zaakobject ${rowOf(m.sql, 'zaakobject', values)}
@@ -303,7 +303,7 @@ async function changeZaakobject(
     ...(given.objectTypeOverige !== undefined && { objectTypeOverige: given.objectTypeOverige }),
     ...(definitie !== undefined && { objectTypeOverigeDefinitie: jsonOf(m.sql, definitie) }),
     ...(definitie && { objectIdentificatie: null }),
-    ...(part.value && { objectIdentificatie: jsonOf(m.sql, part.value) }),
+    ...(part.value && { objectIdentificatie: sealedJsonOf(m.sql, m.numbers, part.value) }),
   }
   if (Object.keys(values).length > 0)
     await m.sql`update zaakobject set ${changesOf(m.sql, 'zaakobject', values)} where id = ${before.id}`

@@ -8,6 +8,8 @@ type TestLike = { teardown(work: () => unknown): unknown }
 
 export type OwnServer = {
   url: string
+  /** Where its files are. */
+  directory: string
   /** In order: connections are cut, nothing is lost. */
   stop(): Promise<void>
   /** Without warning, as pg_ctl's immediate stop: it has to recover. */
@@ -27,6 +29,7 @@ export async function ownServer(t: TestLike): Promise<OwnServer> {
   const { url } = server
   return {
     url,
+    directory: join(data, 'postgres'),
     stop: () => server.stop(),
     async crash() {
       const [pid] = (await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')

@@ -40,6 +40,8 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/feed/snapshots.ts linesOf': 'the table is that of each kind',
   'src/services/our-side.ts setBack': 'the row is what it was before, of whichever table',
   'src/zaken/zaak/long-lists.ts etagWithLists': 'the tables are those of the lists that are long',
+  'src/operations/reseal.ts countSealed': 'the tables are those with numbers of persons',
+  'src/operations/reseal.ts resealRows': 'the table is one of those with numbers of persons',
   'src/operations/reseal.ts secretsOf': 'the table is one of those with secrets',
   'src/operations/reseal.ts resealSecrets': 'the table is one of those with secrets',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',

@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
 import { passesElfproef } from '../../http/formats.ts'
 import { contains, isFindable } from '../../http/page.ts'
+import { rollenOf } from '../../zaken/persons.ts'
 import type { FormValues } from '../frame/form.ts'
 import { basePath } from '../frame/keyset-list.ts'
 import { maskBsn, queryText, uuidIn, visible } from '../frame/lookup.ts'
@@ -112,7 +113,7 @@ export function registerSearch(app: FastifyInstance): void {
             coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype
           from zaak z left join zaaktype t on t.id = z.zaaktype_id
       where (z.identificatie = ${bsn} or z.id = any(${await casesBeside(app.read, bsn)}::bigint[])
-          or (${may} and z.id in (select zaak_id from rol where betrokkene_identificatie ->> 'inpBsn' = ${bsn})))
+          or (${may} and z.id in (select zaak_id from rol where id = any(${rollenOf(app.parts.box.numbers, 'inpBsn', bsn)}))))
         and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
       order by z.id desc limit 100`.execute(app.read)
     await app.own.audit(request, [

@@ -8,6 +8,7 @@ import { formatDate } from '../frame/format.ts'
 import { historyOf, isAboutPeople } from '../frame/history.ts'
 import {
   keysetByNumber,
+  maskBsn,
   queryDay,
   queryText,
   requireVisible,
@@ -46,6 +47,9 @@ type PartLine = {
   zaak?: string
   waarde?: string
   formaat?: string
+  who?: string | null
+  person?: { inpBsn?: string | null }
+  number?: string
 }
 
 /** The lists below a case: a name, what is shown of a row, and where the rows are. */
@@ -101,14 +105,15 @@ const PARTS: Record<
         ['toelichting', 'Toelichting'],
         ['at', 'Geregistreerd op'],
       ],
-      // Of a BSN the last three digits: enough to recognise somebody by.
+      // The number of a person is sealed in the database: `readable` shows of it what may be shown.
       select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as at,
       r.roltoelichting as toelichting, coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
         nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
           r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
-          r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam')), ''),
-        'BSN ••••••' || right(nullif(r.betrokkene_identificatie ->> 'inpBsn', ''), 3),
-        nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '') as who
+          r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam')), '')) as who,
+        jsonb_build_object('inpBsn', r.betrokkene_identificatie -> 'inpBsn') as person,
+        coalesce(nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '')
+          as number
       from rol r`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
@@ -315,7 +320,10 @@ export function registerZaken(app: FastifyInstance): void {
 }
 
 /** With the value of a property that is a date, or a moment, as the pages write those; one that is none stays as it is. */
+const maskedBsn = ({ inpBsn }: { inpBsn?: string | null }) => inpBsn && `BSN ${maskBsn(inpBsn)}`
+
 function readable(row: PartLine): PartLine {
+  if (row.person) return { ...row, who: row.who || maskedBsn(row.person) || row.number || '' }
   if (row.formaat !== 'datum' && row.formaat !== 'datum_tijd') return row
   const [, year, month, day, hour, minute] =
     /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ]?(\d\d):?(\d\d):?\d\d.*)?$/.exec(row.waarde ?? '') ?? []

@@ -15,7 +15,7 @@ export function registerKeyPage(app: FastifyInstance): void {
         from data_key k order by created_at desc, id limit 100`,
       sql<{ place: string; key: string; done: boolean; share: number; seen: number; resealed: number }[]>`
         select place, key, done_at is not null as done, seen, resealed,
-          case when done_at is not null then 100 when until = 0 then 0 else floor(100.0 * position / until) end::int as share
+          case when done_at is not null then 100 when position is null then 0 else floor(100.0 * seen / greatest(seen + until - position, 1)) end::int as share
         from reseal order by begun_at, place`,
     ])
     return reply.page('keys', {

@@ -93,7 +93,7 @@ export function addTo(program: Command): void {
       await withDatabase(async (database, config) => {
         const { ring } = await databaseBox(database, config, true)
         await mutator(database)(systemActor('keys retire'), async (m) => {
-          const refusal = await retireKey(m, id, ring.sealing)
+          const refusal = await retireKey(m, database, id, ring.sealing)
           if (refusal) throw new UsageError(refusal)
         })
       })

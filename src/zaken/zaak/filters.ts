@@ -13,7 +13,9 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Verbatim } from '../../http/input.ts'
 import { localUuid, type Resource, resolveLink } from '../../http/links.ts'
 import { CursorQuery, contains, containsPart, PageQuery } from '../../http/page.ts'
+import type { Numbers } from '../../lib/numbers.ts'
 import { LEVELS } from '../betrokkenen.ts'
+import { isSearched, rollenOf } from '../persons.ts'
 import { LEZEN, reached, type ZaaktypeOrigin } from '../rights.ts'
 import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN } from './columns.ts'
 
@@ -71,7 +73,7 @@ export const RolParameters = ROL
 export type RolFilter = { [name: string]: unknown }
 
 /** What filters on rollen keep, of rol `x`. `prefix` stands before the names of the parameters. */
-export function rolConditions(filter: RolFilter, prefix: string): Condition[] {
+export function rolConditions(filter: RolFilter, prefix: string, numbers: Numbers): Condition[] {
   if (!Object.keys(filter).some((name) => name.startsWith(prefix))) return []
   const found: Condition[] = []
   const value = (name: string) => filter[prefix + name] as string | undefined
@@ -89,7 +91,11 @@ export function rolConditions(filter: RolFilter, prefix: string): Condition[] {
   }
   for (const [kind, member] of IDENTIFICATIES) {
     const given = value(`betrokkeneIdentificatie__${kind}__${member}`)
-    if (given) {
+    if (given && isSearched(member)) {
+      found.push(
+        sql`x.id = any(array(select id from rol where betrokkene_type = ${snake(kind)} and id = any(${rollenOf(numbers, member, given)})))`,
+      )
+    } else if (given) {
       const column = sql.raw(`betrokkene_identificatie ->> '${member}'`)
       const fits = sql`betrokkene_type = ${snake(kind)} and ${column} = ${given} and ${column} <> ''`
       // Of one person there are few: they are found first, whatever the database expects.
@@ -218,7 +224,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     if (suffix === '__isnull') addNull(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
     else add(value, () => sql`${column} ${sql.raw(expected(OPERATORS[suffix]))} ${value}::date`)
   }
-  const rol = rolConditions(filter, 'rol__')
+  const rol = rolConditions(filter, 'rol__', request.server.parts.box.numbers)
   if (rol.length > 0) parts.push({ part: sql`rol x`, conditions: rol })
   const max = filter.maximaleVertrouwelijkheidaanduiding
   addOfType(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
