@@ -34,6 +34,9 @@ export async function bench(argv: string[]): Promise<void> {
       '/documenten?titel=document', // all of them
       `/documenten?titel=document+BENCH-${rows}`, // one
       '/documenten?titel=staat+er+niet', // none
+      // Sorted, at both ends and in the middle.
+      ...['identificatie', 'titel', 'creatiedatum'].flatMap((sort) => atAllPlaces('/documenten', sort, rows)),
+      ...['identificatie', 'startdatum'].flatMap((sort) => atAllPlaces('/zaken', sort, rows)),
       '/notificaties',
       '/notificaties?status=mislukt',
       `/notificaties/${notificatie}`,
@@ -69,6 +72,14 @@ export async function bench(argv: string[]): Promise<void> {
     await database.close()
     await service.stop()
   }
+}
+
+/** A sorted list from its begin, onwards and back from the middle, and from its end, up and down. */
+function atAllPlaces(path: string, sort: string, rows: number): string[] {
+  const middle = Math.floor(rows / 2)
+  return [sort, `-${sort}`].flatMap((by) =>
+    ['', `&na=${middle}`, `&voor=${middle}`].map((from) => `${path}?sorteer=${by}${from}`),
+  )
 }
 
 async function fill({ sql }: Database, rows: number) {

@@ -51,8 +51,14 @@ export function requireVisible(request: FastifyRequest, vertrouwelijkheidaanduid
   if (levels.indexOf(vertrouwelijkheidaanduiding) > levels.indexOf(max)) throw notFound(t('Deze pagina bestaat niet.'))
 }
 
-/** How a list may be sorted: the column, and where it stands of the row with a given number. */
-export type Sorts = Record<string, { column: RawBuilder<unknown>; of(id: string): RawBuilder<unknown> }>
+/**
+ * How a list may be sorted: the column, and where it stands of the row with a given number. `id`: the number as it stands beside the
+ * column in the index of both, where that is in another table than the list's; else every page reads the index from its begin.
+ */
+export type Sorts = Record<
+  string,
+  { column: RawBuilder<unknown>; of(id: string): RawBuilder<unknown>; id?: RawBuilder<unknown> }
+>
 
 /** Sorts by columns of a table of at most some thousands of rows, which therefore need no index; `alias` is its name in the list. */
 export function sortsOf(table: keyof DB, alias: string, columns: Record<string, RawBuilder<unknown>>): Sorts {
@@ -95,7 +101,7 @@ export async function keysetByNumber<Row extends { id: number }>(
       const conditions = [...query.conditions, ...beyond(query.id, sort, cursor, ascending)]
       const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
       const order = ascending ? sql`asc` : sql`desc`
-      const by = sort ? sql`${sort.column} ${order}, ${query.id} ${order}` : sql`${query.id} ${order}`
+      const by = sort ? sql`${sort.column} ${order}, ${sort.id ?? query.id} ${order}` : sql`${query.id} ${order}`
       const { rows } = await sql<Row>`${query.select} ${where} order by ${by} limit ${limit}`.execute(db)
       return rows
     },
@@ -112,7 +118,7 @@ function beyond(
   if (from === undefined || !/^-?\d{1,16}$/.test(from)) return []
   const compare = ascending ? sql`>` : sql`<`
   if (!sort) return [sql`${id} ${compare} ${from}::bigint`]
-  return [sql`(${sort.column}, ${id}) ${compare} (${sort.of(from)}, ${from}::bigint)`]
+  return [sql`(${sort.column}, ${sort.id ?? id}) ${compare} (${sort.of(from)}, ${from}::bigint)`]
 }
 
 /** A list that is there whole, sorted as `sorteer` in the query says; as it is when that names none of `keys`. */

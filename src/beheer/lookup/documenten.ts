@@ -187,13 +187,18 @@ export function registerDocumenten(app: FastifyInstance): void {
 
 const OF_DOCUMENT = sql`from enkelvoudiginformatieobject_versie w join enkelvoudiginformatieobject d
   on d.id = w.enkelvoudiginformatieobject_id and d.versie = w.versie where d.id =`
+const OF_VERSION = sql`v.enkelvoudiginformatieobject_id`
 const SORTS: Sorts = {
   identificatie: {
     column: sql`e.identificatie`,
     of: (id) => sql`(select identificatie from enkelvoudiginformatieobject where id = ${id}::bigint)`,
   },
-  titel: { column: sql`v.titel`, of: (id) => sql`(select titel ${OF_DOCUMENT} ${id}::bigint)` },
-  creatiedatum: { column: sql`v.creatiedatum`, of: (id) => sql`(select creatiedatum ${OF_DOCUMENT} ${id}::bigint)` },
+  titel: { column: sql`v.titel`, of: (id) => sql`(select titel ${OF_DOCUMENT} ${id}::bigint)`, id: OF_VERSION },
+  creatiedatum: {
+    column: sql`v.creatiedatum`,
+    of: (id) => sql`(select creatiedatum ${OF_DOCUMENT} ${id}::bigint)`,
+    id: OF_VERSION,
+  },
 }
 
 const FILTERS = ['zoek', 'titel', 'type', 'vertrouwelijkheidaanduiding']
