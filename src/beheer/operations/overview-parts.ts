@@ -156,7 +156,7 @@ function tellAbonnementen(troubled: Figures[], alarms: (Alarm & { path: string }
       if (oudsteWachtendeOp !== null)
         alarms.push({
           tone: 'let-op',
-          text: t`Het abonnement ${name} is gepauzeerd, en er wachten berichten sinds ${formatAgo(oudsteWachtendeOp)}. ${reason}`,
+          text: t`Het abonnement ${name} is gepauzeerd, en er wachten berichten, het oudste van ${formatAgo(oudsteWachtendeOp)}. ${reason}`,
           advice: t('Zij gaan niet weg zolang het gepauzeerd is. Hervat het zodra de ontvanger weer kan.'),
           ...to,
         })
@@ -306,7 +306,7 @@ export function jobsPart({ queue }: Checks, { wacht, mislukt, oldest }: JobCount
   return {
     name: t('Taken'),
     tone: laat || mislukt > 0 ? 'let-op' : 'goed',
-    state: laat ? t('Achter') : t('Geen achterstand'),
+    state: laat ? t('Achter') : t('Op tijd'),
     detail,
   }
 }
@@ -319,7 +319,7 @@ export function feedPart({ on, seconds }: FeedAge, alarms: Alarm[]): Component {
   const name = t('Wijzigingen voor kopieën')
   if (!on) return { name, tone: '', state: t('Uitgezet'), detail: t('FEED_DAYS is 0.') }
   if (seconds < FEED_LATE_SECONDS)
-    return { name, tone: 'goed', state: t('Bij'), detail: seconds < 1 ? '' : t`achter: ${formatDuration(seconds)}` }
+    return { name, tone: 'goed', state: t('Op tijd'), detail: seconds < 1 ? '' : t`achter: ${formatDuration(seconds)}` }
   alarms.push({
     tone: 'let-op',
     text: t`Wie een kopie bijhoudt krijgt al ${formatDuration(seconds)} geen wijzigingen.`,

@@ -230,8 +230,8 @@ export const operations: Record<string, string> = {
     'New messages are not prepared. Solve the cause and resume it: then what was missed comes too.',
   'Het abonnement {1} neemt geen berichten aan: {2}.': 'The subscription {1} accepts no messages: {2}.',
   'Voor het abonnement {1} wacht een bericht van {2}.': 'A message of {2} is waiting for the subscription {1}.',
-  'Het abonnement {1} is gepauzeerd, en er wachten berichten sinds {2}. {3}':
-    'Subscription {1} is paused, and messages wait since {2}. {3}',
+  'Het abonnement {1} is gepauzeerd, en er wachten berichten, het oudste van {2}. {3}':
+    'Subscription {1} is paused, and messages wait, the oldest of {2}. {3}',
   'Zij gaan niet weg zolang het gepauzeerd is. Hervat het zodra de ontvanger weer kan.':
     'They do not go out while it is paused. Resume it as soon as the receiver can.',
   'De ontvanger is traag, of krijgt meer dan hij aankan.': 'The receiver is slow, or gets more than it can handle.',
@@ -279,7 +279,7 @@ export const operations: Record<string, string> = {
   '{1} wachten, de oudste {2}': '{1} waiting, the oldest {2}',
   'er wacht niets': 'nothing is waiting',
   Achter: 'Behind',
-  'Geen achterstand': 'Up to date',
+  'Op tijd': 'Up to date',
   'Bij {1} abonnementen komen berichten niet aan.': 'Messages do not arrive at {1} subscriptions.',
   'De ergste staan hieronder. Gaat het bij allemaal mis, kijk dan eerst naar het netwerk en de firewall.':
     'The worst are below. When all of them fail, look at the network and the firewall first.',
