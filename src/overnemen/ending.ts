@@ -205,7 +205,7 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
   await moveNumbers(sql, numbers)
   if (countsPerYear(numbers)) await numberPerYear(sql, config.zaakIdentificatieGenerator)
   const [perYear] = await sql`
-    select from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR' and waarde = 'use-number-per-year'`
+    select from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR' and value = 'use-number-per-year'`
   if (perYear)
     findings.push({
       soort: 'overneming',

@@ -120,7 +120,7 @@ export function groupInWords({ naam, filters }: FilterGroup): string {
 }
 
 export const REPLAYS: Record<string, string> = words({
-  mislukt: 'de berichten die zijn mislukt',
-  vanaf: 'alle berichten vanaf een moment',
-  gemist: 'de berichten die zijn gemist toen er niets werd klaargezet',
+  failed: 'de berichten die zijn mislukt',
+  since: 'alle berichten vanaf een moment',
+  missed: 'de berichten die zijn gemist toen er niets werd klaargezet',
 })
