@@ -78,6 +78,7 @@ create table delivery_attempt (
       'connection', 'protocol', 'blocked', 'unknown', 'lost')),
   http_status integer,
   answer text,
+  is_last boolean not null default false,
   primary key (notificatie_id, abonnement_id, number)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 -- For the last outcomes at a receiver.
@@ -91,6 +92,21 @@ comment on column delivery_attempt.duration_ms is 'Milliseconds that it took.';
 comment on column delivery_attempt.outcome is 'delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).';
 comment on column delivery_attempt.http_status is 'Status of the answer.';
 comment on column delivery_attempt.answer is 'Start of the body of the answer, at most 4 KB.';
+comment on column delivery_attempt.is_last is 'With it the delivery failed: no other was planned.';
+
+create table delivery_figure (
+  hour timestamptz not null, abonnement_id bigint not null,
+  delivered integer not null, retried integer not null, failed integer not null,
+  counted_until timestamptz not null,
+  primary key (hour, abonnement_id)
+);
+comment on table delivery_figure is 'How many attempts began in an hour at a receiver, for pictures; counted by a job (src/notificaties/figures.ts).';
+comment on column delivery_figure.hour is 'The hour, by its beginning.';
+comment on column delivery_figure.abonnement_id is 'The receiver, as in delivery.';
+comment on column delivery_figure.delivered is 'Attempts that delivered.';
+comment on column delivery_figure.retried is 'Attempts that failed, after which another was planned.';
+comment on column delivery_figure.failed is 'Attempts with which the delivery failed.';
+comment on column delivery_figure.counted_until is 'All attempts that began before were counted when this row was written.';
 
 create view notificatie_overview as
 select n.uuid, n.kanaal, n.resource, n.actie, n.resource_url, n.aanmaakdatum,
@@ -587,11 +603,11 @@ begin
       ) u
       where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
         and l.attempt = u.number and l.claimed_by is not null
-      returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid
+      returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid, l.status = 'mislukt' as is_last
     ), logged as (
-      insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer)
+      insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer, is_last)
       select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
-        p_outcomes[place], p_statuses[place], p_answers[place]
+        p_outcomes[place], p_statuses[place], p_answers[place], is_last
       from kept on conflict do nothing
     )
     select array_agg(place), array_agg(hoofd_object_uuid) into more, more_objects from kept;

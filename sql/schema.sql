@@ -559,6 +559,7 @@ create table delivery_attempt (
   begun_at timestamp with time zone not null default clock_timestamp(), -- When it began.
   duration_ms integer, -- Milliseconds that it took.
   http_status integer, -- Status of the answer.
+  is_last boolean not null default false, -- With it the delivery failed: no other was planned.
   notificatie_id bigint not null, -- The message.
   number integer not null, -- Number of the attempt, from 1.
   outcome text not null, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
@@ -566,6 +567,17 @@ create table delivery_attempt (
   constraint delivery_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'tls-expired'::text, 'tls-name'::text, 'tls-ca'::text, 'tls-client'::text, 'tls-version'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
 );
 CREATE INDEX delivery_attempt_begun ON delivery_attempt USING btree (abonnement_id, begun_at);
+
+-- How many attempts began in an hour at a receiver, for pictures; counted by a job (src/notificaties/figures.ts).
+create table delivery_figure (
+  abonnement_id bigint not null, -- The receiver, as in delivery.
+  counted_until timestamp with time zone not null, -- All attempts that began before were counted when this row was written.
+  delivered integer not null, -- Attempts that delivered.
+  failed integer not null, -- Attempts with which the delivery failed.
+  hour timestamp with time zone not null, -- The hour, by its beginning.
+  retried integer not null, -- Attempts that failed, after which another was planned.
+  constraint delivery_figure_pkey PRIMARY KEY (hour, abonnement_id)
+);
 
 -- A property that cases of a type have of their own.
 create table eigenschap (
@@ -3575,11 +3587,11 @@ begin
       ) u
       where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
         and l.attempt = u.number and l.claimed_by is not null
-      returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid
+      returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid, l.status = 'mislukt' as is_last
     ), logged as (
-      insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer)
+      insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer, is_last)
       select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
-        p_outcomes[place], p_statuses[place], p_answers[place]
+        p_outcomes[place], p_statuses[place], p_answers[place], is_last
       from kept on conflict do nothing
     )
     select array_agg(place), array_agg(hoofd_object_uuid) into more, more_objects from kept;

@@ -1192,6 +1192,10 @@ export interface DeliveryAttempt {
    */
   httpStatus: number | null;
   /**
+   * With it the delivery failed: no other was planned.
+   */
+  isLast: Generated<boolean>;
+  /**
    * The message.
    */
   notificatieId: number;
@@ -1203,6 +1207,33 @@ export interface DeliveryAttempt {
    * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
    */
   outcome: string;
+}
+
+export interface DeliveryFigure {
+  /**
+   * The receiver, as in delivery.
+   */
+  abonnementId: number;
+  /**
+   * All attempts that began before were counted when this row was written.
+   */
+  countedUntil: string;
+  /**
+   * Attempts that delivered.
+   */
+  delivered: number;
+  /**
+   * Attempts with which the delivery failed.
+   */
+  failed: number;
+  /**
+   * The hour, by its beginning.
+   */
+  hour: string;
+  /**
+   * Attempts that failed, after which another was planned.
+   */
+  retried: number;
 }
 
 export interface Eigenschap {
@@ -4801,6 +4832,7 @@ export interface DB {
   dataKey: DataKey;
   delivery: Delivery;
   deliveryAttempt: DeliveryAttempt;
+  deliveryFigure: DeliveryFigure;
   eigenschap: Eigenschap;
   enkelvoudiginformatieobject: Enkelvoudiginformatieobject;
   enkelvoudiginformatieobjectCount: EnkelvoudiginformatieobjectCount;

@@ -593,9 +593,9 @@ t.test(
     t.equal(reserved!.n, 1)
     t.ok((await remarks(test)).includes('gemarkeerd overneming nummer-per-jaar'), 'as the source does')
     const [setting] = await sql<
-      { waarde: string }[]
-    >`select waarde from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR'`
-    t.equal(setting?.waarde, 'use-number-per-year')
+      { value: string }[]
+    >`select value from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR'`
+    t.equal(setting?.value, 'use-number-per-year')
   },
 )
 

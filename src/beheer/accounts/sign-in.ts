@@ -37,11 +37,12 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     if (refusal) throw refusal
     attempts.failed(networkOf(request.ip))
   }
-  const oidc = config.oidc && { label: config.oidc.label }
+  const { name, email, url } = config.apiContact
+  const shared = { oidc: config.oidc && { label: config.oidc.label }, contact: { name, email, url } }
 
   app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
     if (request.session?.step === 'signed-in') return reply.redirect(`${basePath(request)}/beheer/`, 303)
-    return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
+    return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), ...shared })
   })
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
@@ -58,7 +59,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       title: t('Inloggen'),
       verder: ownPath(form.verder),
       gebruikersnaam: form.gebruikersnaam,
-      oidc,
+      ...shared,
     }
     const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).page('sign-in', { ...page, weigering: waitText(seconds) })

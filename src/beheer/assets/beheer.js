@@ -79,6 +79,19 @@ for (const button of document.querySelectorAll('button[data-kopieer]')) {
   })
 }
 
+// data-toonbaar: a password that may be looked at.
+for (const input of document.querySelectorAll('input[data-toonbaar]')) {
+  const label = document.createElement('label')
+  const box = document.createElement('input')
+  box.type = 'checkbox'
+  label.className = 'aankruis'
+  label.append(box, ` ${say('Wachtwoord tonen', 'Show password')}`)
+  input.after(label)
+  box.addEventListener('change', () => {
+    input.type = box.checked ? 'text' : 'password'
+  })
+}
+
 // What is wrong with a form, or what somebody else changed, gets the focus.
 document.querySelector('[data-fouten]')?.focus()
 

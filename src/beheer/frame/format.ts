@@ -7,6 +7,7 @@ const inLocale = (locale: string, zone: string) => ({
   moment: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone }),
   longMoment: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: zone }),
   day: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
+  hour: new Intl.DateTimeFormat(locale, { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: zone }),
   shortDay: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }),
   number: new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
   ago: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
@@ -42,6 +43,11 @@ export function formatDate(iso: string): string {
 /** A date as `21 nov 2026`, for lists. */
 export function formatShortDate(iso: string): string {
   return formats().shortDay.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
+}
+
+/** The hour of a moment, as `do 05:00`. */
+export function hourOf(iso: string): string {
+  return formats().hour.format(new Date(iso))
 }
 
 /** How long ago, or until then, as `3 minuten geleden`. */

@@ -15,6 +15,7 @@ import { readAlarms } from '../../nrc/abonnement/figures.ts'
 import { lastSetback } from '../../operations/clock.ts'
 import { formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
+import { deliveryPicture } from '../notificaties/delivery-picture.ts'
 import { COUNT_JOBS_TO, SILENT_AFTER } from './jobs.ts'
 import {
   type Alarm,
@@ -71,6 +72,7 @@ export function registerOverview(app: FastifyInstance): void {
       setback,
       age,
       steps,
+      picture,
     ] = await Promise.all([
       app.own.readiness(),
       readWorkers(app.reader),
@@ -88,6 +90,7 @@ export function registerOverview(app: FastifyInstance): void {
       lastSetback(app.reader.sql),
       feedAge(app.reader.sql),
       readFirstSteps(app.reader),
+      deliveryPicture(app.reader, 'hour'),
     ])
     const alarms: Alarm[] = []
     const components: Component[] = [
@@ -117,6 +120,7 @@ export function registerOverview(app: FastifyInstance): void {
       size,
       versions,
       pause,
+      picture: picture.isEmpty ? null : picture,
       steps: steps.some(({ isDone }) => !isDone) ? steps : [],
       isIdle:
         !running && jobs.total === 0 && notificaties.gepland + notificaties.mislukt + notificaties.bezorgdVandaag === 0,

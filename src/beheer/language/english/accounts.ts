@@ -66,6 +66,9 @@ export const accounts: Record<string, string> = {
   'Inloggen met {1}': 'Sign in with {1}',
   'Of met een wachtwoord': 'Or with a password',
   Inloggen: 'Sign in',
+  'Lukt het niet? Vraag': 'Does it not work? Ask',
+  'Lukt het niet? Vraag een administrator van deze dienst om een nieuw wachtwoord.':
+    'Does it not work? Ask an administrator of this service for a new password.',
   'Bij het inloggen wordt dan alleen uw wachtwoord gevraagd.': 'On signing in, only your password is asked then.',
   'Deze dienst vraagt u daarna meteen om nieuwe codes in te stellen.':
     'This service then asks you at once to set up new codes.',

@@ -149,6 +149,17 @@ export const notificaties: Record<string, string> = {
   'Kies {1}, {2}': 'Choose {1}, {2}',
   'Poging {1}: {2}': 'Attempt {1}: {2}',
   Bezorgd: 'Delivered',
+  'Nog eens geprobeerd': 'Tried again',
+  'Pogingen om te bezorgen, laatste 24 uur': 'Attempts to deliver, last 24 hours',
+  'Pogingen om te bezorgen, laatste 14 dagen': 'Attempts to deliver, last 14 days',
+  'hoogste balk: {1}': 'highest bar: {1}',
+  'Als tabel': 'As a table',
+  Uur: 'Hour',
+  Dag: 'Day',
+  'De laatste {1} pogingen, de nieuwste rechts: {2} gelukt, {3} niet':
+    'The last {1} attempts, the newest on the right: {2} succeeded, {3} did not',
+  'Laatste {1} pogingen, de nieuwste rechts: {2} gelukt, {3} niet (half).':
+    'Last {1} attempts, the newest on the right: {2} succeeded, {3} did not (half).',
   'URL of uuid van object': 'URL or uuid of object',
   'Het kanaal ‘{1}’ is gemaakt.': 'The channel ‘{1}’ has been made.',
   'Kanaal {1}': 'Channel {1}',

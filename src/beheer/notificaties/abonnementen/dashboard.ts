@@ -6,6 +6,7 @@ import { one } from '../../../database/rows.ts'
 import { readFigures, readThroughput } from '../../../nrc/abonnement/figures.ts'
 import type { Step } from '../../../nrc/abonnement/try-out.ts'
 import { t } from '../../language/language.ts'
+import { deliveryPicture } from '../delivery-picture.ts'
 import { type Abonnement, nameOf, type Params, requireAbonnement, viewing } from './abonnement.ts'
 import { AUTHENTICATION_WORDS, groupInWords, masked, REPLAYS, stateOf, stepsOf, subscriberOutcome } from './labels.ts'
 import { capped } from './list.ts'
@@ -16,7 +17,7 @@ const NEXT = 20
 export function registerAbonnement(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid', { config: viewing }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const [shown, throughput, attempts, next, failed, replay, test] = await Promise.all([
+    const [shown, throughput, attempts, next, failed, replay, test, hours, days] = await Promise.all([
       readFigures(app.read, sql`a.id = ${abonnement.id}`),
       readThroughput(app.read, abonnement.id),
       readAttempts(app, abonnement.id),
@@ -30,6 +31,8 @@ export function registerAbonnement(app: FastifyInstance): void {
         .limit(1)
         .executeTakeFirst(),
       lastTest(app, abonnement.uuid),
+      deliveryPicture(app.reader, 'hour', abonnement.id),
+      deliveryPicture(app.reader, 'day', abonnement.id),
     ])
     const figures = one(shown)
     return reply.page('abonnement', {
@@ -47,6 +50,9 @@ export function registerAbonnement(app: FastifyInstance): void {
       failed,
       replay: replay && { ...replay, inWords: REPLAYS[replay.kind] },
       test: test && { ...test, stappen: stepsOf((test.nieuw as { stappen: Step[] }).stappen) },
+      hours: hours.isEmpty ? null : hours,
+      days: days.isEmpty ? null : days,
+      strip: attempts.toReversed().map(({ outcome }) => ({ isDelivered: outcome === 'delivered' })),
       bewaarDagen: app.parts.config.notificationDaysRetained,
       capped,
     })

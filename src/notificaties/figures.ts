@@ -1,0 +1,50 @@
+// How many attempts to deliver there were, an hour at a time: a job counts what ended, so that pages and pictures read a few rows.
+import type { Database, Reader } from '../database/database.ts'
+
+/** Attempts that began so long ago have ended and were recorded: none takes longer, and recording waits for no more than a database. */
+const ENDED = '2 minutes'
+const KEPT = '15 days'
+
+/** Counts the attempts since the last time. Two at once wait for each other, and count nothing twice. */
+export async function countAttempts({ sql }: Database): Promise<void> {
+  await sql.begin(async (trx) => {
+    await trx`lock table delivery_figure in share row exclusive mode`
+    await trx`
+      with span as (
+        select coalesce((select max(counted_until) from delivery_figure), now() - ${KEPT}::interval) as since, now() - ${ENDED}::interval as until
+      )
+      insert into delivery_figure as f (hour, abonnement_id, delivered, retried, failed, counted_until)
+      select date_trunc('hour', p.begun_at), p.abonnement_id, count(*) filter (where p.outcome = 'delivered'),
+        count(*) filter (where p.outcome <> 'delivered' and not p.is_last), count(*) filter (where p.is_last), max(s.until)
+      from span s cross join (select 0 as id union all select id from abonnement) a
+      join delivery_attempt p on p.abonnement_id = a.id and p.begun_at >= s.since and p.begun_at < s.until
+      group by 1, 2
+      on conflict (hour, abonnement_id) do update set delivered = f.delivered + excluded.delivered,
+        retried = f.retried + excluded.retried, failed = f.failed + excluded.failed, counted_until = excluded.counted_until`
+    await trx`delete from delivery_figure where hour < now() - ${KEPT}::interval`
+  })
+}
+
+export type Figure = { at: string; day: string; delivered: number; retried: number; failed: number }
+
+/**
+ * The attempts of the last 24 hours by hour, or of 14 days by day, those without attempts as well.
+ * @param receiver of this one only
+ */
+export async function attemptFigures(
+  { sql }: Pick<Reader, 'sql'>,
+  { per, receiver = null, zone }: { per: 'hour' | 'day'; receiver?: number | null; zone: string },
+): Promise<Figure[]> {
+  const span = per === 'hour' ? '23 hours' : '13 days'
+  return sql<Figure[]>`
+    select p.at, (p.at at time zone ${zone}::text)::date::text as day, coalesce(sum(f.delivered), 0)::int as delivered,
+      coalesce(sum(f.retried), 0)::int as retried, coalesce(sum(f.failed), 0)::int as failed
+    from (
+      select l at time zone ${zone}::text as at, (l + ${`1 ${per}`}::interval) at time zone ${zone}::text as next
+      from generate_series(date_trunc(${per}, now() at time zone ${zone}::text) - ${span}::interval,
+        date_trunc(${per}, now() at time zone ${zone}::text), ${`1 ${per}`}::interval) l
+    ) p
+    left join delivery_figure f on f.hour >= p.at and f.hour < p.next
+      and (${receiver}::bigint is null or f.abonnement_id = ${receiver}::bigint)
+    group by p.at order by p.at`
+}
