@@ -2,7 +2,7 @@
 import type postgres from 'postgres'
 import type { Config } from '../config.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { type Database, type Db, kyselyOn } from '../database/database.ts'
+import { type Database, type Db, kyselyOn, type ReadSql } from '../database/database.ts'
 import { jsonOf } from '../database/driver-values.ts'
 import { one } from '../database/rows.ts'
 import { ownAddress } from '../http/links.ts'
@@ -259,6 +259,22 @@ export const isSwitchable = ({ status, trial }: Pick<Takeover, 'status' | 'trial
 export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover): Promise<number | undefined> {
   const [current] = await sql<Takeover[]>`select * from takeover where id = ${id} for update`
   if (!current || !isSwitchable(current)) return undefined
+/** What keeps messages from their receivers once this side is in charge; Dutch sentences, none when all is set. */
+export async function switchWarnings(sql: ReadSql): Promise<string[]> {
+  const rows = await sql<{ modus: string; configured: boolean; abonnementen: boolean }[]>`
+    select modus, configured_service_id is not null as configured,
+      exists (select from abonnement where deleted_at is null) as abonnementen from notificatie_settings`
+  const { modus, configured, abonnementen } = one([...rows])
+  return [
+    ...(modus !== 'ingebouwd' && !configured
+      ? ['Er is geen notificatiedienst ingesteld: meldingen blijven wachten tot u er een instelt.']
+      : []),
+    ...(modus !== 'extern' && !abonnementen
+      ? ['Er zijn geen abonnementen: niemand krijgt meldingen. Neem ze over met overnemen open-notificaties.']
+      : []),
+  ]
+}
+
   await sql`update takeover set status = 'omgeschakeld', switched_at = now() where id = ${id}`
   await sql`select pg_notify('zaakstroom_settings', '')` // its addresses are ours from now on
   const gone = await sql`delete from delivery where status = 'gepland' returning 1`

@@ -1,4 +1,4 @@
-// The tables of Open Zaak 1.30 that a takeover reads, with their columns: a database to test with is made of them.
+// The tables of Open Zaak 1.30, and of Open Notificaties 1.16 (datamodel_…), that a takeover reads, with their columns: a database to test with is made of them.
 // Columns are words, `name` for text or `name:type`. PostGIS is not needed: geometry is text in hexadecimal EWKB.
 
 export const TABLES: Record<string, string> = {
@@ -85,6 +85,17 @@ export const TABLES: Record<string, string> = {
     zaaktype_id:bigint _etag`,
   catalogi_zaaktypenrelatie: `
     id:bigint gerelateerd_zaaktype aard_relatie toelichting zaaktype_id:bigint`,
+  datamodel_kanaal: `
+    id:bigint uuid:uuid naam documentatie_link filters:text[]`,
+  datamodel_abonnement: `
+    id:bigint uuid:uuid callback_url auth client_id auth_type secret oauth2_token_url oauth2_scope
+    send_cloudevents:boolean client_certificate_id:bigint`,
+  datamodel_filtergroup: `
+    id:bigint abonnement_id:bigint kanaal_id:bigint`,
+  datamodel_filter: `
+    id:bigint key value filter_group_id:bigint`,
+  datamodel_cloudeventfiltergroup: `
+    id:bigint abonnement_id:bigint type_substring`,
   django_site: `
     id:bigint domain name`,
   documenten_bestandsdeel: `

@@ -4,14 +4,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../core/problem.ts'
 import { countStream } from '../../http/stream.ts'
 import { matching, reportCsvOf } from '../../overnemen/report.ts'
-import { faultsOf, progressOf } from '../../overnemen/round.ts'
-import { isSwitchable, switchOver, type Takeover } from '../../overnemen/takeover.ts'
+import { faultsOf, forecastOf, progressOf, WEEKEND_SECONDS } from '../../overnemen/round.ts'
+import { isSwitchable, switchOver, switchWarnings, type Takeover } from '../../overnemen/takeover.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { openEventStreams, type StreamState } from '../frame/event-stream.ts'
 import { keysetPage } from '../frame/keyset-list.ts'
 import { queryText, sortRows, uuidParam } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
-import { t, words } from '../language/language.ts'
+import { reason, t, words } from '../language/language.ts'
 import {
   codeLabel,
   kindLabel,
@@ -189,6 +189,7 @@ export function registerTakeovers(app: FastifyInstance): void {
       back: t('Nog niet omschakelen'),
       typed: true,
     })
+        ...(await switchWarnings(sql)).map(reason),
   })
 
   app.post(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {

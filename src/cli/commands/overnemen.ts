@@ -12,11 +12,24 @@ import { TooFewRights } from '../../overnemen/api/source.ts'
 import { checkTakeover } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
 import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
+import {
+  NotOpenNotificaties,
+  readNotificationsApi,
+  readNotificationsDatabase,
+} from '../../overnemen/open-zaak/notifications.ts'
 import { reasonOf, untilThere } from '../../overnemen/patience.ts'
 import { portionRunner } from '../../overnemen/portions.ts'
 import { beginRound, faultsOf, progressOf } from '../../overnemen/round.ts'
 import { SourceUnavailable } from '../../overnemen/source.ts'
-import { nameOf, SwitchedAlready, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
+import { takeSubscribers } from '../../overnemen/subscribers.ts'
+import {
+  nameOf,
+  SwitchedAlready,
+  switchOver,
+  switchWarnings,
+  type Takeover,
+  type TakeoverParts,
+} from '../../overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { databaseBox, withDatabase } from '../database.ts'
@@ -110,6 +123,20 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
   overnemen
     .command('status')
     .description('how far the takeovers are')
+  overnemen
+    .command('open-notificaties')
+    .description(
+      'kanalen and abonnementen of Open Notificaties (1.16), each callback tried out; run it again for changes',
+    )
+    .option('--database <url>', 'its database, with a role that may only read: abonnementen with their authorisation')
+    .option('--api <url>', 'or its address, before /api/v1: the API does not show the authorisation')
+    .option('--client <id>', 'with --api: client id there')
+    .option('--secret-stdin', 'with --api: read the secret of that client from standard input', false)
+    .option('--oude-url <url>', 'address of the old installation in filters (again for more)', collect, [])
+    .option('--proef', 'only judge and try the callbacks; nothing is kept', false)
+    .option('--json', 'print JSON', false)
+    .action(takeOverSubscribers)
+
     .option('--json', 'print JSON', false)
     .action(async (options: { json: boolean }) => {
       await withDatabase(async (database) => {
@@ -149,6 +176,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         const removed = await database.sql.begin((sql) => switchOver(sql, takeover))
         if (removed === undefined) throw new UsageError('the switch was made already')
         console.log(
+        for (const warning of await switchWarnings(database.sql)) console.error(`warning: ${warning}`)
           options.json
             ? JSON.stringify({ switched: true, removed })
             : `Switched. ${removed} messages that waited were thrown away.`,
@@ -197,6 +225,61 @@ type From = {
   bestanden?: string | undefined
   clientId?: string
 }
+type SubscriberOptions = {
+  database?: string
+  api?: string
+  client?: string
+  secretStdin: boolean
+  oudeUrl: string[]
+  proef: boolean
+  json: boolean
+}
+
+/** Ends with 1 when somebody has to look at one of them. */
+async function takeOverSubscribers({
+  database: from,
+  api,
+  client,
+  secretStdin,
+  oudeUrl,
+  proef,
+  json,
+}: SubscriberOptions) {
+  if ((from === undefined) === (api === undefined)) throw new UsageError('give --database or --api')
+  const old = oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url'))
+  const found = await (from
+    ? readNotificationsDatabase(readUrl(from, ['postgres:', 'postgresql:'], '--database'))
+    : ofApi()
+  ).catch((error) => {
+    if (error instanceof SourceUnavailable) throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
+    throw error instanceof NotOpenNotificaties ? new UsageError(error.message) : error
+  })
+  await withDatabase(async (database, config) => {
+    const box = await databaseBox(database, config, true)
+    await prepareNrc(database, config)
+    const taken = await takeSubscribers({ config, database, box }, found, { old, trial: proef })
+    if (json) console.log(JSON.stringify({ kanalen: found.kanalen.map(({ naam }) => naam), abonnementen: taken }))
+    else {
+      console.log(`${found.kanalen.length} kanalen, ${taken.length} abonnementen`)
+      for (const { uuid, host, outcome, remarks } of taken)
+        console.log([`  ${uuid}  ${outcome.padEnd(8)} ${host}`, ...remarks.map((remark) => `    ${remark}`)].join('\n'))
+    }
+    if (taken.some(({ remarks }) => remarks.length > 0)) process.exitCode = 1
+  }, 4)
+
+  async function ofApi() {
+    const url = readUrl(api ?? '', ['http:', 'https:'], '--api')
+    if (client === undefined || !secretStdin) throw new UsageError('--api goes with --client and --secret-stdin')
+    const there = apiClient({
+      url: `${url.replace(/\/+$/, '')}/api/v1`,
+      clientId: client,
+      secret: await readSecret(),
+      connections: 1,
+    })
+    return readNotificationsApi(there.get).finally(() => there.close())
+  }
+}
+
 /** What the options ask, checked. */
 type Asked = ReturnType<typeof readOptions>
 type OpenParts = TakeoverParts & { stores: ReturnType<typeof openStores>; log: Logger }
