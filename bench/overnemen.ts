@@ -7,7 +7,7 @@
 // Beside the rate it says where the time went: how busy the processors were with this, with anything else and with nothing, and
 // what the backends were seen waiting for. A portion commits without waiting for the disk, so hardly any of it is input or output;
 // the rate is that of the processors, and that of a machine that does other things too is lower.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,11 +30,13 @@ import { figure } from './figures.ts'
 
 const SERVER = ['shared_buffers=1GB', 'max_wal_size=8GB', 'wal_buffers=64MB']
 const FIRST = 'first round'
+const CHANGED = 'last round, after 20 changes'
 /** Phases of cases, and of the metadata of documents beside them. */
 const CASES = /\b(zaak|rol|status)\b/
 
 /**
  * `--zaken 200000`: cases, with a role, one or two statuses and a line of the audit trail each; `--documents`, `--naast`;
+ * `--files 5000`: so many documents have 20 KB each in a directory beside ours;
  * `--server postgres://…`: a server that runs already, on which two databases are made and dropped again.
  */
 export async function bench(argv: string[]): Promise<void> {
@@ -44,6 +46,7 @@ export async function bench(argv: string[]): Promise<void> {
       zaken: { type: 'string', default: '200000' },
       documents: { type: 'string', default: '100000' },
       naast: { type: 'string', default: '2' },
+      files: { type: 'string', default: '0' },
       server: { type: 'string' },
     },
   })
@@ -77,7 +80,9 @@ export async function bench(argv: string[]): Promise<void> {
       log,
     })
     try {
-      for (const title of [FIRST, 'second round, nothing changed']) {
+      const files = await writeFiles(join(directory, 'oud'), Number(values.files))
+      for (const title of [FIRST, 'second round, nothing changed', CHANGED]) {
+        if (title === CHANGED) await change(url(names.oud))
         const [begun, cpu, backends] = [performance.now(), process.cpuUsage(), await backendSeconds(admin, names)]
         let highest = 0
         const [backendsSeen, machine] = [watchBackends(admin, names), processorSeconds()]
@@ -87,7 +92,7 @@ export async function bench(argv: string[]): Promise<void> {
           secret: url(names.oud),
           trial: false,
           readOnly: true,
-          settings: { oudeUrls: [], bytes: 'kopieren', naast },
+          settings: { oudeUrls: [], bytes: 'kopieren', naast, bestanden: files, wijzigingen: title === CHANGED },
         })
         while ((await round.state()).status === 'loopt') {
           await sleep(50)
@@ -114,6 +119,12 @@ export async function bench(argv: string[]): Promise<void> {
           console.log(
             `  ${names.padEnd(58)}${String(rows).padStart(8)} rows side by side, ${Math.round(rows / seconds)} a second`,
           )
+        const bytes = steps.find(({ naam }) => naam === 'bestanden')
+        if (bytes?.written) console.log(`  files: ${Math.round(bytes.written / (bytes.seconden ?? 1))} a second`)
+        if (title === CHANGED) {
+          figure(`${title}: seconds`, seconds.toFixed(1), 'less than 60')
+          continue
+        }
         const ofCases = phases.filter(({ names }) => CASES.test(names))
         const sum = (of: 'rows' | 'seconds') => ofCases.reduce((total, phase) => total + phase[of], 0)
         const aim = title === FIRST ? '5000 or more' : undefined
@@ -131,6 +142,22 @@ export async function bench(argv: string[]): Promise<void> {
     await server.stop()
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/** 20 cases that their users changed a moment ago. */
+async function change(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await sql`update zaken_zaak set omschrijving = 'anders', laatst_gemuteerd = now() where identificatie_ptr_id % 7 = 0 and identificatie_ptr_id <= 140`
+  await sql.end()
+}
+
+/** @returns the directory; undefined when there are none */
+async function writeFiles(directory: string, count: number): Promise<string | undefined> {
+  if (count === 0) return undefined
+  await mkdir(join(directory, 'uploads/2024/01'), { recursive: true })
+  const content = Buffer.alloc(20_000, 'x')
+  for (let n = 1; n <= count; n++) await writeFile(join(directory, `uploads/2024/01/${n}.bin`), content)
+  return directory
 }
 
 /** The phases with many rows: their kinds, and from the first row to the last. */

@@ -16,7 +16,7 @@ create table takeover (
   status text not null default 'loopt' constraint takeover_status_check check (status in ('loopt', 'klaar', 'gestopt', 'omgeschakeld')),
   round integer not null default 1,
   phase integer not null default 0,
-  read_only boolean not null default true,
+  read_only boolean not null default true, changes_only boolean not null default false,
   snapshot text,
   created_at timestamptz not null default now(), round_begun_at timestamptz not null default now(), round_done_at timestamptz,
   switched_at timestamptz
@@ -26,13 +26,14 @@ comment on table takeover is 'Takeovers of other installations. One row as long 
 comment on column takeover.uuid is 'Part of its URL in the beheer.';
 comment on column takeover.soort is 'api (through the APIs of the standard) or open-zaak (from its database).';
 comment on column takeover.bron is 'Where it comes from, without user or password.';
-comment on column takeover.settings is 'How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.';
 comment on column takeover.secret is 'Secret of the client or address of the database, sealed with a key of the ring.';
+comment on column takeover.settings is 'How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "wijzigingen", "naast", "tempo"}.';
 comment on column takeover.trial is 'Dry run: all is written to shadow tables that are thrown away, for the report.';
 comment on column takeover.status is 'loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).';
 comment on column takeover.round is 'Number of the round: each brings what changed since the one before.';
 comment on column takeover.phase is 'Steps of one phase run side by side; the next begins when all are complete.';
 comment on column takeover.read_only is 'Whether the APIs refuse changes of what was taken over, until the switch.';
+comment on column takeover.changes_only is 'Whether this round reads only what changed since the one before.';
 comment on column takeover.snapshot is 'Exported snapshot of the database that this round reads.';
 comment on column takeover.round_begun_at is 'When this round began.';
 comment on column takeover.round_done_at is 'When this round was complete.';
@@ -44,7 +45,7 @@ create table takeover_step (
   round integer not null, phase integer not null, place integer not null,
   naam text not null,
   above text, until text, position text,
-  expected bigint not null default 0, seen bigint not null default 0, written bigint not null default 0,
+  expected bigint not null default 0, forecast double precision not null default 0, seen bigint not null default 0, written bigint not null default 0,
   unchanged bigint not null default 0, refused bigint not null default 0, removed bigint not null default 0,
   begun_at timestamptz, updated_at timestamptz, done_at timestamptz,
   fault text, retry_at timestamptz, addresses jsonb not null default '{}'
@@ -59,6 +60,7 @@ comment on column takeover_step.above is 'Keys above this one; empty: from the f
 comment on column takeover_step.until is 'Keys up to this one; empty: to the last.';
 comment on column takeover_step.position is 'How far it came: the last key, or page, that was committed.';
 comment on column takeover_step.expected is 'How many there are about.';
+comment on column takeover_step.forecast is 'How many seconds it would take by itself, as it was told at the begin of the round.';
 comment on column takeover_step.seen is 'How many were read.';
 comment on column takeover_step.written is 'Of these, how many were new or changed.';
 comment on column takeover_step.unchanged is 'Of these, how many were as before.';

@@ -1581,6 +1581,7 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON substatus FOR EACH R
 -- Takeovers of other installations. One row as long as it lasts, however often it is run.
 create table takeover (
   bron text not null, -- Where it comes from, without user or password.
+  changes_only boolean not null default false, -- Whether this round reads only what changed since the one before.
   created_at timestamp with time zone not null default now(), -- When it was made.
   id bigint not null generated always as identity, -- Internal key.
   phase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
@@ -1589,7 +1590,7 @@ create table takeover (
   round_begun_at timestamp with time zone not null default now(), -- When this round began.
   round_done_at timestamp with time zone, -- When this round was complete.
   secret bytea not null, -- Secret of the client or address of the database, sealed with a key of the ring.
-  settings jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+  settings jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "wijzigingen", "naast", "tempo"}.
   snapshot text, -- Exported snapshot of the database that this round reads.
   soort text not null, -- api (through the APIs of the standard) or open-zaak (from its database).
   status text not null default 'loopt'::text, -- loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
@@ -1681,6 +1682,7 @@ create table takeover_step (
   done_at timestamp with time zone, -- When it was complete.
   expected bigint not null default 0, -- How many there are about.
   fault text, -- Why its last portion failed; empty again when it went on.
+  forecast double precision not null default 0, -- How many seconds it would take by itself, as it was told at the begin of the round.
   id bigint not null generated always as identity, -- Internal key.
   naam text not null, -- What is read.
   phase integer not null, -- Which steps it runs beside.

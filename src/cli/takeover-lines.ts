@@ -1,7 +1,7 @@
 // What a takeover prints: its state, its progress and what a comparison found, a line each.
 import type { Compared, OfType } from '../overnemen/check.ts'
 import { reasonOf } from '../overnemen/patience.ts'
-import type { faultsOf, Progress } from '../overnemen/round.ts'
+import { type faultsOf, type Progress, WEEKEND_SECONDS } from '../overnemen/round.ts'
 import type { Takeover } from '../overnemen/takeover.ts'
 
 /** What `--json` shows of a takeover: nothing that is secret. */
@@ -16,6 +16,16 @@ export const publicOf = ({ uuid, soort, bron, trial, status, round }: Takeover) 
 /** The first line of a takeover: where it stands as a whole. */
 export const headline = ({ bron, status, round, trial }: Takeover) =>
   `${bron}: round ${round}${trial ? ' (dry run)' : ''} ${status}`
+
+/** How long a round takes, and an honest word when that is no weekend. */
+export function forecastLine(seconds: number, kind: Takeover['soort']): string {
+  const hours = seconds / 3600
+  const told = hours < 2 ? `${Math.max(1, Math.round(seconds / 60))} minutes` : `${Math.round(hours)} hours`
+  if (seconds <= WEEKEND_SECONDS)
+    return `Forecast: about ${told}, and the bytes of documents as fast as disk and network go.`
+  const advice = kind === 'api' ? 'take over from the database if you can, or begin days before' : 'begin days before'
+  return `Forecast: about ${told}. That is no weekend (${WEEKEND_SECONDS / 3600} hours): ${advice}; the old installation goes on meanwhile.`
+}
 
 /** Why it waits, and until when. */
 export const waitLine = (fault: string, until: string | Date | null) =>

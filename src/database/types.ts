@@ -3377,6 +3377,10 @@ export interface Takeover {
    */
   bron: string;
   /**
+   * Whether this round reads only what changed since the one before.
+   */
+  changesOnly: Generated<boolean>;
+  /**
    * When it was made.
    */
   createdAt: Generated<string>;
@@ -3409,7 +3413,7 @@ export interface Takeover {
    */
   secret: Buffer;
   /**
-   * How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+   * How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "wijzigingen", "naast", "tempo"}.
    */
   settings: Generated<unknown>;
   /**
@@ -3610,6 +3614,10 @@ export interface TakeoverStep {
    * Why its last portion failed; empty again when it went on.
    */
   fault: string | null;
+  /**
+   * How many seconds it would take by itself, as it was told at the begin of the round.
+   */
+  forecast: Generated<number>;
   /**
    * Internal key.
    */

@@ -4,7 +4,8 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
-import { expected, lastOf, one } from '../database/rows.ts'
+import { expected, lastOf } from '../database/rows.ts'
+import type { copyPool } from '../documenten/import/copy.ts'
 import { isOwnKey, newKey, requireKey, type Store } from '../documenten/storage/index.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
 import { ContentRefused } from '../documenten/storage/scan.ts'
@@ -20,14 +21,19 @@ const CONTENT_COLUMNS: RowColumn[] = [
   { name: 'pad', type: 'text' },
   { name: 'bestandsomvang', type: 'bigint' },
 ]
-const PORTION = 50
-const AT_ONCE = 4
+/** Files of one portion, and the bytes that it may lose when it is cut short. */
+const PORTION = 500
+const PORTION_BYTES = 256 * 2 ** 20
+/** A write waits for the disk: a file system has one flush for all that wait at that moment. */
+const AT_ONCE = 16
 const TRIES = 3
 const RETRY_MS = 1000
 /** The most that is read of a file whose size the source does not say. */
 const MAX_BYTES = 2 ** 40
 type Waiting = { id: number; pad: string; omvang: number | null }
 type Stored = { backend: string; sleutel: string; omvang: number; sha256: string | null }
+/** Copies files of a directory into our store in groups, each with one flush of the disk: what an import does. */
+export type CopyFiles = ReturnType<typeof copyPool>['copyFiles']
 type Outcome = Waiting & {
   stored?: Stored
   present?: { omvang?: number | undefined }
@@ -79,6 +85,7 @@ export async function bringContents(
   takeover: Takeover,
   step: { position: string | null; above: string | null; until: string | null },
   contents: Contents | undefined,
+  copyFiles?: CopyFiles,
 ): Promise<
   (sql: Sql) => Promise<{ seen: number; written: number; refused: number; findings: Finding[]; next: string | null }>
 > {
@@ -87,7 +94,7 @@ export async function bringContents(
   const outcomes: Outcome[] = []
   const stay = takeover.settings.bytes === 'laten'
   // With a limit in it the planner looks for each row, and never reads the whole table for a portion.
-  const waiting =
+  const found =
     stay || contents
       ? await read<Waiting[]>`
           select b.id, b.pad, b.omvang from ${table('takeover_file')} b
@@ -96,9 +103,18 @@ export async function bringContents(
             and b.id % ${Number(step.until ?? 1)} = ${Number(step.above ?? 0)}
           order by b.id limit ${PORTION}`
       : []
-  await inParallel([...waiting], AT_ONCE, async (one) => {
-    if (!isKey(one.pad)) outcomes.push({ ...one, refused: true })
-    else
+  const waiting = upTo(found, PORTION_BYTES)
+  const named = waiting.filter(({ pad }) => isKey(pad))
+  for (const one of waiting) if (!isKey(one.pad)) outcomes.push({ ...one, refused: true })
+  const grouped = trial || stay || !copyFiles ? new Map<number, Stored>() : await copyTogether(store, copyFiles, named)
+  for (const one of named) {
+    const stored = grouped.get(one.id)
+    if (stored) outcomes.push({ ...one, stored, present: stored })
+  }
+  await inParallel(
+    named.filter(({ id }) => !grouped.has(id)),
+    AT_ONCE,
+    async (one) => {
       outcomes.push({
         ...one,
         ...(await whenReadable(async () => {
@@ -107,14 +123,15 @@ export async function bringContents(
           return stored && { stored, present: stored }
         })),
       })
-  })
+    },
+  )
   return async (sql) => {
     const findings: Finding[] = []
     const remark = async (id: number, rest: Pick<Finding, 'uitkomst' | 'code' | 'text'>) => {
       for (const { uuid, versie } of await versionsOf(sql, id))
         findings.push({ soort: 'bestand', sleutel: uuid, owner: uuid, field: `versie ${versie}`, ...rest })
     }
-    for (const { id, pad, omvang, stored, present, refused, harmful, unreadable } of outcomes) {
+    for (const { id, pad, omvang, present, refused, harmful, unreadable } of outcomes) {
       if (refused) {
         const text = `Een bestand kan hier niet zo heten: ${pad}. Geef het in de bron een andere naam.`
         await remark(id, { uitkomst: 'geweigerd', code: 'bestand-naam', text })
@@ -135,20 +152,6 @@ export async function bringContents(
         })
         continue
       }
-      if (stored) {
-        const rows = await sql<{ id: number }[]>`
-          insert into file (backend, sleutel, omvang, sha256)
-          values (${stored.backend}, ${stored.sleutel}, ${stored.omvang}, ${stored.sha256 && Buffer.from(stored.sha256, 'hex')})
-          on conflict (sleutel, backend) do update set omvang = excluded.omvang
-          returning id`
-        const file = one(rows)
-        await sql`update takeover_file set state = 'klaar', file_id = ${file.id} where id = ${id}`
-        await sql`
-          update enkelvoudiginformatieobject_versie v set file_id = ${file.id}
-          from takeover_content i
-          where i.takeover_file_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
-            and v.versie = i.versie`
-      }
       if (omvang !== null && present.omvang !== undefined && omvang !== present.omvang)
         await remark(id, {
           uitkomst: 'gemarkeerd',
@@ -156,15 +159,63 @@ export async function bringContents(
           text: `De bron noemt ${omvang} bytes, en heeft er ${present.omvang}.`,
         })
     }
+    await writeFiles(
+      sql,
+      outcomes.flatMap(({ id, stored }) => (stored ? [{ id, ...stored }] : [])),
+    )
     const brought = outcomes.filter(({ present }) => present).length
     return {
       seen: outcomes.length,
       written: brought,
       refused: outcomes.length - brought,
       findings,
-      next: waiting.length < PORTION ? null : String(lastOf(waiting).id),
+      next: found.length < PORTION && waiting.length === found.length ? null : String(lastOf(waiting).id),
     }
   }
+}
+
+/** As many as hold so many bytes together; one at least. */
+function upTo(files: Waiting[], bytes: number): Waiting[] {
+  let sum = 0
+  const end = files.findIndex(({ omvang }, place) => {
+    sum += omvang ?? 0
+    return place > 0 && sum > bytes
+  })
+  return end < 0 ? files : files.slice(0, end)
+}
+
+/** What is copied in groups, by id. The others are at fault, or no plain files: they are tried one by one. */
+async function copyTogether(store: Store, copyFiles: CopyFiles, files: Waiting[]): Promise<Map<number, Stored>> {
+  const copied = await copyFiles(files.map(({ id, pad }) => ({ number: id, bestandspad: pad, sleutel: newKey() })))
+  return new Map(
+    copied.flatMap((one) =>
+      'fout' in one
+        ? []
+        : [[one.number, { backend: store.backend, sleutel: one.sleutel, omvang: one.omvang, sha256: one.sha256 }]],
+    ),
+  )
+}
+
+/** The rows of bytes that are there now, each given to the versions that name it. */
+async function writeFiles(sql: Sql, files: (Stored & { id: number })[]): Promise<void> {
+  if (files.length === 0) return
+  await sql`
+    with given as (
+      select id, backend, sleutel, omvang, decode(sha256, 'hex') as sha256
+      from jsonb_to_recordset(${JSON.stringify(files)}::text::jsonb)
+        as r(id bigint, backend text, sleutel text, omvang bigint, sha256 text)
+    ), made as (
+      insert into file (backend, sleutel, omvang, sha256) select backend, sleutel, omvang, sha256 from given
+      on conflict (sleutel, backend) do update set omvang = excluded.omvang
+      returning id, backend, sleutel
+    ), brought as (
+      update takeover_file t set state = 'klaar', file_id = made.id
+      from given join made using (backend, sleutel) where t.id = given.id
+      returning t.id, t.file_id
+    )
+    update enkelvoudiginformatieobject_versie v set file_id = brought.file_id
+    from brought join takeover_content i on i.takeover_file_id = brought.id
+    where v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id and v.versie = i.versie`
 }
 
 /** Whether it is there and how large it is, for a dry run. */

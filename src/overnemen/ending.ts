@@ -9,6 +9,7 @@ import { isOwnKey } from '../documenten/storage/index.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { NIL } from '../lib/uuid.ts'
 import { type AddressCounts, addCounts } from './addresses.ts'
+import { goneBelow, goneMain, MAIN, READ_WITH } from './changes.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
 import { countsPerYear, moveNumbers, numberPerYear, numbersHere } from './numbers.ts'
 import type { Finding, Portion, Source } from './source.ts'
@@ -16,6 +17,8 @@ import type { Takeover, TakeoverParts } from './takeover.ts'
 import type { Sql } from './write.ts'
 
 const PORTION = 2000
+/** Kinds that a round reads only as far as they changed. */
+const NOT_WHOLE = [...MAIN, ...Object.keys(READ_WITH), 'zaakrelatie', 'bestand', 'audit']
 type Ended = { findings: Finding[]; next: string | null; removed?: number }
 
 /** Tables whose rows keep a document, a case or a type from being removed; they are removed before it. */
@@ -28,7 +31,7 @@ const order = () => [...KINDS].sort((a, b) => placeOf(b.name) - placeOf(a.name))
 export async function deleteGone(
   read: postgres.Sql,
   takeover: Takeover,
-  source: Pick<Source, 'swept' | 'isGone'>,
+  source: Source,
   position: string | null,
 ): Promise<(sql: Sql) => Promise<Ended>> {
   // In a dry run every round is the first.
@@ -37,6 +40,19 @@ export async function deleteGone(
   const [at, after] = (position ?? `0:${NIL}`).split(':') as [string, string]
   const kind = names[Number(at)]
   if (!kind) return async () => ({ findings: [], next: null })
+  const next = `${Number(at) + 1}:${NIL}`
+  // A round that reads only what changed sees no more than that.
+  if (takeover.changes_only && (MAIN.includes(kind) || READ_WITH[kind])) {
+    const uuids = MAIN.includes(kind)
+      ? await goneMain(read, source, takeover, kind)
+      : await goneBelow(read, takeover, kindOf(kind))
+    return async (sql) => {
+      if (uuids.length > 0) await deleteObjects(sql, kind, uuids)
+      if (kind === 'zaak' && uuids.length > 0) await deleteObjects(sql, 'zaakrelatie', uuids)
+      return { findings: [], next, removed: uuids.length }
+    }
+  }
+  if (takeover.changes_only && kind === 'zaakrelatie') return async () => ({ findings: [], next })
   const unseen = await read<{ uuid: string }[]>`
     select uuid from takeover_object
     where takeover_id = ${takeover.id} and soort = ${kind} and round < ${takeover.round} and uuid > ${after}
@@ -46,7 +62,7 @@ export async function deleteGone(
   const last = unseen.at(-1)?.uuid
   return async (sql) => {
     if (gone.length > 0) await deleteObjects(sql, kind, gone)
-    return { findings: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, removed: gone.length }
+    return { findings: [], next: last ? `${at}:${last}` : next, removed: gone.length }
   }
 }
 
@@ -174,7 +190,8 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
       select s.is_eindstatus, s.statustype_id from status s where s.zaak_id = z.id order by s.datum_status_gezet desc limit 1
     ) s on true
     left join statustype y on y.id = s.statustype_id
-    where exists (select from takeover_object o where o.takeover_id = ${takeover.id} and o.soort = 'zaak' and o.uuid = z.uuid)
+    where exists (select from takeover_object o where o.takeover_id = ${takeover.id} and o.soort = 'zaak' and o.uuid = z.uuid
+        and (not ${takeover.changes_only} or o.round = ${takeover.round}))
       and (z.einddatum is not null) <> coalesce(s.is_eindstatus, y.id is not null and ${sql.unsafe(isLastStatustype('y'))}, false)`
   for (const { uuid, dicht } of disagreeing)
     findings.push({
@@ -192,7 +209,15 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
     update takeover_remark set round = ${takeover.round}
     where takeover_id = ${takeover.id} and soort = 'bestand' and code = 'omvang-anders'
       and exists (select from enkelvoudiginformatieobject e where e.uuid::text = sleutel)`
-  await sql`delete from takeover_remark where takeover_id = ${takeover.id} and round < ${takeover.round}`
+  // What this round did not look at keeps its remarks.
+  await sql`
+    delete from takeover_remark r where r.takeover_id = ${takeover.id} and r.round < ${takeover.round}
+      and (not ${takeover.changes_only} or r.soort <> all(${NOT_WHOLE}::text[])
+        or exists (select from takeover_object o
+          where o.uuid::text = r.sleutel and o.soort = r.soort and o.round = ${takeover.round})
+        or r.soort = 'bestand' and not exists (
+          select from enkelvoudiginformatieobject e join takeover_content i on i.enkelvoudiginformatieobject_id = e.id
+          join takeover_file b on b.id = i.takeover_file_id where e.uuid::text = r.sleutel and b.state <> 'klaar'))`
   if (takeover.trial) return { findings, next: null }
   // Reservations whose number a case or document has by now.
   await sql`
@@ -201,9 +226,12 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
   await sql`
     delete from reserved_documentnummer r using enkelvoudiginformatieobject e
     where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
-  const numbers = await numbersHere(sql)
-  await moveNumbers(sql, numbers)
-  if (countsPerYear(numbers)) await numberPerYear(sql, config.zaakIdentificatieGenerator)
+  // A database told its numbers at the begin of the round.
+  if (takeover.soort === 'api') {
+    const numbers = await numbersHere(sql)
+    await moveNumbers(sql, numbers)
+    if (countsPerYear(numbers)) await numberPerYear(sql, config.zaakIdentificatieGenerator)
+  }
   const [perYear] = await sql`
     select from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR' and value = 'use-number-per-year'`
   if (perYear)

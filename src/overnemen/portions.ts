@@ -1,10 +1,12 @@
 // Does the steps of a takeover, portion by portion. Each portion is one transaction with its position: a crash loses a
 // portion that was not committed, and a job that comes back late finds that the position moved on without it.
+import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
 import { jsonOf } from '../database/driver-values.ts'
 import { lastOf, one } from '../database/rows.ts'
+import { copyPool } from '../documenten/import/copy.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import type { Numbers } from '../lib/numbers.ts'
 import { type AddressCounts, type Addresses, addCounts, addresses, adopt } from './addresses.ts'
@@ -40,7 +42,7 @@ export type StepRow = {
   done_at: string | null
   addresses: AddressCounts
 }
-type Open = { source: Source; addresses: Addresses; key: string }
+type Open = { source: Source; addresses: Addresses; key: string; copy?: ReturnType<typeof copyPool> }
 type Done = Partial<Written> & { removed?: number; findings: Finding[]; addresses?: AddressCounts; next: string | null }
 
 /** How long a job goes on with its step before it makes place for another. */
@@ -59,9 +61,14 @@ export function portionRunner(parts: PortionParts) {
     if (existing?.key === key) return existing
     const opening = (async () => {
       await existing?.source.close()
+      await existing?.copy?.stop()
       const source = await openSource(parts, takeover)
       const { eigenUrl } = takeover.settings
-      return { source, key, addresses: addresses(oldAddresses(takeover), eigenUrl, source.suggestedUrls) }
+      const copy = openCopy(parts, takeover)
+      return {
+        ...{ source, key, addresses: addresses(oldAddresses(takeover), eigenUrl, source.suggestedUrls) },
+        ...(copy && { copy }),
+      }
     })()
     opened.set(takeover.id, opening)
     return opening
@@ -108,9 +115,18 @@ export function portionRunner(parts: PortionParts) {
     async close() {
       const all = [...opened.values()]
       opened.clear()
-      for (const opening of all) await opening.then(({ source }) => source.close()).catch(() => {})
+      for (const opening of all)
+        await opening.then(({ source, copy }) => Promise.all([source.close(), copy?.stop()])).catch(() => {})
     },
   }
+}
+
+/** From a directory into ours, past no scanner: groups of files, as an import copies them. */
+function openCopy({ config, store }: PortionParts, { settings, trial }: Takeover) {
+  const { bestanden, bytes } = settings
+  if (!bestanden || bytes === 'laten' || trial || store.backend !== 'filesystem' || store.scanner) return undefined
+  if (/^(s3|azure):/.test(bestanden)) return undefined
+  return copyPool({ baseDir: path.resolve(bestanden), opslagRoot: config.documentenDir })
 }
 
 /** 0 for the first rows, and one more each time that there are four times as many. */
@@ -280,8 +296,8 @@ const OWN: Record<string, OwnStep> = {
     return deleteGone(parts.database.sql, takeover, source, step.position)
   },
   async bestanden(parts, takeover, step, open) {
-    const { source } = await open(takeover)
-    return bringContents(parts.database.sql, parts.store, takeover, step, source.contents)
+    const { source, copy } = await open(takeover)
+    return bringContents(parts.database.sql, parts.store, takeover, step, source.contents, copy?.copyFiles)
   },
   async afronden(parts, takeover) {
     return (sql) => finish(sql, parts, takeover)

@@ -1,6 +1,6 @@
 // Begins a round: what is read, the snapshot that all of it sees, and the jobs that do it.
 import type { Reader } from '../database/database.ts'
-import { expected } from '../database/rows.ts'
+import { expected, one } from '../database/rows.ts'
 import {
   beginTakeover,
   dropShadow,
@@ -49,6 +49,18 @@ export async function beginRound(parts: TakeoverParts, given: Parameters<typeof 
       if (last?.trial && last.status === 'klaar') await dropShadow(parts.database.sql, last)
     },
   }
+}
+
+/** From Friday 18:00 to Monday 07:00. */
+export const WEEKEND_SECONDS = 61 * 3600
+
+/** How long the steps of the present round take, as it was told at its begin: those of one phase side by side. */
+export async function forecastOf({ sql }: Pick<Reader, 'sql'>, { id, round, settings }: Takeover): Promise<number> {
+  const rows = await sql<{ seconds: number }[]>`
+    select coalesce(sum(greatest(longest, total / ${settings.naast})), 0)::float8 as seconds from (
+      select max(forecast) as longest, sum(forecast) as total from takeover_step
+      where takeover_id = ${id} and round = ${round} group by phase) p`
+  return one(rows).seconds
 }
 
 export type Progress = {

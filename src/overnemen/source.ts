@@ -74,7 +74,26 @@ export type Portion = {
   /** Position of the next portion; null: this was the last. */
   next: string | null
 }
-export type StepPlan = { phase: number; naam: string; above?: string; until?: string; expected: number }
+/** From where on a round that reads only what changed looks. */
+export type Since = {
+  /** A moment before the round before began. */
+  moment: string
+  /** The last line of the audit trail that it planned. */
+  audit: number
+  /** Objects that are read whatever the source says of them: they were refused, or are locked here. */
+  again: Record<'zaak' | 'document' | 'besluit', string[]>
+}
+export type StepPlan = {
+  phase: number
+  naam: string
+  above?: string
+  until?: string
+  expected: number
+  /** How long it takes by itself, as far as that can be told beforehand. */
+  seconds?: number
+}
+/** By the first three hexadecimal digits. */
+export type Census = Map<string, { count: number; sum: number }>
 export type Step = {
   naam: string
   above: string | null
@@ -108,7 +127,8 @@ export class UnreadableContents extends Error {
 export type Contents = (pad: string) => Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>
 
 export type Source = {
-  plan(round: number): Promise<StepPlan[]>
+  /** The steps of a round, of all there is, or of what changed since. A source that cannot tell that plans all. */
+  plan(round: number, since?: Since): Promise<StepPlan[]>
   read(step: Step): Promise<Portion>
   /** As far as the source shows them before its rows are read. */
   numbers(): Promise<Numbers>
@@ -117,6 +137,10 @@ export type Source = {
   contents?: Contents
   /** Kinds of which a round sees every object, so that those it did not see are gone. */
   swept: string[]
+  /** Which of its main objects there are: how many in each of 4096 parts by the first digits of their uuid, with a checksum. */
+  census?(kind: string): Promise<Census>
+  /** The uuids in one of these parts. */
+  uuidsIn?(kind: string, part: string): Promise<string[]>
   /** Whether an object that a round did not see is gone; absent: it is. */
   isGone?(kind: string, uuid: string): Promise<boolean>
   /** Beginnings of URLs by which the installation may name itself. Only what the operator confirms is taken for one. */

@@ -129,6 +129,7 @@ export async function takeSubscribers(
           ondertekening: [],
           cloudevents: given.cloudevents,
           timeoutMs: 10_000,
+          atOnce: 1,
         },
       },
     )

@@ -8,6 +8,7 @@ import { one } from '../database/rows.ts'
 import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { apiSource } from './api/source.ts'
+import { sinceOf } from './changes.ts'
 import { openContents } from './contents.ts'
 import { moveNumbers, numberPerYear } from './numbers.ts'
 import { holdSnapshot } from './open-zaak/snapshot.ts'
@@ -26,6 +27,8 @@ export type Settings = {
   bestanden?: string | undefined
   /** Whether bytes are copied into our store, or taken as they lie in it. */
   bytes: 'kopieren' | 'laten'
+  /** A later round of a database reads only what changed since the one before. */
+  wijzigingen?: boolean | undefined
   /** How much is done side by side. */
   naast: number
   /** Requests or rows a second that the source is asked at most, in every process. */
@@ -44,6 +47,8 @@ export type Takeover = {
   phase: number
   read_only: boolean
   snapshot: string | null
+  /** This round reads only what changed since the one before. */
+  changes_only: boolean
 }
 export type TakeoverParts = { config: Config; database: Database; box: SecretBox }
 
@@ -123,19 +128,22 @@ export async function beginTakeover(
 /** Plans the steps of a round that has none yet, and queues those of its phase. Numbers of the source are kept from here on. */
 export async function startRound(parts: TakeoverParts, takeover: Takeover, source: Source): Promise<void> {
   const { database, config } = parts
-  const plans = await source.plan(takeover.round)
+  const isLater = takeover.soort === 'open-zaak' && takeover.round > 1 && !takeover.trial
+  const since = isLater && takeover.settings.wijzigingen ? await sinceOf(database.sql, takeover) : undefined
+  const plans = await source.plan(takeover.round, since)
   const numbers = takeover.trial ? undefined : await source.numbers()
   await database.sql.begin(async (sql) => {
     const locked = one(await sql<Takeover[]>`select * from takeover where id = ${takeover.id} for update`)
     const [planned] =
       await sql`select from takeover_step where takeover_id = ${takeover.id} and round = ${locked.round} limit 1`
     if (!planned) {
+      await sql`update takeover set changes_only = ${since !== undefined} where id = ${takeover.id}`
       const last = Math.max(...plans.map(({ phase }) => phase), 0)
       const all = [...plans, ...ownSteps(locked).map((step) => ({ ...step, phase: step.phase + last + 1 }))]
-      for (const [order, { phase, naam, above, until, expected }] of all.entries())
+      for (const [order, { phase, naam, above, until, expected, seconds = 0 }] of all.entries())
         await sql`
-          insert into takeover_step (takeover_id, round, phase, place, naam, above, until, expected)
-          values (${takeover.id}, ${locked.round}, ${phase}, ${order}, ${naam}, ${above ?? null}, ${until ?? null}, ${expected})`
+          insert into takeover_step (takeover_id, round, phase, place, naam, above, until, expected, forecast)
+          values (${takeover.id}, ${locked.round}, ${phase}, ${order}, ${naam}, ${above ?? null}, ${until ?? null}, ${expected}, ${seconds})`
     }
     if (numbers) {
       await moveNumbers(sql, numbers)
@@ -251,14 +259,6 @@ export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Pr
 export const isSwitchable = ({ status, trial }: Pick<Takeover, 'status' | 'trial'>): boolean =>
   status === 'klaar' && !trial
 
-/**
- * This side takes charge: what was taken over may be changed, changes are announced, nothing waits in the outbox, and the old
- * addresses count as ours.
- * @returns how many messages were thrown away; undefined when the switch may not be made
- */
-export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover): Promise<number | undefined> {
-  const [current] = await sql<Takeover[]>`select * from takeover where id = ${id} for update`
-  if (!current || !isSwitchable(current)) return undefined
 /** What keeps messages from their receivers once this side is in charge; Dutch sentences, none when all is set. */
 export async function switchWarnings(sql: ReadSql): Promise<string[]> {
   const rows = await sql<{ modus: string; configured: boolean; abonnementen: boolean }[]>`
@@ -275,6 +275,14 @@ export async function switchWarnings(sql: ReadSql): Promise<string[]> {
   ]
 }
 
+/**
+ * This side takes charge: what was taken over may be changed, changes are announced, nothing waits in the outbox, and the old
+ * addresses count as ours.
+ * @returns how many messages were thrown away; undefined when the switch may not be made
+ */
+export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover): Promise<number | undefined> {
+  const [current] = await sql<Takeover[]>`select * from takeover where id = ${id} for update`
+  if (!current || !isSwitchable(current)) return undefined
   await sql`update takeover set status = 'omgeschakeld', switched_at = now() where id = ${id}`
   await sql`select pg_notify('zaakstroom_settings', '')` // its addresses are ours from now on
   const gone = await sql`delete from delivery where status = 'gepland' returning 1`

@@ -45,6 +45,8 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/operations/reseal.ts secretsOf': 'the table is one of those with secrets',
   'src/operations/reseal.ts resealSecrets': 'the table is one of those with secrets',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
+  'src/overnemen/changes.ts goneMain': 'the table is that of the kind that is taken over',
+  'src/overnemen/changes.ts goneBelow': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts checkTakeover': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts readBack': 'the columns are those of the kind that is taken over',
   'src/overnemen/data-faults.ts faultOfColumn': 'the type is that of the column',

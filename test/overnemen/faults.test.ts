@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t from 'tap'
+import { forecastLine } from '../../src/cli/takeover-lines.ts'
+import { expected } from '../../src/database/rows.ts'
 import { apiClient } from '../../src/overnemen/api/client.ts'
+import { apiSource } from '../../src/overnemen/api/source.ts'
 import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound } from '../../src/overnemen/round.ts'
 import { SECRET, type TestApp, testApp } from '../app.ts'
@@ -186,6 +189,41 @@ t.test('an answer without end, or without sense, is one that the source cannot g
   t.same(await client.get('/half'), { status: 500, body: undefined })
   body = '{"count": 0}'
   t.same(await client.get('/whole'), { status: 200, body: { count: 0 } })
+})
+
+t.test('pages become smaller when the source is slow, each row comes once, and the forecast is honest', async (t) => {
+  const rows = Array.from({ length: 1200 }, (_, n) => ({ url: `http://oud.example/rollen/${uuidOf(KIND.rol, n + 1)}` }))
+  const asked: string[] = []
+  const address = await givenMeddler(t, 'http://127.0.0.1:1', async (path) => {
+    const url = new URL(path, 'http://x')
+    if (url.pathname.endsWith('/consumer')) return { status: 404, body: '{}' }
+    const [size, number] = [Number(url.searchParams.get('pageSize') ?? 100), Number(url.searchParams.get('page') ?? 1)]
+    const results = url.pathname.endsWith('/rollen') ? rows.slice((number - 1) * size, number * size) : []
+    if (url.pathname.endsWith('/rollen')) asked.push(`${number}:${size}`)
+    if (size === 500) await sleep(60)
+    const next = number * size < rows.length && results.length > 0 ? 'more' : null
+    return { status: 200, body: JSON.stringify({ count: results.length > 0 ? rows.length : 0, next, results }) }
+  })
+  const { database } = await testApp(t)
+  const source = apiSource({
+    ...{ url: address, clientId: 'x', secret: SECRET, naast: 1, slowMs: 50 },
+    ...{ sql: database.sql, takeover: { id: 1 } },
+  })
+  t.teardown(() => source.close())
+  const plan = expected((await source.plan(1)).find(({ naam }) => naam === 'rol'))
+  t.ok((plan.seconds ?? 0) >= 0.15, 'three pages of 60 ms')
+  asked.length = 0
+  const seen: string[] = []
+  for (let position: string | null = null; ; ) {
+    const portion = await source.read({ naam: 'rol', above: plan.above ?? null, until: null, position, round: 1 })
+    seen.push(...portion.objects.map(({ object }) => object.uuid))
+    if (portion.next === null) break
+    position = portion.next
+  }
+  t.same(seen, rows.map(({ url }) => url.slice(-36)).toReversed())
+  t.same(asked.slice(0, 3), ['3:500', '10:100', '9:100'])
+  t.match(forecastLine(3 * 86_400, 'api'), /72 hours. That is no weekend .*from the database/)
+  t.match(forecastLine(1800, 'open-zaak'), /^Forecast: about 30 minutes/)
 })
 
 t.test('a source that shows nothing is waited for, and is asked no faster than it may be', async (t) => {

@@ -247,13 +247,13 @@ t.test('killed in every kind of portion, several side by side, it goes on to the
   await undisturbed(calm, source)
   await gates.close(['zaak', 'verdwenen'])
   for (const naam of ['zaak', 'verdwenen']) {
-    const program = start(wild, words)
+    const program = start(wild, [...words, '--alles'])
     const held = await awaited(naam, program, wild, gates.held)
     t.same(held, [naam])
     await kill(program)
     await gates.open(held)
   }
-  const last = start(wild, words)
+  const last = start(wild, [...words, '--alles'])
   t.equal(await codeOf(last), 0)
   t.same(await contentsOf(wild), await contentsOf(calm))
   t.same(await differences(wild), await differences(calm))

@@ -15,7 +15,7 @@ import { switchOver } from '../../src/overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../src/overnemen/way-back.ts'
 import { BASE, type TestApp, testApp } from '../app.ts'
 import { copiedDatabase, emptyDatabase } from '../setup.ts'
-import { fillOpenZaak, KIND, OLD, RSIN, uuidOf } from './open-zaak-database.ts'
+import { fillOpenZaak, fillOtherKinds, KIND, OLD, RSIN, uuidOf } from './open-zaak-database.ts'
 
 const ZAKEN = 30
 const DOCUMENTS = 10
@@ -44,16 +44,16 @@ type OpenZaak = Awaited<ReturnType<typeof givenOpenZaak>>
 async function round(
   test: TestApp,
   { url, files }: OpenZaak,
-  given: { trial?: boolean; readOnly?: boolean; bytes?: 'kopieren' | 'laten' } = {},
+  given: { trial?: boolean; readOnly?: boolean; bytes?: 'kopieren' | 'laten'; wijzigingen?: boolean } = {},
 ): Promise<Round> {
-  const { trial = false, readOnly = true, bytes = 'kopieren' } = given
+  const { trial = false, readOnly = true, bytes = 'kopieren', wijzigingen = false } = given
   const begun = await beginRound(test.parts, {
     soort: 'open-zaak',
     url,
     secret: url,
     trial,
     readOnly,
-    settings: { oudeUrls: ['https://oud.example'], bestanden: files, bytes, naast: 2 },
+    settings: { oudeUrls: ['https://oud.example'], bestanden: files, bytes, wijzigingen, naast: 2 },
   })
   try {
     for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
@@ -278,7 +278,7 @@ t.test('the report says which field, what it holds, the rule and what to do, and
   t.match(found('zaak', 'waarde'), [/^zaak,ZAAK-2024-0000000012,.*,einddatum,infinity,"Moet een dag zijn die bestaat/])
   t.match(found('zaak', 'verwijzing-ontbreekt'), [/^zaak,ZAAK-2024-0000000013,.*,zaaktype,,Dit veld is verplicht/])
   t.match(found('status', 'bestaat-al'), [
-    /^status,ZAAK-2024-0000000002,.*,"zaak, datumStatusGezet",2024-01-01T10:00:00Z,Er is al een ander/,
+    /^status,ZAAK-2024-0000000002,.*,"zaak, datumStatusGezet",2024-01-01T10:00:00Z,"Er is al een ander/,
   ])
   t.match(found('rol', 'regel'), [/^rol,ZAAK-2024-0000000005,.*,betrokkeneType,•••••••••,/])
   t.match(found('statustype', 'regel'), [/^statustype,Klaar,.*,volgnummer,10000,Moet van 1 tot en met 9999 zijn/])
@@ -348,6 +348,81 @@ t.test('a later round writes what changed, removes what is gone, and leaves the 
   const zaken = (await progressOf(test.database, await second.state())).find(({ naam }) => naam === 'zaak')
   t.match(zaken, { seen: ZAKEN - 1, written: 1, unchanged: ZAKEN - 2 })
 })
+
+t.test(
+  'a later round reads only what changed: by the audit trail, by moments, by locks, and by what is there no more',
+  async (t) => {
+    const test = await testApp(t)
+    const source = await givenOpenZaak(t)
+    const { old } = source
+    await fillOtherKinds(source.url)
+    await old`update zaken_zaak set laatst_gemuteerd = '2024-01-01', archiefstatus = case when identificatie_ptr_id = 11 then 'onzin' else archiefstatus end`
+    await old`update documenten_enkelvoudiginformatieobject set vertrouwelijkheidaanduiding = 'top' where id = 5`
+    await round(test, source)
+    const refusedAt = (await remarks(test)).filter((line) => line.startsWith('geweigerd'))
+    t.ok(refusedAt.includes('geweigerd zaak regel') && refusedAt.includes('geweigerd document waarde'))
+    const none = await round(test, source, { wijzigingen: true })
+    const read = async (begun: Round, naam: string) =>
+      (await progressOf(test.database, await begun.state())).find((one) => one.naam === naam)
+    t.match(await read(none, 'zaak'), { seen: 1, written: 0 }, 'only what was refused')
+    t.same(
+      (await remarks(test)).filter((line) => line.startsWith('geweigerd')),
+      refusedAt,
+      'what was not looked at keeps its remarks',
+    )
+
+    const trail = (id: number, path: string) => old`
+    insert into audittrails_audittrail select (jsonb_populate_record(a, jsonb_build_object('id', ${id}::int, 'uuid', gen_random_uuid(),
+      'actie', 'update', 'aanmaakdatum', now(), 'hoofd_object', ${OLD + path}::text))).* from audittrails_audittrail a where id = 1`
+    await old`update zaken_zaak set omschrijving = 'door de audittrail' where identificatie_ptr_id = 2`
+    await old`delete from zaken_rol where zaak_id = 2 and not exists (select from zaken_status s where s.gezetdoor_id = zaken_rol.id)`
+    await old`delete from zaken_status where id = ${ZAKEN + 2}`
+    await trail(901, `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 2)}`)
+    await old`update zaken_zaak set omschrijving = 'door het moment', laatst_gemuteerd = now() where identificatie_ptr_id = 3`
+    await old`update zaken_zaak set omschrijving = 'door niets' where identificatie_ptr_id = 6`
+    await old`update zaken_zaak set archiefstatus = 'nog_te_archiveren' where identificatie_ptr_id = 11`
+    await old`update documenten_enkelvoudiginformatieobject set titel = 'Anders', begin_registratie = now() where id = 2`
+    await old`update documenten_enkelvoudiginformatieobjectcanonical set lock = 'slot' where id = 3`
+    await old`update documenten_verzending set toelichting = 'verzonden'`
+    await old`update besluiten_besluit set toelichting = 'besloten'`
+    await trail(902, `/besluiten/api/v1/besluiten/${uuidOf(KIND.other, 12)}`)
+    for (const table of ['zaken_status', 'zaken_rol', 'zaken_resultaat', 'zaken_zaakinformatieobject'])
+      await old`delete from ${old(table)} where zaak_id = 4`
+    await old`delete from documenten_objectinformatieobject where _zaak_id = 4`
+    await old`delete from audittrails_audittrail where id = 4`
+    await old`delete from zaken_zaak where identificatie_ptr_id = 4`
+    const later = await round(test, source, { wijzigingen: true })
+    t.equal((await later.state()).status, 'klaar')
+    t.match(await read(later, 'zaak'), { seen: 3, written: 3 })
+    t.match(await read(later, 'document'), { written: 2 })
+    t.match(await read(later, 'audit'), { written: 2 })
+    const { sql } = test.database
+    const cases = await sql<
+      { omschrijving: string }[]
+    >`select omschrijving from zaak where omschrijving like 'door%' order by 1`
+    t.same(
+      cases.map(({ omschrijving }) => omschrijving),
+      ['door de audittrail', 'door het moment'],
+    )
+    t.equal((await sql`select from zaak where uuid = ${uuidOf(KIND.zaak, 4)}`).length, 0, 'it is gone there')
+    t.equal((await sql`select from status where uuid = ${uuidOf(KIND.status, ZAKEN + 2)}`).length, 0)
+    t.equal((await sql`select from verzending where toelichting = 'verzonden'`).length, 1)
+    t.equal((await sql`select from besluit where toelichting = 'besloten'`).length, 1)
+    t.equal((await sql`select from enkelvoudiginformatieobject where lock = 'slot'`).length, 1)
+    t.notOk((await remarks(test)).includes('geweigerd zaak regel'), 'mended, and asked again')
+    await old`update documenten_enkelvoudiginformatieobjectcanonical set lock = '' where id = 3`
+    await round(test, source, { wijzigingen: true })
+    t.equal((await sql`select from enkelvoudiginformatieobject where lock is not null`).length, 0)
+    const differences: string[] = []
+    await checkTakeover(test.parts, later.takeover, {
+      files: 0,
+      report: ({ soort, code, field }) => differences.push(`${soort} ${code} ${field}`),
+    })
+    t.same(differences, ['zaak verschilt omschrijving'], 'the proof reads the whole, and finds what nothing told of')
+    await round(test, source)
+    t.equal((await sql`select from zaak where omschrijving = 'door niets'`).length, 1)
+  },
+)
 
 t.test('a round that was cut short goes on where it was', async (t) => {
   const test = await testApp(t)

@@ -8,6 +8,7 @@ import { faultsOf, forecastOf, progressOf, WEEKEND_SECONDS } from '../../overnem
 import { isSwitchable, switchOver, switchWarnings, type Takeover } from '../../overnemen/takeover.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { openEventStreams, type StreamState } from '../frame/event-stream.ts'
+import { formatDuration } from '../frame/format.ts'
 import { keysetPage } from '../frame/keyset-list.ts'
 import { queryText, sortRows, uuidParam } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
@@ -66,7 +67,8 @@ export function registerTakeovers(app: FastifyInstance): void {
 
   app.get(`${LIST.path}/:uuid`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
-    const [steps, faults, rounds, state] = await Promise.all([
+    const [forecast, steps, faults, rounds, state] = await Promise.all([
+      forecastOf(reader, row),
       progressOf(reader, row),
       faultsOf(reader, row),
       sql<
@@ -93,6 +95,8 @@ export function registerTakeovers(app: FastifyInstance): void {
       staat: takeoverStatus(row),
       isActive: runs,
       progress: runs ? state?.values : null,
+      forecast: forecast >= 60 ? formatDuration(forecast) : '',
+      isNoWeekend: forecast > WEEKEND_SECONDS,
       ...stepsToShow(steps),
       isStopped: row.status === 'gestopt',
       faults: faults.map((fault) => ({
@@ -184,12 +188,12 @@ export function registerTakeovers(app: FastifyInstance): void {
         t(
           'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
         ),
+        ...(await switchWarnings(sql)).map(reason),
       ],
       button: t('Nu omschakelen'),
       back: t('Nog niet omschakelen'),
       typed: true,
     })
-        ...(await switchWarnings(sql)).map(reason),
   })
 
   app.post(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {

@@ -7,19 +7,20 @@ import { takeoverStep } from '../../../tasks/takeover-step.ts'
 import type { Database } from '../../database/database.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { startWorker } from '../../jobs/worker.ts'
+import { prepareNrc } from '../../nrc/start.ts'
 import { apiClient } from '../../overnemen/api/client.ts'
 import { TooFewRights } from '../../overnemen/api/source.ts'
 import { checkTakeover } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
-import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
 import {
   NotOpenNotificaties,
   readNotificationsApi,
   readNotificationsDatabase,
 } from '../../overnemen/open-zaak/notifications.ts'
+import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
 import { reasonOf, untilThere } from '../../overnemen/patience.ts'
 import { portionRunner } from '../../overnemen/portions.ts'
-import { beginRound, faultsOf, progressOf } from '../../overnemen/round.ts'
+import { beginRound, faultsOf, forecastOf, progressOf } from '../../overnemen/round.ts'
 import { SourceUnavailable } from '../../overnemen/source.ts'
 import { takeSubscribers } from '../../overnemen/subscribers.ts'
 import {
@@ -38,6 +39,7 @@ import {
   answersLine,
   comparedLine,
   faultLine,
+  forecastLine,
   headline,
   progressLine,
   publicOf,
@@ -60,6 +62,7 @@ type Options = {
   tempo?: string
   bytes: string
   schrijfbaar: boolean
+  alles: boolean
   rapport?: string
   json: boolean
 }
@@ -121,9 +124,6 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
   })
 
   overnemen
-    .command('status')
-    .description('how far the takeovers are')
-  overnemen
     .command('open-notificaties')
     .description(
       'kanalen and abonnementen of Open Notificaties (1.16), each callback tried out; run it again for changes',
@@ -137,6 +137,9 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .option('--json', 'print JSON', false)
     .action(takeOverSubscribers)
 
+  overnemen
+    .command('status')
+    .description('how far the takeovers are')
     .option('--json', 'print JSON', false)
     .action(async (options: { json: boolean }) => {
       await withDatabase(async (database) => {
@@ -173,10 +176,10 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       await withDatabase(async (database) => {
         const takeover = await requireTakeover(database, bron, false)
         if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run `overnemen` to its end first')
+        for (const warning of await switchWarnings(database.sql)) console.error(`warning: ${warning}`)
         const removed = await database.sql.begin((sql) => switchOver(sql, takeover))
         if (removed === undefined) throw new UsageError('the switch was made already')
         console.log(
-        for (const warning of await switchWarnings(database.sql)) console.error(`warning: ${warning}`)
           options.json
             ? JSON.stringify({ switched: true, removed })
             : `Switched. ${removed} messages that waited were thrown away.`,
@@ -212,19 +215,16 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .option('--tempo <n>', 'ask the source for at most so many rows or requests a second')
       .option('--bytes <how>', 'kopieren (into our store) or laten (taken as they lie in it)', 'kopieren')
       .option('--schrijfbaar', 'let what is taken over be changed here before the switch', false)
+      .option(
+        '--alles',
+        'read everything again, and not only what changed since the round before (from a database)',
+        false,
+      )
       .option('--rapport <file>', 'write the report to this CSV file')
       .option('--json', 'print JSON', false)
   }
 }
 
-/** Where the data is read. */
-type From = {
-  soort: Takeover['soort']
-  url: string
-  secret: string
-  bestanden?: string | undefined
-  clientId?: string
-}
 type SubscriberOptions = {
   database?: string
   api?: string
@@ -280,6 +280,14 @@ async function takeOverSubscribers({
   }
 }
 
+/** Where the data is read. */
+type From = {
+  soort: Takeover['soort']
+  url: string
+  secret: string
+  bestanden?: string | undefined
+  clientId?: string
+}
 /** What the options ask, checked. */
 type Asked = ReturnType<typeof readOptions>
 type OpenParts = TakeoverParts & { stores: ReturnType<typeof openStores>; log: Logger }
@@ -368,7 +376,7 @@ async function compareBoth(
 /** Begins a round, or goes on with one, and waits for its end or a signal. Ends with 1 when it is not complete. */
 async function runRound(
   { stores: { store }, log, ...parts }: OpenParts,
-  { proef, schrijfbaar, rapport, json }: Options,
+  { proef, schrijfbaar, alles, rapport, json }: Options,
   { naast, tempo, bytes, oudeUrls }: Asked,
   from: From,
 ): Promise<void> {
@@ -379,7 +387,10 @@ async function runRound(
       ...from,
       trial: proef,
       readOnly: !schrijfbaar,
-      settings: { clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
+      settings: {
+        ...{ clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
+        wijzigingen: !alles,
+      },
     })
   // A source that was there before is waited for; one that never was may have a wrong address.
   const [known] = await database.sql`
@@ -394,6 +405,7 @@ async function runRound(
     console.error(
       `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.round}${proef ? ' (dry run)' : ''} from ${round.takeover.bron}`,
     )
+  if (!json) console.error(forecastLine(await forecastOf(database, round.takeover), from.soort))
   const runner = portionRunner({ ...parts, store, log })
   const worker = await startWorker({
     databaseUrl: database.url,

@@ -1,5 +1,6 @@
 // Reads any service of the standard through its APIs. Lists are read page by page, and what has no list of its own (parts of
 // a case, relations of a document, audit trails) below each object that was new or changed in this round.
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { expected, lastOf } from '../../database/rows.ts'
@@ -21,6 +22,12 @@ import { BELOW, LISTS, type ListOf, listOf } from './lists.ts'
 import { applicatieFromApi, auditFromApi, documentFromApi, fromApi, uuidIn } from './shape.ts'
 
 const PAGE_SIZE = 500
+/** A page that takes longer is followed by smaller ones: its users wait for that source too. */
+const SLOW_MS = 10_000
+const SMALLER = 5
+const SMALLEST = 20
+/** Objects of which the parts are asked for, to foretell how long all of them take. */
+const SAMPLE = 3
 const BELOW_AT_ONCE = 4
 const PARENTS = 50
 /** The most pages and versions that we believe a source to have. */
@@ -40,6 +47,8 @@ type Options = {
   secret: string
   naast: number
   tempo?: number | undefined
+  /** After how long a page is slow. */
+  slowMs?: number
   /** Our database: what changed in this round is read from it. */
   sql: postgres.Sql
   takeover: { id: number; proefSchema?: string | undefined }
@@ -71,27 +80,29 @@ export function apiSource(options: Options): Source {
   /** How the list is asked for, and its last page. Not every service takes every parameter. */
   async function measure(
     one: ListOf,
-  ): Promise<{ query: string; last: number; size: number; count: number } | undefined> {
+  ): Promise<{ query: string; last: number; size: number; count: number; ms: number } | undefined> {
     const sized = [one.query, `pageSize=${PAGE_SIZE}`].filter(Boolean).join('&')
     for (const query of [sized, one.query ?? '', '']) {
       const parameters = [query, 'page=1'].filter(Boolean).join('&')
+      const begun = performance.now()
       const { status, body } = await client.get(`${one.path}?${parameters}`)
+      const ms = performance.now() - begun
       if (status === 400) continue
       if (status === 404) return undefined
       if (status === 403) throw new TooFewRights(`the client may not read ${one.path}`)
-      if (Array.isArray(body)) return { query, last: 1, size: body.length, count: body.length }
+      if (Array.isArray(body)) return { query, last: 1, size: body.length, count: body.length, ms }
       const {
         results = [],
         next = null,
         count = 0,
       } = (body ?? {}) as { results?: Json[]; next?: string; count?: number }
-      if (status === 500) return { query, last: Math.ceil(count / PAGE_SIZE) || 1, size: PAGE_SIZE, count }
-      if (next === null) return { query, last: 1, size: results.length, count: results.length }
+      if (status === 500) return { query, last: Math.ceil(count / PAGE_SIZE) || 1, size: PAGE_SIZE, count, ms }
+      if (next === null) return { query, last: 1, size: results.length, count: results.length, ms }
       let last = Math.max(2, Math.ceil(count / results.length))
       // A count may be a lower bound; a source that always names a next page has no last one.
       while ((await page(one, query, last)).next)
         if (++last > MAX_PAGES) throw new SourceUnavailable(`pages of ${one.path}`)
-      return { query, last, size: results.length, count }
+      return { query, last, size: results.length, count, ms }
     }
     return undefined
   }
@@ -147,14 +158,31 @@ export function apiSource(options: Options): Source {
         ],
         next: null,
       }
-    const [query, size, last] = JSON.parse(step.above) as [string, number, number]
-    const number = Number(step.position ?? (one.oldestFirst ? 1 : last))
+    const [firstQuery, firstSize, firstLast] = JSON.parse(step.above) as [string, number, number]
+    const [number = one.oldestFirst ? 1 : firstLast, size = firstSize] = (step.position ?? '')
+      .split(':')
+      .filter(Boolean)
+      .map(Number)
+    const [query, last] = [firstQuery.replace(/pageSize=\d+/, `pageSize=${size}`), firstLast * (firstSize / size)]
+    const isDivisible = /pageSize=/.test(query) && size % SMALLER === 0 && size / SMALLER >= SMALLEST
     const faults: Finding[] = []
-    const rows = await pageOrRows(one, query, number, size, faults)
+    const begun = performance.now()
+    const rows = await pageOrRows(one, query, number, size, faults).catch((error) => {
+      if (isDivisible && error instanceof SourceUnavailable && /TIMEOUT/i.test(error.code)) return undefined
+      throw error
+    })
+    // It does not come to an end with this page: its rows are asked in smaller ones.
+    if (!rows) {
+      const within = one.oldestFirst ? (number - 1) * SMALLER + 1 : number * SMALLER
+      return readList(one, { ...step, position: `${within}:${size / SMALLER}` })
+    }
     // Newest first there: read from the end, so that our keys rise as theirs.
     const ordered = one.oldestFirst ? rows : rows.toReversed()
     const following = one.oldestFirst ? number + 1 : number - 1
-    const next = following < 1 || following > last ? null : String(following)
+    const isSlow = isDivisible && performance.now() - begun > (options.slowMs ?? SLOW_MS)
+    const smaller = one.oldestFirst ? (following - 1) * SMALLER + 1 : following * SMALLER
+    const position = isSlow ? `${smaller}:${size / SMALLER}` : `${following}:${size}`
+    const next = following < 1 || following > last ? null : position
     if (one.naam === 'applicatie') return { objects: [], applicaties: ordered.map(applicatieFromApi), faults, next }
     if (one.naam === 'document') return { objects: await documents(ordered, faults), faults, next }
     const objects = ordered.flatMap((json) => one.soorten.map((soort) => ({ soort, object: fromApi(soort, json) })))
@@ -249,6 +277,23 @@ export function apiSource(options: Options): Source {
     return portion
   }
 
+  /** How long the lists below one object take, and of a document a download of its bytes. */
+  async function secondsBelow(naam: string): Promise<number> {
+    const { of, audit: trail, lists } = expected(BELOW[naam])
+    const found = await page(expected(LISTS.flat().find((one) => one.soorten.includes(of))), `pageSize=${SAMPLE}`, 1)
+    const sample = found.results.slice(0, SAMPLE)
+    const begun = performance.now()
+    for (const { url } of sample) {
+      const uuid = uuidIn(url)
+      for (const { path } of lists) await client.get(path(uuid, encodeURIComponent(String(url))))
+      await client.get(`${trail}/${uuid}/audittrail`)
+      if (of !== 'document') continue
+      const bytes = await client.download(`${trail}/${uuid}/download`).catch(() => undefined)
+      ;(bytes?.stream as Readable | undefined)?.on('error', () => {}).destroy() // what is not read is an error of its own
+    }
+    return sample.length === 0 ? 0 : (performance.now() - begun) / 1000 / sample.length
+  }
+
   /** Whether the source still has this list. If it does not, a 404 for one of its objects does not say that the object is gone. */
   const offered = new Map<string, boolean>()
   async function offers(one: ListOf): Promise<boolean> {
@@ -269,7 +314,8 @@ export function apiSource(options: Options): Source {
       }
     },
 
-    async plan() {
+    async plan(round) {
+      const counts = new Map<string, number>()
       const consumer = await client.get(`${PATHS.applicatie}/consumer?clientId=${encodeURIComponent(options.clientId)}`)
       if (
         consumer.status === 403 ||
@@ -284,11 +330,21 @@ export function apiSource(options: Options): Source {
             steps.push({ phase, naam: one.naam, expected: 0 })
             continue
           }
-          const { query, size, last, count } = measured
-          steps.push({ phase, naam: one.naam, above: JSON.stringify([query, size, last]), expected: count })
+          const { query, size, last, count, ms } = measured
+          const seconds = (last * ms) / 1000
+          steps.push({ phase, naam: one.naam, above: JSON.stringify([query, size, last]), expected: count, seconds })
+          counts.set(one.naam, count)
         }
-      for (const naam of ['zaakdelen', 'besluitdelen']) steps.push({ phase: LISTS.length, naam, expected: 0 })
-      steps.push({ phase: LISTS.length + 1, naam: 'documentdelen', expected: 0 })
+      for (const [naam, phase] of [
+        ['zaakdelen', LISTS.length],
+        ['besluitdelen', LISTS.length],
+        ['documentdelen', LISTS.length + 1],
+      ] as const) {
+        // Later rounds ask below what changed, which nobody knows beforehand.
+        const all = round > 1 ? 0 : (counts.get(BELOW[naam]?.of ?? '') ?? 0)
+        const seconds = all > 0 ? (all * (await secondsBelow(naam))) / BELOW_AT_ONCE : 0
+        steps.push({ phase, naam, expected: 0, seconds })
+      }
       return steps
     },
 

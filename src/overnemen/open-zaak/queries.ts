@@ -18,13 +18,15 @@ export type Query = {
   where?: string
 }
 
-type Owner = 'zaak' | 'document' | 'besluit'
+export type Owner = 'zaak' | 'document' | 'besluit'
 const ofCase = { zaak: 'zaak_id' }
 /**
  * On what the rows of a kind hang, by their columns for it. Parts that are read side by side are divided by the first, so that
  * the rows of one owner keep their order. Kinds without an owner are divided by their key.
  */
 export const OWNERS: Record<string, Partial<Record<Owner, string>>> = {
+  ...{ zaak: { zaak: 'identificatie_ptr_id' }, zaakrelatie: { zaak: 'identificatie_ptr_id' } },
+  ...{ document: { document: 'id' }, besluit: { besluit: 'id' } },
   ...{ rol: ofCase, status: ofCase, substatus: ofCase, resultaat: ofCase, zaakeigenschap: ofCase, zaakobject: ofCase },
   ...{
     klantcontact: ofCase,
@@ -405,7 +407,10 @@ export const QUERIES: Query[] = [
   ),
 ]
 
-/** The audit trail: only what was added since the last round is read. */
+/** Of these no change is told, neither by the audit trail nor by a moment: they are read whole in every round. */
+export const UNTOLD = new Set(['verzending', 'zaaknotitie'])
+
+/** The audit trail. */
 export const AUDIT = `select x.id as sleutel, x.uuid, lower(x.bron) as bron, x.applicatie_id, x.applicatie_weergave, x.gebruikers_id,
   x.gebruikers_weergave, x.actie, x.resultaat, x.hoofd_object, x.resource, x.resource_url, x.resource_weergave, x.toelichting,
   x.logrecord_id, x.aanmaakdatum, x.oud::text as oud, x.nieuw::text as nieuw

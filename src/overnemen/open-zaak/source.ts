@@ -2,7 +2,9 @@
 // process that exported it holds its transaction.
 import type postgres from 'postgres'
 import { openDatabase } from '../../database/database.ts'
-import { lastOf, one } from '../../database/rows.ts'
+import { expected, lastOf, one } from '../../database/rows.ts'
+import { isUuid } from '../../lib/uuid.ts'
+import { boundsOf } from '../changes.ts'
 import type { Taken } from '../kinds.ts'
 import { paced } from '../pace.ts'
 import { askSource } from '../patience.ts'
@@ -13,16 +15,27 @@ import type {
   Finding,
   Portion,
   Reservering,
+  Since,
   Source,
   Step,
   StepPlan,
 } from '../source.ts'
 import { fromEwkb } from './geometry.ts'
 import { camelize, identities } from './persons.ts'
-import { AUDIT, OWNERS, QUERIES, type Query, type Schema } from './queries.ts'
+import { AUDIT, OWNERS, type Owner, QUERIES, type Query, type Schema, UNTOLD } from './queries.ts'
 
 /** Rows of one portion: more make the takeover hardly faster, and are held in memory for each step side by side. */
 const PORTION = 500
+/** What a row takes on a machine that does other work too, to foretell how long a round takes. */
+const ROW_SECONDS = 0.0003
+/** Lines of the audit trail that may be committed after one with a higher number. */
+const LATE = 10_000
+const MAIN: Record<string, string> = {
+  zaak: 'zaken_zaak',
+  document: 'documenten_enkelvoudiginformatieobject',
+  besluit: 'besluiten_besluit',
+}
+const mainTable = (kind: string) => expected(MAIN[kind])
 /** A table of fewer rows is not worth dividing. */
 const DIVIDED_FROM = 20_000
 
@@ -116,21 +129,26 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
 
   async function readKind(query: Query, step: Step): Promise<Portion> {
     const after = Number(step.position ?? -1)
-    const [part, parts] = (step.above ?? '0/1').split('/').map(Number) as [number, number]
+    const changed = step.above?.startsWith('{')
+      ? (JSON.parse(step.above) as { column: string; keys: number[] })
+      : undefined
+    const [part, parts] = (changed ? '0/1' : (step.above ?? '0/1')).split('/').map(Number) as [number, number]
     const [owner = query.key] = Object.values(OWNERS[query.kind] ?? {})
-    const divide = parts > 1 ? `and x.${owner} % ${parts} = ${part}` : ''
+    const divided = parts > 1 ? `and x.${owner} % ${parts} = ${part}` : ''
+    const divide = changed ? `and x.${changed.column} = any($3::bigint[])` : divided
     return inSnapshot(async (sql) => {
       const rows = await sql.unsafe<(Taken & { sleutel: number })[]>(
         `select x.${query.key} as sleutel, ${query.select(known)} from ${query.table} x ${query.joins ?? ''}
          where x.${query.key} > $1 and x.${query.key} <= $2 ${divide} ${query.where ? `and ${query.where}` : ''}
          order by x.${query.key} limit ${PORTION}`,
-        [after, Number(step.until ?? Number.MAX_SAFE_INTEGER)],
+        [after, Number(step.until ?? Number.MAX_SAFE_INTEGER), ...(changed ? [changed.keys] : [])],
         { prepare: true },
       )
       const faults: Finding[] = []
       await complete(sql, query.kind, rows, faults)
       const last = rows.length < PORTION ? (step.until ?? Number.MAX_SAFE_INTEGER) : lastOf(rows).sleutel
-      if (query.kind === 'document') faults.push(...(await withoutVersion(sql, after, Number(last), part, parts)))
+      if (query.kind === 'document' && !changed)
+        faults.push(...(await withoutVersion(sql, after, Number(last), part, parts)))
       return {
         objects: rows.map((object) => ({ soort: query.kind, object })),
         faults,
@@ -285,16 +303,56 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     })
   }
 
+  /** The keys of cases, documents and decisions of which anything changed. */
+  async function changedSince(
+    sql: postgres.TransactionSql,
+    { moment, audit, again }: Since,
+  ): Promise<Record<Owner, number[]>> {
+    const lines = await sql<{ naam: string; uuid: string }[]>`
+      select distinct split_part(reverse(hoofd_object), '/', 2) as naam, right(hoofd_object, 36) as uuid
+      from audittrails_audittrail where id > ${audit - LATE} and aanmaakdatum >= ${moment}::timestamptz
+        and hoofd_object ~ '/(zaken|besluiten|enkelvoudiginformatieobjecten)/[0-9a-f-]{36}$'`
+    const named = (path: string) =>
+      lines.flatMap(({ naam, uuid }) => ([...naam].reverse().join('') === path && isUuid(uuid) ? [uuid] : []))
+    const zaken = [...named('zaken'), ...again.zaak]
+    const documents = [...named('enkelvoudiginformatieobjecten'), ...again.document]
+    const besluiten = [...named('besluiten'), ...again.besluit]
+    const keys = async (query: postgres.PendingQuery<{ id: number }[]>) => (await query).map(({ id }) => id)
+    return {
+      zaak: await keys(sql<{ id: number }[]>`
+        select identificatie_ptr_id as id from zaken_zaak where uuid = any(${zaken}::uuid[])
+        ${known.has('zaken_zaak.laatst_gemuteerd') ? sql`union select identificatie_ptr_id from zaken_zaak where laatst_gemuteerd >= ${moment}::timestamptz` : sql``}
+        order by 1`),
+      document: await keys(sql<{ id: number }[]>`
+        select canonical_id as id from documenten_enkelvoudiginformatieobject where uuid = any(${documents}::uuid[])
+        union select canonical_id from documenten_enkelvoudiginformatieobject where begin_registratie >= ${moment}::timestamptz
+        union select id from documenten_enkelvoudiginformatieobjectcanonical where lock <> ''
+        order by 1`),
+      besluit: await keys(sql<{ id: number }[]>`
+        select id from besluiten_besluit where uuid = any(${besluiten}::uuid[]) order by 1`),
+    }
+  }
+
   return {
     suggestedUrls,
     ...(options.contents && { contents: options.contents }),
     swept: QUERIES.map(({ kind }) => kind),
 
-    async plan() {
+    async plan(_round, since) {
       return inSnapshot(async (sql) => {
         const steps: StepPlan[] = []
+        const changed = since && (await changedSince(sql, since))
         for (const [phase, names] of PHASES.entries()) {
           for (const naam of names) {
+            const owners = UNTOLD.has(naam) ? undefined : OWNERS[naam]
+            if (changed && owners) {
+              for (const [owner, column] of Object.entries(owners) as [Owner, string][])
+                for (let at = 0; at < changed[owner].length; at += PORTION) {
+                  const keys = changed[owner].slice(at, at + PORTION)
+                  steps.push({ phase, naam, above: JSON.stringify({ column, keys }), expected: keys.length })
+                }
+              continue
+            }
             const query = QUERIES.find(({ kind }) => kind === naam)
             const table = naam === 'audit' ? 'audittrails_audittrail' : query?.table
             if (!table) {
@@ -307,6 +365,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
               `select min(${key})::bigint as first, max(${key})::bigint as last, count(*)::bigint as total from ${table}`,
             )
             const { first, last, total } = one(bounds)
+            if (naam === 'audit' && since) {
+              const above = Math.max(0, since.audit - LATE)
+              const until = Math.max(last ?? 0, since.audit)
+              steps.push({ phase, naam, above: String(above), until: String(until), expected: until - above })
+              continue
+            }
             const parts = total < DIVIDED_FROM ? 1 : options.naast
             if (first === null) continue
             for (let part = 0; part < parts; part++) {
@@ -316,7 +380,13 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
                 naam === 'audit'
                   ? { above: String(edge(part)), until: String(edge(part + 1)) }
                   : { above: `${part}/${parts}`, until: String(last) }
-              steps.push({ phase, naam, ...range, expected: Math.round(total / parts) })
+              steps.push({
+                phase,
+                naam,
+                ...range,
+                expected: Math.round(total / parts),
+                seconds: (total / parts) * ROW_SECONDS,
+              })
             }
           }
         }
@@ -352,6 +422,24 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       const portion = await readStep(step)
       await wait(Math.max(1, portion.objects.length + (portion.audit?.length ?? 0)))
       return portion
+    },
+
+    async census(kind) {
+      return inSnapshot(async (sql) => {
+        const parts = await sql<{ part: string; count: number; sum: number }[]>`
+          select left(uuid::text, 3) as part, count(*) as count, sum(uuid_hash(uuid)::bigint)::bigint as sum
+          from (select distinct uuid from ${sql(mainTable(kind))}) t group by 1`
+        return new Map(parts.map(({ part, count, sum }) => [part, { count, sum }]))
+      })
+    },
+
+    async uuidsIn(kind, part) {
+      return inSnapshot(async (sql) => {
+        const [first, last] = boundsOf(part)
+        const rows = await sql<{ uuid: string }[]>`
+          select distinct uuid from ${sql(mainTable(kind))} where uuid >= ${first} and uuid <= ${last}`
+        return rows.map(({ uuid }) => uuid)
+      })
     },
 
     close: () => database.close(),

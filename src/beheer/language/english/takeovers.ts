@@ -69,6 +69,10 @@ export const takeovers: Record<string, string> = {
   'uit de database van Open Zaak': 'from the database of Open Zaak',
   'Oude adressen': 'Old addresses',
   'geen opgegeven': 'none given',
+  'Vooraf geschat duurt deze ronde ongeveer {1}: dat is meer dan een weekend. Begin dagen eerder, of neem over uit de database als dat kan. De oude installatie gaat intussen gewoon door.':
+    'This round was estimated at about {1}: that is more than a weekend. Begin days earlier, or take over from the database if possible. The old installation simply goes on meanwhile.',
+  'Vooraf geschat: ongeveer {1}, zonder de inhoud van documenten.':
+    'Estimated beforehand: about {1}, without the content of documents.',
   'Adres hier': 'Address here',
   'blijven liggen waar ze zijn': 'stay where they are',
   'worden gekopieerd': 'are copied',
