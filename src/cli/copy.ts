@@ -168,10 +168,10 @@ export function openCopyDatabase(directory: string) {
     },
     moveTo(collection: string, position: string): void {
       run(
-        `insert into copy values (?, ?, ?) on conflict (collection) do update set position = excluded.position, changed_at = excluded.changed_at`,
+        `insert into copy values (?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) on conflict (collection)
+          do update set position = excluded.position, changed_at = excluded.changed_at`,
         collection,
         position,
-        new Date().toISOString(),
       )
     },
     close: () => db.close(),

@@ -53,13 +53,13 @@ const notYet = () =>
   new Problem(503, { detail: 'De wijzigingen worden opnieuw opgezet.', headers: { 'retry-after': '5' } })
 
 /**
- * Where a text of `placeText` is.
- * @throws Problem 410 when it is of another epoch, or of other rights
+ * What a text of `placeText` says.
+ * @throws Problem 410 when it is none, or of other rights
  */
-function readPlace(text: string, { epoch }: Pick<Head, 'epoch'>, rights: string): string {
-  const [, ofEpoch, xact = '', ofRights] = /^([0-9a-f]{8})\.(\d{1,19})\.(\w{1,12})$/.exec(text) ?? []
-  if (ofEpoch !== epoch || ofRights !== rights) throw expired()
-  return xact
+function partsOfPlace(text: string, rights: string): { epoch: string; xact: string } {
+  const [, epoch, xact, ofRights] = /^([0-9a-f]{8})\.(\d{1,19})\.(\w{1,12})$/.exec(text) ?? []
+  if (epoch === undefined || xact === undefined || ofRights !== rights) throw expired()
+  return { epoch, xact }
 }
 
 /** What of a position is a number of a transaction, when deltas still follow on it; else undefined. */
@@ -68,12 +68,16 @@ export function readPosition(text: string, { epoch, first }: Head): string | und
   return ofEpoch === epoch && BigInt(xact) >= BigInt(first) ? xact : undefined
 }
 
+const HEAD = sql`f.epoch, f.first::text as first, f.cluster = current_cluster() as same,
+  pg_snapshot_xmin(pg_current_snapshot())::text as settled`
+
 /** How the feed stands at this moment. @throws Problem 404 when there is none, 503 while it is set up anew */
 export async function headOf({ reader }: Pick<Viewer, 'reader'>): Promise<Head> {
-  const { rows } = await sql<Head>`
-    select epoch, first::text as first, cluster = current_cluster() as same,
-      pg_snapshot_xmin(pg_current_snapshot())::text as settled from feed`.execute(reader.db)
-  const [head] = rows
+  const { rows } = await sql<Head>`select ${HEAD} from feed f`.execute(reader.db)
+  return requireHead(rows[0])
+}
+
+function requireHead(head: Head | undefined): Head {
   if (!head) throw notFound('Hier worden geen wijzigingen bijgehouden: FEED_DAYS is 0.')
   if (!head.same || BigInt(head.settled) <= BigInt(head.first)) throw notYet()
   return head
@@ -94,47 +98,80 @@ const MOST_ROWS = 5000
 /**
  * The next deltas after a position, without their states.
  * @param after as `position` or the id of a delta; undefined: the oldest that is kept
- * @throws Problem 410 when the position is not known (any more), 503 while the feed is set up anew
+ * @throws Problem 410 when the position is not known (any more), 404 without a feed, 503 while it is set up anew
  */
 export async function readPage(viewer: Viewer, feed: Feed, after: string | undefined, limit: number): Promise<Page> {
   const rights = rightsPrint(viewer.actor, feed)
-  const head = await headOf(viewer)
-  const start = after === undefined ? head.first : readPlace(after, head, rights)
-  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()
   const most = Math.min(MOST_ROWS, limit * ROWS_PER_DELTA + 100)
-  const rows = await readRows(viewer, feed, { xact: start, most })
+  const asked = after === undefined ? undefined : partsOfPlace(after, rights)
+  const { head, rows } = await readRows(viewer, feed, { xact: asked?.xact, most })
+  if (asked && asked.epoch !== head.epoch) throw expired()
+  const start = asked?.xact ?? head.first
+  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()
   let isEnd = rows.length < most
   if (!isEnd) {
     // The last transaction may go on. When it is the only one, the rest of it is read; else it waits.
     const last = lastOf(rows).xact
     if (expected(rows[0]).xact !== last) rows.splice(rows.findIndex(({ xact }) => xact === last))
     else
-      for (let more = rows; more.length > 0; rows.push(...more))
-        more = await readRows(viewer, feed, { xact: start, most: MOST_ROWS, within: last, after: lastOf(rows).id })
+      for (;;) {
+        const more = await readRows(viewer, feed, { xact: last, most: MOST_ROWS, within: lastOf(rows).id })
+        if (BigInt(more.head.first) > BigInt(start)) throw expired() // it was removed meanwhile
+        if (more.rows.length === 0) break
+        rows.push(...more.rows)
+      }
   }
   const place = (xact: string) => placeText({ epoch: head.epoch, xact, rights })
   const groups = [...Map.groupBy(rows, ({ xact }) => xact)]
   if (groups.length > limit) isEnd = false
   const deltas = groups.slice(0, limit).map(([xact, rows]) => ({ id: place(xact), rows }))
-  // What was removed meanwhile was missed.
-  const { first } = await headOf(viewer)
-  if (BigInt(start) < BigInt(first)) throw expired()
   const end = isEnd ? String(BigInt(head.settled) - 1n) : (groups[deltas.length - 1]?.[0] ?? start)
   return { start: place(start), position: place(end), deltas, isEnd }
 }
 
+/**
+ * Rows after a transaction, or within one after a row, with how the feed stood at that very moment. They come as JSON: the driver
+ * takes longer over the values one by one.
+ */
 async function readRows(
   { reader, actor }: Viewer,
   feed: Feed,
-  { xact, most, within, after = 0 }: { xact: string; most: number; within?: string; after?: number },
-): Promise<Row[]> {
-  const { rows } = await sql<Row>`
-    select c.xact::text as xact, c.id, c.resource, c.uuid, c.row_id, c.main_id, c.operation,
-      (c.type_id is not null or c.type_url is not null) as is_known, ${feed.reached(actor)} as was_reached
-    from change c where c.component = ${feed.component} and ${sql.raw(isSettled('c.xact'))}
-      and ${within === undefined ? sql`c.xact > ${xact}::text::xid8` : sql`c.xact = ${within}::text::xid8 and c.id > ${after}`}
-    order by c.xact, c.id limit ${sql.lit(most)}`.execute(reader.db)
-  return rows
+  { xact, most, within }: { xact: string | undefined; most: number; within?: number },
+): Promise<{ head: Head; rows: Row[] }> {
+  const from = xact === undefined ? sql`f.first` : sql`${xact}::text::xid8`
+  const { rows } = await sql<Head & { rows: string | null }>`
+    select ${HEAD}, (select json_agg(json_build_array(c.xact::text, c.id, c.resource, c.uuid, c.row_id, c.main_id, c.operation,
+        c.type_id is not null or c.type_url is not null, ${feed.reached(actor)}))::text from (
+      select * from change c where c.component = ${feed.component} and ${sql.raw(isSettled('c.xact'))}
+        and ${within === undefined ? sql`c.xact > ${from}` : sql`c.xact = ${from} and c.id > ${within}`}
+      order by c.xact, c.id limit ${sql.lit(most)}) c) as rows
+    from feed f`.execute(reader.db)
+  const head = requireHead(rows[0])
+  const found = JSON.parse(rows[0]?.rows ?? '[]') as [
+    string,
+    number,
+    string,
+    string,
+    number,
+    number | null,
+    Row['operation'],
+    boolean,
+    boolean,
+  ][]
+  return {
+    head,
+    rows: found.map(([xact, id, resource, uuid, rowId, mainId, operation, isKnown, wasReached]) => ({
+      xact,
+      id,
+      resource,
+      uuid,
+      rowId,
+      mainId,
+      operation,
+      isKnown,
+      wasReached,
+    })),
+  }
 }
 
 // ---- states ----
@@ -250,41 +287,55 @@ async function partsOf({ reader }: Viewer, feed: Feed, mainId: number) {
   return found
 }
 
+/** An operation as JSON, when that needs nothing more than the states: undefined when nothing is to be told. */
+function tellOne(
+  isRestricted: boolean,
+  _feed: Feed,
+  { type, resource, uuid, id, moved, wasReached }: Operation,
+  states: Map<string, Loaded>,
+) {
+  const state = states.get(`${resource} ${id}`)
+  if (type === 'delete') return wasReached ? told('delete', resource, uuid) : undefined
+  if (state) return told(isRestricted && moved && !wasReached ? 'create' : type, resource, state.uuid, state.json)
+  return moved && wasReached ? told('delete', resource, uuid) : undefined // out of reach, or gone since
+}
+
+/** Whether all that hangs on a main object comes or goes with it. */
+const takesParts = (feed: Feed, { type, resource, id, moved, wasReached }: Operation, states: Map<string, Loaded>) =>
+  moved && type !== 'delete' && resource === feed.main && states.has(`${resource} ${id}`) !== wasReached
+
 /** The operations of some resources as JSON: none for what the viewer may not read, and never could. */
 async function* tell(viewer: Viewer, feed: Feed, operations: Operation[], states: Map<string, Loaded>) {
-  for (const { type, resource, uuid, id, moved, wasReached } of operations) {
-    const state = states.get(`${resource} ${id}`)
-    if (type === 'delete') {
-      if (wasReached) yield told('delete', resource, uuid)
-    } else if (state) {
-      const comes = moved && !wasReached && !seesAll(viewer, feed)
-      yield told(comes ? 'create' : type, resource, state.uuid, state.json)
-      if (!comes || resource !== feed.main) continue
-      const parts = (await partsOf(viewer, feed, id)).map(
-        (part): Operation => ({ ...part, type: 'create', mainId: id, moved: false, wasReached: false }),
-      )
-      for (let from = 0; from < parts.length; from += AT_ONCE) {
-        const some = parts.slice(from, from + AT_ONCE)
-        const states = await load(viewer, feed, some)
-        for (const part of some) {
-          const state = states.get(`${part.resource} ${part.id}`)
-          if (state) yield told('create', part.resource, state.uuid, state.json)
-        }
+  const isRestricted = !seesAll(viewer, feed)
+  for (const operation of operations) {
+    const isWhole = takesParts(feed, operation, states) && isRestricted
+    const comes = states.has(`${operation.resource} ${operation.id}`)
+    const parts = isWhole ? await partsOf(viewer, feed, operation.id) : []
+    if (!comes) for (const part of parts) yield told('delete', part.resource, part.uuid)
+    const text = tellOne(isRestricted, feed, operation, states)
+    if (text !== undefined) yield text
+    if (!comes) continue
+    for (let from = 0; from < parts.length; from += AT_ONCE) {
+      const some = parts
+        .slice(from, from + AT_ONCE)
+        .map((part): Operation => ({ ...part, type: 'create', mainId: operation.id, moved: false, wasReached: false }))
+      const states = await load(viewer, feed, some)
+      for (const part of some) {
+        const text = tellOne(isRestricted, feed, part, states)
+        if (text !== undefined) yield text
       }
-    } else if (moved && wasReached) {
-      // It is out of reach, or has gone since: then that is told once more.
-      if (resource === feed.main)
-        for (const part of await partsOf(viewer, feed, id)) yield told('delete', part.resource, part.uuid)
-      yield told('delete', resource, uuid)
     }
   }
 }
 
-/** A delta with all its operations as JSON, in pieces. */
-export type ToldDelta = { id: string; json: AsyncIterable<string> }
+/** A delta with all its operations as JSON: in pieces when it is large. */
+export type ToldDelta = { id: string; json: string | AsyncIterable<string> }
+
+type Prepared = { some: { id: string; operations: Operation[] }[]; states: Map<string, Loaded> | undefined }
 
 /**
- * Deltas with their states. A delta of which the viewer may see nothing is left out.
+ * Deltas with their states, some at a time; the next are read while these are told. A delta of which the viewer may see nothing is
+ * left out.
  * @param after of which the first delta says that it follows
  */
 export async function* tellDeltas(
@@ -292,10 +343,12 @@ export async function* tellDeltas(
   feed: Feed,
   deltas: Delta[],
   after: string,
-): AsyncGenerator<ToldDelta> {
+): AsyncGenerator<ToldDelta[]> {
+  const isRestricted = !seesAll(viewer, feed)
   let before = after
-  for (let from = 0; from < deltas.length; ) {
-    const some: { id: string; operations: Operation[] }[] = []
+  let from = 0
+  const prepare = async (): Promise<Prepared> => {
+    const some: Prepared['some'] = []
     let count = 0
     for (; from < deltas.length && count < AT_ONCE; from++) {
       const { id, rows } = expected(deltas[from])
@@ -303,21 +356,39 @@ export async function* tellDeltas(
       some.push({ id, operations })
       count += operations.length
     }
-    const few = count <= 3 * AT_ONCE
-    const states = few
-      ? await load(
-          viewer,
-          feed,
-          some.flatMap(({ operations }) => operations),
-        )
-      : new Map()
+    const isFew = count <= 3 * AT_ONCE
+    return {
+      some,
+      states: isFew
+        ? await load(
+            viewer,
+            feed,
+            some.flatMap(({ operations }) => operations),
+          )
+        : undefined,
+    }
+  }
+  let next: Promise<Prepared> | undefined = deltas.length > 0 ? prepare() : undefined
+  while (next) {
+    const { some, states } = await next
+    next = from < deltas.length ? prepare() : undefined
+    next?.catch(() => {}) // awaited above
+    const found: ToldDelta[] = []
     for (const { id, operations } of some) {
-      const pieces = few ? tell(viewer, feed, operations, states) : tellMany(viewer, feed, operations)
-      const first = await pieces.next()
-      if (first.done) continue
-      yield { id, json: wholeOf(`{"id":"${id}","prev_id":"${before}","operations":[${first.value}`, pieces) }
+      const begin = `{"id":"${id}","prev_id":"${before}","operations":[`
+      if (states && !(isRestricted && operations.some((one) => takesParts(feed, one, states)))) {
+        const texts = operations.flatMap((one) => tellOne(isRestricted, feed, one, states) ?? [])
+        if (texts.length === 0) continue
+        found.push({ id, json: `${begin}${texts.join()}]}` })
+      } else {
+        const pieces = states ? tell(viewer, feed, operations, states) : tellMany(viewer, feed, operations)
+        const first = await pieces.next()
+        if (first.done) continue
+        found.push({ id, json: wholeOf(begin + first.value, pieces) })
+      }
       before = id
     }
+    yield found
   }
 }
 

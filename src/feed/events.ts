@@ -6,10 +6,11 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { isSettled } from '../database/position.ts'
 import { countStream } from '../http/stream.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
-import { readPage, rightsPrint, tellDeltas } from './deltas.ts'
+import { readPage, rightsPrint, type ToldDelta, tellDeltas } from './deltas.ts'
 import type { Feed, Viewer } from './kinds.ts'
 
 const LOOK_MS = 40
@@ -25,6 +26,8 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
   const closing = new AbortController()
   const bell = openBell(app, feed, closing.signal)
   app.addHook('preClose', async () => closing.abort())
+  /** Readers with the same rights that stand at the same place get the same: it is read once. */
+  const shared = new LRUCache<string, Promise<Next>>({ max: 20 })
 
   return async function send(request: FastifyRequest, reply: FastifyReply, after: string | undefined) {
     const viewer: Viewer = { reader: app.reader, actor: request.actor, base: request.base }
@@ -39,6 +42,26 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
     return reply.send(stream)
   }
 
+  async function next(viewer: Viewer, at: { heard: string; position: string; rights: string }): Promise<Next> {
+    const key = JSON.stringify([viewer.base, at])
+    const known = shared.get(key)
+    const page = known ?? readNext(viewer, at.position)
+    if (!known) {
+      shared.set(key, page)
+      const forget = () => void shared.delete(key)
+      page.then(({ told }) => told.some(({ json }) => typeof json !== 'string') && forget(), forget)
+    }
+    const found = await page
+    // What comes in pieces is read by one.
+    return known && found.told.some(({ json }) => typeof json !== 'string') ? readNext(viewer, at.position) : found
+  }
+
+  async function readNext(viewer: Viewer, position: string): Promise<Next> {
+    const { deltas, position: end, isEnd } = await readPage(viewer, feed, position, DELTAS)
+    const told = (await Array.fromAsync(tellDeltas(viewer, feed, deltas, position))).flat()
+    return { told, position: end, isEnd }
+  }
+
   async function* events(request: FastifyRequest, first: Viewer, start: string, stop: AbortSignal) {
     const rights = rightsPrint(first.actor, feed)
     let position = start
@@ -48,15 +71,15 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
       const heard = bell.state()
       const actor = await request.actorNow().catch(() => undefined)
       if (!actor || rightsPrint(actor, feed) !== rights) return // who comes again is told: 403, or 410
-      const viewer = { ...first, actor }
-      const page = await readPage(viewer, feed, position, DELTAS)
-      for await (const { id, json } of tellDeltas(viewer, feed, page.deltas, position)) {
-        yield `id: ${id}\ndata: `
-        for await (const piece of json) {
-          if (stop.aborted) return
-          yield piece
+      const page = await next({ ...first, actor }, { heard, position, rights })
+      for (const { id, json } of page.told) {
+        if (stop.aborted) return
+        if (typeof json === 'string') yield `id: ${id}\ndata: ${json}\n\n`
+        else {
+          yield `id: ${id}\ndata: `
+          yield* json
+          yield '\n\n'
         }
-        yield '\n\n'
         spokeAt = performance.now()
       }
       position = page.position
@@ -69,6 +92,8 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
     }
   }
 }
+
+type Next = { told: ToldDelta[]; position: string; isEnd: boolean }
 
 /** Tells who waits that something new has settled in a feed. */
 function openBell(app: FastifyInstance, feed: Feed, closing: AbortSignal) {

@@ -70,7 +70,7 @@ export const feedRoutes =
         const viewer = { reader: app.reader, actor: request.actor, base: request.base }
         const page = await readPage(viewer, feed, after, limit)
         const told = tellDeltas(viewer, feed, page.deltas, page.start)
-        return sendRows<ToldDelta>(request, reply, {
+        return sendRows<never>(request, reply, {
           first: 1,
           next: async () => ({ rows: [], more: false }),
           toResources: () => writtenOf(told),
@@ -153,6 +153,19 @@ const snapshots =
     )
   }
 
-async function* writtenOf(deltas: AsyncIterable<ToldDelta>): AsyncGenerator<Written> {
-  for await (const { json } of deltas) yield new Written(json)
+/** Those that are text already as one, with commas in between. */
+async function* writtenOf(deltas: AsyncIterable<ToldDelta[]>): AsyncGenerator<Written> {
+  for await (const some of deltas) {
+    let texts: string[] = []
+    for (const { json } of some) {
+      if (typeof json === 'string') {
+        texts.push(json)
+        continue
+      }
+      if (texts.length > 0) yield new Written([texts.join()])
+      texts = []
+      yield new Written(json)
+    }
+    if (texts.length > 0) yield new Written([texts.join()])
+  }
 }

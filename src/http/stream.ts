@@ -24,8 +24,8 @@ export type Rows<Row> = {
 
 /** A resource that is written as JSON piece by piece, because it may be larger than all others of a page together. */
 export class Written {
-  readonly pieces: AsyncIterable<string>
-  constructor(pieces: AsyncIterable<string>) {
+  readonly pieces: Iterable<string> | AsyncIterable<string>
+  constructor(pieces: Iterable<string> | AsyncIterable<string>) {
     this.pieces = pieces
   }
 
