@@ -91,7 +91,7 @@ const Snapshots = Type.Object({
     { description: 'De oudste eerst. Leeg: de eerste wordt gemaakt, vraag het na Retry-After opnieuw.' },
   ),
 })
-const SnapshotParams = Type.Object({ id: Type.String({ maxLength: 60 }) })
+const SnapshotParams = Type.Object({ positie: Type.String({ maxLength: 60 }) })
 
 const snapshots =
   (feed: Feed): FastifyPluginAsyncTypebox =>
@@ -125,7 +125,7 @@ const snapshots =
     )
 
     app.get(
-      `${feed.path}/_snapshots/:id`,
+      `${feed.path}/_snapshots/:positie`,
       {
         config: feed.access,
         schema: {
@@ -138,7 +138,7 @@ const snapshots =
       async (request, reply) => {
         const viewer = { reader: app.reader, actor: request.actor, base: request.base }
         const { found } = await listSnapshots(viewer, feed)
-        const snapshot = found.find(({ position }) => position === request.params.id)
+        const snapshot = found.find(({ position }) => position === request.params.positie)
         if (!snapshot)
           throw new Problem(410, { detail: 'Deze momentopname is er niet (meer), of is van andere rechten.' })
         const file = await findFile(app.reader, snapshot.fileId)

@@ -155,6 +155,7 @@ t.test('periodic jobs come once a moment, whoever looks, and skipped moments are
     'remove-keys',
     'retention',
     'rotate-signing-keys',
+    'watch-feed',
   ])
   t.strictSame(await queued(test), [
     'block-abonnementen',
@@ -162,6 +163,7 @@ t.test('periodic jobs come once a moment, whoever looks, and skipped moments are
     'remove-keys',
     'retention',
     'rotate-signing-keys',
+    'watch-feed',
   ])
   t.match(await known(test), { 'fold-counts': 0, 'block-abonnementen': 0 })
 })

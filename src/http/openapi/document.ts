@@ -186,8 +186,9 @@ function parametersOf(operation: Operation, schemas: Schemas): Json[] {
       name,
       in: 'path',
       required: true,
-      description: 'UUID: het laatste deel van de URL.',
-      schema: { type: 'string', format: 'uuid' },
+      ...(name === 'positie'
+        ? { description: 'De id van de momentopname.', schema: { type: 'string' } }
+        : { description: 'UUID: het laatste deel van de URL.', schema: { type: 'string', format: 'uuid' } }),
     })),
     ...Object.entries(query.properties ?? {}).flatMap(([name, property]) => {
       if (property[DOCUMENTED] === false) return []
@@ -268,7 +269,10 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
   const success = ok.map(([status, answer]): [string, Json] => {
     const content = other
       ? Object.fromEntries(other.map((type) => [type, { schema: BINARY }]))
-      : answer && { 'application/json': { schema: schemas.of(answer) } }
+      : answer && {
+          'application/json': { schema: schemas.of(answer) },
+          ...(path.endsWith('/_deltas') && { 'text/event-stream': { schema: { type: 'string' } } }),
+        }
     const links = status === '201' ? linksOf(operation, all, answer as Json | undefined) : {}
     return [
       status,
@@ -297,6 +301,7 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
     ...(access === 'public' ? [] : [403]),
     ...(path.includes('/:') || path.endsWith('/consumer') || isList(schema) ? [404] : []),
     406,
+    ...(/\/_(deltas|snapshots\/:positie)$/.test(path) ? [410] : []),
     ...(isWrite(operation) ? [409, 413, 415] : []),
     ...(component === 'zaken' || (hasEtag(operation) && isWrite(operation)) ? [412] : []),
     ...(takesKey(operation) ? [422] : []),

@@ -74,7 +74,7 @@ export function documentedPath(path: string): { path: string; parameters: string
   const documented = parts.map((part, index) => {
     if (!isParameter(part)) return part
     const above = Object.hasOwn(NESTED, parts[index + 1] ?? '')
-    const name = above ? `${singular(parts[index - 1] ?? '')}_uuid` : 'uuid'
+    const name = above ? `${singular(parts[index - 1] ?? '')}_uuid` : part === ':positie' ? 'positie' : 'uuid'
     parameters.push(name)
     return `{${name}}`
   })
