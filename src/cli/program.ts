@@ -12,6 +12,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   api: () => import('./commands/api.ts'),
   worker: () => import('./commands/worker.ts'),
   migrate: () => import('./commands/migrate.ts'),
+  anonymise: () => import('./commands/anonymise.ts'),
   demo: () => import('./commands/demo.ts'),
   client: () => import('./commands/client.ts'),
   token: () => import('./commands/token.ts'),

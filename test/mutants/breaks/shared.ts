@@ -667,4 +667,25 @@ export const SHARED: Mutant[] = [
     replace: '',
     tests: ['test/notificaties/lower-bounds.test.ts'],
   },
+  {
+    what: 'a copy for testing is never written into its source',
+    file: 'src/anonymise/copy.ts',
+    search: 'if (one(found).same)',
+    replace: 'if (Math.random() > 2)',
+    tests: ['test/anonymise/copy.test.ts'],
+  },
+  {
+    what: 'a copy for testing replaces what audit records hold',
+    file: 'src/anonymise/columns.ts',
+    search: "nieuw: 'record'",
+    replace: 'nieuw: REFERENCE',
+    tests: ['test/anonymise/copy.test.ts'],
+  },
+  {
+    what: 'two persons do not get one test number',
+    file: 'src/anonymise/test-numbers.ts',
+    search: 'if (owners[at] !== 0 && owners[at] !== owner) continue',
+    replace: '',
+    tests: ['test/anonymise/copy.test.ts'],
+  },
 ]
