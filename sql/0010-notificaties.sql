@@ -12,11 +12,9 @@ create table notificatie (
   bron text not null default '',
   aanmaakdatum_text text, cloudevent text,
   request_id text not null default '',
-  traceparent text,
-  xact xid8 not null default pg_current_xact_id()
+  traceparent text
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 create index notificatie_aanmaakdatum on notificatie (aanmaakdatum, id);
-create index notificatie_xact on notificatie (xact, id);
 create index notificatie_kanaal on notificatie (kanaal, aanmaakdatum, id);
 -- Messages of one object: the main object, or what lies below it by the uuid at the end of its URL.
 create index notificatie_hoofd_object on notificatie (hoofd_object_uuid);
@@ -36,7 +34,6 @@ comment on column notificatie.aanmaakdatum_text is 'The moment as another publis
 comment on column notificatie.cloudevent is 'Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.';
 comment on column notificatie.request_id is 'Id of the request that the message came from.';
 comment on column notificatie.traceparent is 'Trace context of the request that the message came from; empty: it was not traced.';
-comment on column notificatie.xact is 'The transaction that wrote it: with id the order in which messages became visible (src/database/position.ts).';
 
 create table delivery (
   notificatie_id bigint not null,
@@ -48,23 +45,26 @@ create table delivery (
   claimed_by integer,
   begun_at timestamptz, ended_at timestamptz,
   replay boolean not null default false,
+  place bigint,
   primary key (notificatie_id, abonnement_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_scale_factor = 0.05);
 create index delivery_due on delivery (abonnement_id, next_attempt_at, notificatie_id) where status = 'gepland';
 create index delivery_order on delivery (abonnement_id, hoofd_object_uuid, notificatie_id) where status = 'gepland';
 create index delivery_failed on delivery (abonnement_id, notificatie_id) where status = 'mislukt';
+create index delivery_place on delivery (abonnement_id, place) where place is not null;
 comment on table delivery is 'What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.';
 comment on column delivery.notificatie_id is 'The message.';
 comment on column delivery.abonnement_id is 'The receiver: an abonnement, or 0 for the external notifications service.';
 comment on column delivery.hoofd_object_uuid is 'Main object of the message: those of one object keep their order.';
 comment on column delivery.status is 'gepland (waits) or mislukt (all attempts used).';
-comment on column delivery.next_attempt_at is 'When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.';
+comment on column delivery.next_attempt_at is 'When it is to be sent. Empty: it waits for an earlier message of its main object, or to be fetched, or it failed.';
 comment on column delivery.retries is 'Retries that were planned since it was made or resent.';
 comment on column delivery.attempt is 'Number of the last attempt that was begun; 0: none.';
 comment on column delivery.claimed_by is 'The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.';
 comment on column delivery.begun_at is 'When that attempt began.';
 comment on column delivery.ended_at is 'When it failed for the last time.';
+comment on column delivery.place is 'Its place among what the receiver fetched (src/nrc/abonnement/fetch.ts); empty: it was not fetched yet.';
 comment on column delivery.replay is 'It was delivered or failed before and is sent again because somebody asked.';
 
 create table delivery_attempt (
@@ -194,7 +194,7 @@ create table abonnement (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint abonnement_uuid_unique unique,
   applicatie_id bigint constraint abonnement_applicatie references applicatie on delete set null,
   client_id text not null default '',
-  callback_url text not null constraint abonnement_callback_url_check check (length(callback_url) between 1 and 2000),
+  callback_url text not null constraint abonnement_callback_url_check check (length(callback_url) <= 2000),
   authenticatie text not null default 'header'
     constraint abonnement_authenticatie_check check (authenticatie in ('header', 'jwt', 'oauth2')),
   auth bytea not null,
@@ -216,7 +216,8 @@ create table abonnement (
   last_outcome text, last_http_status integer,
   created_at timestamptz not null default now(), changed_at timestamptz not null default now(), deleted_at timestamptz,
   last_fault_at timestamptz,
-  missed_after bigint
+  missed_after bigint,
+  place bigint not null default 0, confirmed bigint not null default 0, fetched_at timestamptz
 );
 create index abonnement_applicatie on abonnement (applicatie_id);
 comment on table abonnement is 'Who gets messages of the notifications service that is built in, and where.';
@@ -224,7 +225,10 @@ comment on column abonnement.id is 'Internal key; order of lists. Never 0: that 
 comment on column abonnement.uuid is 'Last part of its URL, and what its secrets are bound to.';
 comment on column abonnement.applicatie_id is 'Who may see and change it; empty: that applicatie is gone.';
 comment on column abonnement.client_id is 'Client id of the token that made it, for the log.';
-comment on column abonnement.callback_url is 'Where messages go.';
+comment on column abonnement.callback_url is 'Where messages go; empty: the receiver fetches them.';
+comment on column abonnement.place is 'The last place that a message got when it was fetched.';
+comment on column abonnement.confirmed is 'Up to which place the receiver has them.';
+comment on column abonnement.fetched_at is 'When it last asked for messages, to the minute; empty: never.';
 comment on column abonnement.authenticatie is 'How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).';
 comment on column abonnement.auth is 'Value of the header Authorization, or the secret (jwt, oauth2); sealed with a key of the ring.';
 comment on column abonnement.outgoing_client_id is 'Our client id there (jwt, oauth2).';
@@ -408,6 +412,15 @@ returns timestamptz language sql stable parallel safe as $$
 $$;
 comment on function looked_from is 'From which moment on a sender looks for what is due to a receiver.';
 
+create function message_of(n notificatie) returns json language sql stable as $$
+  select json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
+    'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
+    'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
+    'aanmaakdatum', coalesce(n.aanmaakdatum_text, replace(rtrim(
+      to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z')))
+$$;
+comment on function message_of is 'A message as it goes to whoever delivers it.';
+
 -- Claims deliveries that are due, fairly between the receivers: of each the one that is due longest, then of each the next.
 -- Gives what to send, and without a number what was only looked at.
 -- p_worker: id in table worker; 0: none, for whoever sends without being registered. p_busy…: what its process has in hand.
@@ -475,7 +488,7 @@ begin
           limit greatest(0, case when a.failures >= p_sparing then 1 else a.concurrency end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
-      where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
+      where a.status = 'actief' and a.deleted_at is null and a.callback_url <> '' and (a.not_before is null or a.not_before <= now())
       order by row_number() over (partition by a.id order by l.next_attempt_at, l.notificatie_id), l.next_attempt_at
       limit p_total) c
     left join lateral (
@@ -523,11 +536,7 @@ begin
   join notificatie n on n.id = v.id
   where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
   returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, extract(epoch from now() - v.due)::float8, l.attempt, l.retries, l.replay,
-    json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
-      'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
-      'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
-      'aanmaakdatum', coalesce(n.aanmaakdatum_text, replace(rtrim(
-        to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z'))),
+    message_of(n),
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
     case when l.abonnement_id = 0 then (
       select json_build_object('uuid', d.uuid, 'apiRoot', d.api_root,

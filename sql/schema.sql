@@ -21,17 +21,19 @@ create table abonnement (
   applicatie_id bigint, -- Who may see and change it; empty: that applicatie is gone.
   auth bytea not null, -- Value of the header Authorization, or the secret (jwt, oauth2); sealed with a key of the ring.
   authenticatie text not null default 'header'::text, -- How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).
-  callback_url text not null, -- Where messages go.
+  callback_url text not null, -- Where messages go; empty: the receiver fetches them.
   certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
   certificate_key bytea, -- Private key of that certificate; sealed with a key of the ring.
   changed_at timestamp with time zone not null default now(), -- When it was last changed.
   client_id text not null default ''::text, -- Client id of the token that made it, for the log.
   cloudevents boolean not null default false, -- It gets cloud events instead of messages of the standard.
   concurrency integer not null default 4, -- Messages that are sent to it at once.
+  confirmed bigint not null default 0, -- Up to which place the receiver has them.
   created_at timestamp with time zone not null default now(), -- When it was made.
   deleted_at timestamp with time zone, -- When it was deleted: nothing is sent any more, and a worker removes what is left.
   failing_since timestamp with time zone, -- Since when attempts fail; empty: they do not.
   failures integer not null default 0, -- Attempts that failed since the last one that succeeded.
+  fetched_at timestamp with time zone, -- When it last asked for messages, to the minute; empty: never.
   id bigint not null generated always as identity, -- Internal key; order of lists. Never 0: that stands for the external service.
   in_order boolean not null default true, -- Messages of one main object wait for each other.
   last_fault_at timestamp with time zone, -- When an attempt last failed; empty: never.
@@ -41,6 +43,7 @@ create table abonnement (
   not_before timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
   ondertekening bytea[] not null default '{}'::bytea[], -- Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.
   outgoing_client_id text not null default ''::text, -- Our client id there (jwt, oauth2).
+  place bigint not null default 0, -- The last place that a message got when it was fetched.
   reason text not null default ''::text, -- Why it has that status.
   status text not null default 'actief'::text, -- actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).
   status_since timestamp with time zone not null default now(), -- Since when it has that status.
@@ -52,7 +55,7 @@ create table abonnement (
   constraint abonnement_uuid_unique UNIQUE (uuid),
   constraint abonnement_applicatie FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE SET NULL,
   constraint abonnement_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['header'::text, 'jwt'::text, 'oauth2'::text]))),
-  constraint abonnement_callback_url_check CHECK (((length(callback_url) >= 1) AND (length(callback_url) <= 2000))),
+  constraint abonnement_callback_url_check CHECK ((length(callback_url) <= 2000)),
   constraint abonnement_concurrency_check CHECK (((concurrency >= 1) AND (concurrency <= 50))),
   constraint abonnement_ondertekening_check CHECK ((cardinality(ondertekening) <= 2)),
   constraint abonnement_status_check CHECK ((status = ANY (ARRAY['actief'::text, 'gepauzeerd'::text, 'geblokkeerd'::text, 'opgezegd'::text]))),
@@ -540,8 +543,9 @@ create table delivery (
   claimed_by integer, -- The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
   ended_at timestamp with time zone, -- When it failed for the last time.
   hoofd_object_uuid uuid not null, -- Main object of the message: those of one object keep their order.
-  next_attempt_at timestamp with time zone default now(), -- When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
+  next_attempt_at timestamp with time zone default now(), -- When it is to be sent. Empty: it waits for an earlier message of its main object, or to be fetched, or it failed.
   notificatie_id bigint not null, -- The message.
+  place bigint, -- Its place among what the receiver fetched (src/nrc/abonnement/fetch.ts); empty: it was not fetched yet.
   replay boolean not null default false, -- It was delivered or failed before and is sent again because somebody asked.
   retries integer not null default 0, -- Retries that were planned since it was made or resent.
   status text not null default 'gepland'::text, -- gepland (waits) or mislukt (all attempts used).
@@ -551,6 +555,7 @@ create table delivery (
 CREATE INDEX delivery_due ON delivery USING btree (abonnement_id, next_attempt_at, notificatie_id) WHERE (status = 'gepland'::text);
 CREATE INDEX delivery_failed ON delivery USING btree (abonnement_id, notificatie_id) WHERE (status = 'mislukt'::text);
 CREATE INDEX delivery_order ON delivery USING btree (abonnement_id, hoofd_object_uuid, notificatie_id) WHERE (status = 'gepland'::text);
+CREATE INDEX delivery_place ON delivery USING btree (abonnement_id, place) WHERE (place IS NOT NULL);
 
 -- Attempts to deliver a message that ended.
 create table delivery_attempt (
@@ -1031,7 +1036,6 @@ create table notificatie (
   resource_url text not null, -- URL of the changed object.
   traceparent text, -- Trace context of the request that the message came from; empty: it was not traced.
   uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
-  xact xid8 not null default pg_current_xact_id(), -- The transaction that wrote it: with id the order in which messages became visible (src/database/position.ts).
   constraint notificatie_pkey PRIMARY KEY (id),
   constraint notificatie_uuid_unique UNIQUE (uuid)
 );
@@ -1039,7 +1043,6 @@ CREATE INDEX notificatie_aanmaakdatum ON notificatie USING btree (aanmaakdatum, 
 CREATE INDEX notificatie_hoofd_object ON notificatie USING btree (hoofd_object_uuid);
 CREATE INDEX notificatie_kanaal ON notificatie USING btree (kanaal, aanmaakdatum, id);
 CREATE INDEX notificatie_resource ON notificatie USING btree ("right"(resource_url, 36)) WHERE (resource_url <> hoofd_object);
-CREATE INDEX notificatie_xact ON notificatie USING btree (xact, id);
 
 -- How notifications are delivered: one row, read at every attempt.
 create table notificatie_settings (
@@ -2568,7 +2571,7 @@ begin
           limit greatest(0, case when a.failures >= p_sparing then 1 else a.concurrency end
             - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
-      where a.status = 'actief' and a.deleted_at is null and (a.not_before is null or a.not_before <= now())
+      where a.status = 'actief' and a.deleted_at is null and a.callback_url <> '' and (a.not_before is null or a.not_before <= now())
       order by row_number() over (partition by a.id order by l.next_attempt_at, l.notificatie_id), l.next_attempt_at
       limit p_total) c
     left join lateral (
@@ -2616,11 +2619,7 @@ begin
   join notificatie n on n.id = v.id
   where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
   returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, extract(epoch from now() - v.due)::float8, l.attempt, l.retries, l.replay,
-    json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
-      'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
-      'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
-      'aanmaakdatum', coalesce(n.aanmaakdatum_text, replace(rtrim(
-        to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z'))),
+    message_of(n),
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
     case when l.abonnement_id = 0 then (
       select json_build_object('uuid', d.uuid, 'apiRoot', d.api_root,
@@ -3487,6 +3486,19 @@ begin
     select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
   return null;
 end $function$;
+
+-- A message as it goes to whoever delivers it.
+CREATE OR REPLACE FUNCTION message_of(n notificatie)
+ RETURNS json
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
+    'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
+    'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
+    'aanmaakdatum', coalesce(n.aanmaakdatum_text, replace(rtrim(
+      to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z')))
+$function$;
 
 CREATE OR REPLACE FUNCTION move_counts_of_parts()
  RETURNS trigger

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { prepareNrc } from '../src/nrc/start.ts'
 import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, SECRET, testApp } from './app.ts'
-import { givenResultaattype } from './zaken/given.ts'
+import { givenResultaattype, givenZaak } from './zaken/given.ts'
 
 const run = promisify(execFile)
 const DOCS = join(import.meta.dirname, '../docs')
@@ -60,6 +61,20 @@ t.test('the program that reads everything shows each case with what hangs on it'
   t.ok(count > 0)
   t.equal(lines.length, count)
   for (const line of lines) t.match(line, /^EXAMPLE-[\w-]+\tKlaar\t\d+\t\S/)
+})
+
+t.test('the program that fetches messages gets each once, in order', async (t) => {
+  await test.database.sql`update notificatie_settings set modus = 'ingebouwd'`
+  await prepareNrc(test.database, test.config)
+  const env = { ...process.env, API: `http://127.0.0.1:${port}`, CLIENT_ID: 'beheer', CLIENT_SECRET: SECRET }
+  const fetched = async (more: object) =>
+    (await run(process.execPath, [join(DOCS, 'examples', 'messages.mjs')], { env: { ...env, ...more } })).stdout.trim()
+  const url = await fetched({})
+  t.match(url, /\/abonnement\/[0-9a-f-]{36}$/)
+  for (let n = 0; n < 3; n++) await givenZaak(test, { zaaktype })
+  const first = await fetched({ ABONNEMENT: url })
+  t.match(first, /^1 create zaak \S+\n2 create zaak \S+\n3 create zaak \S+$/)
+  t.equal(await fetched({ ABONNEMENT: url }), '', 'all of it was confirmed')
 })
 
 t.test('what docs/clients.md shows of a token is what the programs have', async (t) => {

@@ -8,6 +8,7 @@ export const EXTERNAL = 0
  * A fragment for the statement that records messages. It reads the messages from the CTE `bericht` (id, kanaal, hoofd_object_uuid,
  * resource, actie, kenmerken, cloudevent) and inserts one delivery per message and receiver. The receivers are the abonnementen of
  * this moment; later changes of an abonnement do not matter. A cloud event goes only to abonnementen that ask for cloud events.
+ * What the receiver fetches has no moment at which it is sent.
  * The statement must select `wakeSender` as well.
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
@@ -17,13 +18,13 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
       and exists (select from notificatie_settings where modus <> 'extern')
   )
   , geleverd as (
-    insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid)
-    select b.id, ${EXTERNAL}::bigint, delivery_order(b.hoofd_object_uuid, b.cloudevent)
+    insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, next_attempt_at)
+    select b.id, ${EXTERNAL}::bigint, delivery_order(b.hoofd_object_uuid, b.cloudevent), now()
     from bericht b cross join notificatie_settings i where i.modus <> 'ingebouwd'
     union all
-    select distinct b.id, s.abonnement_id, delivery_order(b.hoofd_object_uuid, b.cloudevent)
+    select distinct b.id, s.abonnement_id, delivery_order(b.hoofd_object_uuid, b.cloudevent), case when s.is_sent then now() end
     from notificatie_settings i cross join getoetst b cross join lateral (
-      select a.id as abonnement_id, a.cloudevents, ak.comparable
+      select a.id as abonnement_id, a.cloudevents, a.callback_url <> '' as is_sent, ak.comparable
       from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
       join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
       where k.naam = b.kanaal

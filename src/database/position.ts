@@ -3,17 +3,5 @@
 // and is only read when every transaction up to that one has ended: nothing can come before it any more. A transaction that takes
 // long, of whatever kind, holds what was committed after its beginning back.
 
-/** Where a reader is: it has read this row, and all before it. `xact` is an xid8, which the driver gives as text. */
-export type Position = { xact: string; id: number }
-
 /** SQL: whether no transaction that still goes on can write before a row of this transaction. */
 export const isSettled = (xact: string): string => `${xact} < pg_snapshot_xmin(pg_current_snapshot())`
-
-/** How a client sees a position: it is not told what it is made of. */
-export const positionText = ({ xact, id }: Position): string => `${xact}-${id}`
-
-/** Undefined for what `positionText` never made. */
-export function readPosition(text: string): Position | undefined {
-  const [, xact, id] = /^(\d{1,19})-(\d{1,15})$/.exec(text) ?? []
-  return xact === undefined ? undefined : { xact, id: Number(id) }
-}

@@ -35,7 +35,7 @@ export interface Abonnement {
    */
   authenticatie: Generated<string>;
   /**
-   * Where messages go.
+   * Where messages go; empty: the receiver fetches them.
    */
   callbackUrl: string;
   /**
@@ -63,6 +63,10 @@ export interface Abonnement {
    */
   concurrency: Generated<number>;
   /**
+   * Up to which place the receiver has them.
+   */
+  confirmed: Generated<number>;
+  /**
    * When it was made.
    */
   createdAt: Generated<string>;
@@ -78,6 +82,10 @@ export interface Abonnement {
    * Attempts that failed since the last one that succeeded.
    */
   failures: Generated<number>;
+  /**
+   * When it last asked for messages, to the minute; empty: never.
+   */
+  fetchedAt: string | null;
   /**
    * Internal key; order of lists. Never 0: that stands for the external service.
    */
@@ -114,6 +122,10 @@ export interface Abonnement {
    * Our client id there (jwt, oauth2).
    */
   outgoingClientId: Generated<string>;
+  /**
+   * The last place that a message got when it was fetched.
+   */
+  place: Generated<number>;
   /**
    * Why it has that status.
    */
@@ -1149,13 +1161,17 @@ export interface Delivery {
    */
   hoofdObjectUuid: string;
   /**
-   * When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
+   * When it is to be sent. Empty: it waits for an earlier message of its main object, or to be fetched, or it failed.
    */
   nextAttemptAt: Generated<string | null>;
   /**
    * The message.
    */
   notificatieId: number;
+  /**
+   * Its place among what the receiver fetched (src/nrc/abonnement/fetch.ts); empty: it was not fetched yet.
+   */
+  place: number | null;
   /**
    * It was delivered or failed before and is sent again because somebody asked.
    */
@@ -2342,10 +2358,6 @@ export interface Notificatie {
    * Constant id of the message: goes along with every attempt.
    */
   uuid: Generated<string>;
-  /**
-   * The transaction that wrote it: with id the order in which messages became visible (src/database/position.ts).
-   */
-  xact: Generated<string>;
 }
 
 export interface NotificatieOverview {

@@ -14,6 +14,7 @@
 //   parking commits. When the earlier one ends, whoever records that gives the first row of that main object its moment back, in
 //   the same transaction: the recording had to wait for that lock, so it sees the parked row. What is parked although nothing
 //   holds it up, because somebody removed the earlier one by hand, `releaseStuck` looks for.
+// - To be fetched: `gepland` without a moment, for an abonnement without a callback. nrc/abonnement/fetch.ts hands it out.
 // - Failed: status `mislukt`, all attempts used. Sending it again makes it due.
 // - Delivered: the row is gone; the attempt is in `delivery_attempt`.
 //
@@ -246,11 +247,12 @@ export async function releaseStuck({ sql }: Database): Promise<number> {
     from (
       select notificatie_id, abonnement_id from (
         select distinct on (abonnement_id, hoofd_object_uuid) notificatie_id, abonnement_id, next_attempt_at
-        from delivery where status = 'gepland' order by abonnement_id, hoofd_object_uuid, notificatie_id
+        from delivery where status = 'gepland' and ${isSent(sql, 'delivery')}
+        order by abonnement_id, hoofd_object_uuid, notificatie_id
       ) eerste where next_attempt_at is null
       union
       (select l.notificatie_id, l.abonnement_id from delivery l
-        where l.status = 'gepland' and l.next_attempt_at is null and not case l.abonnement_id
+        where l.status = 'gepland' and l.next_attempt_at is null and ${isSent(sql, 'l')} and not case l.abonnement_id
           when ${EXTERNAL} then (select in_order from notificatie_settings)
           else coalesce((select in_order from abonnement a where a.id = l.abonnement_id), true) end
         limit ${PORTION})
@@ -262,6 +264,10 @@ export async function releaseStuck({ sql }: Database): Promise<number> {
   return rows.length
 }
 
+/** The condition on a delivery that it is sent, and not fetched. */
+const isSent = (sql: postgres.Sql, l: 'l' | 'delivery') => sql`
+  not exists (select from abonnement a where a.id = ${sql(l)}.abonnement_id and a.callback_url = '')`
+
 /**
  * Receivers that may get something, each with the moment from which on, which is in the future after a failure, and whether it is
  * probed then: with whatever would be due first.
@@ -271,7 +277,7 @@ const receivers = (sql: postgres.Sql) => sql`
   from notificatie_settings where service_id is not null
   union all
   select id, coalesce(not_before, '-infinity'), failures >= ${SPARING.failures}, failures = 0 and not_before is null, status_since
-  from abonnement where status = 'actief' and deleted_at is null`
+  from abonnement where status = 'actief' and callback_url <> '' and deleted_at is null`
 
 /** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
 export async function planNextLook({ sql }: Database, from: LookFrom): Promise<void> {
@@ -320,7 +326,7 @@ export const UNRECORDED_TO = 1_000
 export async function countUnrecorded(sql: ReadSql): Promise<number> {
   const rows = await sql<{ count: number }[]>`
     select count(*)::int as count from (
-      select from (select id from abonnement where status = 'actief' union all select ${EXTERNAL}) o(id)
+      select from (select id from abonnement where status = 'actief' and callback_url <> '' union all select ${EXTERNAL}) o(id)
       cross join lateral (
         -- What is claimed is among what is due longest.
         select l.claimed_by, l.begun_at from delivery l

@@ -27,7 +27,7 @@ const BOUNDS: Bound[] = [
   ['service', 'service_timeout_ms_check', 'timeout_ms', ...between(100, 300_000)],
   ['kanaal', 'kanaal_naam_check', 'naam', ...long(1, 50)],
   ['kanaal', 'kanaal_documentatie_link_check', 'documentatie_link', ...long(0, 200)],
-  ['abonnement', 'abonnement_callback_url_check', 'callback_url', ...long(1, 2000)],
+  ['abonnement', 'abonnement_callback_url_check', 'callback_url', ["''", "repeat('x', 2000)"], ["repeat('x', 2001)"]],
   ['abonnement', 'abonnement_concurrency_check', 'concurrency', ...between(1, 50)],
   ['abonnement', 'abonnement_timeout_ms_check', 'timeout_ms', ...between(1000, 60_000)],
   ['abonnement', 'abonnement_ondertekening_check', 'ondertekening', ["'{a,b}'"], ["'{a,b,c}'"]],

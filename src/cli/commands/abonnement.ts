@@ -39,7 +39,7 @@ export function addTo(program: Command): void {
       const capped = (count: number) => (count > COUNTED ? `>${COUNTED}` : String(count))
       const lines = shown.map(
         (one) =>
-          `${one.uuid}  ${one.status.padEnd(12)} ${capped(one.waiting).padStart(7)} waiting ${capped(one.failed).padStart(7)} failed  ${one.callback}`,
+          `${one.uuid}  ${one.status.padEnd(12)} ${capped(one.waiting).padStart(7)} waiting ${capped(one.failed).padStart(7)} failed  ${one.callback || 'fetches its messages'}`,
       )
       print(options, shown, lines.length === 0 ? 'There are no abonnementen.' : lines.join('\n'))
     })

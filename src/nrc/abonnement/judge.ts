@@ -35,7 +35,7 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
     : []
   const byName = new Map(known.map((kanaal) => [kanaal.naam, kanaal]))
   const faults: InvalidParam[] = [
-    ...(given.callbackUrl === undefined ? [] : callbackFaults(config, given.callbackUrl)),
+    ...(!given.callbackUrl ? [] : callbackFaults(config, given.callbackUrl)),
     // A header takes what latin-1 has, and no line break: that would be a second header.
     ...(given.auth !== undefined && !/^[\t\x20-\x7e\xa0-\xff]*$/.test(given.auth)
       ? [fault('auth', 'invalid', 'Deze waarde kan niet in een header staan.')]

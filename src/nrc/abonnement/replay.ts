@@ -96,11 +96,10 @@ export async function replayMessage(m: Mutation, uuid: string, messageUuid: stri
 async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unknown>): Promise<{ seen: number }> {
   const { rows } = await sql<{ seen: number }>`
     with meant as materialized (${messages}), geleverd as (
-      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, replay, attempt)
-      select n.id, ${abonnementId}, delivery_order(n.hoofd_object_uuid, n.cloudevent), true, coalesce((
-        select max(p.number) from delivery_attempt p
-        where p.notificatie_id = n.id and p.abonnement_id = ${abonnementId}), 0)
-      from meant n
+      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, replay, next_attempt_at, attempt)
+      select n.id, a.id, delivery_order(n.hoofd_object_uuid, n.cloudevent), true, case when a.callback_url <> '' then now() end,
+        coalesce((select max(p.number) from delivery_attempt p where p.notificatie_id = n.id and p.abonnement_id = a.id), 0)
+      from meant n cross join (select id, callback_url from abonnement where id = ${abonnementId}) a
       on conflict (notificatie_id, abonnement_id) do update
         set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null, replay = true
         where delivery.status = 'mislukt'

@@ -4,16 +4,19 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
 import type { Mutation } from '../../core/mutate.ts'
-import { throwFaults } from '../../core/problem.ts'
+import { fault, throwFaults } from '../../core/problem.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { Patch, Text, Url, Uuid } from '../../http/input.ts'
-import { sendAllById } from '../../http/stream.ts'
-import { subscriberOwner } from '../../notificaties/deliver.ts'
+import { link } from '../../http/links.ts'
+import { sendAllById, sendRows } from '../../http/stream.ts'
+import { eventBody } from '../../notificaties/cloud-events.ts'
+import { bericht, subscriberOwner } from '../../notificaties/deliver.ts'
 import { forClients } from '../../services/addresses.ts'
 import { openAgent } from '../../services/transport.ts'
 import { readAccess, requireOwner, subscribeAccess } from '../rights.ts'
 import { probeCallback } from './callback.ts'
+import { handOut, readHandedOut } from './fetch.ts'
 import { judge, MAX_AUTH, MAX_KANALEN } from './judge.ts'
 import { listAbonnementen, requireAbonnement, toAbonnement, writtenAbonnement } from './read.ts'
 import { isStopped, resumeAbonnement } from './state.ts'
@@ -31,16 +34,59 @@ const AbonnementKanaal = Type.Object({
   ),
 })
 const AbonnementInput = Type.Object({
-  callbackUrl: Type.String({ format: 'uri', minLength: 1, maxLength: 2000 }),
-  auth: Type.String({ minLength: 1, maxLength: MAX_AUTH, writeOnly: true }),
+  callbackUrl: Type.Optional(
+    Type.String({
+      format: 'uri',
+      maxLength: 2000,
+      default: '',
+      description: 'Zonder callback haalt de ontvanger de berichten op: zie …/berichten.',
+    }),
+  ),
+  auth: Type.Optional(
+    Type.String({ maxLength: MAX_AUTH, default: '', writeOnly: true, description: 'Verplicht bij een callback.' }),
+  ),
   kanalen: Type.Array(AbonnementKanaal, { maxItems: MAX_KANALEN }),
   sendCloudevents: Type.Optional(Type.Boolean({ default: false })),
 })
 const AbonnementPatch = Patch(AbonnementInput)
 type AbonnementPatch = Static<typeof AbonnementPatch>
-const { auth: _, ...Shown } = AbonnementInput.properties
-const Abonnement = Type.Object({ url: Url(), ...Shown })
+const { auth: _, callbackUrl: __, ...Shown } = AbonnementInput.properties
+const Abonnement = Type.Object({
+  url: Url(),
+  callbackUrl: Type.String({ description: 'Leeg: de ontvanger haalt de berichten op.' }),
+  ...Shown,
+})
 const Params = Type.Object({ uuid: Uuid })
+const BerichtenQuery = Type.Object({
+  after: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'De positie van het laatste bericht dat de ontvanger heeft: dat en alle eerdere zijn daarmee bevestigd.',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Aantal, standaard 100.' })),
+})
+const Berichten = Type.Object({
+  next: Url(),
+  items: Type.Array(
+    Type.Object({
+      id: Type.String({ description: 'De positie van dit bericht.' }),
+      uuid: Uuid,
+      bericht: Type.Unsafe<object>({
+        type: 'object',
+        additionalProperties: true,
+        description: 'Het bericht van de standaard, of het cloud event, zoals het naar een callback gaat.',
+      }),
+    }),
+  ),
+})
+
+const authFaults = (callbackUrl: string, auth: string) =>
+  callbackUrl !== '' && auth === ''
+    ? [fault('auth', 'required', 'Een callback wil zien wie haar aanroept: geef de waarde van Authorization.')]
+    : []
 
 export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
   const { config, box } = app.parts
@@ -76,9 +122,10 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
       const kanalen = await judge(app.read, config, body)
       if (kanalen.length === 0)
         throwFaults([{ name: 'kanalen', code: 'required', reason: 'Noem ten minste een kanaal.' }])
-      if (await isBuiltIn()) throwFaults(await probeCallback(probe, body.callbackUrl, body.auth))
+      const { callbackUrl = '', auth = '', sendCloudevents: cloudevents = false } = body
+      throwFaults(authFaults(callbackUrl, auth))
+      if (callbackUrl !== '' && (await isBuiltIn())) throwFaults(await probeCallback(probe, callbackUrl, auth))
       const abonnement = await app.mutate(request.actor, async (m) => {
-        const { callbackUrl, auth, sendCloudevents: cloudevents = false } = body
         const uuid = crypto.randomUUID()
         const applicatieUuid = m.actor.applicatieUuid || null
         await createAbonnement(m, box, uuid, { callbackUrl, auth, cloudevents, applicatieUuid }, kanalen)
@@ -95,6 +142,44 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
       const row = await requireAbonnement(app.read, request.params.uuid)
       requireOwner(request.actor, row.applicatieUuid)
       return sendCacheable(request, reply, toAbonnement(row, request.base))
+    },
+  )
+
+  app.get(
+    '/abonnement/:uuid/berichten',
+    {
+      config: subscribeAccess,
+      exposeHeadRoute: false, // asking is what confirms
+      schema: {
+        description:
+          'Toevoeging aan de standaard: berichten ophalen in plaats van ze te ontvangen, op volgorde. Wie de volgende vraagt (`next`) bevestigt wat hij heeft; geen items: er wacht niets.',
+        params: Params,
+        querystring: BerichtenQuery,
+        response: { 200: Berichten },
+      },
+    },
+    async (request, reply) => {
+      const { after, limit = 100 } = request.query
+      const { uuid } = request.params
+      const handed = await app.mutate(request.actor, (m) => handOut(m, uuid, after, limit))
+      const next = `${link(request.base, 'abonnement', uuid)}/berichten?after=${handed.to}&limit=${limit}`
+      let { from } = handed
+      return sendRows(request, reply, {
+        head: `{"next":${JSON.stringify(next)},"items":[`,
+        tail: ']}',
+        first: LIMITS.firstLarge, // a message of another publisher may be large
+        next: async (most) => {
+          const rows = from < handed.to ? await readHandedOut(app.read, { ...handed, from }, most) : []
+          from = rows.at(-1)?.place ?? handed.to
+          return { rows, more: rows.length === most }
+        },
+        toResources: (rows) =>
+          rows.map(({ place, notificatieId, message }) => ({
+            id: String(place),
+            uuid: message.uuid,
+            bericht: handed.cloudevents ? eventBody(config, message, notificatieId) : bericht(config, message),
+          })),
+      })
     },
   )
 
@@ -127,7 +212,9 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     const callbackUrl = given.callbackUrl ?? row.callbackUrl
     const auth = given.auth ?? stored
     const isOther = callbackUrl !== row.callbackUrl || auth !== stored || isStopped(row.status)
-    const asked = auth !== undefined && isOther && (await isBuiltIn())
+    if (row.authenticatie === 'header') throwFaults(authFaults(callbackUrl, auth ?? ''))
+    const isFetched = callbackUrl === ''
+    const asked = !isFetched && auth !== undefined && isOther && (await isBuiltIn())
     if (asked) throwFaults(await probeCallback(probe, callbackUrl, auth))
     return app.mutate(actor, async (m) => {
       const settings = {
@@ -136,7 +223,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
         ...(given.sendCloudevents !== undefined && { cloudevents: given.sendCloudevents }),
       }
       await changeAbonnement(m, box, row.uuid, settings, given.kanalen ? kanalen : undefined)
-      if (asked && isStopped(row.status)) await resumeAbonnement(m, row.uuid)
+      if ((asked || isFetched) && isStopped(row.status)) await resumeAbonnement(m, row.uuid)
       return toAbonnement(await requireAbonnement(m.read, row.uuid), m.actor.base)
     })
   }

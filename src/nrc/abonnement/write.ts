@@ -127,6 +127,10 @@ export async function lockAbonnement(m: Mutation, uuid: string) {
       'a.reason',
       'a.statusSince',
       'a.missedAfter',
+      'a.callbackUrl',
+      'a.cloudevents',
+      'a.place',
+      'a.confirmed',
       'a.ondertekening',
       'p.uuid as applicatieUuid',
     ])

@@ -688,4 +688,32 @@ export const SHARED: Mutant[] = [
     replace: '',
     tests: ['test/anonymise/copy.test.ts'],
   },
+  {
+    what: 'what is fetched is not sent',
+    file: 'src/core/outbox.ts',
+    search: 'case when s.is_sent then now() end',
+    replace: 'now()',
+    tests: ['test/nrc/abonnement/fetch.test.ts'],
+  },
+  {
+    what: 'what waits to be fetched is not taken for stuck',
+    file: 'src/notificaties/claims.ts',
+    search: "and a.callback_url = '')`",
+    replace: "and a.callback_url = '-')`",
+    tests: ['test/nrc/abonnement/fetch.test.ts'],
+  },
+  {
+    what: 'a position that was confirmed is refused',
+    file: 'src/nrc/abonnement/fetch.ts',
+    search: 'if (from < confirmed)',
+    replace: 'if (from < 0)',
+    tests: ['test/nrc/abonnement/fetch.test.ts'],
+  },
+  {
+    what: 'who asks again gets what was handed out already',
+    file: 'src/nrc/abonnement/fetch.ts',
+    search: 'where abonnement_id = ${id} and place > ${from} order by place limit ${limit}',
+    replace: 'where abonnement_id = ${id} and place > ${from} order by place limit 0',
+    tests: ['test/nrc/abonnement/fetch.test.ts'],
+  },
 ]

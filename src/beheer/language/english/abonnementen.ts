@@ -80,8 +80,6 @@ export const abonnementen: Record<string, string> = {
   'Bij het opslaan wordt de callback getest:': 'On saving, the callback is tested:',
   'zonder Authorization moet zij 401 of 403 antwoorden, en': 'without Authorization it must answer 401 or 403, and',
   'een testbericht op kanaal test moet zij aannemen.': 'it must accept a test message on the channel test.',
-  'Het adres waar berichten heen gaan. Het begint met https://.':
-    'The address that messages go to. It begins with https://.',
   Applicatie: 'Application',
   'Deze applicatie ziet en wijzigt het abonnement met de API.':
     'This application sees and changes the subscription with the API.',
@@ -161,8 +159,18 @@ export const abonnementen: Record<string, string> = {
   Tegelijk: 'At once',
   'ten hoogste {1}': 'at most {1}',
   'Adres in de API': 'Address in the API',
-  'Een abonnement is een adres (callback) waar deze dienst berichten over wijzigingen heen stuurt. Ontvangers maken zelf een abonnement met de Notificaties API, of u maakt het hier.':
-    'A subscription is an address (callback) that this service sends messages about changes to. Receivers make their own subscription with the Notificaties API, or you make it here.',
+  'Een abonnement is een adres (callback) waar deze dienst berichten over wijzigingen heen stuurt, of waarvoor de ontvanger ze zelf ophaalt. Ontvangers maken zelf een abonnement met de Notificaties API, of u maakt het hier.':
+    'A subscription is an address (callback) that this service sends messages about changes to, or for which the receiver fetches them. Receivers make their own subscription with the Notificaties API, or you make it here.',
+  'wordt opgehaald': 'is fetched',
+  'Laatst opgehaald': 'Last fetched',
+  Ophalen: 'Fetching',
+  'De ontvanger haalt zijn berichten op bij': 'The receiver fetches its messages from',
+  '. Wat hij heeft bevestigd staat hieronder bij de laatste pogingen; wat wacht staat bij de leveringen.':
+    '. What it has confirmed is below, with the latest attempts; what waits is with the deliveries.',
+  'geen: de ontvanger haalt berichten op': 'none: the receiver fetches messages',
+  'Dit abonnement heeft geen callback om te testen.': 'This subscription has no callback to test.',
+  'Het adres waar berichten heen gaan. Het begint met https://. Leeg: de ontvanger haalt zijn berichten op met de API.':
+    'The address that messages go to. It begins with https://. Empty: the receiver fetches its messages with the API.',
   'Onze berichten gaan nu alleen naar een notificatiedienst elders. Abonnementen hier krijgen ze pas met':
     'Our messages now go only to a notification service elsewhere. Subscriptions here receive them only with',
   'Nieuw abonnement': 'New subscription',

@@ -30,6 +30,7 @@ export type Abonnement = Subscriber & {
   reason: string
   statusSince: string
   missedAfter: number | null
+  fetchedAt: string | null
   createdAt: string
   kanalen: FilterGroup[]
 }
@@ -47,7 +48,7 @@ export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonneme
   const { rows } = await sql<Abonnement>`
     select a.id, a.uuid, a.callback_url, a.authenticatie, a.auth, a.outgoing_client_id, a.token_url, a.token_scope,
       a.certificaat, a.certificate_key, a.ondertekening, a.cloudevents, a.timeout_ms, a.concurrency, a.in_order,
-      a.status, a.reason, a.status_since, a.missed_after, a.created_at, p.uuid as applicatie_uuid, p.label as applicatie,
+      a.status, a.reason, a.status_since, a.missed_after, a.fetched_at, a.created_at, p.uuid as applicatie_uuid, p.label as applicatie,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
     where a.uuid = ${uuid}::uuid and a.deleted_at is null`.execute(db)
@@ -57,7 +58,7 @@ export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonneme
 
 /** What pages and the audit log call it. */
 export const nameOf = ({ callbackUrl }: { callbackUrl: string }): string =>
-  masked(callbackUrl).replace(/^https?:\/\//, '')
+  callbackUrl === '' ? t('wordt opgehaald') : masked(callbackUrl).replace(/^https?:\/\//, '')
 
 export const breadcrumbsOf = (abonnement: { uuid: string; callbackUrl: string }) => [
   { path: '/abonnementen', name: t('Abonnementen') },

@@ -46,6 +46,7 @@ const Herzenden = Type.Object({
 export function registerActs(app: FastifyInstance, test: TryOut): void {
   app.post<Params>('/abonnementen/:uuid/test', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
+    if (abonnement.callbackUrl === '') throw notFound(t('Dit abonnement heeft geen callback om te testen.'))
     const stappen = await test(abonnement)
     await record(request, abonnement, 'abonnement-testen', { stappen }, async (m) => m.unrecorded('nothing changes'))
     const fault = stepsOf(stappen).find(({ ok }) => !ok)

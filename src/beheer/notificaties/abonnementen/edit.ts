@@ -28,7 +28,7 @@ import {
 import { AUTHENTICATION_WORDS, stepsOf } from './labels.ts'
 
 const FormFields = Type.Object({
-  callbackUrl: Type.String({ format: 'uri', minLength: 1, maxLength: 2000 }),
+  callbackUrl: Type.Optional(Type.String({ format: 'uri', maxLength: 2000, default: '' })),
   applicatie: Type.Optional(Type.String({ format: 'uuid' })),
   authenticatie: Type.Enum(['header', 'jwt', 'oauth2']),
   auth: Type.Optional(Type.String({ maxLength: MAX_AUTH })),
@@ -150,7 +150,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
   async function read(body: unknown, abonnement: Abonnement | undefined) {
     const form = readForm(FormFields, body)
     const {
-      callbackUrl,
+      callbackUrl = '',
       authenticatie,
       auth,
       outgoingClientId = '',
@@ -161,7 +161,8 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     await judge(app.read, config, { callbackUrl, auth: authenticatie === 'header' ? auth : undefined })
     const faults: FormFaults = {}
     const kept = abonnement?.authenticatie === authenticatie
-    if (auth === undefined && !kept) faults.auth = t('Vul in waarmee wij ons bekendmaken.')
+    const isFetched = callbackUrl === ''
+    if (auth === undefined && !kept && !isFetched) faults.auth = t('Vul in waarmee wij ons bekendmaken.')
     if (authenticatie !== 'header' && outgoingClientId === '')
       faults.outgoingClientId = t('Vul het client-ID in dat de ontvanger voor ons kent.')
     if (authenticatie === 'oauth2') {
@@ -178,7 +179,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       callbackUrl,
       applicatieUuid: form.applicatie ?? null,
       authenticatie,
-      ...(auth !== undefined && { auth }),
+      ...(auth !== undefined ? { auth } : isFetched && !abonnement && { auth: '' }),
       outgoingClientId: authenticatie === 'header' ? '' : outgoingClientId,
       tokenUrl: authenticatie === 'oauth2' ? tokenUrl : '',
       tokenScope: authenticatie === 'oauth2' ? tokenScope : '',
@@ -204,7 +205,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     settings: Partial<Settings>,
     abonnement: Abonnement | undefined,
   ) {
-    if (form.tochOpslaan) return
+    if (form.tochOpslaan || settings.callbackUrl === '') return
     const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
     const { auth, certificateKey, ...plain } = settings
     const steps = await test({
