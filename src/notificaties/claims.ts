@@ -45,8 +45,8 @@ export type Claimed = Retry & {
   message: Message
   /** Where to, when the receiver is the external service. */
   service: RemoteService | null
-  /** Where to, when it is an abonnement. */
-  abonnement: Subscriber | null
+  /** Where to, when it is an abonnement, and how many that gets at once. */
+  abonnement: (Subscriber & { atOnce: number }) | null
 }
 
 /** A message as it was recorded. */
@@ -82,8 +82,6 @@ export type Subscriber = {
   ondertekening: Buffer[]
   cloudevents: boolean
   timeoutMs: number
-  /** How many it gets at once. */
-  atOnce: number
 }
 
 /** What an attempt came to. */
@@ -192,6 +190,7 @@ export async function claim(
 }
 
 type SealedAsText = Omit<Subscriber, 'auth' | 'certificateKey' | 'ondertekening'> & {
+  atOnce: number
   auth: string
   certificateKey: string | null
   ondertekening: string[]
@@ -201,7 +200,7 @@ type Sealed = { sealedSecret: string | null; certificateKey: string | null }
 const bytes = (text: string) => Buffer.from(text, 'base64')
 const bytesOrNull = (text: string | null) => (text === null ? null : bytes(text))
 
-function opened({ auth, certificateKey, ondertekening, ...others }: SealedAsText): Subscriber {
+function opened({ auth, certificateKey, ondertekening, ...others }: SealedAsText): Claimed['abonnement'] {
   return {
     ...others,
     auth: bytes(auth),
@@ -272,7 +271,9 @@ const isSent = (sql: postgres.Sql, l: 'l' | 'delivery') => sql`
  * Receivers that may get something, each with the moment from which on, which is in the future after a failure, and whether it is
  * probed then: with whatever would be due first.
  */
-const receivers = (sql: postgres.Sql) => sql`
+const receivers = (sql: postgres.Sql) => sql<
+  { id: number; moment: string; probed: boolean; well: boolean; changed: string }[]
+>`
   select ${EXTERNAL}::bigint as id, '-infinity'::timestamptz as moment, false as probed, true as well, changed_at as changed
   from notificatie_settings where service_id is not null
   union all

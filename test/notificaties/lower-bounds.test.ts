@@ -92,6 +92,7 @@ t.test('what a sender believes to have seen is overdue soon, and sent', async (t
   await givenChange(test)
   const running = sender.run(pool)
   await until('the first', () => test.receiver.received.length === 1)
+  await until('its record', async () => (await sql`select from delivery`).length === 0)
   await emptyQueue(sql)
   await wakeOverdue(sql)
   t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'nothing is overdue')
@@ -117,6 +118,7 @@ t.test('what waited while sending was paused is sent by a sender that looked on 
   await givenChange(test)
   const running = sender.run(pool)
   await until('the first', () => test.receiver.received.length === 1)
+  await until('its record', async () => (await sql`select from delivery`).length === 0)
   await pause(true)
   await givenChange(test)
   await sql`update delivery set next_attempt_at = now() - interval '1 minute'`

@@ -46,7 +46,7 @@ export function tryOut(
       attempt: 1,
       replay: false,
       service: null,
-      abonnement,
+      abonnement: { ...abonnement, atOnce: 1 },
     })
     steps.push({
       step: 'accepts',
