@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { prepareNrc } from '../src/nrc/start.ts'
 import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, SECRET, testApp } from './app.ts'
+import { until } from './until.ts'
 import { givenResultaattype, givenZaak } from './zaken/given.ts'
 
 const run = promisify(execFile)
@@ -75,6 +76,26 @@ t.test('the program that fetches messages gets each once, in order', async (t) =
   const first = await fetched({ ABONNEMENT: url })
   t.match(first, /^1 create zaak \S+\n2 create zaak \S+\n3 create zaak \S+$/)
   t.equal(await fetched({ ABONNEMENT: url }), '', 'all of it was confirmed')
+})
+
+t.test('the program that keeps a copy has all cases, and goes on where it was', async (t) => {
+  const directory = t.testdir()
+  const program = () =>
+    run('node', [join(DOCS, 'examples', 'copy.mjs'), join(directory, 'copy.json')], {
+      env: { ...process.env, API: `http://127.0.0.1:${port}`, CLIENT_ID: 'beheer', CLIENT_SECRET: SECRET },
+    })
+  const first = program()
+  const jobs = setInterval(() => void test.runJobs().catch(() => {}), 300)
+  t.teardown(() => clearInterval(jobs))
+  const { stdout } = await first
+  clearInterval(jobs)
+  const headers = { 'accept-crs': 'EPSG:4326' }
+  const list = (await test.call('GET', '/zaken/api/v1/zaken', undefined, { headers })).body
+  t.match(stdout, `zaak ${list.count}\n`)
+  await test.call('DELETE', new URL(list.results[0].url).pathname, undefined, { headers })
+  await until('the delete', async () =>
+    (await program()).stdout.includes(list.count === 1 ? '' : `zaak ${list.count - 1}\n`),
+  )
 })
 
 t.test('what docs/clients.md shows of a token is what the programs have', async (t) => {
