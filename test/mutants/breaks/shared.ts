@@ -600,8 +600,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'a key is kept with the row of a create',
     file: 'src/core/mutate.ts',
-    search: 'actor, mark, alone, key)',
-    replace: 'actor, mark, alone)',
+    search: 'actor, mark, alone, numbers, key)',
+    replace: 'actor, mark, alone, numbers)',
     tests: ['test/http/idempotency.test.ts'],
   },
   {
@@ -715,5 +715,40 @@ export const SHARED: Mutant[] = [
     search: 'where abonnement_id = ${id} and place > ${from} order by place limit ${limit}',
     replace: 'where abonnement_id = ${id} and place > ${from} order by place limit 0',
     tests: ['test/nrc/abonnement/fetch.test.ts'],
+  },
+  {
+    what: 'a new key seals only when every process has it',
+    file: 'src/core/key-register.ts',
+    search: 'not k.id = any(h.keys))`\n',
+    replace: 'false)`\n',
+    tests: ['test/core/keys.test.ts'],
+  },
+  {
+    what: 'a key that something is sealed with is not retired',
+    file: 'src/operations/reseal.ts',
+    search: '  if (under)\n',
+    replace: '  if (under && false)\n',
+    tests: ['test/core/keys.test.ts'],
+  },
+  {
+    what: 'numbers of persons are sealed in the audit trail',
+    file: 'src/core/records.ts',
+    search: 'numbers.seal(JSON.stringify([...rows, ...announced]))',
+    replace: 'JSON.stringify([...rows, ...announced])',
+    tests: ['test/numbers.test.ts'],
+  },
+  {
+    what: 'a kept answer holds no number of a person',
+    file: 'src/core/idempotency.ts',
+    search: 'numbers.seal(JSON.stringify(answer ?? null))',
+    replace: 'JSON.stringify(answer ?? null)',
+    tests: ['test/numbers.test.ts'],
+  },
+  {
+    what: 'a search by number asks for every key',
+    file: 'src/lib/numbers.ts',
+    search: '[ring.sealing, ...others].map',
+    replace: '[ring.sealing].map',
+    tests: ['test/numbers.test.ts'],
   },
 ]
