@@ -1,10 +1,10 @@
 // What becomes of each column that can hold something about a person: every column of text, JSON and bytes. A column is replaced (by what
-// `replacements.ts` calls so, `record`, `bytes` and `default` by `copy.ts`), or kept for a reason; a table may be left out as a whole, for a reason. Other columns (keys, dates,
+// `replacements.ts` calls so, `record` and `bytes` by `copy.ts`), or kept for a reason; a table may be left out as a whole, for a reason. Other columns (keys, dates,
 // numbers, flags, uuids) are kept, so that the copy has the shape of its source. A test holds this list against the schema.
 import type { Replacements } from './replacements.ts'
 
 type Kept = { kept: string }
-type Columns = Record<string, Kept | Exclude<keyof Replacements, 'field'> | 'record' | 'bytes' | 'default'>
+type Columns = Record<string, Kept | Exclude<keyof Replacements, 'field'> | 'record' | 'bytes'>
 type Table = Columns | { leftOut: string }
 
 const kept = (reason: string): Kept => ({ kept: reason })
@@ -117,6 +117,7 @@ export const TABLES: Record<string, Table> = {
   data_key: SECRETS,
   delivery: RECEIVERS,
   delivery_attempt: RECEIVERS,
+  delivery_figure: RECEIVERS,
   eigenschap:
     types(`definitie naam specificatie_formaat specificatie_groep specificatie_kardinaliteit specificatie_lengte
     specificatie_waardenverzameling toelichting`),
@@ -193,7 +194,6 @@ export const TABLES: Record<string, Table> = {
     resource: WORD,
     resource_url: 'url',
     traceparent: 'nothing',
-    xact: 'default',
   },
   notificatie_settings: RECEIVERS,
   oauth_assertion: SECRETS,

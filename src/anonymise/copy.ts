@@ -178,11 +178,8 @@ async function columnsOf(from: postgres.TransactionSql, table: string, replaceme
     select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
     where attrelid = ${`"${table}"`}::text::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`
   const answers = TABLES[table] ?? {}
-  const answerOf = (name: string) => (name in answers ? answers[name as keyof typeof answers] : undefined)
-  // Numbers of transactions mean nothing in another cluster.
-  const copied = found.filter(({ name }) => answerOf(name) !== 'default')
-  return copied.map(({ name, type }) => {
-    const answer = answerOf(name)
+  return found.map(({ name, type }) => {
+    const answer = name in answers ? answers[name as keyof typeof answers] : undefined
     const replace =
       typeof answer !== 'string' || answer === 'bytes'
         ? undefined
