@@ -124,7 +124,7 @@ t.test('the look of the pages', await needsBrowser(), async (t) => {
       t.match(await tab.evaluate(`document.querySelector('.menu').getBoundingClientRect().width`), 224)
     }
     await tab.goto('/beheer/')
-    t.equal(await tab.locator('.tegel').count(), 6)
+    t.equal(await tab.locator('.tegel').count(), 7)
   })
 
   await t.test('axe sees what is wrong with a page, also at a second look and in a frame', async (t) => {
