@@ -1,21 +1,37 @@
 // The NL API Design Rules (https://logius-standaarden.github.io/API-Design-Rules/) as far as an OpenAPI document shows
 // whether they are kept, for the linter Spectral. Every rule has the name that the design rules give it; what follows a
 // colon tells parts of one rule apart. The rules of OpenAPI itself come with the linter.
-import type { RuleDefinition, RulesetDefinition } from '@stoplight/spectral-core'
-import { pattern, schema, truthy } from '@stoplight/spectral-functions'
-import { oas } from '@stoplight/spectral-rulesets'
+import { ownPackages } from '../own-packages.ts'
+
+const packages = await ownPackages('spectral')
+const { pattern, schema, truthy } = packages('@stoplight/spectral-functions')
+const { oas } = packages('@stoplight/spectral-rulesets')
+const { Spectral } = packages('@stoplight/spectral-core')
+
+/** What the linter is given and gives, as far as we use it. */
+type Check = { field?: string; function: unknown; functionOptions?: object }
+type RuleDefinition = { severity: 'error'; message: string; given: string; then: Check | Check[] }
+type Linter = {
+  setRuleset(rules: object): void
+  run(
+    document: Record<string, unknown>,
+  ): Promise<{ code: string | number; message: string; path: (string | number)[] }[]>
+}
+
+/** A linter without rules. */
+export const openLinter = (): Linter => new Spectral()
 
 const responses = (statuses: string) => `$.paths[*][*].responses[?(@property.match(/^${statuses}$/))]`
 const requires = (...names: string[]) => ({ function: schema, functionOptions: { schema: { required: names } } })
 const error = 'error' as const
 
-function rule(message: string, given: string, check: RuleDefinition['then']): RuleDefinition {
+function rule(message: string, given: string, check: Check | Check[]): RuleDefinition {
   // biome-ignore lint/suspicious/noThenProperty: what the linter calls it
   return { severity: error, message, given, then: check }
 }
 
-export const adr: RulesetDefinition = {
-  extends: [[oas as RulesetDefinition, 'off']],
+export const adr: { extends: unknown; rules: Record<string, unknown> } = {
+  extends: [[oas, 'off']],
   rules: {
     // core/publish-openapi: what is published is a valid document
     'oas3-schema': error,

@@ -10,7 +10,9 @@ type Files = {
   getResourcePath(bucket: string, key: string, kind: string): string
 }
 
-const { prototype }: { prototype: Files } = createRequire(import.meta.url)('s3rver/lib/stores/filesystem.js')
+const { prototype }: { prototype: Files } = createRequire(new URL('../s3rver/package.json', import.meta.url))(
+  's3rver/lib/stores/filesystem.js',
+)
 const { putObject } = prototype
 prototype.putObject = async function (object) {
   const result = await putObject.call(this, object)

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ownPackages } from '../own-packages.ts'
@@ -19,11 +18,9 @@ export type Opslagserver = {
   start(): Promise<void>
 }
 
-const require = createRequire(import.meta.url)
-
 /** S3, with a bucket. */
 export async function givenS3(t: TestLike): Promise<Opslagserver> {
-  const bin = require.resolve('s3rver/bin/s3rver.js')
+  const bin = (await ownPackages('s3rver')).resolve('s3rver/bin/s3rver.js')
   const { port, ...server } = await givenServer(
     t,
     (directory, port) => [
