@@ -19,7 +19,7 @@ create table takeover (
   read_only boolean not null default true, changes_only boolean not null default false,
   snapshot text,
   created_at timestamptz not null default now(), round_begun_at timestamptz not null default now(), round_done_at timestamptz,
-  switched_at timestamptz
+  switched_at timestamptz, checked_at timestamptz, differences bigint
 );
 create unique index takeover_one_source on takeover (bron, trial) where status <> 'omgeschakeld';
 comment on table takeover is 'Takeovers of other installations. One row as long as it lasts, however often it is run.';
@@ -38,6 +38,8 @@ comment on column takeover.snapshot is 'Exported snapshot of the database that t
 comment on column takeover.round_begun_at is 'When this round began.';
 comment on column takeover.round_done_at is 'When this round was complete.';
 comment on column takeover.switched_at is 'When this side came in charge.';
+comment on column takeover.checked_at is 'When both sides were last compared to the end.';
+comment on column takeover.differences is 'How many differences that found, beside those that the report explains.';
 
 create table takeover_step (
   id bigint generated always as identity primary key,

@@ -1585,7 +1585,9 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON substatus FOR EACH R
 create table takeover (
   bron text not null, -- Where it comes from, without user or password.
   changes_only boolean not null default false, -- Whether this round reads only what changed since the one before.
+  checked_at timestamp with time zone, -- When both sides were last compared to the end.
   created_at timestamp with time zone not null default now(), -- When it was made.
+  differences bigint, -- How many differences that found, beside those that the report explains.
   id bigint not null generated always as identity, -- Internal key.
   phase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
   read_only boolean not null default true, -- Whether the APIs refuse changes of what was taken over, until the switch.

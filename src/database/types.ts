@@ -3393,9 +3393,17 @@ export interface Takeover {
    */
   changesOnly: Generated<boolean>;
   /**
+   * When both sides were last compared to the end.
+   */
+  checkedAt: string | null;
+  /**
    * When it was made.
    */
   createdAt: Generated<string>;
+  /**
+   * How many differences that found, beside those that the report explains.
+   */
+  differences: number | null;
   /**
    * Internal key.
    */

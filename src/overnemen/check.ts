@@ -255,6 +255,7 @@ export async function checkTakeover(
       )
       for (const [soort, { asked, equal }] of found) answers.push({ soort, gevraagd: asked, gelijk: equal })
     }
+    await connection`update takeover set checked_at = now(), differences = ${differences} where id = ${takeover.id}`
   } finally {
     await keep().catch(() => {})
     await connection`drop table if exists gezien`.catch(() => {})

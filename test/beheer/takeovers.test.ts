@@ -121,7 +121,13 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
       /De ronde is gestopt.*Mislukt de database van de bron mist een tabel of kolom \(PostgresError 42P01\)/s,
     )
     t.notMatch(await main(), 'probeert opnieuw')
-    await sql`update takeover set status = 'klaar' where id = ${id}`
+    await sql`update takeover set status = 'klaar', round_done_at = now(), checked_at = now() - interval '1 day', differences = 0 where id = ${id}`
+    await tab.goto(path)
+    t.match(await main(), /3\. Rapport nalopen\s+Kijk ernaar\s+60 niet overgenomen/)
+    t.match(await main(), /7\. Controleren\s+Nog te doen\s+na de laatste ronde/, 'the round came after it')
+    await sql`update takeover set checked_at = now() + interval '1 second', differences = 2 where id = ${id}`
+    await tab.goto(path)
+    t.match(await main(), /7\. Controleren\s+Kijk ernaar\s+2 verschillen.*8\. Omschakelen\s+Nog te doen/s)
     for (const rol of ['viewer', 'operator'] as const) {
       const { tab, context } = await asBeheerder(test, rol, { width: 390 })
       await tab.goto(path)

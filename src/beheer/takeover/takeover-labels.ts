@@ -4,9 +4,10 @@ import { reasonOf } from '../../overnemen/patience.ts'
 import { REMEDIES } from '../../overnemen/remedies.ts'
 import type { Progress } from '../../overnemen/round.ts'
 import type { Takeover } from '../../overnemen/takeover.ts'
+import type { Way, WayState } from '../../overnemen/way-to-switch.ts'
 import type { StreamState } from '../frame/event-stream.ts'
 import { formatDuration, formatNumber, moment } from '../frame/format.ts'
-import { language, t, words } from '../language/language.ts'
+import { language, reason, t, words } from '../language/language.ts'
 import type { Tone } from '../notificaties/notificatie-labels.ts'
 
 type Words = { tone: Tone; text: string }
@@ -129,6 +130,49 @@ export const remedyLabel = (code: string): string => TO_DO[code] ?? ''
 /** Kinds as people call them; one that is new shows as it is. */
 export const kindLabel = (kind: string): string => KINDS[kind] ?? kind
 const stepLabel = (naam: string): string => STEPS[naam] ?? naam
+
+/** The steps until the switch as the page shows them, in the order of the manual, each with its state. */
+export function waySteps(way: Way): { naam: string; words: Words; more: string }[] {
+  const at = (moment_: string | null) => (moment_ === null ? '' : moment(moment_))
+  const step = (naam: string, state: WayState, more = '') => ({ naam, words: WAY_STATES[state], more })
+  const { proef, rapport, ronde, bestanden, notificaties, controle, omschakelen } = way
+  return [
+    step(t('Proef doen'), proef.state, at(proef.at)),
+    step(t('Ronde 1, en elke nacht een volgende'), ronde.state, at(ronde.at)),
+    step(
+      t('Rapport nalopen'),
+      rapport.state,
+      rapport.count > 0 ? t`${formatNumber(rapport.count)} niet overgenomen` : '',
+    ),
+    step(
+      t('Bestanden'),
+      bestanden.state,
+      bestanden.count > 0 ? t`${formatNumber(bestanden.count)} zonder inhoud in de bron` : '',
+    ),
+    step(t('Abonnementen op notificaties'), notificaties.state, notificaties.warnings.map(reason).join(' ')),
+    step(t('Oude installatie alleen-lezen maken, en de laatste ronde'), 'hand'),
+    step(
+      t('Controleren'),
+      controle.state,
+      controle.count > 0
+        ? t`${formatNumber(controle.count)} verschillen`
+        : controle.state === 'open'
+          ? t('na de laatste ronde')
+          : at(controle.at),
+    ),
+    step(t('Omschakelen'), omschakelen.state, at(omschakelen.at)),
+    step(t('Adres laten wijzen, en meekijken'), 'hand'),
+  ]
+}
+const WAY_STATES = words(
+  {
+    klaar: { tone: 'goed', text: 'Klaar' },
+    open: { tone: '', text: 'Nog te doen' },
+    'let-op': { tone: 'let-op', text: 'Kijk ernaar' },
+    hand: { tone: '', text: 'Met de hand' },
+  } as const,
+  'text',
+) satisfies Record<WayState, Words>
 
 /** Why a step failed, in words. */
 export const whyOf = (fault: string): string => reasonOf(fault, language() === 'en' ? 'en' : 'nl')

@@ -6,6 +6,7 @@ import { countStream } from '../../http/stream.ts'
 import { matching, reportCsvOf } from '../../overnemen/report.ts'
 import { faultsOf, forecastOf, progressOf, WEEKEND_SECONDS } from '../../overnemen/round.ts'
 import { isSwitchable, switchOver, switchWarnings, type Takeover } from '../../overnemen/takeover.ts'
+import { wayToSwitch } from '../../overnemen/way-to-switch.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { openEventStreams, type StreamState } from '../frame/event-stream.ts'
 import { formatDuration } from '../frame/format.ts'
@@ -22,6 +23,7 @@ import {
   stepsToShow,
   takeoverState,
   takeoverStatus,
+  waySteps,
 } from './takeover-labels.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
@@ -67,7 +69,8 @@ export function registerTakeovers(app: FastifyInstance): void {
 
   app.get(`${LIST.path}/:uuid`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
-    const [forecast, steps, faults, rounds, state] = await Promise.all([
+    const [way, forecast, steps, faults, rounds, state] = await Promise.all([
+      row.trial ? undefined : wayToSwitch(sql, row),
       forecastOf(reader, row),
       progressOf(reader, row),
       faultsOf(reader, row),
@@ -107,6 +110,7 @@ export function registerTakeovers(app: FastifyInstance): void {
         words: OUTCOMES[fault.uitkomst as Outcome],
       })),
       rounds,
+      way: way ? waySteps(way) : [],
       canSwitch: isSwitchable(row),
     })
   })

@@ -47,6 +47,10 @@ export const REASONS: Record<string, string> = {
   'Kanalen en filters van een abonnement zijn samen ten hoogste 64 kB aan JSON.':
     'Kanalen and filters of an abonnement are at most 64 kB of JSON together.',
   'Een getal of datum is groter dan kan worden bewaard.': 'A number or date is larger than can be stored.',
+  'Er is geen notificatiedienst ingesteld: meldingen blijven wachten tot u er een instelt.':
+    'No notifications service is set: messages wait until you set one.',
+  'Er zijn geen abonnementen: niemand krijgt meldingen. Neem ze over met overnemen open-notificaties.':
+    'There are no subscriptions: nobody gets messages. Take them over with overnemen open-notificaties.',
   'Er wordt overgenomen uit een andere installatie: tot de omschakeling wordt hier niets gemaakt of gewijzigd.':
     'Another installation is being taken over: nothing is made or changed here until the switch-over.',
   'Gepauzeerd door {1}.': 'Paused by {1}.',
