@@ -135,7 +135,8 @@ export async function takeSubscribers(
     )
     return steps.flatMap(({ step, ok, outcome, httpStatus }) => {
       if (ok) return []
-      const answer = httpStatus ? `status ${httpStatus}` : outcome
+      if (!httpStatus) return [`De callback antwoordt niet (${outcome}).`]
+      const answer = `status ${httpStatus}`
       return step === 'refuses'
         ? [`De callback neemt berichten aan van wie zich niet bekendmaakt (${answer}).`]
         : [`De callback neemt een testbericht niet aan (${answer}).`]

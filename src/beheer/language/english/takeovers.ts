@@ -45,8 +45,8 @@ export const takeovers: Record<string, string> = {
   Code: 'Code',
   'Dit is een proef: er wordt niets bewaard behalve het rapport.':
     'This is a trial: nothing is kept except the report.',
-  'Tot de omschakeling kan hier niets worden gewijzigd aan wat is overgenomen: de API’s antwoorden met 409.':
-    'Until the switch-over nothing of what was taken over can be changed here: the APIs answer with 409.',
+  'Tot de omschakeling kan hier niets worden gemaakt of gewijzigd: de API’s antwoorden met 409.':
+    'Until the switch-over nothing can be made or changed here: the APIs answer with 409.',
   'Wat is overgenomen mag hier al worden gewijzigd. Tot de omschakeling gaan daar geen meldingen over uit.':
     'What was taken over may be changed here already. Until the switch-over it is not reported.',
   Rapport: 'Report',
