@@ -1,12 +1,12 @@
 // The report of a takeover for who must repair: a line per object and remark, in groups, with what to do.
 import type { Readable } from 'node:stream'
 import type { ReadSql } from '../database/database.ts'
+import { portions } from '../database/list.ts'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { remedyOf } from './remedies.ts'
 
 export type ReportFilter = { uitkomst?: string; soort?: string; code?: string }
 type Line = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'field' | 'text' | 'identificatie' | 'value', string> & {
-  id: number
   round: number
   aantal: number
 }
@@ -47,23 +47,22 @@ export function reportCsvOf(
       select uitkomst, soort, code, count(*) as aantal from takeover_remark
       where takeover_id = ${takeoverId} ${matching(sql, filter)}
       group by 1, 2, 3 order by uitkomst desc, soort, code`
-    for (const { uitkomst, soort, code, aantal } of groups)
-      for (let after = 0; ; ) {
-        const lines = await sql<Omit<Line, 'uitkomst' | 'soort' | 'code' | 'aantal'>[]>`
-          select id, sleutel, field, text, identificatie, value, round from takeover_remark
+    for (const { uitkomst, soort, code, aantal } of groups) {
+      const lines = portions(
+        PAGE,
+        (after) => sql<(Omit<Line, 'uitkomst' | 'soort' | 'code' | 'aantal'> & { nummer: number })[]>`
+          select id as nummer, sleutel, field, text, identificatie, value, round from takeover_remark
           where takeover_id = ${takeoverId} and uitkomst = ${uitkomst} and soort = ${soort} and code = ${code} and id > ${after}
-          order by id limit ${PAGE}`
-        for (const line of lines) {
-          rows++
-          yield [
-            ...[soort, line.identificatie, line.sleutel, uitkomst, line.field, line.value, line.text],
-            ...[remedyOf(code), code, String(aantal), String(line.round)],
-          ]
-        }
-        const last = lines.at(-1)
-        if (!last || lines.length < PAGE) break
-        after = last.id
+          order by id limit ${PAGE}`,
+      )
+      for await (const line of lines) {
+        rows++
+        yield [
+          ...[soort, line.identificatie, line.sleutel, uitkomst, line.field, line.value, line.text],
+          ...[remedyOf(code), code, String(aantal), String(line.round)],
+        ]
       }
+    }
   }
   return Object.assign(csvStream(records(), neutralizeCell), { rows: () => rows })
 }

@@ -271,7 +271,7 @@ async function takeOverSubscribers({
     const url = readUrl(api ?? '', ['http:', 'https:'], '--api')
     if (client === undefined || !secretStdin) throw new UsageError('--api goes with --client and --secret-stdin')
     const there = apiClient({
-      url: `${url.replace(/\/+$/, '')}/api/v1`,
+      url: `${url}${url.endsWith('/') ? '' : '/'}api/v1`,
       clientId: client,
       secret: await readSecret(),
       connections: 1,

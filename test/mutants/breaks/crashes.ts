@@ -265,6 +265,27 @@ export const CRASHES: Mutant[] = [
     tests: ['test/overnemen/open-zaak.test.ts'],
   },
   {
+    what: 'nothing is made while a takeover lets nothing be changed',
+    file: 'sql/0012-overnemen.sql',
+    search: "  if component in ('zrc', 'drc', 'brc', 'ztc') then perform require_switch(); end if;\n",
+    replace: '',
+    tests: ['test/overnemen/open-zaak.test.ts'],
+  },
+  {
+    what: 'a round that reads only what changed looks which main objects are there',
+    file: 'src/overnemen/changes.ts',
+    search: 'if (theirs?.count === count && theirs.sum === sum) continue',
+    replace: 'continue',
+    tests: ['test/overnemen/open-zaak.test.ts'],
+  },
+  {
+    what: 'a report of a takeover shows no number of a person',
+    file: 'src/overnemen/data-faults.ts',
+    search: "passesElfproef(number.padStart(9, '0')) ?",
+    replace: 'false ?',
+    tests: ['test/overnemen/open-zaak.test.ts'],
+  },
+  {
     what: 'what was taken over is not announced before the switch',
     file: 'src/core/records.ts',
     search: 'where kanaal is not null and not stil order by volgnummer',

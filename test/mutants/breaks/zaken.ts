@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const ZAKEN: Mutant[] = [
   {
+    what: 'numbers of a year begin above what was handed out for it',
+    file: 'sql/0006-zaken.sql',
+    search: 'n - 1 - highest_zaaknummer(day))',
+    replace: 'n - 1)',
+    tests: ['test/zaken/settings.test.ts'],
+  },
+  {
     what: 'a zaakobject of another kind is counted there',
     file: 'sql/0013-counts.sql',
     search: "replace(counted, 'r.', 'old.'), replace(counted, 'r.', 'new.'), held",
