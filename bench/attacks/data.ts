@@ -72,6 +72,28 @@ export const dataAttacks: Attack[] = [
     },
   },
   {
+    name: 'deltas of large objects, and events that nobody reads',
+    rights: [right],
+    answers: [200, 503, 0],
+    maxBytes: 2 ** 31,
+    prepare: async ({ zaak }, { sql, scale }) => {
+      const data = JSON.stringify({ overigeData: { lijst: times(10_000).map((n) => [n]) } })
+      for (let n = 0; n < 500 * scale; n++)
+        await sql`insert into zaakobject (zaak_id, object, object_type, object_type_overige, object_identificatie)
+          select z.id, '', 'overige', 'lijst', ${data}::text::jsonb from zaak z where z.uuid = ${zaak.split('/').at(-1)!}`
+    },
+    send: async ({ send, open, token, world }) => {
+      const head = `Host: ${new URL(world.address).host}\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n\r\n`
+      const sockets = await Promise.all(times(20).map(() => open()))
+      for (const socket of sockets) {
+        socket?.pause()
+        socket?.write(`GET ${ZAKEN}/zaken/_deltas HTTP/1.1\r\n${head}`)
+      }
+      await Promise.all(times(4).map(() => send('GET', `${ZAKEN}/zaken/_deltas?limit=1000`)))
+      for (const socket of sockets) socket?.destroy()
+    },
+  },
+  {
     name: 'batches of a hundred filters that fit everything',
     rights: [right],
     answers: [200, 400, 503],

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { reach } from '../core/access.ts'
 import type { Actor } from '../core/actor.ts'
+import { LIMITS } from '../core/limits.ts'
 import { notFound, Problem } from '../core/problem.ts'
 import { isSettled } from '../database/position.ts'
 import { expected, lastOf } from '../database/rows.ts'
@@ -244,8 +245,21 @@ async function operationsOf(viewer: Viewer, feed: Feed, rows: Row[]): Promise<Op
 
 const of = ({ resource, uuid, rowId, mainId }: Row) => ({ resource, uuid, id: rowId, mainId })
 
-/** States that are read at once. */
+/** States that are told at once, as far as their size is known from those before; and how many characters they are to be. */
 const AT_ONCE = 200
+const FIRST = 25
+const SIZE = LIMITS.portionBytes
+
+/** How many fit next, by the size of those before; it grows by steps. */
+export function fitting(loaded: Iterable<Loaded>, before: number): number {
+  let count = 0
+  let size = 0
+  for (const { json } of loaded) {
+    count++
+    size += json.length
+  }
+  return Math.max(1, Math.min(AT_ONCE, 4 * before, Math.floor((SIZE * Math.max(1, count)) / Math.max(1, size))))
+}
 
 /** States by kind and key, as far as the viewer may read them. */
 async function load(viewer: Viewer, feed: Feed, operations: Iterable<Operation>): Promise<Map<string, Loaded>> {
@@ -255,11 +269,13 @@ async function load(viewer: Viewer, feed: Feed, operations: Iterable<Operation>)
   const found = new Map<string, Loaded>()
   for (const [resource, ids] of wanted) {
     const all = [...ids]
-    for (let from = 0; from < all.length; from += AT_ONCE) {
-      const kind = feed.kinds[resource]
-      if (!kind) continue
-      for (const one of await kind.load(viewer, all.slice(from, from + AT_ONCE)))
-        found.set(`${resource} ${one.id}`, one)
+    const kind = feed.kinds[resource]
+    for (let [from, limit] = [0, kind?.first ?? AT_ONCE]; kind && from < all.length; ) {
+      if (from > 0) await viewer.pause?.()
+      const loaded = await kind.load(viewer, all.slice(from, from + limit))
+      for (const one of loaded) found.set(`${resource} ${one.id}`, one)
+      from += limit
+      limit = fitting(loaded, limit)
     }
   }
   return found
@@ -315,16 +331,11 @@ async function* tell(viewer: Viewer, feed: Feed, operations: Operation[], states
     const text = tellOne(isRestricted, feed, operation, states)
     if (text !== undefined) yield text
     if (!comes) continue
-    for (let from = 0; from < parts.length; from += AT_ONCE) {
-      const some = parts
-        .slice(from, from + AT_ONCE)
-        .map((part): Operation => ({ ...part, type: 'create', mainId: operation.id, moved: false, wasReached: false }))
-      const states = await load(viewer, feed, some)
-      for (const part of some) {
-        const text = tellOne(isRestricted, feed, part, states)
-        if (text !== undefined) yield text
-      }
-    }
+    yield* tellMany(
+      viewer,
+      feed,
+      parts.map((part) => ({ ...part, type: 'create', mainId: operation.id, moved: false, wasReached: false })),
+    )
   }
 }
 
@@ -347,26 +358,24 @@ export async function* tellDeltas(
   const isRestricted = !seesAll(viewer, feed)
   let before = after
   let from = 0
+  let atOnce = FIRST
   const prepare = async (): Promise<Prepared> => {
     const some: Prepared['some'] = []
     let count = 0
-    for (; from < deltas.length && count < AT_ONCE; from++) {
+    for (; from < deltas.length && count < atOnce; from++) {
       const { id, rows } = expected(deltas[from])
       const operations = await operationsOf(viewer, feed, rows)
       some.push({ id, operations })
       count += operations.length
     }
-    const isFew = count <= 3 * AT_ONCE
-    return {
-      some,
-      states: isFew
-        ? await load(
-            viewer,
-            feed,
-            some.flatMap(({ operations }) => operations),
-          )
-        : undefined,
-    }
+    if (count > Math.max(FIRST, 2 * atOnce)) return { some, states: undefined }
+    const states = await load(
+      viewer,
+      feed,
+      some.flatMap(({ operations }) => operations),
+    )
+    atOnce = fitting(states.values(), atOnce)
+    return { some, states }
   }
   let next: Promise<Prepared> | undefined = deltas.length > 0 ? prepare() : undefined
   while (next) {
@@ -394,9 +403,12 @@ export async function* tellDeltas(
 
 /** The same for more than are loaded together. */
 async function* tellMany(viewer: Viewer, feed: Feed, operations: Operation[]): AsyncGenerator<string> {
-  for (let from = 0; from < operations.length; from += AT_ONCE) {
-    const some = operations.slice(from, from + AT_ONCE)
-    yield* tell(viewer, feed, some, await load(viewer, feed, some))
+  for (let [from, limit] = [0, FIRST]; from < operations.length; ) {
+    const some = operations.slice(from, from + limit)
+    const states = await load(viewer, feed, some)
+    yield* tell(viewer, feed, some, states)
+    from += limit
+    limit = fitting(states.values(), limit)
   }
 }
 

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { isSettled } from '../database/position.ts'
 import { countStream } from '../http/stream.ts'
+import { largeTurn } from '../http/turns.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
 import { readPage, rightsPrint, type ToldDelta, tellDeltas } from './deltas.ts'
 import type { Feed, Viewer } from './kinds.ts'
@@ -20,6 +21,8 @@ const RETRY_MS = 2000
 /** A token is judged again before each page and heartbeat; but a connection ends after this, so that load can move to others. */
 const MOST_MS = 15 * 60_000
 const DELTAS = 100
+/** Characters of deltas that are held for who reads them: more are read when these were. */
+const MOST_SIZE = 512 * 1024
 
 /** Opens the events of a feed. They end with the token, with its rights, with the client and when the application closes. */
 export function openEvents(app: FastifyInstance, feed: Feed) {
@@ -30,7 +33,8 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
   const shared = new LRUCache<string, Promise<Next>>({ max: 20 })
 
   return async function send(request: FastifyRequest, reply: FastifyReply, after: string | undefined) {
-    const viewer: Viewer = { reader: app.reader, actor: request.actor, base: request.base }
+    const pause = () => largeTurn(request)
+    const viewer: Viewer = { reader: app.reader, actor: request.actor, base: request.base, pause }
     const page = await readPage(viewer, feed, after, DELTAS) // what is wrong with the position is said before anything is sent
     const ended = new AbortController()
     countStream(request, reply, () => ended.abort())
@@ -58,7 +62,14 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
 
   async function readNext(viewer: Viewer, position: string): Promise<Next> {
     const { deltas, position: end, isEnd } = await readPage(viewer, feed, position, DELTAS)
-    const told = (await Array.fromAsync(tellDeltas(viewer, feed, deltas, position))).flat()
+    const told: ToldDelta[] = []
+    let size = 0
+    for await (const some of tellDeltas(viewer, feed, deltas, position)) {
+      told.push(...some)
+      for (const { json } of some) size += typeof json === 'string' ? json.length : MOST_SIZE
+      const last = told.at(-1)
+      if (size >= MOST_SIZE && last) return { told, position: last.id, isEnd: false } // the rest when this was read
+    }
     return { told, position: end, isEnd }
   }
 

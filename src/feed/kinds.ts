@@ -36,13 +36,21 @@ import { source as zaaknotities } from '../zaken/zaaknotities.ts'
 import { source as zaakobjecten } from '../zaken/zaakobjecten.ts'
 
 /** Who reads, and with which address in links. */
-export type Viewer = { reader: Reader; actor: Actor; base: string }
+export type Viewer = {
+  reader: Reader
+  actor: Actor
+  base: string
+  /** Lets others go first, between parts of what is large. */
+  pause?(): Promise<unknown>
+}
 /** A resource as JSON, with the key of its row. */
 export type Loaded = { id: number; uuid: string; json: string }
 export type Kind = {
   table: string
   /** The column with the key of the main object that its rows belong to; empty for the main object itself. */
   main: string
+  /** How many are read at first, where single ones may be large. */
+  first?: number
   load(viewer: Viewer, ids: number[]): Promise<Loaded[]>
 }
 export type Feed = {
@@ -67,6 +75,7 @@ const textOf = ({ id, uuid, resource }: Found): Loaded => ({
 const ofZaak = (source: PartSource<PartRow>): Kind => ({
   table: source.table,
   main: 'zaak_id',
+  ...(source.first !== undefined && { first: source.first }),
   load: async ({ reader, actor, base }, ids) =>
     (await readableParts(reader, actor, source, ids)).map((row) =>
       textOf({ id: row.id, uuid: row.uuid, resource: source.toResource(row, base) }),

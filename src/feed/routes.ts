@@ -8,6 +8,7 @@ import { header } from '../http/header.ts'
 import { Url, Uuid } from '../http/input.ts'
 import type { Described } from '../http/openapi/operation.ts'
 import { sendRows, Written } from '../http/stream.ts'
+import { largeTurn } from '../http/turns.ts'
 import { readPage, type ToldDelta, tellDeltas } from './deltas.ts'
 import { openEvents } from './events.ts'
 import type { Feed } from './kinds.ts'
@@ -67,7 +68,8 @@ export const feedRoutes =
         const { after, limit = 100 } = request.query
         if (header(request, 'accept').toLowerCase().includes('text/event-stream'))
           return sendEvents(request, reply, header(request, 'last-event-id') || after)
-        const viewer = { reader: app.reader, actor: request.actor, base: request.base }
+        const pause = () => largeTurn(request)
+        const viewer = { reader: app.reader, actor: request.actor, base: request.base, pause }
         const page = await readPage(viewer, feed, after, limit)
         const told = tellDeltas(viewer, feed, page.deltas, page.start)
         return sendRows<never>(request, reply, {

@@ -8,10 +8,10 @@ import { systemActor } from '../core/access.ts'
 import type { Actor, Autorisatie } from '../core/actor.ts'
 import { type Mutate, mutator } from '../core/mutate.ts'
 import { type Database, kyselyOn, type ReadDb, type Reader, type readerOf } from '../database/database.ts'
-import { one } from '../database/rows.ts'
+import { lastOf, one } from '../database/rows.ts'
 import { deleteFiles, insertFile } from '../documenten/document/bytes.ts'
 import { newKey, type Store } from '../documenten/storage/index.ts'
-import { headOf, placeNow, readPosition, rightsPrint } from './deltas.ts'
+import { fitting, headOf, placeNow, readPosition, rightsPrint } from './deltas.ts'
 import { FEEDS, type Feed, type Viewer } from './kinds.ts'
 
 /** One is made anew for who asks when the newest is older than this. */
@@ -116,21 +116,22 @@ async function fill(zipped: ReturnType<typeof createGzip>, lines: AsyncIterable<
   }
 }
 
-const ROWS = 500
+const ROWS = 200
 
 async function* linesOf(viewer: Viewer, feed: Feed, count: { total: number }): AsyncGenerator<string> {
   const { db } = viewer.reader
   for (const [resource, kind] of Object.entries(feed.kinds)) {
-    for (let after = 0; ; ) {
+    for (let [after, limit] = [0, kind.first ?? ROWS]; ; ) {
       const { rows } = await sql<{ id: number }>`
-        select id from ${sql.table(kind.table)} where id > ${after} order by id limit ${sql.lit(ROWS)}`.execute(db)
+        select id from ${sql.table(kind.table)} where id > ${after} order by id limit ${sql.lit(limit)}`.execute(db)
       if (rows.length === 0) break
-      after = rows.at(-1)?.id ?? after
+      after = lastOf(rows).id
       const found = await kind.load(
         viewer,
         rows.map(({ id }) => id),
       )
       count.total += found.length
+      limit = fitting(found, limit)
       yield found
         .map(({ uuid, json }) => `{"resource_type":"${resource}","resource_id":"${uuid}","resource":${json}}\n`)
         .join('')
