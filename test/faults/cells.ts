@@ -9,6 +9,8 @@ import { type Answer, accept } from '../../bench/receiver.ts'
 import { ODD, setForDatabase } from '../database/odd.ts'
 import { noPrograms } from '../database/servers.ts'
 import { playRestore } from '../documenten/backups.ts'
+import { playKeys } from '../zaken/keys.ts'
+import { playAlone } from './alone.ts'
 import { noClocks, playAhead, playSetBack } from './clocks.ts'
 import { strikeCounts } from './counts.ts'
 import { RACES } from './races.ts'
@@ -87,6 +89,16 @@ export const CELLS: Cell[] = [
     allowed: {},
     strike: async (scene, judge) => {
       await startTogether(scene, judge)
+      return NOTHING
+    },
+  },
+  {
+    name: 'ten thousand keys are used while processes and connections end',
+    lasts: 0,
+    allowed: {},
+    strike: async ({ stage, random }, judge) => {
+      const creates = Number(process.env.KILL_CREATES ?? 10_000)
+      await playAlone(stage, (own) => playKeys(own, judge, { creates, random }))
       return NOTHING
     },
   },

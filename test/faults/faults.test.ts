@@ -6,7 +6,7 @@ import { CELLS } from './cells.ts'
 import { runCell } from './faults.ts'
 import { openScene, whyNot } from './scene.ts'
 
-const ELSEWHERE = /^an api is killed|everything|stopped|frozen|is killed$/
+const ELSEWHERE = /^an api is killed|everything|keys|stopped|frozen|is killed$/
 
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const count = Number(process.env.FAULTS_CELLS ?? 2)
