@@ -45,6 +45,26 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     t.match(await main(), 'Kies nu waarover het berichten krijgt')
   })
 
+  t.test('one without a callback tells what waits and when it was fetched', async (t) => {
+    const kanalen = [{ naam: 'documenten' }]
+    const { url } = (await test.call('POST', '/notificaties/api/v1/abonnement', { kanalen })).body
+    const path = `/abonnementen/${url.split('/').at(-1)}`
+    await givenChange(test)
+    await goto(path)
+    t.match(await main(), /Wachtend\s*1[\s\S]*Laatst opgehaald\s*nog niet[\s\S]*geen: de ontvanger haalt berichten op/)
+    t.notMatch(await main(), 'Volgende pogingen')
+    t.same(await accessibilityFaults(tab), [])
+    const { next } = (await test.call('GET', `${url}/berichten`)).body
+    await test.call('GET', next)
+    await goto(path)
+    t.match(await main(), /Wachtend\s*0[\s\S]*Laatst opgehaald\s*(?!nog niet|\s)/)
+    t.match(await main(), 'Bezorgd')
+    await goto('/abonnementen')
+    t.match(await main(), 'Wordt opgehaald')
+    await test.call('DELETE', url)
+    await forgetMessages(test)
+  })
+
   t.test('while one types the filters it says what they would let through', async (t) => {
     for (let n = 0; n < 4; n++) await givenChange(test)
     await givenChange(test, undefined, 'destroy')

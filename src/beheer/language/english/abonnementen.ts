@@ -161,7 +161,7 @@ export const abonnementen: Record<string, string> = {
   'Adres in de API': 'Address in the API',
   'Een abonnement is een adres (callback) waar deze dienst berichten over wijzigingen heen stuurt, of waarvoor de ontvanger ze zelf ophaalt. Ontvangers maken zelf een abonnement met de Notificaties API, of u maakt het hier.':
     'A subscription is an address (callback) that this service sends messages about changes to, or for which the receiver fetches them. Receivers make their own subscription with the Notificaties API, or you make it here.',
-  'wordt opgehaald': 'is fetched',
+  'Wordt opgehaald': 'Is fetched',
   'Laatst opgehaald': 'Last fetched',
   Ophalen: 'Fetching',
   'De ontvanger haalt zijn berichten op bij': 'The receiver fetches its messages from',

@@ -58,7 +58,7 @@ export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonneme
 
 /** What pages and the audit log call it. */
 export const nameOf = ({ callbackUrl }: { callbackUrl: string }): string =>
-  callbackUrl === '' ? t('wordt opgehaald') : masked(callbackUrl).replace(/^https?:\/\//, '')
+  callbackUrl === '' ? t('Wordt opgehaald') : masked(callbackUrl).replace(/^https?:\/\//, '')
 
 export const breadcrumbsOf = (abonnement: { uuid: string; callbackUrl: string }) => [
   { path: '/abonnementen', name: t('Abonnementen') },
