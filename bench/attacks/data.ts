@@ -112,7 +112,7 @@ export const dataAttacks: Attack[] = [
           send('POST', `${ZAKEN}/rollen/_batch`, { requests: of(100, () => ({ filter: { zaak } })) }),
         ),
         ...times(4).map(() => {
-          const context = { expand: ['rollen', 'zaakobjecten', 'zaaktype.statustypen'] }
+          const context = { expand: ['rollen', 'zaakobjecten'] }
           return send('POST', `${ZAKEN}/zaken/_batch`, { context, requests: of(100, () => ({ key: uuid })) }, CRS)
         }),
       ])

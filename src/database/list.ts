@@ -197,27 +197,34 @@ async function readKeys(reader: Reader, { from, id, conditions, order }: IdList,
 export type IdList = { from: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: Condition[]; order: Order }
 
 /**
- * The ids that several questions ask for, in one statement: of the rows with some uuids, and of each of some lists the first. How a
- * list is found best depends on how many fit, as in `pageOfIds`: the statement counts them up to there.
- * @param keys.conditions what has to hold of a row with one of the uuids
- * @returns the ids by uuid, without those of whom it does not hold, and the keys of each list
+ * The ids of the rows with these uuids, by uuid.
+ * @param conditions what else has to hold of a row: others are left out, as those that are not there
  */
-export async function idsOfEach(
+export async function idsByUuid(
   reader: Reader,
-  keys: { from: RawBuilder<unknown>; id: RawBuilder<unknown>; uuid: RawBuilder<unknown>; conditions: Condition[] },
+  { from, id, uuid, conditions }: Pick<IdList, 'from' | 'id' | 'conditions'> & { uuid: RawBuilder<unknown> },
   uuids: readonly string[],
-  lists: IdList[],
-  limit: number,
-): Promise<{ byUuid: Map<string, number>; ofLists: Key[][] }> {
-  const known = all([isAmong(keys.uuid, 'uuid', uuids), ...keys.conditions])
-  const ofKeys = sql`select -1 as place, (select json_agg(json_build_array(${keys.uuid}, ${keys.id}))::text from ${keys.from} where ${known}) as found`
-  const ofEach = lists.map((list, place) => sql`select ${sql.lit(place)}, ${firstKeys(list, limit)}`)
-  const statement = sql<{ place: number; found: string | null }>`${sql.join([ofKeys, ...ofEach], sql` union all `)}`
+): Promise<Map<string, number>> {
+  if (uuids.length === 0) return new Map()
+  const known = all([isAmong(uuid, 'uuid', uuids), ...conditions])
+  const found = await planned(
+    reader,
+    sql<{
+      ids: string | null
+    }>`select json_agg(json_build_array(${uuid}, ${id}))::text as ids from ${from} where ${known}`,
+  )
+  return new Map(JSON.parse(one(found).ids ?? '[]') as [string, number][])
+}
+
+/**
+ * The first keys of several lists, in one statement. How a list is found best depends on how many fit, as in `pageOfIds`: the
+ * statement counts them up to there.
+ */
+export async function firstOfEach(reader: Reader, lists: IdList[], limit: number): Promise<Key[][]> {
+  const each = lists.map((list, place) => sql`select ${sql.lit(place)} as place, ${firstKeys(list, limit)} as found`)
+  const statement = sql<{ place: number; found: string | null }>`${sql.join(each, sql` union all `)}`
   const texts = new Map((await planned(reader, statement)).map(({ place, found }) => [place, found]))
-  return {
-    byUuid: new Map(JSON.parse(texts.get(-1) ?? '[]') as [string, number][]),
-    ofLists: lists.map((_, place) => JSON.parse(texts.get(place) ?? '[]') as Key[]),
-  }
+  return lists.map((_, place) => JSON.parse(texts.get(place) ?? '[]') as Key[])
 }
 
 function firstKeys({ from, id, conditions, order }: IdList, limit: number) {

@@ -9,7 +9,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { LIMITS } from '../core/limits.ts'
 import { fault, type InvalidParam, Problem, throwFaults } from '../core/problem.ts'
 import type { Reader } from '../database/database.ts'
-import { type Condition, type IdList, idsOfEach, isByKey } from '../database/list.ts'
+import { type Condition, firstOfEach, type IdList, idsByUuid, isByKey } from '../database/list.ts'
 import { documentedAs, orNull } from './documented.ts'
 import { type ExpandTree, expandEach, selectFields } from './expand.ts'
 import { readQuery, Uuid } from './input.ts'
@@ -17,6 +17,7 @@ import { jsonPieces } from './json-pieces.ts'
 import { uuidOf } from './links.ts'
 import { cursorText, firstPortion } from './page.ts'
 import { sendWritten, Written } from './stream.ts'
+import { largeTurn } from './turns.ts'
 
 const CONTEXT = {
   expand: Type.Optional(Type.Array(Type.String(), { description: 'Op te nemen relaties.' })),
@@ -45,6 +46,9 @@ const Requests = Type.Array(Type.Object({ key: Type.Optional(Uuid), filter: Type
   maxItems: LIMITS.batch,
   description: 'Van elk de `key` van een resource, of een `filter`.',
 })
+/** Making the text of a statement for many filters takes long, and others are kept waiting meanwhile. */
+const FILTERS_AT_ONCE = 5
+
 type Body = { context?: Static<Type.TObject<typeof CONTEXT>>; requests: Static<typeof Requests> }
 
 /**
@@ -146,45 +150,56 @@ export async function sendBatch<Row extends { id: number; uuid: string }>(
     return isPlain && !source.isExpandable ? resources : expandEach(request, resources, paths, source.tree)
   }
   await Array.fromAsync(show([])) // refuses what cannot be expanded, whatever is found
-  const lists = readLists(requests, source)
+  const { reader } = request.server
+  const lists = await readLists(request, requests, source)
   const uuids = requests.flatMap(({ key }) => key ?? [])
-  const found = await idsOfEach(request.server.reader, source.keys, uuids, [...lists.values()], LIMITS.batchItems + 1)
-  const ends = new Map<number, string>() // of the results of filters
+  const byUuid = await idsByUuid(reader, source.keys, uuids)
   const idsOf = new Map<number, number[]>()
-  for (const [index, [place, { order }]] of [...lists].entries()) {
-    const keys = (found.ofLists[index] ?? []).slice(0, LIMITS.batchItems)
-    const last = (found.ofLists[index]?.length ?? 0) > keys.length && isByKey(order) ? keys.at(-1) : undefined
-    idsOf.set(
-      place,
-      keys.map(({ id }) => id),
+  const ends = new Map<number, string>() // of the results of filters
+  let count = byUuid.size
+  for (let from = 0; from < lists.size && count <= LIMITS.batchResources; from += FILTERS_AT_ONCE) {
+    const group = [...lists].slice(from, from + FILTERS_AT_ONCE)
+    if (lists.size > FILTERS_AT_ONCE) await largeTurn(request)
+    const found = await firstOfEach(
+      reader,
+      group.map(([, list]) => list),
+      LIMITS.batchItems + 1,
     )
-    ends.set(place, last ? `],"nextToken":"${cursorText({ at: last.at, isBefore: false })}"}` : ']}')
+    for (const [index, [place, { order }]] of group.entries()) {
+      const keys = found[index] ?? []
+      const isMore = keys.length > LIMITS.batchItems
+      const ids = keys.slice(0, LIMITS.batchItems).map(({ id }) => id)
+      idsOf.set(place, ids)
+      count += ids.length
+      const last = isMore && isByKey(order) ? keys[LIMITS.batchItems - 1] : undefined
+      ends.set(place, last ? `],"nextToken":"${cursorText({ at: last.at, isBefore: false })}"}` : ']}')
+    }
   }
   const wanted = requests.flatMap(({ key }, place) => {
-    const ids = key === undefined ? (idsOf.get(place) ?? []) : (found.byUuid.get(key.toLowerCase()) ?? [])
+    const ids = key === undefined ? (idsOf.get(place) ?? []) : (byUuid.get(key.toLowerCase()) ?? [])
     return [ids].flat().map((id) => ({ place, id }))
   })
   if (wanted.length > LIMITS.batchResources)
     throw new Problem(400, {
       code: 'response-limit-exceeded',
-      detail: `Het antwoord zou ${wanted.length} resources bevatten; ten hoogste ${LIMITS.batchResources} kan.`,
+      detail: `Het antwoord zou meer dan ${LIMITS.batchResources} resources bevatten.`,
     })
   const size = source.first ?? (fields === undefined ? firstPortion(paths) : 50)
-  const answers = answersTo(request.server.reader, source, wanted, size, (rows, noted) =>
-    source.answers(rows, noted(show), isPlain),
-  )
+  const answers = answersTo(reader, source, wanted, size, (rows, noted) => source.answers(rows, noted(show), isPlain))
   return sendWritten(request, reply, new Written(resultsOf(answers, requests.length, ends)))
 }
 
 /** The lists that requests ask for, by the place of the request. @throws Problem 400 with all faults */
-function readLists(
+async function readLists(
+  request: FastifyRequest,
   requests: Body['requests'],
   source: Pick<BatchSource<never>, 'filters' | 'list'>,
-): Map<number, IdList> {
+): Promise<Map<number, IdList>> {
   const faults: InvalidParam[] = []
   const lists = new Map<number, IdList>()
   for (const [place, { key, filter }] of requests.entries()) {
     const name = `requests.${place}`
+    if (lists.size > 0 && lists.size % FILTERS_AT_ONCE === 0) await largeTurn(request)
     if ((key === undefined) === (filter === undefined))
       faults.push(fault(name, 'invalid', 'Geef een key of een filter.'))
     else if (filter) {
