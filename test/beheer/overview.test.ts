@@ -62,6 +62,25 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await sql`delete from delivery` // what these changes told nobody
   })
 
+  t.test('a paused abonnement says that it is paused, and a storm of them is one block', async (t) => {
+    await sql`insert into abonnement (callback_url, auth, status, reason) values ('https://stil.example/', '\\x00', 'gepauzeerd', 'Onderhoud.')`
+    await sql`
+      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, next_attempt_at)
+      select (select max(id) from notificatie), id, gen_random_uuid(), now() - interval '1 hour' from abonnement`
+    await tab.goto('/beheer/')
+    t.match(await main(), /stil\.example\/? is gepauzeerd, en er wachten berichten, .*Onderhoud\. Zij gaan niet weg/s)
+    t.notMatch(await main(), 'De ontvanger is traag')
+    await sql`
+      insert into abonnement (callback_url, auth, failures, failing_since, last_outcome, last_http_status)
+      select 'https://storing' || n || '.example/', '\\x00', 9, now(), 'http', 503 from generate_series(1, 4) n`
+    await tab.goto('/beheer/')
+    t.match(await main(), 'Bij 5 abonnementen komen berichten niet aan.')
+    t.equal(await tab.locator('[data-storing] li').count(), 3, 'the worst three are named')
+    t.same(await accessibilityFaults(tab), [])
+    await sql`delete from delivery`
+    await sql`delete from abonnement`
+  })
+
   t.test('a fault shows by itself within 15 s and is gone within 30 s, each with what to do', async (t) => {
     await keepWorking()
     await tab.goto('/beheer/')
