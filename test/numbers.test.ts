@@ -32,18 +32,18 @@ const otherForms = (number: string): string[] => [
   `${number.slice(0, 3)}.${number.slice(3, 6)}.${number.slice(6)}`,
   `${number.slice(0, 4)}.${number.slice(4, 6)}.${number.slice(6)}`,
   `${number.slice(0, 4)} ${number.slice(4, 6)} ${number.slice(6)}`,
-  [...number].reverse().join(''),
   ...['md5', 'sha1', 'sha256', 'sha512'].map((name) => createHash(name).update(number).digest('hex')),
   createHash('sha256').update(number).digest('base64').replace(/=+$/, ''),
 ]
 const FORMS = new Map(NUMBERS.flatMap((number) => otherForms(number).map((form) => [form, number] as const)))
 const LENGTHS = [...new Set([...FORMS.keys()].map(({ length }) => length))]
-const DIGITS = new Set(NUMBERS)
+const DIGITS = new Set([...NUMBERS, ...NUMBERS.map((number) => [...number].reverse().join(''))])
 
 /** Those of the numbers that a text tells, with the form. */
 function found(text: string): string[] {
   const all: string[] = []
-  for (const [digits] of text.matchAll(/(?<!\d)\d{9}(?!\d)/g)) if (DIGITS.has(digits)) all.push(digits)
+  // By itself, and not as the last digits of a sum of seconds in the metrics.
+  for (const [digits] of text.matchAll(/(?<![\d.])\d{9}(?!\d)/g)) if (DIGITS.has(digits)) all.push(digits)
   for (const { 0: run, index } of text.matchAll(/[\w+/=. -]{9,}/g))
     for (const length of LENGTHS)
       for (let at = 0; at + length <= run.length; at++) {

@@ -16,6 +16,7 @@ const PLAIN = new RegExp(String.raw`"(${MEMBERS})":( ?)("(?:[^"\\]|\\.)+"|-?\d[\
 const SEALED = new RegExp(String.raw`"(${MEMBERS})":( ?)"~1\.([a-z0-9-]{1,20})\.([\w-]{38,})"`, 'g')
 const SEALED_VALUE = /^"~1\.([a-z0-9-]{1,20})\.[\w-]{38,}"$/
 const LOOKUP_BYTES = 16
+const REMEMBERED = 64
 
 export type Numbers = {
   /** JSON with its numbers sealed. */
@@ -36,6 +37,28 @@ export type Numbers = {
 export function numbersOf(ring: KeyRing): Numbers {
   const sealed = (key: string, member: string, space: string, value: string) =>
     `"${member}":${space}"~1.${key}.${encrypt(ring.derive(key, 'nummers'), value, member).toString('base64url')}"`
+  // A change seals a number for its row and for its audit record, and reads the row back. The cipher is asked once for these: among other
+  // work it takes 0.1 ms each time. A sealed text is used twice at most.
+  const recent = new Map<string, string>()
+  const remember = (name: string, text: string) => {
+    recent.set(name, text)
+    for (const oldest of recent.keys()) {
+      if (recent.size <= REMEMBERED) break
+      recent.delete(oldest)
+    }
+  }
+  const sealedOnce = (key: string, member: string, space: string, value: string): string => {
+    const name = `${key} ${member} ${value}`
+    const known = recent.get(name)
+    if (known !== undefined) {
+      recent.delete(name)
+      return `"${member}":${space}"${known}"`
+    }
+    const text = sealed(key, member, '', value).slice(member.length + 4, -1)
+    remember(name, text)
+    remember(`${member} ${text}`, value)
+    return `"${member}":${space}"${text}"`
+  }
   /** What only looks sealed, as a client may have sent it where nothing is sealed, is nothing of ours. */
   const opened = (key: string, member: string, text: string): string | undefined => {
     if (ring.lacking.has(key)) throw new KeyMissing(key)
@@ -55,12 +78,12 @@ export function numbersOf(ring: KeyRing): Numbers {
   const open = (json: string) =>
     json.includes('"~1.')
       ? json.replace(SEALED, (whole, member, space, key, text) => {
-          const value = opened(key, member, text)
+          const value = recent.get(`${member} ~1.${key}.${text}`) ?? opened(key, member, text)
           return value === undefined ? whole : `"${member}":${space}${value}`
         })
       : json
   return {
-    seal: (json) => json.replace(PLAIN, (_, member, space, value) => sealed(ring.sealing, member, space, value)),
+    seal: (json) => json.replace(PLAIN, (_, member, space, value) => sealedOnce(ring.sealing, member, space, value)),
     open,
     reseal: (json, key) =>
       json.replace(PLAIN, (whole, member, space, value: string) => {
