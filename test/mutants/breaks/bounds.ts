@@ -91,14 +91,9 @@ export const BOUNDS: Mutant[] = [
       'length(documentatie_link) <= 201',
     ],
     [
-      'a callbackUrl has 1 to 2000 characters: not less',
-      'check (length(callback_url) between 1 and 2000)',
-      'check (length(callback_url) between 0 and 2000)',
-    ],
-    [
-      'a callbackUrl has 1 to 2000 characters: not more',
-      'check (length(callback_url) between 1 and 2000)',
-      'check (length(callback_url) between 1 and 2001)',
+      'a callbackUrl has at most 2000 characters',
+      'check (length(callback_url) <= 2000)',
+      'check (length(callback_url) <= 2001)',
     ],
     [
       'an abonnement signs with at most two secrets',
