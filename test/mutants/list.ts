@@ -5,6 +5,7 @@ import { CATALOGI } from './breaks/catalogi.ts'
 import { CLOSED } from './breaks/closed.ts'
 import { CRASHES } from './breaks/crashes.ts'
 import { DOCUMENTEN } from './breaks/documenten.ts'
+import { FEED } from './breaks/feed.ts'
 import { RIGHTS } from './breaks/rights.ts'
 import { SHARED } from './breaks/shared.ts'
 import { ZAKEN } from './breaks/zaken.ts'
@@ -16,6 +17,7 @@ export const MUTANTS: Mutant[] = [
   ...DOCUMENTEN,
   ...CATALOGI,
   ...BESLUITEN,
+  ...FEED,
   ...RIGHTS,
   ...SHARED,
   ...CRASHES,

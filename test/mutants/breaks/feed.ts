@@ -1,0 +1,56 @@
+// Breaks of the feed of changes.
+import type { Mutant } from '../mutant.ts'
+
+const tests = ['test/feed/deltas.test.ts']
+
+export const FEED: Mutant[] = [
+  {
+    what: 'a feed shows nothing that a transaction under way could come before',
+    file: 'src/database/position.ts',
+    search: '`${xact} < pg_snapshot_xmin(pg_current_snapshot())`',
+    replace: '`${xact} < pg_snapshot_xmax(pg_current_snapshot())`',
+    tests,
+  },
+  {
+    what: 'a position in a feed is of the rights that it was given to',
+    file: 'src/feed/deltas.ts',
+    search: ' || ofRights !== rights) throw expired()',
+    replace: ') throw expired()',
+    tests,
+  },
+  {
+    what: 'a position in a feed is of this database',
+    file: 'src/feed/deltas.ts',
+    search: '  if (asked && asked.epoch !== head.epoch) throw expired()\n',
+    replace: '',
+    tests,
+  },
+  {
+    what: 'a position in a feed from before what is kept is refused',
+    file: 'src/feed/deltas.ts',
+    search: '  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()\n',
+    replace: '',
+    tests,
+  },
+  {
+    what: 'a feed tells of a delete only to whom the rights reached it',
+    file: 'src/feed/deltas.ts',
+    search: "  if (type === 'delete') return wasReached ? told('delete', resource, uuid) : undefined\n",
+    replace: "  if (type === 'delete') return told('delete', resource, uuid)\n",
+    tests,
+  },
+  {
+    what: 'what leaves the rights of a reader comes as a delete in its feed',
+    file: 'src/feed/deltas.ts',
+    search: "  return moved && wasReached ? told('delete', resource, uuid) : undefined",
+    replace: '  return undefined',
+    tests,
+  },
+  {
+    what: 'what hangs on a case leaves and enters rights with it in a feed',
+    file: 'src/feed/deltas.ts',
+    search: '    const parts = isWhole ? await partsOf(viewer, feed, operation.id) : []\n',
+    replace: '    const parts = isWhole && comes && !comes ? await partsOf(viewer, feed, operation.id) : []\n',
+    tests,
+  },
+]
