@@ -2,7 +2,7 @@
 // docs/standard.md says where this differs.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { Problem } from '../core/problem.ts'
+import { notFound, Problem } from '../core/problem.ts'
 import { contentSender } from '../documenten/document/download.ts'
 import { header } from '../http/header.ts'
 import { Url, Uuid } from '../http/input.ts'
@@ -138,6 +138,7 @@ const snapshots =
         } as Described & { params: typeof SnapshotParams },
       },
       async (request, reply) => {
+        if (request.params.positie === '') throw notFound()
         const viewer = { reader: app.reader, actor: request.actor, base: request.base }
         const { found } = await listSnapshots(viewer, feed)
         const snapshot = found.find(({ position }) => position === request.params.positie)

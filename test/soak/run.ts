@@ -1,11 +1,13 @@
 // npm run soak [-- --minutes 120 --seed 1 --pace 250]: mixed load with faults in between, which the seed chooses, for as long as asked.
-// Ends with a verdict: whether memory, files, connections and tables stay level, and whether all that clients were told is so.
+// Ends with a verdict: whether memory, files, connections and tables stay level, whether all that clients were told is so, and whether a
+// copy that was kept and killed meanwhile is equal to the lists.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { CELLS } from '../faults/cells.ts'
 import { runCell } from '../faults/faults.ts'
 import { openScene, verifyScene, whyNot } from '../faults/scene.ts'
 import { collectViolations, whileStanding } from '../stage.ts'
+import { keepCopy } from './copy.ts'
 import { takeSample } from './sample.ts'
 import { judgesMemory, type Sample, verdicts } from './verdict.ts'
 
@@ -32,6 +34,7 @@ else
     console.log(`seed ${values.seed}, ${minutes} minutes`)
     const scene = await openScene(stage, Number(values.seed), { pace: Number(values.pace), mounts: false })
     const { load, random } = scene
+    const copy = await keepCopy(stage, scene.apis[0]!.address)
     const cells = CELLS.filter((cell) => !cell.mounted && !whyNot(cell, scene) && !ENDS_PROCESSES.test(cell.name))
     const violations: string[] = []
     const samples: Sample[] = []
@@ -57,6 +60,7 @@ else
       console.log(`${cell.name}: back in ${outcome.seconds.toFixed(1)} s, ${outcome.violations.length} violations`)
       for (const violation of outcome.violations) console.log(`  ${violation}`)
       load.answers.length = 0
+      copy.kill()
       await sleep(Math.min(20_000, Math.max(0, end - performance.now()))) // as it is most of the time
     }
     await sampling
@@ -64,6 +68,9 @@ else
     const judge = collectViolations(console.log)
     await verifyScene(judge, scene)
     violations.push(...judge.violations)
+    const { begun, differences } = await copy.compare()
+    console.log(`a copy of cases and documents, begun ${begun} times: ${differences === '' ? 'equal' : 'differs'}`)
+    if (differences !== '') violations.push(differences)
     for (const violation of violations) console.log(`VIOLATION ${violation}`)
 
     console.log('\n| what | middle third | last third | |\n| --- | --- | --- | --- |')
