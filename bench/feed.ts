@@ -50,6 +50,7 @@ async function cost(stack: Stack, scenario: Scenario, seconds: number): Promise<
   for (let round = 0; round < seconds / 4; round++)
     for (const of of round % 2 === 0 ? [without, told] : [told, without]) {
       await stack.database.sql`select switch_feed(${of === told})`
+      await drive(stack, scenario, clients, 500) // triggers that were switched have every connection plan anew
       const before = await cpuTimes(stack)
       const made = await drive(stack, scenario, clients, 2000)
       const after = await cpuTimes(stack)

@@ -81,6 +81,12 @@ class Expired extends Error {}
 const TRIES = 30
 const TERM_MS = 60_000
 
+/** A link of the service, at the address that was given: links have its public one, and the token goes nowhere else. */
+function atSource(source: Source, link: string): string {
+  const { pathname, search } = new URL(link)
+  return new URL(source.url).origin + pathname + search
+}
+
 /** Asks until there is an answer that means something: a service that restarts is waited for. */
 async function ask(source: Source, url: string, headers: Record<string, string> = {}): Promise<Response> {
   for (let tried = 1; ; tried++) {
@@ -289,7 +295,7 @@ async function download(
     const size = (await stat(part).catch(() => undefined))?.size ?? 0
     const token = source.token()
     try {
-      const response = await fetch(href, {
+      const response = await fetch(atSource(source, href), {
         headers: { authorization: `Bearer ${token}`, ...(size > 0 && { range: `bytes=${size}-` }) },
       })
       if (response.status === 410) throw new Expired()
@@ -392,7 +398,7 @@ export async function compare(
     rows += kept.size
     const urls = at.startsWith('{}')
       ? (copy.db.prepare(`select resource ->> 'url' as url from ${name(main!)}`).all() as { url: string }[]).map(
-          ({ url }) => at.replace('{}', url),
+          ({ url }) => at.replace('{}', atSource(source, url)),
         )
       : [source.url + at]
     for (const url of urls)
@@ -416,7 +422,7 @@ async function* listed(source: Source, first: string): AsyncGenerator<Record<str
       | { results: Record<string, unknown>[]; next: string | null }
     if (Array.isArray(body)) return yield* body
     yield* body.results
-    url = body.next
+    url = body.next && atSource(source, body.next)
   }
 }
 

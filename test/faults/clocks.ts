@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
+import { PERIODIC } from '../../tasks/index.ts'
 import type { TestApp } from '../app.ts'
 import { noPrograms, serverDirectory, startPrimary } from '../database/servers.ts'
 import { givenChange } from '../notificaties/given.ts'
@@ -64,7 +65,7 @@ async function openClocks(stage: StageLike, offset: string): Promise<Clocks> {
   supervise(stage, 'worker', env, (text) => {
     log += text
   })
-  const planned = async () => (await test.database.sql`select from periodic_job`).length === 3
+  const planned = async () => (await test.database.sql`select from periodic_job`).length === PERIODIC.length
   await until('a worker that plans', planned, START_MS)
   return { test, to, set, log: () => log }
 }

@@ -65,12 +65,12 @@ else
     }
     await sampling
     await load.pause()
-    const judge = collectViolations(console.log)
-    await verifyScene(judge, scene)
-    violations.push(...judge.violations)
     const { begun, differences } = await copy.compare()
     console.log(`a copy of cases and documents, begun ${begun} times: ${differences === '' ? 'equal' : 'differs'}`)
     if (differences !== '') violations.push(differences)
+    const judge = collectViolations(console.log)
+    await verifyScene(judge, scene)
+    violations.push(...judge.violations)
     for (const violation of violations) console.log(`VIOLATION ${violation}`)
 
     console.log('\n| what | middle third | last third | |\n| --- | --- | --- | --- |')
