@@ -206,7 +206,12 @@ async function once<T>(
     transaction.release()
   } catch (error) {
     await transaction.undo()
-    if (!isEnding || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error
+    if (!isEnding || !isUnavailable(error)) throw error
+    if (!(await wasCommitted(database, mark))) {
+      // What was sent on a connection that fell silent may still be on its way, and be done when that goes on.
+      if ((error as { code?: unknown }).code === 'CONNECTION_SILENT') throw new OutcomeUnknown()
+      throw error
+    }
     if (alone) answer = await recordedAnswer(database, mark)
   }
   if (actor.key) actor.key.isKept = true
