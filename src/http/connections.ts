@@ -188,6 +188,7 @@ export function boundConnections(
     },
   )
   app.server.on('request', (request, response) => {
+    response.setMaxListeners(20) // so many parts of the program wait for its end
     const connection = ofSocket.get(request.socket)
     if (!connection) return begin([request, response])
     connection.requests++

@@ -372,29 +372,11 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   async function lookFromBounds(options: Omit<ClaimOptions, 'busy' | 'open' | 'from'>): ReturnType<typeof claim> {
-    const began = performance.now()
-    const inHand = [...open.values()]
-    const sending = Map.groupBy(inHand, (one) => one.abonnementId)
-    const full = new Set(options.external === 0 ? [EXTERNAL] : [])
-    for (const [receiver, [one, ...others]] of sending)
-      if (one?.abonnement && others.length + 1 >= one.abonnement.atOnce) full.add(receiver)
+    const inHand = { busy: [...busy.values()], open: [...open.values()] }
+    const { from, end } = bounds.begin(performance.now(), { ...options, open: inHand.open })
     try {
-      const looked = await claim(database, {
-        ...options,
-        busy: [...busy.values()],
-        open: inHand,
-        from: bounds.from(began),
-      })
-      const { rows, claimed } = looked
-      const taken = Map.groupBy(claimed, (one) => one.abonnementId)
-      const more = new Set(rows.filter((row) => row.parked).map((row) => row.abonnementId))
-      for (const [receiver, ones] of taken) {
-        const atOnce = ones[0]?.abonnement?.atOnce
-        const room = atOnce === undefined ? options.external : atOnce - (sending.get(receiver)?.length ?? 0)
-        if (ones.length >= room) more.add(receiver)
-      }
-      const stopped = rows.filter((row) => row.abonnementId !== EXTERNAL).length >= options.total
-      bounds.settle({ began, rows, more, stopped }, full)
+      const looked = await claim(database, { ...options, ...inHand, from })
+      end(looked)
       return looked
     } catch (error) {
       bounds.forget() // what was claimed is not known: the answer may be lost

@@ -13,45 +13,45 @@ import { emptyQueue } from '../jobs/queue.ts'
 import { until } from '../until.ts'
 import { givenChange, givenNotificaties, givenSender } from './given.ts'
 
-const nothing = { rows: [], more: new Set<number>(), stopped: false }
+const nothing = { rows: [], claimed: [] }
+const roomy = { external: 20, total: 200, open: [] }
+const of = (abonnementId: number, atOnce = 2) => ({ abonnementId, abonnement: { atOnce } })
+const row = (abonnementId: number, dueAge: number, parked = false) => ({ abonnementId, dueAge, parked })
 
 t.test('a sender begins where it has seen everything, less what transactions under way may still write', async (t) => {
   const bounds = openLowerBounds()
   t.same(bounds.from(100_000), FROM_THE_OLDEST, 'it has seen nothing yet')
-  bounds.settle({ ...nothing, began: 100_000 }, [])
+  bounds.begin(100_000, roomy).end(nothing)
   t.same(bounds.from(103_000), { age: 5, receivers: [], ages: [] })
   bounds.underWay(60, 103_000)
   t.same(bounds.from(103_000), { age: 62, receivers: [], ages: [] }, 'also of one that it did not know of at its look')
-  bounds.settle({ ...nothing, began: 103_000 }, [])
+  bounds.begin(103_000, roomy).end(nothing)
   t.same(bounds.from(103_000), { age: 62, receivers: [], ages: [] })
   bounds.underWay(null, 103_000)
-  bounds.settle({ ...nothing, began: 104_000 }, [])
-  t.same(bounds.from(104_000), { age: 2, receivers: [], ages: [] })
+  const { from, end } = bounds.begin(104_000, roomy)
+  t.equal(from.age, 63)
   bounds.forget()
-  t.same(bounds.from(104_000), FROM_THE_OLDEST)
+  end(nothing)
+  t.same(bounds.from(104_000), FROM_THE_OLDEST, 'what was forgotten during a look stays so')
 })
 
 t.test('a receiver that has more than it may get keeps a moment of its own', async (t) => {
   const bounds = openLowerBounds()
-  bounds.settle({ ...nothing, began: 10_000 }, [])
-  const rows = [
-    { abonnementId: 7, dueAge: 100 },
-    { abonnementId: 7, dueAge: 90 },
-    { abonnementId: 8, dueAge: 1 },
-  ]
-  bounds.settle({ began: 20_000, rows, more: new Set([7]), stopped: false }, [])
+  bounds.begin(10_000, roomy).end(nothing)
+  bounds.begin(20_000, roomy).end({ rows: [row(7, 100), row(7, 90), row(8, 1)], claimed: [of(7), of(7), of(8)] })
   t.same(bounds.from(20_000), { age: 2, receivers: [7], ages: [90.5] }, 'that of the last one that it got')
-  bounds.settle({ ...nothing, began: 30_000 }, [7, 9])
+  bounds.begin(30_000, { ...roomy, open: [of(7), of(7), of(8), of(9, 1)] }).end(nothing)
   t.same(bounds.from(30_000), { age: 2, receivers: [7, 9], ages: [100.5, 12] }, 'as long as it has enough in hand')
-  bounds.settle({ ...nothing, began: 31_000 }, [])
+  bounds.begin(31_000, roomy).end(nothing)
   t.same(bounds.from(31_000), { age: 2, receivers: [], ages: [] })
+  bounds.begin(32_000, { ...roomy, external: 0 }).end({ rows: [row(8, 30, true)], claimed: [] })
+  t.same(bounds.from(32_000), { age: 2, receivers: [0, 8], ages: [3, 30.5] }, 'or a message of it was parked')
 })
 
 t.test('a look that took all that it could begins there again for whoever was not looked at', async (t) => {
   const bounds = openLowerBounds()
-  bounds.settle({ ...nothing, began: 10_000 }, [])
-  const rows = [{ abonnementId: 7, dueAge: 1 }]
-  bounds.settle({ began: 20_000, rows, more: new Set(), stopped: true }, [])
+  bounds.begin(10_000, roomy).end(nothing)
+  bounds.begin(20_000, { ...roomy, total: 1 }).end({ rows: [row(7, 1)], claimed: [of(7)] })
   t.same(bounds.from(20_000), { age: 12, receivers: [7], ages: [2] })
 })
 

@@ -663,7 +663,7 @@ export const SHARED: Mutant[] = [
   {
     what: 'a look that took all that it could leaves the moment of the others',
     file: 'src/notificaties/lower-bounds.ts',
-    search: '      if (stopped) return\n',
+    search: '    if (isStopped) return // others were not looked at\n',
     replace: '',
     tests: ['test/notificaties/lower-bounds.test.ts'],
   },
@@ -750,5 +750,19 @@ export const SHARED: Mutant[] = [
     search: '[ring.sealing, ...others].map',
     replace: '[ring.sealing].map',
     tests: ['test/numbers.test.ts'],
+  },
+  {
+    what: 'a look that was under way when a sender forgot what it has seen counts no more',
+    file: 'src/notificaties/lower-bounds.ts',
+    search: 'if (forgotten === before) settle',
+    replace: 'settle',
+    tests: ['test/notificaties/lower-bounds.test.ts'],
+  },
+  {
+    what: 'the outcome of a change whose connection fell silent at the commit is unknown',
+    file: 'src/core/mutate.ts',
+    search: "if ((error as { code?: unknown }).code === 'CONNECTION_SILENT') throw new OutcomeUnknown()",
+    replace: '',
+    tests: ['test/database/half-open.test.ts'],
   },
 ]
