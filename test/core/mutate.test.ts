@@ -5,6 +5,7 @@ import { systemActor } from '../../src/core/access.ts'
 import { Last, mutator } from '../../src/core/mutate.ts'
 import type { Change, NewRow } from '../../src/core/records.ts'
 import { openDatabase } from '../../src/database/database.ts'
+import { frozenProxy } from '../database/frozen-proxy.ts'
 import { testDatabase } from '../setup.ts'
 import { until } from '../until.ts'
 
@@ -323,6 +324,25 @@ t.test('mutate', async (t) => {
     })
     t.match(await made, { naam: 'is WACHT' })
     t.equal((await direct.sql`select from catalogus where domein = 'WACHT'`).length, 1)
+  })
+
+  t.test('what was sent on a connection that fell silent may still be on its way', async (t) => {
+    const { url } = await testDatabase(t)
+    const proxy = await frozenProxy(t, url)
+    const through = openDatabase(proxy.url, { max: 4, name: 'test' })
+    t.teardown(through.close)
+    const domains = ['EEN', 'TWEE', 'DRIE', 'VIER']
+    await Promise.all(domains.map(() => through.sql`select pg_sleep(0.1)`)) // each has a connection
+    proxy.freeze('some')
+    const ends = await Promise.allSettled(
+      domains.map((domein) => mutator(through)(actor, async () => new Last(newRow(domein)))),
+    )
+    const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+    t.ok(failed.length > 0 && failed.length < 4, 'the database can be asked, and has not got all of them')
+    t.same(
+      failed.map(({ code }) => code),
+      failed.map(() => '08007'),
+    )
   })
 })
 

@@ -102,25 +102,3 @@ t.test('a request ends with 503 and says when to come back', async (t) => {
   })
   await t.rejects(committing, new OutcomeUnknown(), 'what was being committed may be there')
 })
-
-t.test('a change whose connection fell silent at its commit may still be made', async (t) => {
-  const proxy = await frozenProxy(t, (await testDatabase(t)).url)
-  const test = await testApp(t, { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: '6' })
-  const frozen = Promise.withResolvers<void>()
-  let begun = 0
-  const changes = Array.from({ length: 4 }, () =>
-    test.app.mutate(systemActor('test'), async (m) => {
-      m.unrecorded('a test')
-      await m.sql`select set_config('application_name', 'a change', true)`
-      begun++
-      await frozen.promise
-    }),
-  )
-  await until('all have begun', () => begun === 4)
-  proxy.freeze('some')
-  frozen.resolve()
-  const ends = await Promise.allSettled(changes)
-  const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
-  t.ok(failed.length > 0 && failed.length < 4, 'some fell silent, and the database can be asked')
-  for (const error of failed) t.ok(error instanceof OutcomeUnknown, String(error))
-})

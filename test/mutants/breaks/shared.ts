@@ -763,6 +763,6 @@ export const SHARED: Mutant[] = [
     file: 'src/core/mutate.ts',
     search: "if ((error as { code?: unknown }).code === 'CONNECTION_SILENT') throw new OutcomeUnknown()",
     replace: '',
-    tests: ['test/database/half-open.test.ts'],
+    tests: ['test/core/mutate.test.ts'],
   },
 ]
