@@ -1,6 +1,6 @@
 // Snapshots of a collection: all that a client may read of it at one moment, to begin a copy with. One is made by a job when a client
 // asks for the list and has none of today, for its rights, and is then a file in the store that is fetched in any number of pieces.
-import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { sql } from 'kysely'
 import type postgres from 'postgres'
@@ -86,9 +86,9 @@ export async function makeSnapshot(database: Database, store: Store, id: number)
     const position = placeNow(viewer, feed, await headOf(viewer))
     const count = { total: 0 }
     const zipped = createGzip({ level: 5 })
-    const filling = fill(zipped, linesOf(viewer, feed, count))
-    const bytes = await store.write(newKey(), zipped as Readable, { fresh: true })
-    await filling
+    const filling = pipeline(linesOf(viewer, feed, count), zipped)
+    const writing = store.write(newKey(), zipped, { fresh: true }).finally(() => zipped.destroy())
+    const [bytes] = await Promise.all([writing, filling])
     result = { position, total: count.total, bytes }
   } finally {
     await connection`rollback`.catch(() => {})
@@ -100,20 +100,6 @@ export async function makeSnapshot(database: Database, store: Store, id: number)
     await m.sql`update feed_snapshot set made_at = now(), position = ${result.position}, total = ${result.total}, file_id = ${fileId}
       where id = ${id}`
   })
-}
-
-async function fill(zipped: ReturnType<typeof createGzip>, lines: AsyncIterable<string>): Promise<void> {
-  try {
-    for await (const text of lines)
-      if (!zipped.write(text))
-        await new Promise<void>((resolve, reject) => {
-          zipped.once('drain', resolve)
-          zipped.once('close', () => reject(new Error('nobody writes the snapshot any more')))
-        })
-    zipped.end()
-  } catch (error) {
-    zipped.destroy(error as Error)
-  }
 }
 
 const ROWS = 200
