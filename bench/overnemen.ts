@@ -87,7 +87,7 @@ export async function bench(argv: string[]): Promise<void> {
         let highest = 0
         const [backendsSeen, machine] = [watchBackends(admin, names), processorSeconds()]
         const round = await beginRound(parts, {
-          soort: 'open-zaak',
+          kind: 'open-zaak',
           url: url(names.oud),
           secret: url(names.oud),
           trial: false,
@@ -119,7 +119,7 @@ export async function bench(argv: string[]): Promise<void> {
           console.log(
             `  ${names.padEnd(58)}${String(rows).padStart(8)} rows side by side, ${Math.round(rows / seconds)} a second`,
           )
-        const bytes = steps.find(({ naam }) => naam === 'bestanden')
+        const bytes = steps.find(({ name }) => name === 'bestanden')
         if (bytes?.written) console.log(`  files: ${Math.round(bytes.written / (bytes.seconden ?? 1))} a second`)
         if (title === CHANGED) {
           figure(`${title}: seconds`, seconds.toFixed(1), 'less than 60')
@@ -163,7 +163,7 @@ async function writeFiles(directory: string, count: number): Promise<string | un
 /** The phases with many rows: their kinds, and from the first row to the last. */
 async function phasesOf({ sql }: Database, { id, round }: Takeover) {
   return sql<{ names: string; rows: number; seconds: number }[]>`
-    select string_agg(distinct naam, ', ') as names, sum(seen)::bigint as rows,
+    select string_agg(distinct name, ', ') as names, sum(seen)::bigint as rows,
       extract(epoch from max(done_at) - min(begun_at))::float8 as seconds
     from takeover_step where takeover_id = ${id} and round = ${round} and seen > 1000 group by phase order by phase`
 }

@@ -327,26 +327,26 @@ create trigger besluittype_has_room before insert on besluittype for each row ex
 -- to reach another server for it.
 create table selectielijst_item (
   url text primary key,
-  soort text not null
-    constraint selectielijst_item_soort_check check (soort in ('ProcesType', 'Resultaat', 'ResultaattypeOmschrijvingGeneriek')),
+  kind text not null
+    constraint selectielijst_item_kind_check check (kind in ('ProcesType', 'Resultaat', 'ResultaattypeOmschrijvingGeneriek')),
   procestype text,
-  inhoud jsonb not null
+  content jsonb not null
 );
-create index selectielijst_item_soort_idx on selectielijst_item (soort, procestype);
+create index selectielijst_item_kind_idx on selectielijst_item (kind, procestype);
 comment on table selectielijst_item is 'What was imported of the selectielijst: procestypen, resultaten and generic descriptions.';
 comment on column selectielijst_item.url is 'Its URL at the selectielijst, without a slash at the end.';
-comment on column selectielijst_item.soort is 'Kind of resource.';
+comment on column selectielijst_item.kind is 'Kind of resource.';
 comment on column selectielijst_item.procestype is 'URL of the procestype that a Resultaat belongs to.';
-comment on column selectielijst_item.inhoud is 'The resource as the selectielijst serves it.';
+comment on column selectielijst_item.content is 'The resource as the selectielijst serves it.';
 
 create table selectielijst_import (
   id boolean primary key default true constraint selectielijst_import_singleton check (id),
-  datum date not null,
-  bestanden text[] not null,
-  ingelezen timestamptz not null default now()
+  day date not null,
+  files text[] not null,
+  imported_at timestamptz not null default now()
 );
 comment on table selectielijst_import is 'The last import of the selectielijst; one row at most.';
 comment on column selectielijst_import.id is 'Always true: there is one selectielijst.';
-comment on column selectielijst_import.datum is 'The day of the files.';
-comment on column selectielijst_import.bestanden is 'Names of the files.';
-comment on column selectielijst_import.ingelezen is 'When it was imported.';
+comment on column selectielijst_import.day is 'The day of the files.';
+comment on column selectielijst_import.files is 'Names of the files.';
+comment on column selectielijst_import.imported_at is 'When it was imported.';

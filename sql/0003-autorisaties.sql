@@ -197,16 +197,16 @@ comment on column catalogus_autorisatie.component is 'zrc (zaaktypen), drc (info
 comment on column catalogus_autorisatie.type is 'identificatie of a zaaktype, omschrijving of another type: all its versions. Empty: every type of the catalogue.';
 
 create view autorisatie_type as
-  select 'zrc' as component, id, uuid, catalogus_id, identificatie as sleutel from zaaktype
+  select 'zrc' as component, id, uuid, catalogus_id, identificatie as key from zaaktype
   union all
   select 'drc', id, uuid, catalogus_id, omschrijving from informatieobjecttype
   union all
   select 'brc', id, uuid, catalogus_id, omschrijving from besluittype;
-comment on view autorisatie_type is 'The types that rights can be about, with what versions of one type have in common (sleutel).';
+comment on view autorisatie_type is 'The types that rights can be about, with what versions of one type have in common (key).';
 comment on column autorisatie_type.component is 'zrc (zaaktypen), drc (informatieobjecttypen) or brc (besluittypen).';
 comment on column autorisatie_type.id is 'Key of the type in its own table.';
 comment on column autorisatie_type.catalogus_id is 'Its catalogue.';
-comment on column autorisatie_type.sleutel is 'What all versions of one type have in common: identificatie of a zaaktype, omschrijving of another type.';
+comment on column autorisatie_type.key is 'What all versions of one type have in common: identificatie of a zaaktype, omschrijving of another type.';
 
 -- Every process keeps the rights of its clients in memory and drops them on this signal.
 create function notify_autorisatie_change() returns trigger language plpgsql as $$

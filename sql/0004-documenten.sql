@@ -4,31 +4,31 @@
 
 create table file (
   id bigint generated always as identity primary key,
-  backend text not null, sleutel text not null,
-  omvang bigint not null,
+  backend text not null, key text not null,
+  size bigint not null,
   sha256 bytea,
   created_at timestamptz not null default now(),
   missing_since timestamptz,
-  constraint file_key_unique unique (sleutel, backend)
+  constraint file_key_unique unique (key, backend)
 );
 create index file_missing on file (missing_since) where missing_since is not null;
 comment on table file is 'Stored bytes. Written before the row exists; without a row they are swept away.';
 comment on column file.backend is 'Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.';
-comment on column file.sleutel is 'Key in that storage, made by us.';
-comment on column file.omvang is 'Size in bytes.';
+comment on column file.key is 'Key in that storage, made by us.';
+comment on column file.size is 'Size in bytes.';
 comment on column file.sha256 is 'SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.';
 comment on column file.created_at is 'When it was stored.';
 comment on column file.missing_since is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
 
 create table stray_file (
-  backend text not null, naam text not null,
+  backend text not null, name text not null,
   unfinished boolean not null,
   seen_at timestamptz not null default now(), last_seen_at timestamptz not null default now(),
-  primary key (backend, naam, unfinished)
+  primary key (backend, name, unfinished)
 );
 comment on table stray_file is 'Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.';
 comment on column stray_file.backend is 'Storage that holds them, as in file.';
-comment on column stray_file.naam is 'Key, or what the storage calls an unfinished write.';
+comment on column stray_file.name is 'Key, or what the storage calls an unfinished write.';
 comment on column stray_file.unfinished is 'It is an unfinished write: a temporary file, or an upload in parts.';
 comment on column stray_file.seen_at is 'When it was first met.';
 comment on column stray_file.last_seen_at is 'When it was last met.';

@@ -4,7 +4,7 @@ create table service (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint service_uuid_unique unique,
   label text not null constraint service_label_check check (length(label) between 1 and 100),
   slug text not null constraint service_slug_unique unique constraint service_slug_check check (slug ~ '^[-a-zA-Z0-9_]{1,100}$'),
-  soort text not null constraint service_soort_check check (soort in ('nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc')),
+  kind text not null constraint service_kind_check check (kind in ('nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc')),
   api_root text not null
     constraint service_api_root_unique unique constraint service_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
   authenticatie text not null default 'geen'
@@ -28,7 +28,7 @@ comment on table service is 'Other services (APIs) that this one may talk to; no
 comment on column service.uuid is 'Constant name, also what the secret is bound to.';
 comment on column service.label is 'Name for people.';
 comment on column service.slug is 'Name for configuration files.';
-comment on column service.soort is 'Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).';
+comment on column service.kind is 'Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).';
 comment on column service.api_root is 'Where its API begins, with a slash at the end. URLs below it belong to this service.';
 comment on column service.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).';
 comment on column service.client_id is 'Our client id there (zgw, oauth2).';

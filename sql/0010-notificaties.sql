@@ -141,7 +141,7 @@ create table notificatie_settings (
 );
 comment on table notificatie_settings is 'How notifications are delivered: one row, read at every attempt.';
 comment on column notificatie_settings.singleton is 'True; keeps it to one row.';
-comment on column notificatie_settings.configured_service_id is 'The notifications service (soort nrc) of the settings; empty: none.';
+comment on column notificatie_settings.configured_service_id is 'The notifications service (kind nrc) of the settings; empty: none.';
 comment on column notificatie_settings.paused_at is 'Since when sending is paused; empty: it is not.';
 comment on column notificatie_settings.service_id is 'The service that messages go to now; empty: messages wait. It follows from the two above.';
 comment on column notificatie_settings.max_retries is 'Attempts after the first, before a message has failed.';

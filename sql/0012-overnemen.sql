@@ -8,8 +8,8 @@
 
 create table takeover (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint takeover_uuid_unique unique,
-  soort text not null constraint takeover_soort_check check (soort in ('api', 'open-zaak')),
-  bron text not null,
+  kind text not null constraint takeover_kind_check check (kind in ('api', 'open-zaak')),
+  source text not null,
   settings jsonb not null default '{}',
   secret bytea not null,
   trial boolean not null default false,
@@ -21,11 +21,11 @@ create table takeover (
   created_at timestamptz not null default now(), round_begun_at timestamptz not null default now(), round_done_at timestamptz,
   switched_at timestamptz, checked_at timestamptz, differences bigint
 );
-create unique index takeover_one_source on takeover (bron, trial) where status <> 'omgeschakeld';
+create unique index takeover_one_source on takeover (source, trial) where status <> 'omgeschakeld';
 comment on table takeover is 'Takeovers of other installations. One row as long as it lasts, however often it is run.';
 comment on column takeover.uuid is 'Part of its URL in the beheer.';
-comment on column takeover.soort is 'api (through the APIs of the standard) or open-zaak (from its database).';
-comment on column takeover.bron is 'Where it comes from, without user or password.';
+comment on column takeover.kind is 'api (through the APIs of the standard) or open-zaak (from its database).';
+comment on column takeover.source is 'Where it comes from, without user or password.';
 comment on column takeover.secret is 'Secret of the client or address of the database, sealed with a key of the ring.';
 comment on column takeover.settings is 'How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "wijzigingen", "naast", "tempo"}.';
 comment on column takeover.trial is 'Dry run: all is written to shadow tables that are thrown away, for the report.';
@@ -45,7 +45,7 @@ create table takeover_step (
   id bigint generated always as identity primary key,
   takeover_id bigint not null references takeover on delete cascade,
   round integer not null, phase integer not null, place integer not null,
-  naam text not null,
+  name text not null,
   above text, until text, position text,
   expected bigint not null default 0, forecast double precision not null default 0, seen bigint not null default 0, written bigint not null default 0,
   unchanged bigint not null default 0, refused bigint not null default 0, removed bigint not null default 0,
@@ -57,7 +57,7 @@ comment on table takeover_step is 'Steps of a round: one kind of object, or a pa
 comment on column takeover_step.round is 'The round.';
 comment on column takeover_step.phase is 'Which steps it runs beside.';
 comment on column takeover_step.place is 'Its place in the list of steps; steps side by side are divided by it.';
-comment on column takeover_step.naam is 'What is read.';
+comment on column takeover_step.name is 'What is read.';
 comment on column takeover_step.above is 'Keys above this one; empty: from the first.';
 comment on column takeover_step.until is 'Keys up to this one; empty: to the last.';
 comment on column takeover_step.position is 'How far it came: the last key, or page, that was committed.';
@@ -76,15 +76,15 @@ comment on column takeover_step.retry_at is 'When it is tried again after that.'
 comment on column takeover_step.addresses is 'Addresses of installations in what was read: {"oud.nl": {"confirmed": true, "places": {"zaak kenmerken": 3}}}.';
 
 create table takeover_object (
-  soort text not null,
+  kind text not null,
   uuid uuid not null,
   takeover_id bigint not null,
   hash bytea not null,
   round integer not null, changed_in integer not null,
-  primary key (uuid, soort)
+  primary key (uuid, kind)
 ) with (fillfactor = 80);
 comment on table takeover_object is 'What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.';
-comment on column takeover_object.soort is 'Kind of object.';
+comment on column takeover_object.kind is 'Kind of object.';
 comment on column takeover_object.uuid is 'The object.';
 comment on column takeover_object.takeover_id is 'Where it came from.';
 comment on column takeover_object.hash is 'Checksum of the object at the source.';
@@ -94,20 +94,20 @@ comment on column takeover_object.changed_in is 'The last round in which it was 
 create table takeover_remark (
   id bigint generated always as identity primary key,
   takeover_id bigint not null references takeover on delete cascade,
-  soort text not null, sleutel text not null,
-  uitkomst text not null constraint takeover_remark_uitkomst_check check (uitkomst in ('geweigerd', 'gemarkeerd', 'verschil')),
+  kind text not null, key text not null,
+  outcome text not null constraint takeover_remark_outcome_check check (outcome in ('geweigerd', 'gemarkeerd', 'verschil')),
   code text not null,
   field text not null default '', value text not null default '',
   text text not null,
   identificatie text not null default '',
   round integer not null,
   created_at timestamptz not null default now(),
-  constraint takeover_remark_unique unique (takeover_id, soort, sleutel, code, field)
+  constraint takeover_remark_unique unique (takeover_id, kind, key, code, field)
 );
 comment on table takeover_remark is 'The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.';
-comment on column takeover_remark.soort is 'Kind of object.';
-comment on column takeover_remark.sleutel is 'uuid of the object, or what it is known by at the source.';
-comment on column takeover_remark.uitkomst is 'geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).';
+comment on column takeover_remark.kind is 'Kind of object.';
+comment on column takeover_remark.key is 'uuid of the object, or what it is known by at the source.';
+comment on column takeover_remark.outcome is 'geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).';
 comment on column takeover_remark.code is 'What is the matter, for filters.';
 comment on column takeover_remark.field is 'The field, when it is about one.';
 comment on column takeover_remark.value is 'What the field holds; never the number of a person.';
@@ -119,15 +119,15 @@ comment on column takeover_remark.created_at is 'When it was first found.';
 create table takeover_postponed (
   id bigint generated always as identity primary key,
   takeover_id bigint not null references takeover on delete cascade,
-  soort text not null,
+  kind text not null,
   uuid uuid not null,
   object jsonb not null,
   missing text not null,
-  constraint takeover_postponed_unique unique (takeover_id, soort, uuid)
+  constraint takeover_postponed_unique unique (takeover_id, kind, uuid)
 );
 comment on table takeover_postponed is 'Objects that refer to one that was not there yet; they are tried again at the end of the round.';
 comment on column takeover_postponed.id is 'Internal key; order in which they are tried.';
-comment on column takeover_postponed.soort is 'Kind of object.';
+comment on column takeover_postponed.kind is 'Kind of object.';
 comment on column takeover_postponed.uuid is 'The object.';
 comment on column takeover_postponed.object is 'The object as it was read.';
 comment on column takeover_postponed.missing is 'What it refers to.';
@@ -135,17 +135,17 @@ comment on column takeover_postponed.missing is 'What it refers to.';
 create table takeover_file (
   id bigint generated always as identity primary key,
   takeover_id bigint not null,
-  pad text not null,
-  omvang bigint,
+  path text not null,
+  size bigint,
   file_id bigint references file on delete set null,
   state text not null default 'wacht' constraint takeover_file_state_check check (state in ('wacht', 'klaar', 'ontbreekt')),
-  constraint takeover_file_unique unique (takeover_id, pad)
+  constraint takeover_file_unique unique (takeover_id, path)
 );
 create index takeover_file_open on takeover_file (takeover_id, id) where state <> 'klaar';
 create index takeover_file_file on takeover_file (file_id) where file_id is not null;
 comment on table takeover_file is 'Bytes at the source, by their path there: two versions of a document may share one.';
-comment on column takeover_file.pad is 'Path below the root of the old store, or below the APIs.';
-comment on column takeover_file.omvang is 'Size that the source states.';
+comment on column takeover_file.path is 'Path below the root of the old store, or below the APIs.';
+comment on column takeover_file.size is 'Size that the source states.';
 comment on column takeover_file.file_id is 'The bytes here.';
 comment on column takeover_file.state is 'wacht (not here yet), klaar or ontbreekt (the source has no such bytes).';
 

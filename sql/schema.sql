@@ -738,12 +738,12 @@ create table file (
   backend text not null, -- Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
   created_at timestamp with time zone not null default now(), -- When it was stored.
   id bigint not null generated always as identity, -- Internal key.
+  key text not null, -- Key in that storage, made by us.
   missing_since timestamp with time zone, -- When its bytes were first not found in the store; empty: they were there when last asked for.
-  omvang bigint not null, -- Size in bytes.
   sha256 bytea, -- SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
-  sleutel text not null, -- Key in that storage, made by us.
+  size bigint not null, -- Size in bytes.
   constraint file_pkey PRIMARY KEY (id),
-  constraint file_key_unique UNIQUE (sleutel, backend)
+  constraint file_key_unique UNIQUE (key, backend)
 );
 CREATE INDEX file_missing ON file USING btree (missing_since) WHERE (missing_since IS NOT NULL);
 
@@ -1052,7 +1052,7 @@ create table notificatie_settings (
   block_after_hours integer not null default 336, -- An abonnement is blocked when a message waits for it for so many hours.
   block_from_count integer not null default 1000000, -- An abonnement is blocked when so many messages wait for it.
   changed_at timestamp with time zone not null default now(), -- When it was last changed.
-  configured_service_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
+  configured_service_id bigint, -- The notifications service (kind nrc) of the settings; empty: none.
   in_order boolean not null default true, -- Messages of one main object wait for each other.
   max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
   modus text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
@@ -1404,24 +1404,24 @@ CREATE TRIGGER roltype_has_room BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FU
 
 -- The last import of the selectielijst; one row at most.
 create table selectielijst_import (
-  bestanden text[] not null, -- Names of the files.
-  datum date not null, -- The day of the files.
+  day date not null, -- The day of the files.
+  files text[] not null, -- Names of the files.
   id boolean not null default true, -- Always true: there is one selectielijst.
-  ingelezen timestamp with time zone not null default now(), -- When it was imported.
+  imported_at timestamp with time zone not null default now(), -- When it was imported.
   constraint selectielijst_import_pkey PRIMARY KEY (id),
   constraint selectielijst_import_singleton CHECK (id)
 );
 
 -- What was imported of the selectielijst: procestypen, resultaten and generic descriptions.
 create table selectielijst_item (
-  inhoud jsonb not null, -- The resource as the selectielijst serves it.
+  content jsonb not null, -- The resource as the selectielijst serves it.
+  kind text not null, -- Kind of resource.
   procestype text, -- URL of the procestype that a Resultaat belongs to.
-  soort text not null, -- Kind of resource.
   url text not null, -- Its URL at the selectielijst, without a slash at the end.
   constraint selectielijst_item_pkey PRIMARY KEY (url),
-  constraint selectielijst_item_soort_check CHECK ((soort = ANY (ARRAY['ProcesType'::text, 'Resultaat'::text, 'ResultaattypeOmschrijvingGeneriek'::text])))
+  constraint selectielijst_item_kind_check CHECK ((kind = ANY (ARRAY['ProcesType'::text, 'Resultaat'::text, 'ResultaattypeOmschrijvingGeneriek'::text])))
 );
-CREATE INDEX selectielijst_item_soort_idx ON selectielijst_item USING btree (soort, procestype);
+CREATE INDEX selectielijst_item_kind_idx ON selectielijst_item USING btree (kind, procestype);
 
 -- Other services (APIs) that this one may talk to; nothing else is ever called.
 create table service (
@@ -1436,10 +1436,10 @@ create table service (
   gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
   header text not null default ''::text, -- Name of the header that carries the key (api_key).
   id bigint not null generated always as identity, -- Internal key.
+  kind text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
   label text not null, -- Name for people.
   sealed_secret bytea, -- Secret (zgw, oauth2) or key (api_key), sealed with a key of the ring.
   slug text not null, -- Name for configuration files.
-  soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
   timeout_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
   token_scope text not null default ''::text, -- Scope that is asked for (oauth2).
   token_url text not null default ''::text, -- Where a token is asked (oauth2).
@@ -1458,9 +1458,9 @@ CASE authenticatie
     ELSE (sealed_secret IS NULL)
 END),
   constraint service_certificaat_complete CHECK (((certificaat <> ''::text) = (certificate_key IS NOT NULL))),
+  constraint service_kind_check CHECK ((kind = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),
   constraint service_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
   constraint service_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
-  constraint service_soort_check CHECK ((soort = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),
   constraint service_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 300000)))
 );
 
@@ -1553,10 +1553,10 @@ CREATE TRIGGER statustype_has_room BEFORE INSERT ON statustype FOR EACH ROW EXEC
 create table stray_file (
   backend text not null, -- Storage that holds them, as in file.
   last_seen_at timestamp with time zone not null default now(), -- When it was last met.
-  naam text not null, -- Key, or what the storage calls an unfinished write.
+  name text not null, -- Key, or what the storage calls an unfinished write.
   seen_at timestamp with time zone not null default now(), -- When it was first met.
   unfinished boolean not null, -- It is an unfinished write: a temporary file, or an upload in parts.
-  constraint stray_file_pkey PRIMARY KEY (backend, naam, unfinished)
+  constraint stray_file_pkey PRIMARY KEY (backend, name, unfinished)
 );
 
 -- A step within a status (Zaken API, SubStatus).
@@ -1583,12 +1583,12 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON substatus FOR EACH R
 
 -- Takeovers of other installations. One row as long as it lasts, however often it is run.
 create table takeover (
-  bron text not null, -- Where it comes from, without user or password.
   changes_only boolean not null default false, -- Whether this round reads only what changed since the one before.
   checked_at timestamp with time zone, -- When both sides were last compared to the end.
   created_at timestamp with time zone not null default now(), -- When it was made.
   differences bigint, -- How many differences that found, beside those that the report explains.
   id bigint not null generated always as identity, -- Internal key.
+  kind text not null, -- api (through the APIs of the standard) or open-zaak (from its database).
   phase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
   read_only boolean not null default true, -- Whether the APIs refuse changes of what was taken over, until the switch.
   round integer not null default 1, -- Number of the round: each brings what changed since the one before.
@@ -1597,17 +1597,17 @@ create table takeover (
   secret bytea not null, -- Secret of the client or address of the database, sealed with a key of the ring.
   settings jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "wijzigingen", "naast", "tempo"}.
   snapshot text, -- Exported snapshot of the database that this round reads.
-  soort text not null, -- api (through the APIs of the standard) or open-zaak (from its database).
+  source text not null, -- Where it comes from, without user or password.
   status text not null default 'loopt'::text, -- loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
   switched_at timestamp with time zone, -- When this side came in charge.
   trial boolean not null default false, -- Dry run: all is written to shadow tables that are thrown away, for the report.
   uuid uuid not null default gen_random_uuid(), -- Part of its URL in the beheer.
   constraint takeover_pkey PRIMARY KEY (id),
   constraint takeover_uuid_unique UNIQUE (uuid),
-  constraint takeover_soort_check CHECK ((soort = ANY (ARRAY['api'::text, 'open-zaak'::text]))),
+  constraint takeover_kind_check CHECK ((kind = ANY (ARRAY['api'::text, 'open-zaak'::text]))),
   constraint takeover_status_check CHECK ((status = ANY (ARRAY['loopt'::text, 'klaar'::text, 'gestopt'::text, 'omgeschakeld'::text])))
 );
-CREATE UNIQUE INDEX takeover_one_source ON takeover USING btree (bron, trial) WHERE (status <> 'omgeschakeld'::text);
+CREATE UNIQUE INDEX takeover_one_source ON takeover USING btree (source, trial) WHERE (status <> 'omgeschakeld'::text);
 
 -- Which version of a document has which bytes at the source.
 create table takeover_content (
@@ -1623,12 +1623,12 @@ CREATE INDEX takeover_content_file ON takeover_content USING btree (takeover_fil
 create table takeover_file (
   file_id bigint, -- The bytes here.
   id bigint not null generated always as identity, -- Internal key.
-  omvang bigint, -- Size that the source states.
-  pad text not null, -- Path below the root of the old store, or below the APIs.
+  path text not null, -- Path below the root of the old store, or below the APIs.
+  size bigint, -- Size that the source states.
   state text not null default 'wacht'::text, -- wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
   takeover_id bigint not null, -- The takeover.
   constraint takeover_file_pkey PRIMARY KEY (id),
-  constraint takeover_file_unique UNIQUE (takeover_id, pad),
+  constraint takeover_file_unique UNIQUE (takeover_id, path),
   constraint takeover_file_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id) ON DELETE SET NULL,
   constraint takeover_file_state_check CHECK ((state = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
 );
@@ -1639,23 +1639,23 @@ CREATE INDEX takeover_file_open ON takeover_file USING btree (takeover_id, id) W
 create table takeover_object (
   changed_in integer not null, -- The last round in which it was new or changed.
   hash bytea not null, -- Checksum of the object at the source.
+  kind text not null, -- Kind of object.
   round integer not null, -- The last round that saw it.
-  soort text not null, -- Kind of object.
   takeover_id bigint not null, -- Where it came from.
   uuid uuid not null, -- The object.
-  constraint takeover_object_pkey PRIMARY KEY (uuid, soort)
+  constraint takeover_object_pkey PRIMARY KEY (uuid, kind)
 );
 
 -- Objects that refer to one that was not there yet; they are tried again at the end of the round.
 create table takeover_postponed (
   id bigint not null generated always as identity, -- Internal key; order in which they are tried.
+  kind text not null, -- Kind of object.
   missing text not null, -- What it refers to.
   object jsonb not null, -- The object as it was read.
-  soort text not null, -- Kind of object.
   takeover_id bigint not null, -- The takeover.
   uuid uuid not null, -- The object.
   constraint takeover_postponed_pkey PRIMARY KEY (id),
-  constraint takeover_postponed_unique UNIQUE (takeover_id, soort, uuid),
+  constraint takeover_postponed_unique UNIQUE (takeover_id, kind, uuid),
   constraint takeover_postponed_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE
 );
 
@@ -1666,17 +1666,17 @@ create table takeover_remark (
   field text not null default ''::text, -- The field, when it is about one.
   id bigint not null generated always as identity, -- Internal key.
   identificatie text not null default ''::text, -- What people know the object by, or the case or document that it belongs to.
+  key text not null, -- uuid of the object, or what it is known by at the source.
+  kind text not null, -- Kind of object.
+  outcome text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
   round integer not null, -- The last round that found it.
-  sleutel text not null, -- uuid of the object, or what it is known by at the source.
-  soort text not null, -- Kind of object.
   takeover_id bigint not null, -- The takeover.
   text text not null, -- The rule that it breaks, for people.
-  uitkomst text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
   value text not null default ''::text, -- What the field holds; never the number of a person.
   constraint takeover_remark_pkey PRIMARY KEY (id),
-  constraint takeover_remark_unique UNIQUE (takeover_id, soort, sleutel, code, field),
+  constraint takeover_remark_unique UNIQUE (takeover_id, kind, key, code, field),
   constraint takeover_remark_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE,
-  constraint takeover_remark_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['geweigerd'::text, 'gemarkeerd'::text, 'verschil'::text])))
+  constraint takeover_remark_outcome_check CHECK ((outcome = ANY (ARRAY['geweigerd'::text, 'gemarkeerd'::text, 'verschil'::text])))
 );
 
 -- Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.
@@ -1689,7 +1689,7 @@ create table takeover_step (
   fault text, -- Why its last portion failed; empty again when it went on.
   forecast double precision not null default 0, -- How many seconds it would take by itself, as it was told at the begin of the round.
   id bigint not null generated always as identity, -- Internal key.
-  naam text not null, -- What is read.
+  name text not null, -- What is read.
   phase integer not null, -- Which steps it runs beside.
   place integer not null, -- Its place in the list of steps; steps side by side are divided by it.
   position text, -- How far it came: the last key, or page, that was committed.
@@ -2290,27 +2290,27 @@ UNION ALL
     applicatie_client_more.volgorde
    FROM applicatie_client_more;
 
--- The types that rights can be about, with what versions of one type have in common (sleutel).
+-- The types that rights can be about, with what versions of one type have in common (key).
 create view autorisatie_type as
  SELECT 'zrc'::text AS component,
     zaaktype.id,
     zaaktype.uuid,
     zaaktype.catalogus_id,
-    zaaktype.identificatie AS sleutel
+    zaaktype.identificatie AS key
    FROM zaaktype
 UNION ALL
  SELECT 'drc'::text AS component,
     informatieobjecttype.id,
     informatieobjecttype.uuid,
     informatieobjecttype.catalogus_id,
-    informatieobjecttype.omschrijving AS sleutel
+    informatieobjecttype.omschrijving AS key
    FROM informatieobjecttype
 UNION ALL
  SELECT 'brc'::text AS component,
     besluittype.id,
     besluittype.uuid,
     besluittype.catalogus_id,
-    besluittype.omschrijving AS sleutel
+    besluittype.omschrijving AS key
    FROM besluittype;
 
 -- Imports with their progress, newest first.

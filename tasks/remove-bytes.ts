@@ -6,7 +6,7 @@ import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
 import { belongsToSource } from '../src/overnemen/bytes.ts'
 
-const Payload = Type.Object({ backend: Type.String(), sleutel: Type.String() })
+const Payload = Type.Object({ backend: Type.String(), key: Type.String() })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
@@ -19,9 +19,9 @@ type Parts = { database: Database; storeFor: Stores['storeFor'] }
 
 export function removeBytes({ database, storeFor }: Parts): Task {
   return async (payload) => {
-    const { backend, sleutel } = readInput(Payload, payload)
-    const [row] = await database.sql`select from file where backend = ${backend} and sleutel = ${sleutel}`
-    if (row || (await belongsToSource(database.sql, sleutel))) return // it has moved back meanwhile, or others need it
-    await storeFor(backend).remove(sleutel)
+    const { backend, key } = readInput(Payload, payload)
+    const [row] = await database.sql`select from file where backend = ${backend} and key = ${key}`
+    if (row || (await belongsToSource(database.sql, key))) return // it has moved back meanwhile, or others need it
+    await storeFor(backend).remove(key)
   }
 }

@@ -36,13 +36,13 @@ export function removeFile({ config, database, storeFor }: Parts): Task {
     for (const id of bestanden) {
       // The row goes first, but only for good when the bytes are gone too: the transaction waits for that.
       await database.sql.begin(async (sql) => {
-        const [row] = await sql<{ backend: string; sleutel: string }[]>`
+        const [row] = await sql<{ backend: string; key: string }[]>`
           delete from file b where b.id = ${id}
             and not exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)
             and not exists (select from bestandsdeel d where d.file_id = b.id)
             and not exists (select from feed_snapshot s where s.file_id = b.id)
-          returning b.backend, b.sleutel`
-        if (row && !(await belongsToSource(sql, row.sleutel))) await storeFor(row.backend).remove(row.sleutel)
+          returning b.backend, b.key`
+        if (row && !(await belongsToSource(sql, row.key))) await storeFor(row.backend).remove(row.key)
       })
     }
   }

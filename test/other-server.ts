@@ -58,7 +58,7 @@ export async function givenOtherServer(
     server.close()
   })
   state.root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await test.database.sql`insert into service (label, slug, soort, api_root, timeout_ms)
+  await test.database.sql`insert into service (label, slug, kind, api_root, timeout_ms)
     values ('Elders', 'elders', 'orc', ${`${state.root}/`}, 2000)
     on conflict (slug) do update set api_root = excluded.api_root`
   return { ...state, state, staat: (path: string) => [...(lists.get(path)?.values() ?? [])] }

@@ -153,9 +153,9 @@ export const TABLES: Record<string, Table> = {
   file: {
     backend: 'bytes',
     missing_since: 'nothing',
-    omvang: 'bytes',
+    key: 'bytes',
     sha256: 'bytes',
-    sleutel: 'bytes',
+    size: 'bytes',
   },
   gebruiksrecht: {
     omschrijving_voorwaarden: 'text',
@@ -246,7 +246,7 @@ export const TABLES: Record<string, Table> = {
   },
   roltype: types(`omschrijving omschrijving_generiek`),
   selectielijst_import: RUNNING,
-  selectielijst_item: types(`inhoud procestype soort url`),
+  selectielijst_item: types(`content kind procestype url`),
   service: RECEIVERS,
   setting: leftOut('how the source is set up: the copy has its own settings'),
   status: {

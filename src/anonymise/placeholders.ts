@@ -60,12 +60,12 @@ export async function openPlaceholders(directory: string): Promise<Placeholders>
         const changed = columns[at(column)]
         if (changed) changed.replaced++
       }
-      const size = sizeClass(Number(cells[at('omvang')]))
+      const size = sizeClass(Number(cells[at('size')]))
       const key = newKey(new Date(cells[at('created_at')] ?? Number.NaN))
       set('sha256', `\\x${await name(size, join(directory, key))}`)
       set('backend', 'filesystem')
-      set('sleutel', key)
-      set('omvang', String(size))
+      set('key', key)
+      set('size', String(size))
       made++
     },
     made: () => made,

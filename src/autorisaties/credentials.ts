@@ -221,7 +221,7 @@ async function loadRights(db: Db, applicatieIds: number[]): Promise<Autorisatie[
       c.uuid || ' ' || k.type
     from catalogus_autorisatie k
     join catalogus c on c.id = k.catalogus_id
-    left join autorisatie_type t on t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)
+    left join autorisatie_type t on t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.key)
     where k.applicatie_id = any(${applicatieIds}::bigint[])`.execute(db)
   const sets = new Map<string, ReadonlySet<string>>()
   return rows.map(({ scopes, ...right }) => {

@@ -91,7 +91,7 @@ export type EffectiveRight = CatalogusRight & { inhoud: string[] }
 
 /** The versions that right `k` reaches, newest first. */
 export const typesOfRight = sql`coalesce((select jsonb_agg(t.uuid order by t.id desc) from autorisatie_type t
-  where t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)), '[]')`
+  where t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.key)), '[]')`
 
 /** A right for each version of a type that this one reaches now. They are shown, never stored. */
 export function implied({ component, scopes, max, inhoud }: EffectiveRight): Right[] {
@@ -199,7 +199,7 @@ type Place = { index: number; component: TypedComponent; catalogusUuid: string |
 async function placeFaults(m: Mutation, places: Place[]): Promise<InvalidParam[]> {
   const { rows } = await sql<{ index: number; isCatalogus: boolean; isType: boolean }>`
     select p.index, c.id is not null as "isCatalogus", p.type = '' or exists (select from autorisatie_type t
-        where t.component = p.component and t.catalogus_id = c.id and t.sleutel = p.type) as "isType"
+        where t.component = p.component and t.catalogus_id = c.id and t.key = p.type) as "isType"
     from jsonb_to_recordset(${json(places)}) as p(index integer, component text, "catalogusUuid" uuid, type text)
     left join catalogus c on c.uuid = p."catalogusUuid" order by p.index`.execute(m.read)
   return rows.flatMap(({ index, isCatalogus, isType }) => {

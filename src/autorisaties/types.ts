@@ -7,7 +7,7 @@ import { recordApplicatie } from './applicatie/change.ts'
 import { requireApplicatie, toApplicatie } from './applicatie/read.ts'
 import type { TypedComponent } from './rights.ts'
 
-/** Where rights for a catalogue or for a type find a version: `sleutel` is its identificatie or omschrijving. */
+/** Where rights for a catalogue or for a type find a version: `key` is its identificatie or omschrijving. */
 export type TypePlace = { catalogusId: number; key: string }
 
 /** Announces every application of which a right for a catalogue or a type reaches a version in one place but not in the other. */

@@ -5,7 +5,7 @@ import { jsonOf } from '../database/driver-values.ts'
 import { inDays, isDuration, MAX_YEARS } from '../http/duration.ts'
 import { collectResources, type Kind, missingMembers, PATHS } from './selectielijst.ts'
 
-export type Item = { url: string; soort: Kind; procestype: string | null; inhoud: object }
+export type Item = { url: string; kind: Kind; procestype: string | null; content: object }
 
 /** Why a file is refused: one line for each fault. */
 export class SelectielijstRefused extends Error {}
@@ -22,25 +22,25 @@ const SHOWN = 20
 export function readItems(files: readonly { name: string; text: string }[]): Item[] {
   const items = new Map<string, Item>()
   const faults: string[] = []
-  const announced: { name: string; count: number; soort: Kind }[] = []
+  const announced: { name: string; count: number; kind: Kind }[] = []
   for (const { name, text } of files) {
     const body = readJson(name, text, faults)
     if (body === undefined) continue
     const found = collect(name, body, faults)
     if (found?.size === 0)
       faults.push(`${name}: nothing in it has a url; save the answers of the API, such as /resultaten`)
-    for (const [url, inhoud] of found ?? []) {
-      const item = readItem(url, inhoud)
+    for (const [url, content] of found ?? []) {
+      const item = readItem(url, content)
       if (typeof item === 'string') faults.push(`${name}: ${url}: ${item}`)
       else items.set(url, item)
     }
     const { count, results } = body as { count?: unknown; results?: unknown }
     const [first] = Array.isArray(results) ? results : []
-    const soort = ORDER.find((kind) => missingMembers(first ?? null, kind).length === 0)
-    if (typeof count === 'number' && soort) announced.push({ name, count, soort })
+    const kind = ORDER.find((one) => missingMembers(first ?? null, one).length === 0)
+    if (typeof count === 'number' && kind) announced.push({ name, count, kind })
   }
-  for (const { name, count, soort } of announced) {
-    const there = [...items.values()].filter((item) => item.soort === soort).length
+  for (const { name, count, kind } of announced) {
+    const there = [...items.values()].filter((item) => item.kind === kind).length
     if (faults.length === 0 && there < count)
       faults.push(`${name}: one page, with ${there} of ${count}: give the files with its other pages too`)
   }
@@ -70,38 +70,38 @@ function collect(name: string, body: object, faults: string[]): Map<string, obje
 }
 
 /** What a resource is, or why it is none. */
-function readItem(url: string, inhoud: object): Item | string {
-  const soort =
-    ORDER.find((kind) => missingMembers(inhoud, kind).length === 0) ??
-    ORDER.find((kind) => url.includes(`/${PATHS[kind]}/`))
-  if (!soort) return 'is no procestype, resultaat or resultaattypeomschrijving'
-  const missing = missingMembers(inhoud, soort)
-  if (missing.length > 0) return `a ${soort} has ${missing.join(', ')}, which is not there or of another type`
-  if (soort !== 'Resultaat') return { url, soort, procestype: null, inhoud }
-  const { procesType, waardering, bewaartermijn } = inhoud as Record<string, unknown>
+function readItem(url: string, content: object): Item | string {
+  const kind =
+    ORDER.find((one) => missingMembers(content, one).length === 0) ??
+    ORDER.find((one) => url.includes(`/${PATHS[one]}/`))
+  if (!kind) return 'is no procestype, resultaat or resultaattypeomschrijving'
+  const missing = missingMembers(content, kind)
+  if (missing.length > 0) return `a ${kind} has ${missing.join(', ')}, which is not there or of another type`
+  if (kind !== 'Resultaat') return { url, kind, procestype: null, content }
+  const { procesType, waardering, bewaartermijn } = content as Record<string, unknown>
   if (typeof procesType !== 'string') return 'a Resultaat has procesType, the URL of its procestype'
   if (!WAARDERINGEN.includes(waardering as string)) return `waardering is one of ${WAARDERINGEN.join(', ')}`
   const hasTerm = bewaartermijn !== null && bewaartermijn !== undefined && bewaartermijn !== ''
   if (hasTerm && !(typeof bewaartermijn === 'string' && isDuration(bewaartermijn)))
     return `bewaartermijn ${JSON.stringify(bewaartermijn).slice(0, 50)} is no ISO 8601 duration of at most ${MAX_YEARS.archiving} years`
-  return { url, soort, procestype: procesType, inhoud }
+  return { url, kind, procestype: procesType, content }
 }
 
 /** Stores a selectielijst instead of the one that is there. */
 export async function saveSelectielijst(
   m: Mutation,
   items: readonly Item[],
-  { datum, bestanden }: { datum: string; bestanden: readonly string[] },
+  { day, files }: { day: string; files: readonly string[] },
 ): Promise<void> {
   m.unrecorded('the selectielijst is no resource of ours')
   await m.sql`delete from selectielijst_item`
   for (let from = 0; from < items.length; from += 1000) {
     const rows = items.slice(from, from + 1000)
-    await m.sql`insert into selectielijst_item (url, soort, procestype, inhoud)
-      select * from jsonb_to_recordset(${jsonOf(m.sql, rows)}) as x(url text, soort text, procestype text, inhoud jsonb)`
+    await m.sql`insert into selectielijst_item (url, kind, procestype, content)
+      select * from jsonb_to_recordset(${jsonOf(m.sql, rows)}) as x(url text, kind text, procestype text, content jsonb)`
   }
-  await m.sql`insert into selectielijst_import (datum, bestanden) values (${datum}, ${bestanden as string[]})
-    on conflict (id) do update set datum = excluded.datum, bestanden = excluded.bestanden, ingelezen = now()`
+  await m.sql`insert into selectielijst_import (day, files) values (${day}, ${files as string[]})
+    on conflict (id) do update set day = excluded.day, files = excluded.files, imported_at = now()`
 }
 
 /** Removes what was imported. */
@@ -115,9 +115,9 @@ export async function deleteSelectielijst(m: Mutation): Promise<number> {
 export type Summary = ReturnType<typeof summarise>
 
 /** What a selectielijst holds, in numbers. */
-export function summarise(items: readonly Pick<Item, 'url' | 'soort' | 'procestype' | 'inhoud'>[]) {
-  const of = (kind: Kind) => items.filter(({ soort }) => soort === kind)
-  const members = (kind: Kind) => of(kind).map(({ inhoud }) => inhoud as Record<string, unknown>)
+export function summarise(items: readonly Pick<Item, 'url' | 'kind' | 'procestype' | 'content'>[]) {
+  const of = (kind: Kind) => items.filter((item) => item.kind === kind)
+  const members = (kind: Kind) => of(kind).map(({ content }) => content as Record<string, unknown>)
   const procestypen = new Set(of('ProcesType').map(({ url }) => url))
   const resultaten = members('Resultaat')
   const terms = resultaten.flatMap(({ bewaartermijn }) => (bewaartermijn ? String(bewaartermijn) : []))

@@ -57,9 +57,9 @@ export async function openSelectielijst(config: Config, services: Services, db: 
       const imported = await db
         .selectFrom('selectielijstItem')
         .where('url', '=', withoutSlash(url))
-        .select('inhoud')
+        .select('content')
         .executeTakeFirst()
-      if (imported) return judge(imported.inhoud, kind)
+      if (imported) return judge(imported.content, kind)
       const answer = await services.fetchJson(url)
       if (answer.kind === 'ok') return judge(answer.body, kind)
       if (answer.kind === 'unregistered' && !isConfigured() && !(await isImported(db, kind)))
@@ -84,26 +84,26 @@ export async function openSelectielijst(config: Config, services: Services, db: 
       )
     },
     async importedOf() {
-      const found = await db.selectFrom('selectielijstImport').select('datum').executeTakeFirst()
-      return found?.datum
+      const found = await db.selectFrom('selectielijstImport').select('day').executeTakeFirst()
+      return found?.day
     },
   }
 }
 
 async function isImported(db: ReadDb, kind: Kind): Promise<boolean> {
-  const found = await db.selectFrom('selectielijstItem').where('soort', '=', kind).select('soort').limit(1).execute()
+  const found = await db.selectFrom('selectielijstItem').where('kind', '=', kind).select('kind').limit(1).execute()
   return found.length > 0
 }
 
 async function listImported(db: ReadDb, kind: Kind, procestype?: string): Promise<Record<string, unknown>[]> {
   const rows = await db
     .selectFrom('selectielijstItem')
-    .where('soort', '=', kind)
+    .where('kind', '=', kind)
     .$call(when(procestype, (query, procestype) => query.where('procestype', '=', procestype)))
-    .select('inhoud')
+    .select('content')
     .orderBy('url')
     .execute()
-  return rows.map(({ inhoud }) => inhoud as Record<string, unknown>)
+  return rows.map(({ content }) => content as Record<string, unknown>)
 }
 
 export const PATHS: Record<Kind, string> = {

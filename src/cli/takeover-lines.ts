@@ -5,20 +5,20 @@ import { type faultsOf, type Progress, WEEKEND_SECONDS } from '../overnemen/roun
 import type { Takeover } from '../overnemen/takeover.ts'
 
 /** What `--json` shows of a takeover: nothing that is secret. */
-export const publicOf = ({ uuid, soort, bron, trial, status, round }: Takeover) => ({
+export const publicOf = ({ uuid, kind, source, trial, status, round }: Takeover) => ({
   uuid,
-  soort,
-  bron,
+  kind,
+  source,
   trial,
   status,
   round,
 })
 /** The first line of a takeover: where it stands as a whole. */
-export const headline = ({ bron, status, round, trial }: Takeover) =>
-  `${bron}: round ${round}${trial ? ' (dry run)' : ''} ${status}`
+export const headline = ({ source, status, round, trial }: Takeover) =>
+  `${source}: round ${round}${trial ? ' (dry run)' : ''} ${status}`
 
 /** How long a round takes, and an honest word when that is no weekend. */
-export function forecastLine(seconds: number, kind: Takeover['soort']): string {
+export function forecastLine(seconds: number, kind: Takeover['kind']): string {
   const hours = seconds / 3600
   const told = hours < 2 ? `${Math.max(1, Math.round(seconds / 60))} minutes` : `${Math.round(hours)} hours`
   if (seconds <= WEEKEND_SECONDS)
@@ -33,7 +33,7 @@ export const waitLine = (fault: string, until: string | Date | null) =>
 
 /** How far one kind of object is. */
 export function progressLine({
-  naam,
+  name,
   seen,
   written,
   unchanged,
@@ -55,27 +55,27 @@ export function progressLine({
     klaar ? '' : 'not complete',
     fault ? waitLine(fault, retry_at) : '',
   ]
-  return `  ${naam.padEnd(30)}${parts.filter(Boolean).join(', ')}`
+  return `  ${name.padEnd(30)}${parts.filter(Boolean).join(', ')}`
 }
 
-export const faultLine = ({ uitkomst, soort, code, aantal, voorbeeld }: Awaited<ReturnType<typeof faultsOf>>[number]) =>
-  `  ${uitkomst.padEnd(11)} ${String(aantal).padStart(8)}  ${soort} ${code}: ${voorbeeld}`
+export const faultLine = ({ outcome, kind, code, aantal, voorbeeld }: Awaited<ReturnType<typeof faultsOf>>[number]) =>
+  `  ${outcome.padEnd(11)} ${String(aantal).padStart(8)}  ${kind} ${code}: ${voorbeeld}`
 
-export const comparedLine = ({ soort, daar, hier, gelijk, verschillen, bekend }: Compared) =>
-  `  ${soort.padEnd(30)}${daar} there, ${hier} here, ${gelijk} equal${verschillen ? `, ${verschillen} DIFFERENCES` : ''}${bekend ? `, ${bekend} known from the report` : ''}`
+export const comparedLine = ({ kind, daar, hier, gelijk, verschillen, bekend }: Compared) =>
+  `  ${kind.padEnd(30)}${daar} there, ${hier} here, ${gelijk} equal${verschillen ? `, ${verschillen} DIFFERENCES` : ''}${bekend ? `, ${bekend} known from the report` : ''}`
 
-export const typeLine = ({ soort, type, daar, hier }: OfType) =>
-  `  ${`${soort} of one type`.padEnd(30)}${daar} there, ${hier} here${daar === hier ? '' : ', DIFFERENT'}: ${type}`
+export const typeLine = ({ kind, type, daar, hier }: OfType) =>
+  `  ${`${kind} of one type`.padEnd(30)}${daar} there, ${hier} here${daar === hier ? '' : ', DIFFERENT'}: ${type}`
 
-export const answersLine = ({ soort, gevraagd, gelijk }: { soort: string; gevraagd: number; gelijk: number }) =>
-  `  ${`${soort} (API)`.padEnd(36)}${gevraagd} answers of both, ${gelijk} equal`
+export const answersLine = ({ kind, gevraagd, gelijk }: { kind: string; gevraagd: number; gelijk: number }) =>
+  `  ${`${kind} (API)`.padEnd(36)}${gevraagd} answers of both, ${gelijk} equal`
 
 let told = 0
 /** Where a comparison is, on stderr, at most every two seconds. */
-export function tellCheck(soort: string, read: number): void {
+export function tellCheck(kind: string, read: number): void {
   if (performance.now() - told < 2000) return
   told = performance.now()
-  console.error(`comparing ${soort}: ${read}`)
+  console.error(`comparing ${kind}: ${read}`)
 }
 
 /** How far a round is, on stderr, at most every two seconds. */
@@ -86,6 +86,6 @@ export function tell(steps: Progress[]): void {
   const expected = steps.reduce((sum, step) => sum + Math.max(step.expected, step.seen), 0)
   const busy = steps.find(({ klaar, seconden }) => !klaar && seconden !== null)
   console.error(
-    `${read} of about ${expected} rows${busy ? `, at ${busy.naam}` : ''}${busy?.fault ? ` (${waitLine(busy.fault, busy.retry_at)})` : ''}`,
+    `${read} of about ${expected} rows${busy ? `, at ${busy.name}` : ''}${busy?.fault ? ` (${waitLine(busy.fault, busy.retry_at)})` : ''}`,
   )
 }

@@ -55,12 +55,12 @@ async function takenOverUrls(db: Database['db']): Promise<string[]> {
     .where('status', '=', 'omgeschakeld')
     .where('trial', '=', false)
     .orderBy('id')
-    .select(['soort', 'bron', 'settings'])
+    .select(['kind', 'source', 'settings'])
     .execute()
   return takeovers
-    .flatMap(({ soort, bron, settings }) => {
+    .flatMap(({ kind, source, settings }) => {
       const { oudeUrls = [] } = settings as { oudeUrls?: string[] }
-      return soort === 'api' ? [bron, ...oudeUrls] : oudeUrls
+      return kind === 'api' ? [source, ...oudeUrls] : oudeUrls
     })
     .map((url) => url.replace(/\/+$/, ''))
 }

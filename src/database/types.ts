@@ -469,7 +469,7 @@ export interface AutorisatieType {
   /**
    * What all versions of one type have in common: identificatie of a zaaktype, omschrijving of another type.
    */
-  sleutel: string | null;
+  key: string | null;
   /**
    * Last part of its URL.
    */
@@ -1592,21 +1592,21 @@ export interface File {
    */
   id: Generated<number>;
   /**
+   * Key in that storage, made by us.
+   */
+  key: string;
+  /**
    * When its bytes were first not found in the store; empty: they were there when last asked for.
    */
   missingSince: string | null;
-  /**
-   * Size in bytes.
-   */
-  omvang: number;
   /**
    * SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
    */
   sha256: Buffer | null;
   /**
-   * Key in that storage, made by us.
+   * Size in bytes.
    */
-  sleutel: string;
+  size: number;
 }
 
 export interface Gebruiksrecht {
@@ -2421,7 +2421,7 @@ export interface NotificatieSettings {
    */
   changedAt: Generated<string>;
   /**
-   * The notifications service (soort nrc) of the settings; empty: none.
+   * The notifications service (kind nrc) of the settings; empty: none.
    */
   configuredServiceId: number | null;
   /**
@@ -3097,13 +3097,13 @@ export interface Roltype {
 
 export interface SelectielijstImport {
   /**
-   * Names of the files.
-   */
-  bestanden: string[];
-  /**
    * The day of the files.
    */
-  datum: string;
+  day: string;
+  /**
+   * Names of the files.
+   */
+  files: string[];
   /**
    * Always true: there is one selectielijst.
    */
@@ -3111,22 +3111,22 @@ export interface SelectielijstImport {
   /**
    * When it was imported.
    */
-  ingelezen: Generated<string>;
+  importedAt: Generated<string>;
 }
 
 export interface SelectielijstItem {
   /**
    * The resource as the selectielijst serves it.
    */
-  inhoud: unknown;
+  content: unknown;
+  /**
+   * Kind of resource.
+   */
+  kind: string;
   /**
    * URL of the procestype that a Resultaat belongs to.
    */
   procestype: string | null;
-  /**
-   * Kind of resource.
-   */
-  soort: string;
   /**
    * Its URL at the selectielijst, without a slash at the end.
    */
@@ -3179,6 +3179,10 @@ export interface Service {
    */
   id: Generated<number>;
   /**
+   * Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
+   */
+  kind: string;
+  /**
    * Name for people.
    */
   label: string;
@@ -3190,10 +3194,6 @@ export interface Service {
    * Name for configuration files.
    */
   slug: string;
-  /**
-   * Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
-   */
-  soort: string;
   /**
    * Milliseconds that a call may take, from connecting to the last byte of the answer.
    */
@@ -3341,7 +3341,7 @@ export interface StrayFile {
   /**
    * Key, or what the storage calls an unfinished write.
    */
-  naam: string;
+  name: string;
   /**
    * When it was first met.
    */
@@ -3385,10 +3385,6 @@ export interface Substatus {
 
 export interface Takeover {
   /**
-   * Where it comes from, without user or password.
-   */
-  bron: string;
-  /**
    * Whether this round reads only what changed since the one before.
    */
   changesOnly: Generated<boolean>;
@@ -3408,6 +3404,10 @@ export interface Takeover {
    * Internal key.
    */
   id: Generated<number>;
+  /**
+   * api (through the APIs of the standard) or open-zaak (from its database).
+   */
+  kind: string;
   /**
    * Steps of one phase run side by side; the next begins when all are complete.
    */
@@ -3441,9 +3441,9 @@ export interface Takeover {
    */
   snapshot: string | null;
   /**
-   * api (through the APIs of the standard) or open-zaak (from its database).
+   * Where it comes from, without user or password.
    */
-  soort: string;
+  source: string;
   /**
    * loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
    */
@@ -3487,13 +3487,13 @@ export interface TakeoverFile {
    */
   id: Generated<number>;
   /**
-   * Size that the source states.
-   */
-  omvang: number | null;
-  /**
    * Path below the root of the old store, or below the APIs.
    */
-  pad: string;
+  path: string;
+  /**
+   * Size that the source states.
+   */
+  size: number | null;
   /**
    * wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
    */
@@ -3514,13 +3514,13 @@ export interface TakeoverObject {
    */
   hash: Buffer;
   /**
+   * Kind of object.
+   */
+  kind: string;
+  /**
    * The last round that saw it.
    */
   round: number;
-  /**
-   * Kind of object.
-   */
-  soort: string;
   /**
    * Where it came from.
    */
@@ -3537,6 +3537,10 @@ export interface TakeoverPostponed {
    */
   id: Generated<number>;
   /**
+   * Kind of object.
+   */
+  kind: string;
+  /**
    * What it refers to.
    */
   missing: string;
@@ -3544,10 +3548,6 @@ export interface TakeoverPostponed {
    * The object as it was read.
    */
   object: unknown;
-  /**
-   * Kind of object.
-   */
-  soort: string;
   /**
    * The takeover.
    */
@@ -3580,17 +3580,21 @@ export interface TakeoverRemark {
    */
   identificatie: Generated<string>;
   /**
-   * The last round that found it.
-   */
-  round: number;
-  /**
    * uuid of the object, or what it is known by at the source.
    */
-  sleutel: string;
+  key: string;
   /**
    * Kind of object.
    */
-  soort: string;
+  kind: string;
+  /**
+   * geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
+   */
+  outcome: string;
+  /**
+   * The last round that found it.
+   */
+  round: number;
   /**
    * The takeover.
    */
@@ -3599,10 +3603,6 @@ export interface TakeoverRemark {
    * The rule that it breaks, for people.
    */
   text: string;
-  /**
-   * geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
-   */
-  uitkomst: string;
   /**
    * What the field holds; never the number of a person.
    */
@@ -3645,7 +3645,7 @@ export interface TakeoverStep {
   /**
    * What is read.
    */
-  naam: string;
+  name: string;
   /**
    * Which steps it runs beside.
    */

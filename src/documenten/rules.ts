@@ -34,12 +34,12 @@ export function gebruiksrechtFault(
 }
 
 /** The stated size is that of the content. @throws Problem 400 `file-size` */
-export function requireFileSize(content: { omvang: number } | null, stated: number | null | undefined): void {
-  if (content && content.omvang !== stated)
+export function requireFileSize(content: { size: number } | null, stated: number | null | undefined): void {
+  if (content && content.size !== stated)
     throw invalid(
       'nonFieldErrors',
       'file-size',
-      `De inhoud is ${content.omvang} bytes groot, niet ${stated ?? 'onbekend'}.`,
+      `De inhoud is ${content.size} bytes groot, niet ${stated ?? 'onbekend'}.`,
     )
 }
 

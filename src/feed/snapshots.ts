@@ -140,7 +140,7 @@ export async function removeSnapshots(database: Database, days: number): Promise
 
 /** Where the bytes of a snapshot are. */
 export async function findFile({ sql }: ReturnType<typeof readerOf>, fileId: number) {
-  const rows = await sql<{ backend: string; sleutel: string; omvang: number; sha256: Buffer | null }[]>`
-    select backend, sleutel, omvang, sha256 from file where id = ${fileId}`
+  const rows = await sql<{ backend: string; key: string; size: number; sha256: Buffer | null }[]>`
+    select backend, key, size, sha256 from file where id = ${fileId}`
   return one(rows)
 }

@@ -87,8 +87,8 @@ export async function setPaused(m: Mutation, pause: boolean): Promise<boolean> {
 
 async function nrcId(db: ReadDb, slug: string | null): Promise<number | null> {
   if (slug === null) return null
-  const row = await db.selectFrom('service').where('slug', '=', slug).select(['id', 'soort']).executeTakeFirst()
-  if (row?.soort === 'nrc') return row.id
+  const row = await db.selectFrom('service').where('slug', '=', slug).select(['id', 'kind']).executeTakeFirst()
+  if (row?.kind === 'nrc') return row.id
   throw invalid('dienst', 'does_not_exist', 'Er is geen dienst van soort nrc met deze slug.')
 }
 

@@ -112,7 +112,7 @@ export function adopt(kind: Kind, object: Taken, { rewrite, toUuid }: Addresses)
   for (const list of kind.lists) {
     const items = object[list.name]
     if (Array.isArray(items))
-      adopted[list.name] = items.map((item) => one(item as Record<string, unknown>, list.refs, ['pad']))
+      adopted[list.name] = items.map((item) => one(item as Record<string, unknown>, list.refs, ['path']))
   }
   return adopted
 }

@@ -12,7 +12,7 @@ import { moment } from './normalise.ts'
 
 /** Answers a GET of a path: what it says as JSON. */
 export type Answers = (path: string) => Promise<{ status: number; body: unknown }>
-export type AnswerDifference = { soort: string; sleutel: string; field: string; text: string }
+export type AnswerDifference = { kind: string; key: string; field: string; text: string }
 
 const AT_ONCE = 4
 
@@ -46,14 +46,14 @@ export async function compareAnswers(
   differ: (difference: AnswerDifference) => Promise<void>,
 ): Promise<Map<string, { asked: number; equal: number }>> {
   const found = new Map<string, { asked: number; equal: number }>()
-  for (const soort of [...Object.keys(RESOURCES), ...Object.keys(BELOW_CASE)]) {
+  for (const kind of [...Object.keys(RESOURCES), ...Object.keys(BELOW_CASE)]) {
     const sample = await sql<{ uuid: string }[]>`
-      select uuid from takeover_object where takeover_id = ${takeover.id} and soort = ${soort}
+      select uuid from takeover_object where takeover_id = ${takeover.id} and kind = ${kind}
       order by md5(uuid::text) limit ${perKind}`
     if (sample.length === 0) continue
     const counts = { asked: 0, equal: 0 }
-    found.set(soort, counts)
-    const paths = await pathsOf(sql, soort, sample)
+    found.set(kind, counts)
+    const paths = await pathsOf(sql, kind, sample)
     const differences: AnswerDifference[] = []
     await inParallel(paths, AT_ONCE, async ({ uuid, path, remark }) => {
       const [there, here] = await Promise.all([sides.there(path), sides.here(path)])
@@ -67,19 +67,19 @@ export async function compareAnswers(
       }
       if (there.status !== 200 || here.status !== 200) {
         const text = `De API van de bron antwoordt met status ${there.status}, die van hier met ${here.status}.`
-        differences.push({ soort, sleutel: uuid, field: remark, text })
+        differences.push({ kind, key: uuid, field: remark, text })
         return
       }
       const fields = fieldsThatDiffer(
         spelled(there.body, sides.addresses),
         spelled(here.body, sides.addresses),
-        TYPES.has(soort),
+        TYPES.has(kind),
       )
       if (fields.length === 0) counts.equal++
       for (const field of fields)
         differences.push({
-          soort,
-          sleutel: uuid,
+          kind,
+          key: uuid,
           field: [remark, field].filter(Boolean).join(' '),
           text: 'De API van de bron antwoordt iets anders dan die van hier.',
         })

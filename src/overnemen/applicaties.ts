@@ -26,8 +26,8 @@ export async function writeApplicaties(
     const { uuid } = applicatie
     const remark = (code: string, text: string, field = '') =>
       findings.push({
-        ...{ soort: 'applicatie', sleutel: uuid, identificatie: applicatie.label },
-        ...{ uitkomst: 'gemarkeerd', code, field, text },
+        ...{ kind: 'applicatie', key: uuid, identificatie: applicatie.label },
+        ...{ outcome: 'gemarkeerd', code, field, text },
       })
     const rights = applicatie.autorisaties.map(({ type, ...right }) => {
       const place = addresses.toUuid(type, 'applicatie', 'autorisaties')
@@ -44,7 +44,7 @@ export async function writeApplicaties(
       .digest()
       .subarray(0, 16)
     const [known] = await sql<{ hash: Buffer }[]>`
-      select hash from takeover_object where soort = 'applicatie' and uuid = ${uuid}`
+      select hash from takeover_object where kind = 'applicatie' and uuid = ${uuid}`
     const same = known?.hash.equals(hash) === true
     if (!same) {
       const rows = await sql<{ id: number }[]>`
@@ -60,12 +60,12 @@ export async function writeApplicaties(
       counts.unchanged++
       await sql`
         update takeover_remark set round = ${round}
-        where takeover_id = ${overneming} and soort = 'applicatie' and sleutel = ${uuid} and code in ('client-id', 'client-id-dubbel')`
+        where takeover_id = ${overneming} and kind = 'applicatie' and key = ${uuid} and code in ('client-id', 'client-id-dubbel')`
     }
     await sql`
-      insert into takeover_object (soort, uuid, takeover_id, hash, round, changed_in)
+      insert into takeover_object (kind, uuid, takeover_id, hash, round, changed_in)
       values ('applicatie', ${uuid}, ${overneming}, ${hash}, ${round}, ${round})
-      on conflict (uuid, soort) do update set hash = excluded.hash, round = excluded.round,
+      on conflict (uuid, kind) do update set hash = excluded.hash, round = excluded.round,
         changed_in = case when takeover_object.hash = excluded.hash then takeover_object.changed_in else excluded.changed_in end`
     if (geheimen) await writeSecrets(sql, box, applicatie.client_ids, geheimen, remark)
     else remark('geheim-onbekend', 'De bron toont geen geheimen: geef de clients nieuwe, of neem over uit de database.')

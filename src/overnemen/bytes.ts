@@ -18,7 +18,7 @@ type Sql = postgres.TransactionSql
 const CONTENT_COLUMNS: RowColumn[] = [
   { name: 'uuid', type: 'uuid' },
   { name: 'versie', type: 'integer' },
-  { name: 'pad', type: 'text' },
+  { name: 'path', type: 'text' },
   { name: 'bestandsomvang', type: 'bigint' },
 ]
 /** Files of one portion, and the bytes that it may lose when it is cut short. */
@@ -30,13 +30,13 @@ const TRIES = 3
 const RETRY_MS = 1000
 /** The most that is read of a file whose size the source does not say. */
 const MAX_BYTES = 2 ** 40
-type Waiting = { id: number; pad: string; omvang: number | null }
-type Stored = { backend: string; sleutel: string; omvang: number; sha256: string | null }
+type Waiting = { id: number; path: string; size: number | null }
+type Stored = { backend: string; key: string; size: number; sha256: string | null }
 /** Copies files of a directory into our store in groups, each with one flush of the disk: what an import does. */
 export type CopyFiles = ReturnType<typeof copyPool>['copyFiles']
 type Outcome = Waiting & {
   stored?: Stored
-  present?: { omvang?: number | undefined }
+  present?: { size?: number | undefined }
   refused?: true
   /** Why the malware scanner refuses it, as a sentence. */
   harmful?: string
@@ -47,14 +47,14 @@ type Outcome = Waiting & {
 export async function linkContents(
   sql: Sql,
   overneming: number,
-  versions: { uuid: string; versie: number; pad: string; bestandsomvang: number | null }[],
+  versions: { uuid: string; versie: number; path: string; bestandsomvang: number | null }[],
 ): Promise<void> {
   if (versions.length === 0) return
   const { from, parameters } = unnested('r', CONTENT_COLUMNS, versions, 2)
   await sql.unsafe(
-    `insert into takeover_file (takeover_id, pad, omvang)
-     select distinct on (pad) $1::bigint, pad, bestandsomvang from ${from}
-     on conflict (takeover_id, pad) do nothing`,
+    `insert into takeover_file (takeover_id, path, size)
+     select distinct on (path) $1::bigint, path, bestandsomvang from ${from}
+     on conflict (takeover_id, path) do nothing`,
     [overneming, ...parameters],
     { prepare: true },
   )
@@ -63,7 +63,7 @@ export async function linkContents(
        insert into takeover_content (takeover_file_id, enkelvoudiginformatieobject_id, versie)
        select b.id, e.id, r.versie from ${from}
        join enkelvoudiginformatieobject e on e.uuid = r.uuid
-       join takeover_file b on b.takeover_id = $1::bigint and b.pad = r.pad
+       join takeover_file b on b.takeover_id = $1::bigint and b.path = r.path
        on conflict (enkelvoudiginformatieobject_id, versie) do update set takeover_file_id = excluded.takeover_file_id
        returning *
      )
@@ -97,15 +97,15 @@ export async function bringContents(
   const found =
     stay || contents
       ? await read<Waiting[]>`
-          select b.id, b.pad, b.omvang from ${table('takeover_file')} b
+          select b.id, b.path, b.size from ${table('takeover_file')} b
           cross join lateral (select from ${table('takeover_content')} i where i.takeover_file_id = b.id limit 1) i
           where b.takeover_id = ${takeover.id} and b.state <> 'klaar' and b.id > ${Number(step.position ?? 0)}
             and b.id % ${Number(step.until ?? 1)} = ${Number(step.above ?? 0)}
           order by b.id limit ${PORTION}`
       : []
   const waiting = upTo(found, PORTION_BYTES)
-  const named = waiting.filter(({ pad }) => isKey(pad))
-  for (const one of waiting) if (!isKey(one.pad)) outcomes.push({ ...one, refused: true })
+  const named = waiting.filter(({ path }) => isKey(path))
+  for (const one of waiting) if (!isKey(one.path)) outcomes.push({ ...one, refused: true })
   const grouped = trial || stay || !copyFiles ? new Map<number, Stored>() : await copyTogether(store, copyFiles, named)
   for (const one of named) {
     const stored = grouped.get(one.id)
@@ -127,36 +127,36 @@ export async function bringContents(
   )
   return async (sql) => {
     const findings: Finding[] = []
-    const remark = async (id: number, rest: Pick<Finding, 'uitkomst' | 'code' | 'text'>) => {
+    const remark = async (id: number, rest: Pick<Finding, 'outcome' | 'code' | 'text'>) => {
       for (const { uuid, versie } of await versionsOf(sql, id))
-        findings.push({ soort: 'bestand', sleutel: uuid, owner: uuid, field: `versie ${versie}`, ...rest })
+        findings.push({ kind: 'bestand', key: uuid, owner: uuid, field: `versie ${versie}`, ...rest })
     }
-    for (const { id, pad, omvang, present, refused, harmful, unreadable } of outcomes) {
+    for (const { id, path, size, present, refused, harmful, unreadable } of outcomes) {
       if (refused) {
-        const text = `Een bestand kan hier niet zo heten: ${pad}. Geef het in de bron een andere naam.`
-        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-naam', text })
+        const text = `Een bestand kan hier niet zo heten: ${path}. Geef het in de bron een andere naam.`
+        await remark(id, { outcome: 'geweigerd', code: 'bestand-naam', text })
         continue
       }
       if (harmful) {
-        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-malware', text: `${harmful} Het gaat om ${pad}.` })
+        await remark(id, { outcome: 'geweigerd', code: 'bestand-malware', text: `${harmful} Het gaat om ${path}.` })
         continue
       }
       if (!present) {
         await sql`update takeover_file set state = 'ontbreekt' where id = ${id}`
         await remark(id, {
-          uitkomst: 'geweigerd',
+          outcome: 'geweigerd',
           code: unreadable ? 'bestand-onleesbaar' : 'bestand-ontbreekt',
           text: unreadable
-            ? `De bron kan de inhoud niet geven (${unreadable}): ${pad}.`
-            : `De bron heeft de inhoud niet: ${pad}.`,
+            ? `De bron kan de inhoud niet geven (${unreadable}): ${path}.`
+            : `De bron heeft de inhoud niet: ${path}.`,
         })
         continue
       }
-      if (omvang !== null && present.omvang !== undefined && omvang !== present.omvang)
+      if (size !== null && present.size !== undefined && size !== present.size)
         await remark(id, {
-          uitkomst: 'gemarkeerd',
+          outcome: 'gemarkeerd',
           code: 'omvang-anders',
-          text: `De bron noemt ${omvang} bytes, en heeft er ${present.omvang}.`,
+          text: `De bron noemt ${size} bytes, en heeft er ${present.size}.`,
         })
     }
     await writeFiles(
@@ -177,8 +177,8 @@ export async function bringContents(
 /** As many as hold so many bytes together; one at least. */
 function upTo(files: Waiting[], bytes: number): Waiting[] {
   let sum = 0
-  const end = files.findIndex(({ omvang }, place) => {
-    sum += omvang ?? 0
+  const end = files.findIndex(({ size }, place) => {
+    sum += size ?? 0
     return place > 0 && sum > bytes
   })
   return end < 0 ? files : files.slice(0, end)
@@ -186,12 +186,10 @@ function upTo(files: Waiting[], bytes: number): Waiting[] {
 
 /** What is copied in groups, by id. The others are at fault, or no plain files: they are tried one by one. */
 async function copyTogether(store: Store, copyFiles: CopyFiles, files: Waiting[]): Promise<Map<number, Stored>> {
-  const copied = await copyFiles(files.map(({ id, pad }) => ({ number: id, bestandspad: pad, sleutel: newKey() })))
+  const copied = await copyFiles(files.map(({ id, path }) => ({ number: id, bestandspad: path, key: newKey() })))
   return new Map(
     copied.flatMap((one) =>
-      'fout' in one
-        ? []
-        : [[one.number, { backend: store.backend, sleutel: one.sleutel, omvang: one.omvang, sha256: one.sha256 }]],
+      'fout' in one ? [] : [[one.number, { backend: store.backend, key: one.key, size: one.size, sha256: one.sha256 }]],
     ),
   )
 }
@@ -201,16 +199,16 @@ async function writeFiles(sql: Sql, files: (Stored & { id: number })[]): Promise
   if (files.length === 0) return
   await sql`
     with given as (
-      select id, backend, sleutel, omvang, decode(sha256, 'hex') as sha256
+      select id, backend, key, size, decode(sha256, 'hex') as sha256
       from jsonb_to_recordset(${JSON.stringify(files)}::text::jsonb)
-        as r(id bigint, backend text, sleutel text, omvang bigint, sha256 text)
+        as r(id bigint, backend text, key text, size bigint, sha256 text)
     ), made as (
-      insert into file (backend, sleutel, omvang, sha256) select backend, sleutel, omvang, sha256 from given
-      on conflict (sleutel, backend) do update set omvang = excluded.omvang
-      returning id, backend, sleutel
+      insert into file (backend, key, size, sha256) select backend, key, size, sha256 from given
+      on conflict (key, backend) do update set size = excluded.size
+      returning id, backend, key
     ), brought as (
       update takeover_file t set state = 'klaar', file_id = made.id
-      from given join made using (backend, sleutel) where t.id = given.id
+      from given join made using (backend, key) where t.id = given.id
       returning t.id, t.file_id
     )
     update enkelvoudiginformatieobject_versie v set file_id = brought.file_id
@@ -219,10 +217,10 @@ async function writeFiles(sql: Sql, files: (Stored & { id: number })[]): Promise
 }
 
 /** Whether it is there and how large it is, for a dry run. */
-async function measure(read: (pad: string) => ReturnType<Contents>, { pad }: Waiting) {
-  const found = await read(pad)
+async function measure(read: (path: string) => ReturnType<Contents>, { path }: Waiting) {
+  const found = await read(path)
   ;(found?.stream as Readable | undefined)?.destroy?.()
-  return found && { present: { omvang: found.omvang } }
+  return found && { present: { size: found.size } }
 }
 
 /**
@@ -237,34 +235,34 @@ export async function belongsToSource(sql: Sql | import('postgres').Sql, key: st
 }
 
 /** Whether our stores take it as a name: those of other installations can hold anything. */
-function isKey(pad: string): boolean {
+function isKey(path: string): boolean {
   try {
-    requireKey(pad.split('?')[0] ?? '')
+    requireKey(path.split('?')[0] ?? '')
     return true
   } catch {
     return false
   }
 }
 
-async function copy(store: Store, contents: Contents, { pad }: Waiting) {
-  const found = await contents(pad)
+async function copy(store: Store, contents: Contents, { path }: Waiting) {
+  const found = await contents(path)
   if (!found) return undefined
   return { backend: store.backend, ...(await store.write(newKey(), wholly(found), { fresh: true })) }
 }
 
 /** The bytes of the source, whose faults are told from those of our store. */
-async function* wholly({ omvang, stream }: { omvang?: number; stream: AsyncIterable<Uint8Array> }) {
+async function* wholly({ size, stream }: { size?: number; stream: AsyncIterable<Uint8Array> }) {
   let sent = 0
   try {
     for await (const chunk of stream) {
       sent += chunk.length
-      if (sent > (omvang ?? MAX_BYTES)) break
+      if (sent > (size ?? MAX_BYTES)) break
       yield chunk
     }
   } catch (error) {
     throw new UnreadableContents((error as { code?: string }).code ?? 'no answer')
   }
-  if (omvang !== undefined && sent !== omvang) throw new UnreadableContents(`${sent} of ${omvang} bytes`)
+  if (size !== undefined && sent !== size) throw new UnreadableContents(`${sent} of ${size} bytes`)
 }
 
 /** Tries again before it gives up. What is no fault of these bytes, but of a source or a store that is away, stays one. */
@@ -281,10 +279,10 @@ async function whenReadable<T>(work: () => Promise<T>): Promise<T | { unreadable
   }
 }
 
-async function asItLies(store: Store, { pad }: Waiting) {
-  const found = await store.read(pad)
+async function asItLies(store: Store, { path }: Waiting) {
+  const found = await store.read(path)
   found?.stream.destroy()
-  return found && { backend: store.backend, sleutel: pad, omvang: found.omvang, sha256: null }
+  return found && { backend: store.backend, key: path, size: found.size, sha256: null }
 }
 
 function versionsOf(sql: Sql, id: number) {

@@ -38,14 +38,14 @@ export async function sinceOf(sql: Sql, { id, round }: Of): Promise<Since> {
   const before = one(
     await sql<{ moment: string; audit: number }[]>`
       select (coalesce(min(begun_at), now()) - interval '1 hour')::text as moment,
-        coalesce(max(until::bigint) filter (where naam = 'audit'), 0)::bigint as audit
+        coalesce(max(until::bigint) filter (where name = 'audit'), 0)::bigint as audit
       from takeover_step where takeover_id = ${id} and round = ${round - 1}`,
   )
   const refused = async (kind: string) =>
     (
       await sql<{ uuid: string }[]>`
-        select sleutel as uuid from takeover_remark where takeover_id = ${id} and soort = ${kind} and uitkomst = 'geweigerd'
-          and sleutel ~ '^[0-9a-f-]{36}$' limit ${MOST_AGAIN}`
+        select key as uuid from takeover_remark where takeover_id = ${id} and kind = ${kind} and outcome = 'geweigerd'
+          and key ~ '^[0-9a-f-]{36}$' limit ${MOST_AGAIN}`
     ).map(({ uuid }) => uuid)
   const locked = await sql<{ uuid: string }[]>`
     select uuid from enkelvoudiginformatieobject where lock is not null limit ${MOST_AGAIN}`
@@ -73,7 +73,7 @@ export async function goneMain(sql: Sql, source: Source, takeover: Of, kind: str
     const [first, last] = boundsOf(part)
     const ours = await sql<{ uuid: string }[]>`
       select uuid from takeover_object
-      where takeover_id = ${takeover.id} and soort = ${kind} and uuid >= ${first} and uuid <= ${last}`
+      where takeover_id = ${takeover.id} and kind = ${kind} and uuid >= ${first} and uuid <= ${last}`
     gone.push(...ours.flatMap(({ uuid }) => (known.has(uuid) ? [] : [uuid])))
   }
   return gone
@@ -88,8 +88,8 @@ export async function goneBelow(sql: Sql, takeover: Of, kind: Kind): Promise<str
     select x.uuid from takeover_object po
     join ${sql(kindOf(owner).table)} p on p.uuid = po.uuid
     join ${sql(kind.table)} x on x.${sql(ref.id)} = p.id
-    join takeover_object o on o.uuid = x.uuid and o.soort = ${kind.name}
-    where po.takeover_id = ${takeover.id} and po.soort = ${owner} and po.round = ${takeover.round}
+    join takeover_object o on o.uuid = x.uuid and o.kind = ${kind.name}
+    where po.takeover_id = ${takeover.id} and po.kind = ${owner} and po.round = ${takeover.round}
       and o.takeover_id = ${takeover.id} and o.round < ${takeover.round}`
   return rows.map(({ uuid }) => uuid)
 }

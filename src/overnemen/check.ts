@@ -18,14 +18,14 @@ import { type AuditRow, type Contents, type Finding, type Source, UnreadableCont
 import { oldAddresses, openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
 
 export type Difference = {
-  soort: string
-  sleutel: string
+  kind: string
+  key: string
   code: 'ontbreekt' | 'te-veel' | 'verschilt' | 'antwoord'
   field: string
   text: string
 }
 export type Compared = {
-  soort: string
+  kind: string
   daar: number
   hier: number
   gelijk: number
@@ -33,12 +33,12 @@ export type Compared = {
   bekend: number
 }
 /** How many objects there are of one type, and of how many that is the type here too. */
-export type OfType = { soort: string; type: string; daar: number; hier: number }
+export type OfType = { kind: string; type: string; daar: number; hier: number }
 export type Proof = {
   compared: Compared[]
   types: OfType[]
   /** Of how many answers of both APIs, by kind. */
-  answers: { soort: string; gevraagd: number; gelijk: number }[]
+  answers: { kind: string; gevraagd: number; gelijk: number }[]
   differences: number
 }
 const PAGE = 5000
@@ -118,15 +118,15 @@ export async function checkTakeover(
   const source = patient(opened, ask)
   const connection = await parts.database.sql.reserve()
   const compared = new Map<string, Compared>()
-  const of = (soort: string) => {
-    const found = compared.get(soort) ?? { soort, daar: 0, hier: 0, gelijk: 0, verschillen: 0, bekend: 0 }
-    compared.set(soort, found)
+  const of = (kind: string) => {
+    const found = compared.get(kind) ?? { kind, daar: 0, hier: 0, gelijk: 0, verschillen: 0, bekend: 0 }
+    compared.set(kind, found)
     return found
   }
   const types = new Map<string, OfType>()
-  const ofType = (soort: string, type: unknown) => {
-    const key = `${soort} ${String(type)}`
-    const found = types.get(key) ?? { soort, type: String(type), daar: 0, hier: 0 }
+  const ofType = (kind: string, type: unknown) => {
+    const key = `${kind} ${String(type)}`
+    const found = types.get(key) ?? { kind, type: String(type), daar: 0, hier: 0 }
     types.set(key, found)
     return found
   }
@@ -135,14 +135,14 @@ export async function checkTakeover(
   let differences = 0
   const differ = async (difference: Difference) => {
     const [listed] = await connection`
-      select from takeover_remark where takeover_id = ${takeover.id} and uitkomst <> 'verschil'
-        and soort = ${difference.soort} and sleutel = ${difference.sleutel}
-        and (uitkomst = 'geweigerd' or code = any(${EXPLAINING})) limit 1`
+      select from takeover_remark where takeover_id = ${takeover.id} and outcome <> 'verschil'
+        and kind = ${difference.kind} and key = ${difference.key}
+        and (outcome = 'geweigerd' or code = any(${EXPLAINING})) limit 1`
     if (listed) {
-      of(difference.soort).bekend++
+      of(difference.kind).bekend++
       return
     }
-    of(difference.soort).verschillen++
+    of(difference.kind).verschillen++
     differences++
     found.push(difference)
     options.report?.(difference)
@@ -150,68 +150,68 @@ export async function checkTakeover(
   }
   const keep = async () => {
     await connection`
-      insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, round)
-      select ${takeover.id}, soort, sleutel, 'verschil', code, field, text, ${takeover.round}
+      insert into takeover_remark (takeover_id, kind, key, outcome, code, field, text, round)
+      select ${takeover.id}, kind, key, 'verschil', code, field, text, ${takeover.round}
       from jsonb_to_recordset(${JSON.stringify(found)}::text::jsonb)
-        as r(soort text, sleutel text, code text, field text, text text)
-      on conflict (takeover_id, soort, sleutel, code, field) do nothing`
+        as r(kind text, key text, code text, field text, text text)
+      on conflict (takeover_id, kind, key, code, field) do nothing`
     found.length = 0
   }
   try {
     await connection`set statement_timeout = 0`
-    await connection`delete from takeover_remark where takeover_id = ${takeover.id} and uitkomst = 'verschil'`
-    await connection`create temporary table gezien (soort text, uuid uuid, place bigint generated always as identity)`
+    await connection`delete from takeover_remark where takeover_id = ${takeover.id} and outcome = 'verschil'`
+    await connection`create temporary table seen (kind text, uuid uuid, place bigint generated always as identity)`
     const old = addresses(oldAddresses(takeover), takeover.settings.eigenUrl)
     // Kinds that were read completely. They belong here as well when the source has none of them.
     const looked = new Set(source.swept)
     for (const step of await source.plan(EVERY_ROUND)) {
       for (let position: string | null = null; ; ) {
         const portion = await source.read({
-          naam: step.naam,
+          name: step.name,
           above: step.above ?? null,
           until: step.until ?? null,
           position,
           round: EVERY_ROUND,
         })
-        for (const [soort, objects] of Map.groupBy(portion.objects, (one) => one.soort)) {
-          const kind = kindOf(soort)
+        for (const [name, objects] of Map.groupBy(portion.objects, (one) => one.kind)) {
+          const kind = kindOf(name)
           const ignored: Finding[] = []
           const there = objects.map(({ object }) =>
-            normalise(kind, judgeGeometry(soort, adopt(kind, object, old), ignored)),
+            normalise(kind, judgeGeometry(name, adopt(kind, object, old), ignored)),
           )
           const uuids = there.map(({ uuid }) => uuid)
           const here = await readBack(connection, kind, uuids)
-          await see(soort, uuids)
-          of(soort).daar += there.length
-          of(soort).hier += here.size
+          await see(name, uuids)
+          of(name).daar += there.length
+          of(name).hier += here.size
           for (const object of there) {
             const mine = here.get(object.uuid)
-            if (TYPED[soort]) {
-              ofType(soort, TYPED[soort](object)).daar++
-              if (mine) ofType(soort, TYPED[soort](mine)).hier++
+            if (TYPED[name]) {
+              ofType(name, TYPED[name](object)).daar++
+              if (mine) ofType(name, TYPED[name](mine)).hier++
             }
             if (!mine)
               await differ({
-                soort,
-                sleutel: object.uuid,
+                kind: name,
+                key: object.uuid,
                 code: 'ontbreekt',
                 field: '',
                 text: 'Staat in de bron en niet hier.',
               })
-            else if (fingerprint(kind, object).equals(fingerprint(kind, mine))) of(soort).gelijk++
+            else if (fingerprint(kind, object).equals(fingerprint(kind, mine))) of(name).gelijk++
             else
               for (const field of fieldsThatDiffer(kind, object, mine))
                 await differ({
-                  soort,
-                  sleutel: object.uuid,
+                  kind: name,
+                  key: object.uuid,
                   code: 'verschilt',
                   field,
                   text: 'De waarde is in de bron anders dan hier.',
                 })
           }
-          options.progress?.(soort, of(soort).daar)
+          options.progress?.(name, of(name).daar)
         }
-        for (const { soort } of portion.complete ?? []) looked.add(soort)
+        for (const { kind } of portion.complete ?? []) looked.add(kind)
         if (portion.audit) await compareAudit(portion.audit)
         if (portion.applicaties) await compareApplicaties(portion.applicaties)
         if (portion.next === null) break
@@ -224,13 +224,13 @@ export async function checkTakeover(
       for (let after = NIL; ; ) {
         const extra = await connection<{ uuid: string }[]>`
           select o.uuid from takeover_object o join ${connection(table)} x on x.uuid = o.uuid
-          where o.takeover_id = ${takeover.id} and o.soort = ${name} and o.uuid > ${after}
-            and not exists (select from gezien g where g.soort = ${name} and g.uuid = o.uuid)
+          where o.takeover_id = ${takeover.id} and o.kind = ${name} and o.uuid > ${after}
+            and not exists (select from seen g where g.kind = ${name} and g.uuid = o.uuid)
           order by o.uuid limit ${PAGE}`
         for (const { uuid } of extra)
           await differ({
-            soort: name,
-            sleutel: uuid,
+            kind: name,
+            key: uuid,
             code: 'te-veel',
             field: '',
             text: 'Staat hier en niet meer in de bron.',
@@ -253,12 +253,12 @@ export async function checkTakeover(
         perKind,
         (difference) => differ({ ...difference, code: 'antwoord' }),
       )
-      for (const [soort, { asked, equal }] of found) answers.push({ soort, gevraagd: asked, gelijk: equal })
+      for (const [kind, { asked, equal }] of found) answers.push({ kind, gevraagd: asked, gelijk: equal })
     }
     await connection`update takeover set checked_at = now(), differences = ${differences} where id = ${takeover.id}`
   } finally {
     await keep().catch(() => {})
-    await connection`drop table if exists gezien`.catch(() => {})
+    await connection`drop table if exists seen`.catch(() => {})
     await connection`reset statement_timeout`.catch(() => {})
     connection.release()
     await source.close()
@@ -269,7 +269,7 @@ export async function checkTakeover(
   /** Notes that the source has these, in this order. */
   async function see(kind: string, uuids: string[]): Promise<void> {
     await connection`
-      insert into gezien (soort, uuid) select ${kind}, uuid from unnest(${uuids}::uuid[]) with ordinality u(uuid, n) order by n`
+      insert into seen (kind, uuid) select ${kind}, uuid from unnest(${uuids}::uuid[]) with ordinality u(uuid, n) order by n`
   }
 
   /** Objects that come here before one that is before them there. What was refused at first came later than its neighbours. */
@@ -281,13 +281,13 @@ export async function checkTakeover(
     const moved = connection<{ uuid: string }[]>`
       select uuid from (
         select x.uuid, g.place, lag(g.place) over (partition by ${owner}, t.changed_in order by x.id) as before
-        from gezien g join ${table} x on x.uuid = g.uuid
-        left join takeover_object t on t.uuid = x.uuid and t.soort = g.soort where g.soort = ${kind}) o
+        from seen g join ${table} x on x.uuid = g.uuid
+        left join takeover_object t on t.uuid = x.uuid and t.kind = g.kind where g.kind = ${kind}) o
       where before > place`
     for (const { uuid } of await moved)
       await differ({
-        soort: kind,
-        sleutel: uuid,
+        kind,
+        key: uuid,
         code: 'verschilt',
         field: 'volgorde',
         text: 'Staat in de bron op een andere plaats in de volgorde dan hier.',
@@ -319,8 +319,8 @@ export async function checkTakeover(
     of('audit').gelijk += usable.length - missing.length
     for (const { uuid, hier } of missing)
       await differ({
-        soort: 'audit',
-        sleutel: uuid,
+        kind: 'audit',
+        key: uuid,
         code: hier ? 'verschilt' : 'ontbreekt',
         field: '',
         text: hier ? 'De regel is in de bron anders dan hier.' : 'Staat in de bron en niet hier.',
@@ -343,8 +343,8 @@ export async function checkTakeover(
       if (mine?.gelijk) of('applicatie').gelijk++
       else
         await differ({
-          soort: 'applicatie',
-          sleutel: uuid,
+          kind: 'applicatie',
+          key: uuid,
           code: mine ? 'verschilt' : 'ontbreekt',
           field: '',
           text: mine ? 'Naam, client-ids of rechten zijn anders.' : 'Staat in de bron en niet hier.',
@@ -363,8 +363,8 @@ export async function checkTakeover(
     for await (const rows of waiting)
       for (const { uuid, versie } of rows)
         await differ({
-          soort: 'bestand',
-          sleutel: uuid,
+          kind: 'bestand',
+          key: uuid,
           code: 'ontbreekt',
           field: `versie ${versie}`,
           text: 'De inhoud is niet hier.',
@@ -376,8 +376,8 @@ export async function checkTakeover(
     if (!source.contents) return
     let [after, left] = ['', options.files]
     for (; left > 0; ) {
-      const sample = await connection<{ plaats: string; pad: string; sleutel: string; uuid: string; versie: number }[]>`
-        select md5(b.id::text) as plaats, b.pad, f.sleutel, e.uuid, i.versie from (
+      const sample = await connection<{ plaats: string; path: string; key: string; uuid: string; versie: number }[]>`
+        select md5(b.id::text) as plaats, b.path, f.key, e.uuid, i.versie from (
           select * from takeover_file
           where takeover_id = ${takeover.id} and state = 'klaar' and md5(id::text) > ${after}
           order by md5(id::text) limit ${Math.min(left, PAGE)}) b
@@ -385,18 +385,18 @@ export async function checkTakeover(
         join lateral (select * from takeover_content i where i.takeover_file_id = b.id limit 1) i on true
         join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
         order by plaats`
-      for (const { pad, sleutel, uuid, versie } of sample) {
+      for (const { path, key, uuid, versie } of sample) {
         const [a, b] = [
-          await digest(source.contents(pad)).catch((error) => {
+          await digest(source.contents(path)).catch((error) => {
             if (!(error instanceof UnreadableContents)) throw error
           }),
-          await digest(parts.store.read(sleutel)),
+          await digest(parts.store.read(key)),
         ]
         if (a !== undefined && a === b) of('bestand').gelijk++
         else
           await differ({
-            soort: 'bestand',
-            sleutel: uuid,
+            kind: 'bestand',
+            key: uuid,
             code: 'verschilt',
             field: `versie ${versie}`,
             text: 'De inhoud is in de bron anders dan hier.',
@@ -423,7 +423,7 @@ function fieldsThatDiffer(kind: Kind, a: Taken, b: Taken): string[] {
   const names = [...kind.columns, ...kind.refs, ...kind.lists].map(({ name }) => name)
   const without = (value: unknown) =>
     JSON.stringify(value, (key, inner: unknown) => {
-      if (key === 'pad') return undefined
+      if (key === 'path') return undefined
       return inner && typeof inner === 'object' && !Array.isArray(inner)
         ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)))
         : inner

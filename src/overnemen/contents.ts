@@ -33,8 +33,8 @@ export function openContents(place: string, config: Config): Contents {
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 function fromDirectory(root: string): Contents {
-  return async (pad) => {
-    const file = path.join(root, pad)
+  return async (name) => {
+    const file = path.join(root, name)
     if (!file.startsWith(root + path.sep)) return undefined // it points out of the store
     // Without waiting: what is no file, such as a pipe, would be waited for.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(async (error) => {
@@ -50,10 +50,10 @@ function fromDirectory(root: string): Contents {
       await handle?.close()
       return undefined
     }
-    return { omvang: stats.size, stream: handle.createReadStream() }
+    return { size: stats.size, stream: handle.createReadStream() }
   }
 }
 
 function fromStore(store: Store): Contents {
-  return (pad) => store.read(pad)
+  return (path) => store.read(path)
 }

@@ -55,7 +55,7 @@ export async function deleteGone(
   if (takeover.changes_only && kind === 'zaakrelatie') return async () => ({ findings: [], next })
   const unseen = await read<{ uuid: string }[]>`
     select uuid from takeover_object
-    where takeover_id = ${takeover.id} and soort = ${kind} and round < ${takeover.round} and uuid > ${after}
+    where takeover_id = ${takeover.id} and kind = ${kind} and round < ${takeover.round} and uuid > ${after}
     order by uuid limit ${PORTION}`
   const gone: string[] = []
   for (const { uuid } of unseen) if (!source.isGone || (await source.isGone(kind, uuid))) gone.push(uuid)
@@ -70,16 +70,16 @@ export async function deleteGone(
 export async function deleteBelow(
   sql: Sql,
   complete: NonNullable<Portion['complete']>,
-  objects: { soort: string; object: Taken }[],
+  objects: { kind: string; object: Taken }[],
 ): Promise<void> {
-  for (const [kind, parents] of Map.groupBy(complete, (one) => one.soort)) {
+  for (const [kind, parents] of Map.groupBy(complete, (one) => one.kind)) {
     const { table, refs } = kindOf(kind)
     const { column } = expected(parents[0])
     const parentTable = kindOf(expected(refs.find(({ id }) => id === column)?.kind)).table
-    const kept = objects.filter((one) => one.soort === kind).map(({ object }) => object.uuid)
+    const kept = objects.filter((one) => one.kind === kind).map(({ object }) => object.uuid)
     const gone = await sql<{ uuid: string }[]>`
       select x.uuid from ${sql(table)} x join ${sql(parentTable)} p on p.id = x.${sql(column)}
-      join takeover_object o on o.uuid = x.uuid and o.soort = ${kind}
+      join takeover_object o on o.uuid = x.uuid and o.kind = ${kind}
       where p.uuid = any(${parents.map(({ parent }) => parent)}::uuid[]) and x.uuid <> all(${kept}::uuid[])`
     if (gone.length > 0)
       await deleteObjects(
@@ -91,23 +91,23 @@ export async function deleteBelow(
 }
 
 /** Removes objects and their places in the register. A row that something of ours hangs on stays, and is ours from then on. */
-export async function deleteObjects(sql: Sql, soort: string, uuids: string[]): Promise<void> {
-  await sql`delete from takeover_object where soort = ${soort} and uuid = any(${uuids}::uuid[])`
-  await sql`delete from takeover_remark where soort = ${soort} and sleutel = any(${uuids}::text[])`
-  await sql`delete from mirror where source_table = ${soort} and source_uuid = any(${uuids}::uuid[])`
-  const kind = soort === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(soort)
+export async function deleteObjects(sql: Sql, name: string, uuids: string[]): Promise<void> {
+  await sql`delete from takeover_object where kind = ${name} and uuid = any(${uuids}::uuid[])`
+  await sql`delete from takeover_remark where kind = ${name} and key = any(${uuids}::text[])`
+  await sql`delete from mirror where source_table = ${name} and source_uuid = any(${uuids}::uuid[])`
+  const kind = name === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(name)
   if (kind.of) return // its row is that of another kind, and goes with it
-  if (soort === 'document') await forgetBytes(sql, uuids)
-  if (soort === 'zaakinformatieobject' || soort === 'besluitinformatieobject') await deleteOtherSide(sql, soort, uuids)
+  if (name === 'document') await forgetBytes(sql, uuids)
+  if (name === 'zaakinformatieobject' || name === 'besluitinformatieobject') await deleteOtherSide(sql, name, uuids)
   // Rows that refer to it are deleted first: a source without a list of these does not tell that they are gone.
   for (const below of order()
     .map(kindOf)
     .filter(({ of }) => !of))
     for (const { id, kind: target, optional } of below.refs) {
-      if (target !== soort || optional) continue
+      if (target !== name || optional) continue
       const rows = await sql<{ uuid: string }[]>`
         select x.uuid from ${sql(below.table)} x join ${sql(kind.table)} p on p.id = x.${sql(id)}
-        join takeover_object o on o.uuid = x.uuid and o.soort = ${below.name}
+        join takeover_object o on o.uuid = x.uuid and o.kind = ${below.name}
         where p.uuid = any(${uuids}::uuid[])`
       if (rows.length > 0)
         await deleteObjects(
@@ -123,7 +123,7 @@ export async function deleteObjects(sql: Sql, soort: string, uuids: string[]): P
       if ((error as { code?: string }).code !== '23503') throw error
     }
   }
-  if (['zaak', 'document', 'besluit'].includes(soort))
+  if (['zaak', 'document', 'besluit'].includes(name))
     await sql`delete from audit where hoofd_object_uuid = any(${uuids}::uuid[])`
 }
 
@@ -156,11 +156,11 @@ async function deleteOtherSide(sql: Sql, kind: string, uuids: string[]): Promise
 
 /** Copies of bytes that no version names any more are removed by the job that also does so after a delete through the API. */
 async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
-  const rows = await sql<{ id: number; sleutel: string }[]>`
-    select distinct b.id, b.sleutel from enkelvoudiginformatieobject e
+  const rows = await sql<{ id: number; key: string }[]>`
+    select distinct b.id, b.key from enkelvoudiginformatieobject e
     join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
     join file b on b.id = v.file_id where e.uuid = any(${uuids}::uuid[])`
-  const copies = rows.filter(({ sleutel }) => isOwnKey(sleutel)).map(({ id }) => id)
+  const copies = rows.filter(({ key }) => isOwnKey(key)).map(({ id }) => id)
   if (copies.length > 0) await enqueue(kyselyOn(sql), 'remove-file', { bestanden: copies })
 }
 
@@ -168,17 +168,17 @@ async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
 export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>, takeover: Takeover): Promise<Ended> {
   const findings: Finding[] = []
   // Unpublished types that are in use: allowed there by a setting.
-  const concepts = await sql<{ uuid: string; soort: string; identificatie: string }[]>`
-    select t.uuid, 'zaaktype' as soort, t.identificatie from zaaktype t where t.concept and exists (select from zaak z where z.zaaktype_id = t.id)
+  const concepts = await sql<{ uuid: string; kind: string; identificatie: string }[]>`
+    select t.uuid, 'zaaktype' as kind, t.identificatie from zaaktype t where t.concept and exists (select from zaak z where z.zaaktype_id = t.id)
     union all
     select t.uuid, 'informatieobjecttype', t.omschrijving from informatieobjecttype t
       where t.concept and exists (select from enkelvoudiginformatieobject e where e.informatieobjecttype_id = t.id)
     union all
     select t.uuid, 'besluittype', t.omschrijving from besluittype t where t.concept and exists (select from besluit b where b.besluittype_id = t.id)`
-  for (const { uuid, soort, identificatie } of concepts)
+  for (const { uuid, kind, identificatie } of concepts)
     findings.push({
-      ...{ soort, sleutel: uuid, identificatie },
-      uitkomst: 'gemarkeerd',
+      ...{ kind, key: uuid, identificatie },
+      outcome: 'gemarkeerd',
       code: 'concept-in-gebruik',
       field: 'concept',
       text: 'Dit type is niet gepubliceerd en wel in gebruik.',
@@ -190,13 +190,13 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
       select s.is_eindstatus, s.statustype_id from status s where s.zaak_id = z.id order by s.datum_status_gezet desc limit 1
     ) s on true
     left join statustype y on y.id = s.statustype_id
-    where exists (select from takeover_object o where o.takeover_id = ${takeover.id} and o.soort = 'zaak' and o.uuid = z.uuid
+    where exists (select from takeover_object o where o.takeover_id = ${takeover.id} and o.kind = 'zaak' and o.uuid = z.uuid
         and (not ${takeover.changes_only} or o.round = ${takeover.round}))
       and (z.einddatum is not null) <> coalesce(s.is_eindstatus, y.id is not null and ${sql.unsafe(isLastStatustype('y'))}, false)`
   for (const { uuid, dicht } of disagreeing)
     findings.push({
-      ...{ soort: 'zaak', sleutel: uuid, owner: uuid },
-      uitkomst: 'gemarkeerd',
+      ...{ kind: 'zaak', key: uuid, owner: uuid },
+      outcome: 'gemarkeerd',
       code: 'einddatum-status',
       field: 'einddatum',
       text: dicht
@@ -208,17 +208,17 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
   // Bytes that are here are not read again.
   await sql`
     update takeover_remark set round = ${takeover.round}
-    where takeover_id = ${takeover.id} and soort = 'bestand' and code = 'omvang-anders'
-      and exists (select from enkelvoudiginformatieobject e where e.uuid::text = sleutel)`
+    where takeover_id = ${takeover.id} and kind = 'bestand' and code = 'omvang-anders'
+      and exists (select from enkelvoudiginformatieobject e where e.uuid::text = key)`
   // What this round did not look at keeps its remarks.
   await sql`
     delete from takeover_remark r where r.takeover_id = ${takeover.id} and r.round < ${takeover.round}
-      and (not ${takeover.changes_only} or r.soort <> all(${NOT_WHOLE}::text[])
+      and (not ${takeover.changes_only} or r.kind <> all(${NOT_WHOLE}::text[])
         or exists (select from takeover_object o
-          where o.uuid::text = r.sleutel and o.soort = r.soort and o.round = ${takeover.round})
-        or r.soort = 'bestand' and not exists (
+          where o.uuid::text = r.key and o.kind = r.kind and o.round = ${takeover.round})
+        or r.kind = 'bestand' and not exists (
           select from enkelvoudiginformatieobject e join takeover_content i on i.enkelvoudiginformatieobject_id = e.id
-          join takeover_file b on b.id = i.takeover_file_id where e.uuid::text = r.sleutel and b.state <> 'klaar'))`
+          join takeover_file b on b.id = i.takeover_file_id where e.uuid::text = r.key and b.state <> 'klaar'))`
   if (takeover.trial) return { findings, next: null }
   // Reservations whose number a case or document has by now.
   await sql`
@@ -228,7 +228,7 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
     delete from reserved_documentnummer r using enkelvoudiginformatieobject e
     where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
   // A database told its numbers at the begin of the round.
-  if (takeover.soort === 'api') {
+  if (takeover.kind === 'api') {
     const numbers = await numbersHere(sql)
     await moveNumbers(sql, numbers)
     if (countsPerYear(numbers)) await numberPerYear(sql, config.zaakIdentificatieGenerator)
@@ -237,9 +237,9 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
     select from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR' and value = 'use-number-per-year'`
   if (perYear)
     findings.push({
-      soort: 'overneming',
-      sleutel: 'zaak',
-      uitkomst: 'gemarkeerd',
+      kind: 'overneming',
+      key: 'zaak',
+      outcome: 'gemarkeerd',
       code: 'nummer-per-jaar',
       text: 'Nieuwe zaken krijgen een nummer dat elk jaar bij 1 begint, zoals in de bron. Bij Instellingen is dat te wijzigen.',
     })
@@ -254,9 +254,9 @@ async function addressFindings(sql: Sql, { id, round }: Takeover): Promise<Findi
   const all = steps.reduce((sum, { addresses }) => addCounts(sum, addresses), {} as AddressCounts)
   return Object.entries(all).flatMap(([address, { confirmed, places }]) =>
     Object.entries(places).map(([place, count]) => ({
-      soort: 'adres',
-      sleutel: address,
-      uitkomst: 'gemarkeerd' as const,
+      kind: 'adres',
+      key: address,
+      outcome: 'gemarkeerd' as const,
       code: confirmed ? 'adres-oud' : 'adres-onbevestigd',
       field: place,
       text: confirmed

@@ -18,10 +18,10 @@ const RSIN: Record<string, string[]> = {
 }
 
 /** Remarks on one object, none when our rules would have let it be made. They do not keep it from being taken over. */
-export function judge(kind: Kind, object: Taken): Omit<Finding, 'soort' | 'sleutel'>[] {
-  const found: Omit<Finding, 'soort' | 'sleutel'>[] = []
+export function judge(kind: Kind, object: Taken): Omit<Finding, 'kind' | 'key'>[] {
+  const found: Omit<Finding, 'kind' | 'key'>[] = []
   const remark = (code: string, field: string, text: string, value = '') =>
-    found.push({ uitkomst: 'gemarkeerd', code, field: fieldOf(kind, field), text, value })
+    found.push({ outcome: 'gemarkeerd', code, field: fieldOf(kind, field), text, value })
   const rsin = (field: string, value: unknown) => {
     if (typeof value === 'string' && value !== '' && !isNumber(value))
       remark('elfproef', field, 'Het nummer voldoet niet aan de elfproef.', shownValue(field, value))
@@ -38,8 +38,8 @@ export function judge(kind: Kind, object: Taken): Omit<Finding, 'soort' | 'sleut
   if (kind.name === 'document') {
     const versions = object.versies as Record<string, unknown>[]
     rsin('bronorganisatie', versions.at(-1)?.bronorganisatie)
-    for (const { versie, pad, bestandsomvang, link } of versions)
-      if (!pad && !link)
+    for (const { versie, path, bestandsomvang, link } of versions)
+      if (!path && !link)
         remark(
           'zonder-inhoud',
           `versie ${String(versie)}`,
@@ -52,11 +52,11 @@ export function judge(kind: Kind, object: Taken): Omit<Finding, 'soort' | 'sleut
 }
 
 /** The object with its geometry as ours, or without one that is none. */
-export function judgeGeometry(soort: string, object: Taken, findings: Finding[]): Taken {
-  if (soort !== 'zaak' || !object.zaakgeometrie) return object
+export function judgeGeometry(kind: string, object: Taken, findings: Finding[]): Taken {
+  if (kind !== 'zaak' || !object.zaakgeometrie) return object
   const { geometrie, faults } = judgeGeometrie('zaakgeometrie', object.zaakgeometrie)
-  const about = { soort, sleutel: object.uuid, uitkomst: 'gemarkeerd' as const, field: 'zaakgeometrie' }
-  const identificatie = identificationOf(kindOf(soort), object)
+  const about = { kind, key: object.uuid, outcome: 'gemarkeerd' as const, field: 'zaakgeometrie' }
+  const identificatie = identificationOf(kindOf(kind), object)
   if (faults.length > 0) {
     const text = 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.'
     findings.push({ ...about, identificatie, code: 'geometrie', text })

@@ -4,9 +4,9 @@ import { link } from '../http/links.ts'
 import type { Taken } from './kinds.ts'
 
 /** Relations that another installation holds too, by the kind of ours: what it holds, and what was posted there. */
-const MIRRORS: Record<string, { soort: string; inhoud(object: Taken, base: string): Record<string, unknown> }> = {
+const MIRRORS: Record<string, { kind: string; inhoud(object: Taken, base: string): Record<string, unknown> }> = {
   zaakcontactmoment: {
-    soort: 'objectcontactmoment',
+    kind: 'objectcontactmoment',
     inhoud: ({ contactmoment, zaak }, base) => ({
       contactmoment,
       object: link(base, 'zaak', String(zaak)),
@@ -14,11 +14,11 @@ const MIRRORS: Record<string, { soort: string; inhoud(object: Taken, base: strin
     }),
   },
   zaakverzoek: {
-    soort: 'objectverzoek',
+    kind: 'objectverzoek',
     inhoud: ({ verzoek, zaak }, base) => ({ verzoek, object: link(base, 'zaak', String(zaak)), objectType: 'zaak' }),
   },
   zaakinformatieobject: {
-    soort: 'objectinformatieobject',
+    kind: 'objectinformatieobject',
     inhoud: ({ informatieobject, zaak }, base) => ({
       informatieobject,
       object: link(base, 'zaak', String(zaak)),
@@ -26,26 +26,26 @@ const MIRRORS: Record<string, { soort: string; inhoud(object: Taken, base: strin
     }),
   },
   besluitinformatieobject: {
-    soort: 'objectinformatieobject',
+    kind: 'objectinformatieobject',
     inhoud: ({ informatieobject, besluit }, base) => ({
       informatieobject,
       object: link(base, 'besluit', String(besluit)),
       objectType: 'besluit',
     }),
   },
-  besluit: { soort: 'zaakbesluit', inhoud: ({ uuid }, base) => ({ besluit: link(base, 'besluit', uuid) }) },
+  besluit: { kind: 'zaakbesluit', inhoud: ({ uuid }, base) => ({ besluit: link(base, 'besluit', uuid) }) },
 }
 
 /** Keeps where the other side of relations of this kind stands, so that removing ours removes that too. Other kinds have none. */
 export async function writeMirrors(
   sql: postgres.TransactionSql,
-  kind: string,
+  name: string,
   objects: Taken[],
   base: string,
 ): Promise<void> {
-  const mirror = MIRRORS[kind]
+  const mirror = MIRRORS[name]
   if (!mirror) return
-  const { soort, inhoud } = mirror
+  const { kind, inhoud } = mirror
   const rows = objects.flatMap((object) => {
     const url = object.spiegel
     if (typeof url !== 'string' || !URL.canParse(url) || url.startsWith(`${base}/`)) return []
@@ -56,6 +56,6 @@ export async function writeMirrors(
   if (rows.length === 0) return
   await sql`
     insert into mirror (kind, source_table, source_uuid, list_url, content, url)
-    select ${soort}, ${kind}, uuid, list_url, content, url
+    select ${kind}, ${name}, uuid, list_url, content, url
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(uuid uuid, list_url text, content jsonb, url text)`
 }

@@ -19,7 +19,7 @@ function items(list: List, given: unknown): Record<string, unknown>[] {
   const rows = (Array.isArray(given) ? given : []).map((one) => {
     const item: Record<string, unknown> = {}
     fill(item, one as Record<string, unknown>, list.columns, list.refs)
-    if (list.table === 'enkelvoudiginformatieobject_versie') item.pad = (one as Record<string, unknown>).pad || null // where the bytes are: no column, and in no checksum
+    if (list.table === 'enkelvoudiginformatieobject_versie') item.path = (one as Record<string, unknown>).path || null // where the bytes are: no column, and in no checksum
     return item
   })
   if (list.order) return rows

@@ -49,7 +49,7 @@ export async function untilThere<T>(
 /** The source, asked again as long as it is away. */
 export function patient(source: Source, ask: <T>(work: () => Promise<T>) => Promise<T>): Source {
   const { contents } = source
-  const opened: Contents | undefined = contents && ((pad) => ask(() => contents(pad)))
+  const opened: Contents | undefined = contents && ((path) => ask(() => contents(path)))
   return {
     ...source,
     plan: (round) => ask(() => source.plan(round)),

@@ -34,7 +34,7 @@ export type StepRow = {
   takeover_id: number
   round: number
   phase: number
-  naam: string
+  name: string
   above: string | null
   until: string | null
   position: string | null
@@ -56,7 +56,7 @@ export function portionRunner(parts: PortionParts) {
   async function open(takeover: Takeover): Promise<Open> {
     // Nearly all that a portion makes is garbage when it is written. V8 would let that grow to four times what is in use.
     setFlagsFromString('--heap-growing-percent=100')
-    const key = JSON.stringify([takeover.round, takeover.snapshot, takeover.settings, takeover.bron])
+    const key = JSON.stringify([takeover.round, takeover.snapshot, takeover.settings, takeover.source])
     const existing = await opened.get(takeover.id)?.catch(() => undefined)
     if (existing?.key === key) return existing
     const opening = (async () => {
@@ -85,9 +85,9 @@ export function portionRunner(parts: PortionParts) {
         ahead?.portion.catch(() => {})
         return false
       }
-      if (size !== undefined && sizeOf(step) > size) await analyze(parts.database.sql, takeover, step.naam)
+      if (size !== undefined && sizeOf(step) > size) await analyze(parts.database.sql, takeover, step.name)
       size = sizeOf(step)
-      const own = OWN[step.naam]
+      const own = OWN[step.name]
       let work: (sql: Sql) => Promise<Done>
       if (own) work = await own(parts, takeover, step, open)
       else {
@@ -136,8 +136,8 @@ const sizeOf = ({ seen }: StepRow): number => Math.max(0, Math.floor(Math.log(Ma
  * Lets the planner know that tables are no longer empty. It has plans for them from when they were, which read all of a table for
  * each portion, and autovacuum tells it after minutes: by then there are a million rows.
  */
-async function analyze(sql: postgres.Sql, takeover: Takeover, naam: string): Promise<void> {
-  const kind = KINDS.find(({ name }) => name === naam)
+async function analyze(sql: postgres.Sql, takeover: Takeover, name: string): Promise<void> {
+  const kind = KINDS.find((one) => one.name === name)
   if (!kind) return
   const tables = [
     kind.table,
@@ -190,21 +190,21 @@ async function report(sql: Sql, takeover: Takeover, findings: Finding[]): Promis
   const rows = new Map<string, object>()
   for (const { field = '', value = '', identificatie = '', ...rest } of findings) {
     const row = { ...rest, field, value, identificatie }
-    rows.set(JSON.stringify([row.soort, row.sleutel, row.code, row.field]), row)
+    rows.set(JSON.stringify([row.kind, row.key, row.code, row.field]), row)
   }
   // What has no number of its own is known by that of the case or document that it belongs to.
   await sql`
-    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, text, value, identificatie, round)
-    select ${takeover.id}, soort, sleutel, uitkomst, code, field, left(text, 1000), value,
+    insert into takeover_remark (takeover_id, kind, key, outcome, code, field, text, value, identificatie, round)
+    select ${takeover.id}, kind, key, outcome, code, field, left(text, 1000), value,
       coalesce(nullif(identificatie, ''),
         (select z.identificatie from zaak z where z.uuid = owner), (select b.identificatie from besluit b where b.uuid = owner),
         (select e.identificatie from enkelvoudiginformatieobject e where e.uuid = owner),
         (select y.identificatie from zaaktype y where y.uuid = owner),
-        (select max(m.identificatie) from takeover_remark m where m.takeover_id = ${takeover.id} and m.sleutel = owner::text), ''),
+        (select max(m.identificatie) from takeover_remark m where m.takeover_id = ${takeover.id} and m.key = owner::text), ''),
       ${takeover.round}
     from jsonb_to_recordset(${JSON.stringify([...rows.values()])}::text::jsonb)
-      as r(soort text, sleutel text, uitkomst text, code text, field text, text text, value text, identificatie text, owner uuid)
-    on conflict (takeover_id, soort, sleutel, code, field) do update set uitkomst = excluded.uitkomst,
+      as r(kind text, key text, outcome text, code text, field text, text text, value text, identificatie text, owner uuid)
+    on conflict (takeover_id, kind, key, code, field) do update set outcome = excluded.outcome,
       text = excluded.text, value = excluded.value, identificatie = excluded.identificatie, round = excluded.round`
 }
 
@@ -227,9 +227,9 @@ async function writePortion(
   const addresses = known.counted()
   const findings: Finding[] = [...(portion.faults ?? [])]
   const options = { ...optionsOf(takeover, parts.box.numbers), last }
-  const adopted = portion.objects.map(({ soort, object }) => ({
-    soort,
-    object: judgeGeometry(soort, adopt(kindOf(soort), object, addresses), findings),
+  const adopted = portion.objects.map(({ kind, object }) => ({
+    kind,
+    object: judgeGeometry(kind, adopt(kindOf(kind), object, addresses), findings),
   }))
   const counts: Written = await writeObjects(sql, adopted, options, findings)
   const add = (more: Written) => {
@@ -269,8 +269,8 @@ const OWN: Record<string, OwnStep> = {
       const highest = await sql<{ id: number }[]>`
         select coalesce(max(id), 0)::bigint as id from takeover_postponed where takeover_id = ${takeover.id}`
       const until = end || one(highest).id
-      const rows = await sql<{ id: number; soort: string; object: never }[]>`
-        select id, soort, object from takeover_postponed
+      const rows = await sql<{ id: number; kind: string; object: never }[]>`
+        select id, kind, object from takeover_postponed
         where takeover_id = ${takeover.id} and id > ${after} and id <= ${until} order by id limit ${PUT_OFF}`
       if (rows.length === 0) {
         if (pass === 1) return { findings: [], next: null }
@@ -280,7 +280,7 @@ const OWN: Record<string, OwnStep> = {
       await sql`delete from takeover_postponed where id = any(${rows.map(({ id }) => id)})`
       const counts = await writeObjects(
         sql,
-        rows.map(({ soort, object }) => ({ soort, object })),
+        rows.map(({ kind, object }) => ({ kind, object })),
         { ...optionsOf(takeover, parts.box.numbers), last: pass === 1 },
         findings,
       )

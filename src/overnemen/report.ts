@@ -5,8 +5,8 @@ import { portions } from '../database/list.ts'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { remedyOf } from './remedies.ts'
 
-export type ReportFilter = { uitkomst?: string; soort?: string; code?: string }
-type Line = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'field' | 'text' | 'identificatie' | 'value', string> & {
+export type ReportFilter = { outcome?: string; kind?: string; code?: string }
+type Line = Record<'kind' | 'key' | 'outcome' | 'code' | 'field' | 'text' | 'identificatie' | 'value', string> & {
   round: number
   aantal: number
 }
@@ -14,9 +14,9 @@ type Line = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'field' | 'text' 
 const PAGE = 1000
 
 /** Conditions on `takeover_remark` by a filter of which what is empty counts as all. */
-export const matching = (sql: ReadSql, { uitkomst = '', soort = '', code = '' }: ReportFilter) => sql`
-  ${uitkomst === '' ? sql`` : sql`and uitkomst = ${uitkomst}`}
-  ${soort === '' ? sql`` : sql`and soort = ${soort}`}
+export const matching = (sql: ReadSql, { outcome = '', kind = '', code = '' }: ReportFilter) => sql`
+  ${outcome === '' ? sql`` : sql`and outcome = ${outcome}`}
+  ${kind === '' ? sql`` : sql`and kind = ${kind}`}
   ${code === '' ? sql`` : sql`and code = ${code}`}`
 
 /**
@@ -43,22 +43,22 @@ export function reportCsvOf(
       'aantal in deze groep',
       'ronde',
     ]
-    const groups = await sql<Pick<Line, 'uitkomst' | 'soort' | 'code' | 'aantal'>[]>`
-      select uitkomst, soort, code, count(*) as aantal from takeover_remark
+    const groups = await sql<Pick<Line, 'outcome' | 'kind' | 'code' | 'aantal'>[]>`
+      select outcome, kind, code, count(*) as aantal from takeover_remark
       where takeover_id = ${takeoverId} ${matching(sql, filter)}
-      group by 1, 2, 3 order by uitkomst desc, soort, code`
-    for (const { uitkomst, soort, code, aantal } of groups) {
+      group by 1, 2, 3 order by outcome desc, kind, code`
+    for (const { outcome, kind, code, aantal } of groups) {
       const lines = portions(
         PAGE,
-        (after) => sql<(Omit<Line, 'uitkomst' | 'soort' | 'code' | 'aantal'> & { nummer: number })[]>`
-          select id as nummer, sleutel, field, text, identificatie, value, round from takeover_remark
-          where takeover_id = ${takeoverId} and uitkomst = ${uitkomst} and soort = ${soort} and code = ${code} and id > ${after}
+        (after) => sql<(Omit<Line, 'outcome' | 'kind' | 'code' | 'aantal'> & { nummer: number })[]>`
+          select id as nummer, key, field, text, identificatie, value, round from takeover_remark
+          where takeover_id = ${takeoverId} and outcome = ${outcome} and kind = ${kind} and code = ${code} and id > ${after}
           order by id limit ${PAGE}`,
       )
       for await (const line of lines) {
         rows++
         yield [
-          ...[soort, line.identificatie, line.sleutel, uitkomst, line.field, line.value, line.text],
+          ...[kind, line.identificatie, line.key, outcome, line.field, line.value, line.text],
           ...[remedyOf(code), code, String(aantal), String(line.round)],
         ]
       }

@@ -64,7 +64,7 @@ export async function forecastOf({ sql }: Pick<Reader, 'sql'>, { id, round, sett
 }
 
 export type Progress = {
-  naam: string
+  name: string
   expected: number
   seen: number
   written: number
@@ -80,21 +80,21 @@ export type Progress = {
 /** The steps of the present round, parts of one kind together, in their order. */
 export async function progressOf({ sql }: Pick<Reader, 'sql'>, takeover: Takeover): Promise<Progress[]> {
   return sql<Progress[]>`
-    select naam, sum(expected)::bigint as expected, sum(seen)::bigint as seen, sum(written)::bigint as written,
+    select name, sum(expected)::bigint as expected, sum(seen)::bigint as seen, sum(written)::bigint as written,
       sum(unchanged)::bigint as unchanged, sum(refused)::bigint as refused, sum(removed)::bigint as removed,
       bool_and(done_at is not null) as klaar, max(fault) as fault, max(retry_at) as retry_at,
       extract(epoch from max(coalesce(done_at, updated_at)) - min(begun_at))::float8 as seconden
     from takeover_step where takeover_id = ${takeover.id} and round = ${takeover.round}
-    group by naam order by min(place)`
+    group by name order by min(place)`
 }
 
 /** How many objects have each remark, by kind and code. */
 export async function faultsOf(
   { sql }: Pick<Reader, 'sql'>,
   takeover: Pick<Takeover, 'id'>,
-): Promise<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]> {
-  return sql<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]>`
-    select uitkomst, soort, code, count(*)::bigint as aantal, min(text) as voorbeeld
+): Promise<{ outcome: string; kind: string; code: string; aantal: number; voorbeeld: string }[]> {
+  return sql<{ outcome: string; kind: string; code: string; aantal: number; voorbeeld: string }[]>`
+    select outcome, kind, code, count(*)::bigint as aantal, min(text) as voorbeeld
     from takeover_remark where takeover_id = ${takeover.id}
-    group by 1, 2, 3 order by uitkomst desc, aantal desc, soort, code`
+    group by 1, 2, 3 order by outcome desc, aantal desc, kind, code`
 }

@@ -3,9 +3,9 @@ import type { Taken } from './kinds.ts'
 
 /** Why an object was not taken, or was taken with a remark. */
 export type Finding = {
-  soort: string
-  sleutel: string
-  uitkomst: 'geweigerd' | 'gemarkeerd'
+  kind: string
+  key: string
+  outcome: 'geweigerd' | 'gemarkeerd'
   code: string
   field?: string
   text: string
@@ -53,7 +53,7 @@ export type ApplicatieRow = {
   geheimen?: { client_id: string; geheim: string }[]
 }
 export type Reservering = {
-  soort: 'zaak' | 'document'
+  kind: 'zaak' | 'document'
   identificatie: string
   bronorganisatie: string
   moment: string | null
@@ -63,12 +63,12 @@ export type Reservering = {
 export type Numbers = { zaak: Record<string, number>; document: number; besluit: number }
 
 export type Portion = {
-  objects: { soort: string; object: Taken }[]
+  objects: { kind: string; object: Taken }[]
   applicaties?: ApplicatieRow[]
   audit?: AuditRow[]
   reserveringen?: Reservering[]
   /** Objects of which all parts were read. A part that we have and that was not read is gone at the source. */
-  complete?: { soort: string; parent: string; column: string }[]
+  complete?: { kind: string; parent: string; column: string }[]
   /** Objects, or parts of them, that the source could not give. */
   faults?: Finding[]
   /** Position of the next portion; null: this was the last. */
@@ -85,7 +85,7 @@ export type Since = {
 }
 export type StepPlan = {
   phase: number
-  naam: string
+  name: string
   above?: string
   until?: string
   expected: number
@@ -95,7 +95,7 @@ export type StepPlan = {
 /** By the first three hexadecimal digits. */
 export type Census = Map<string, { count: number; sum: number }>
 export type Step = {
-  naam: string
+  name: string
   above: string | null
   until: string | null
   position: string | null
@@ -124,7 +124,7 @@ export class UnreadableContents extends Error {
 }
 
 /** Bytes by the path that versions of documents name. Undefined: there are none. */
-export type Contents = (pad: string) => Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>
+export type Contents = (path: string) => Promise<{ size?: number; stream: AsyncIterable<Uint8Array> } | undefined>
 
 export type Source = {
   /** The steps of a round, of all there is, or of what changed since. A source that cannot tell that plans all. */

@@ -37,8 +37,8 @@ export type Settings = {
 export type Takeover = {
   id: number
   uuid: string
-  soort: 'api' | 'open-zaak'
-  bron: string
+  kind: 'api' | 'open-zaak'
+  source: string
   settings: Settings
   secret: Buffer
   trial: boolean
@@ -59,8 +59,8 @@ export const shadowSchema = ({ id }: Pick<Takeover, 'id'>): string => `takeover_
 export const takeoverOwner = (uuid: string): string => `overneming ${uuid}`
 
 /** The addresses that become ours: what the operator named, as the address of the APIs too. */
-export const oldAddresses = ({ soort, bron, settings }: Pick<Takeover, 'soort' | 'bron' | 'settings'>): string[] =>
-  soort === 'api' ? [bron, ...settings.oudeUrls] : settings.oudeUrls
+export const oldAddresses = ({ kind, source, settings }: Pick<Takeover, 'kind' | 'source' | 'settings'>): string[] =>
+  kind === 'api' ? [source, ...settings.oudeUrls] : settings.oudeUrls
 
 /** Where it comes from as people may read it: no user, no password. */
 export function nameOf(url: string): string {
@@ -86,7 +86,7 @@ export class SwitchedAlready extends Error {
 export async function beginTakeover(
   { database, box, config }: TakeoverParts,
   given: {
-    soort: Takeover['soort']
+    kind: Takeover['kind']
     url: string
     secret: string
     trial: boolean
@@ -95,13 +95,13 @@ export async function beginTakeover(
   },
 ): Promise<{ takeover: Takeover; resumed: boolean }> {
   const settings = { ...given.settings, eigenUrl: ownAddress(config) }
-  const bron = nameOf(given.url)
+  const source = nameOf(given.url)
   return database.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(hashtext('overneming'))`
     const [found] = await sql<Takeover[]>`
-      select * from takeover where bron = ${bron} and trial = ${given.trial} and status <> 'omgeschakeld' for update`
+      select * from takeover where source = ${source} and trial = ${given.trial} and status <> 'omgeschakeld' for update`
     const [switched] = await sql`
-      select from takeover where bron = ${bron} and not trial and status = 'omgeschakeld' limit 1`
+      select from takeover where source = ${source} and not trial and status = 'omgeschakeld' limit 1`
     if (switched && !given.trial) throw new SwitchedAlready()
     const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.trial
     if (found?.trial) await dropShadow(sql, found)
@@ -115,8 +115,8 @@ export async function beginTakeover(
             round_done_at = null, snapshot = null
           where id = ${found.id} returning *`
       : await sql<Takeover[]>`
-          insert into takeover (uuid, soort, bron, settings, secret, trial, read_only)
-          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${secret}, ${given.trial}, ${given.readOnly})
+          insert into takeover (uuid, kind, source, settings, secret, trial, read_only)
+          values (${uuid}, ${given.kind}, ${source}, ${jsonOf(sql, settings)}, ${secret}, ${given.trial}, ${given.readOnly})
           returning *`
     const takeover = one(rows)
     if (found?.trial) await sql`delete from takeover_remark where takeover_id = ${takeover.id}`
@@ -128,7 +128,7 @@ export async function beginTakeover(
 /** Plans the steps of a round that has none yet, and queues those of its phase. Numbers of the source are kept from here on. */
 export async function startRound(parts: TakeoverParts, takeover: Takeover, source: Source): Promise<void> {
   const { database, config } = parts
-  const isLater = takeover.soort === 'open-zaak' && takeover.round > 1 && !takeover.trial
+  const isLater = takeover.kind === 'open-zaak' && takeover.round > 1 && !takeover.trial
   const since = isLater && takeover.settings.wijzigingen ? await sinceOf(database.sql, takeover) : undefined
   const plans = await source.plan(takeover.round, since)
   const numbers = takeover.trial ? undefined : await source.numbers()
@@ -140,10 +140,10 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, sourc
       await sql`update takeover set changes_only = ${since !== undefined} where id = ${takeover.id}`
       const last = Math.max(...plans.map(({ phase }) => phase), 0)
       const all = [...plans, ...ownSteps(locked).map((step) => ({ ...step, phase: step.phase + last + 1 }))]
-      for (const [order, { phase, naam, above, until, expected, seconds = 0 }] of all.entries())
+      for (const [order, { phase, name, above, until, expected, seconds = 0 }] of all.entries())
         await sql`
-          insert into takeover_step (takeover_id, round, phase, place, naam, above, until, expected, forecast)
-          values (${takeover.id}, ${locked.round}, ${phase}, ${order}, ${naam}, ${above ?? null}, ${until ?? null}, ${expected}, ${seconds})`
+          insert into takeover_step (takeover_id, round, phase, place, name, above, until, expected, forecast)
+          values (${takeover.id}, ${locked.round}, ${phase}, ${order}, ${name}, ${above ?? null}, ${until ?? null}, ${expected}, ${seconds})`
     }
     if (numbers) {
       await moveNumbers(sql, numbers)
@@ -155,16 +155,16 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, sourc
 }
 
 /** The steps at the end of every round, after everything was read. */
-function ownSteps({ settings: { naast, bestanden, bytes }, trial, soort }: Takeover): StepPlan[] {
+function ownSteps({ settings: { naast, bestanden, bytes }, trial, kind }: Takeover): StepPlan[] {
   const steps: StepPlan[] = [
-    { phase: 0, naam: 'uitstel', expected: 0 },
-    { phase: 1, naam: 'verdwenen', expected: 0 },
+    { phase: 0, name: 'uitstel', expected: 0 },
+    { phase: 1, name: 'verdwenen', expected: 0 },
   ]
   // A dry run looks whether the files are there and how large they are, but does not download them from an API for it.
-  if (!trial || (soort === 'open-zaak' && (bestanden !== undefined || bytes === 'laten')))
+  if (!trial || (kind === 'open-zaak' && (bestanden !== undefined || bytes === 'laten')))
     for (let part = 0; part < naast; part++)
-      steps.push({ phase: 2, naam: 'bestanden', above: String(part), until: String(naast), expected: 0 })
-  return [...steps, { phase: 3, naam: 'afronden', expected: 0 }]
+      steps.push({ phase: 2, name: 'bestanden', above: String(part), until: String(naast), expected: 0 })
+  return [...steps, { phase: 3, name: 'afronden', expected: 0 }]
 }
 
 /** Queues the open steps of the phase, so many side by side as was asked; goes to the next phase when there are none. */
@@ -180,7 +180,7 @@ export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeove
   await sql`
     update takeover_step set expected = ceil(w.aantal / until::numeric)
     from (select count(*) as aantal from takeover_file where takeover_id = ${id} and state <> 'klaar') w
-    where takeover_id = ${id} and round = ${round} and phase = ${next.phase} and naam = 'bestanden' and begun_at is null`
+    where takeover_id = ${id} and round = ${round} and phase = ${next.phase} and name = 'bestanden' and begun_at is null`
   const steps = await sql<{ id: number; place: number }[]>`
     select id, place from takeover_step
     where takeover_id = ${id} and round = ${round} and phase = ${next.phase} and done_at is null order by place`
@@ -219,9 +219,9 @@ export async function findTakeover(database: Database, id: number): Promise<Take
 export async function openSource(parts: TakeoverParts, takeover: Takeover): Promise<Source> {
   const secret = parts.box.open(takeover.secret, takeoverOwner(takeover.uuid))
   const { naast, tempo, bestanden, bytes, clientId = '' } = takeover.settings
-  if (takeover.soort === 'api')
+  if (takeover.kind === 'api')
     return apiSource({
-      url: takeover.bron,
+      url: takeover.source,
       clientId,
       secret,
       naast,
@@ -242,7 +242,7 @@ export async function openSource(parts: TakeoverParts, takeover: Takeover): Prom
  * the process that held it, portions read what is there at their moment, and the next round brings what changed between.
  */
 export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Promise<{ release(): Promise<void> }> {
-  if (takeover.soort === 'api') return { release: async () => {} }
+  if (takeover.kind === 'api') return { release: async () => {} }
   const url = parts.box.open(takeover.secret, takeoverOwner(takeover.uuid))
   const { name, release } = await askSource(() => holdSnapshot(url))
   await parts.database.sql`update takeover set snapshot = ${name} where id = ${takeover.id}`

@@ -44,9 +44,9 @@ export async function writeAudit(
     const uuid = isUuid(main) ? main : uuidOf(row.hoofd_object)
     if (!isUuid(uuid)) {
       findings.push({
-        soort: 'audit',
-        sleutel: row.uuid,
-        uitkomst: 'geweigerd',
+        kind: 'audit',
+        key: row.uuid,
+        outcome: 'geweigerd',
         code: 'hoofdobject',
         text: 'De regel noemt geen hoofdobject dat een uuid heeft.',
       })
@@ -89,7 +89,7 @@ export async function writeReservations(sql: Sql, rows: Reservering[]): Promise<
     const added = await sql`
       insert into ${sql(table)} (identificatie, bronorganisatie, reserved_at)
       select identificatie, bronorganisatie, coalesce(moment, now())
-      from jsonb_to_recordset(${JSON.stringify(rows.filter((row) => row.soort === kind))}::text::jsonb)
+      from jsonb_to_recordset(${JSON.stringify(rows.filter((row) => row.kind === kind))}::text::jsonb)
         as r(identificatie text, bronorganisatie text, moment timestamptz)
       on conflict do nothing`
     written += added.count

@@ -16,9 +16,9 @@ export type Way = {
 }
 
 /** The state of each step of a takeover that is no dry run. */
-export async function wayToSwitch(sql: ReadSql, { id, bron, status }: Takeover): Promise<Way> {
+export async function wayToSwitch(sql: ReadSql, { id, source, status }: Takeover): Promise<Way> {
   const [proef] = await sql<{ at: string | null }[]>`
-    select round_done_at as at from takeover where bron = ${bron} and trial and status = 'klaar' order by id desc limit 1`
+    select round_done_at as at from takeover where source = ${source} and trial and status = 'klaar' order by id desc limit 1`
   const rows = await sql<
     {
       refused: number
@@ -30,7 +30,7 @@ export async function wayToSwitch(sql: ReadSql, { id, bron, status }: Takeover):
       switched_at: string | null
     }[]
   >`
-    select (select count(*) from takeover_remark r where r.takeover_id = o.id and r.uitkomst = 'geweigerd') as refused,
+    select (select count(*) from takeover_remark r where r.takeover_id = o.id and r.outcome = 'geweigerd') as refused,
       (select count(*) from takeover_file b where b.takeover_id = o.id and b.state = 'ontbreekt') as missing,
       o.round_done_at, o.checked_at, o.differences, o.checked_at > o.round_done_at as checked_since, o.switched_at
     from takeover o where o.id = ${id}`

@@ -45,16 +45,16 @@ export type WriteOptions = {
  */
 export async function writeObjects(
   sql: Sql,
-  portion: { soort: string; object: Taken }[],
+  portion: { kind: string; object: Taken }[],
   options: WriteOptions,
   findings: Finding[],
 ): Promise<Written> {
   const counts: Written = { seen: 0, written: 0, unchanged: 0, refused: 0 }
   const groups = new Map<string, Taken[]>()
-  for (const { soort, object } of portion) {
-    const group = groups.get(soort)
+  for (const { kind, object } of portion) {
+    const group = groups.get(kind)
     if (group) group.push(object)
-    else groups.set(soort, [object])
+    else groups.set(kind, [object])
   }
   for (const [kind, group] of [...groups].sort(([a], [b]) => placeOf(a) - placeOf(b))) {
     const written = await writeKind(sql, kindOf(kind), group, options, findings)
@@ -71,11 +71,11 @@ async function writeKind(
   findings: Finding[],
 ): Promise<Written> {
   const about = (object: Taken) => ({
-    ...{ soort: kind.name, sleutel: object.uuid, identificatie: identificationOf(kind, object) },
+    ...{ kind: kind.name, key: object.uuid, identificatie: identificationOf(kind, object) },
     owner: ownerOf(kind, object),
   })
   const refused = (object: Taken, code: string, text: string, field = '', value = '') =>
-    findings.push({ ...about(object), uitkomst: 'geweigerd', code, field, text, value })
+    findings.push({ ...about(object), outcome: 'geweigerd', code, field, text, value })
   const objects = new Map<string, { taken: Taken; object: Taken; hash: Buffer }>()
   let refusals = 0
   for (const taken of given) {
@@ -97,17 +97,17 @@ async function writeKind(
     objects.set(object.uuid, { taken, object, hash: fingerprint(kind, object, options.numbers) })
   }
   const known = await sql<{ uuid: string; hash: Buffer }[]>`
-    select uuid, hash from takeover_object where soort = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
+    select uuid, hash from takeover_object where kind = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
   const same: string[] = []
   for (const { uuid, hash } of known) if (objects.get(uuid)?.hash.equals(hash)) same.push(uuid)
   if (same.length > 0) {
     await sql`
       update takeover_object set round = ${options.round}
-      where soort = ${kind.name} and uuid = any(${same}::uuid[]) and round <> ${options.round}`
+      where kind = ${kind.name} and uuid = any(${same}::uuid[]) and round <> ${options.round}`
     // But for what the source could not show below it: that is asked again.
     await sql`
       update takeover_remark set round = ${options.round}
-      where takeover_id = ${options.overneming} and soort = ${kind.name} and sleutel = any(${same}::text[])
+      where takeover_id = ${options.overneming} and kind = ${kind.name} and key = any(${same}::text[])
         and round <> ${options.round} and code <> 'bron-fout'`
     for (const uuid of same) objects.delete(uuid)
   }
@@ -124,18 +124,18 @@ async function writeKind(
     for (const { object, remarks } of written) {
       const changed = changedValues(kind, expected(objects.get(object.uuid)).taken, object).map((one) => ({
         ...one,
-        uitkomst: 'gemarkeerd' as const,
+        outcome: 'gemarkeerd' as const,
         code: 'waarde-anders',
       }))
       for (const one of [...(options.judge?.(kind, object) ?? []), ...remarks, ...changed])
         findings.push({ ...one, ...about(object) })
     }
     await sql`
-      insert into takeover_object (soort, uuid, takeover_id, hash, round, changed_in)
+      insert into takeover_object (kind, uuid, takeover_id, hash, round, changed_in)
       select ${kind.name}, uuid, ${options.overneming}, decode(hash, 'hex'), ${options.round}, ${options.round}
       from unnest(${written.map(({ object }) => object.uuid)}::uuid[], ${written.map(({ hash }) => hash.toString('hex'))}::text[])
         as r(uuid, hash)
-      on conflict (uuid, soort) do update set takeover_id = excluded.takeover_id, hash = excluded.hash,
+      on conflict (uuid, kind) do update set takeover_id = excluded.takeover_id, hash = excluded.hash,
         round = excluded.round, changed_in = excluded.changed_in`
     count = written.length
   }
@@ -144,7 +144,7 @@ async function writeKind(
 
 // ---- references ----
 
-type Remark = Omit<Finding, 'sleutel' | 'soort'>
+type Remark = Omit<Finding, 'key' | 'kind'>
 type Ready = { object: Taken; hash: Buffer; row: Row; lists: Map<string, Row[]>; remarks: Remark[] }
 
 /** Finds our keys of what the objects refer to. What refers to something absent is put off, or refused. */
@@ -204,7 +204,7 @@ async function resolve(
           into[name] = url === null ? null : (from[name] ?? empty)
         if (url !== null && one.elsewhere)
           remarks.push({
-            uitkomst: 'gemarkeerd',
+            outcome: 'gemarkeerd',
             code: 'type-elders',
             field: fieldOf(kind, one.name),
             value: shownValue(one.name, url),
@@ -220,7 +220,7 @@ async function resolve(
       const items = (object[list.name] as Row[]).map((item, index) => {
         const placed: Row = { uuid: object.uuid, ...(list.order && { [list.order]: index }) }
         for (const { name } of list.columns) placed[name === 'uuid' ? 'eigen_uuid' : name] = item[name]
-        if (item.pad) placed.pad = item.pad
+        if (item.path) placed.path = item.path
         place(placed, list.refs, item, '')
         return placed
       })
@@ -238,11 +238,11 @@ async function resolve(
   }
   if (putOff.length > 0)
     await sql`
-      insert into takeover_postponed (takeover_id, soort, uuid, object, missing)
+      insert into takeover_postponed (takeover_id, kind, uuid, object, missing)
       select ${options.overneming}, ${kind.name}, uuid, object, missing
       from jsonb_to_recordset(${options.numbers.seal(JSON.stringify(putOff.map(({ object, missing }) => ({ uuid: object.uuid, object, missing }))))}::text::jsonb)
         as r(uuid uuid, object jsonb, missing text)
-      on conflict (takeover_id, soort, uuid) do update set object = excluded.object, missing = excluded.missing`
+      on conflict (takeover_id, kind, uuid) do update set object = excluded.object, missing = excluded.missing`
   return ready
 }
 
@@ -320,7 +320,7 @@ async function insertRows(
     await linkContents(
       sql,
       overneming,
-      ready.flatMap(({ lists }) => expected(lists.get('versies')).filter(({ pad }) => pad)) as unknown as Parameters<
+      ready.flatMap(({ lists }) => expected(lists.get('versies')).filter(({ path }) => path)) as unknown as Parameters<
         typeof linkContents
       >[2],
     )
@@ -395,7 +395,7 @@ async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
     row.dubbel = place
     if (place > 0 && !remarks.some(({ code }) => code === 'identificatie-dubbel'))
       remarks.push({
-        uitkomst: 'gemarkeerd',
+        outcome: 'gemarkeerd',
         code: 'identificatie-dubbel',
         field: number,
         value: shownValue(number, row[number]),

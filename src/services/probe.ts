@@ -17,7 +17,7 @@ const LISTS: Record<string, { path: string; naam: string }> = {
 }
 
 export type Probe = {
-  soort: 'goed' | 'let-op' | 'fout'
+  tone: 'goed' | 'let-op' | 'fout'
   /** What came of it, and what to look at; in Dutch. */
   tekst: string
   advies: string
@@ -26,8 +26,8 @@ export type Probe = {
 }
 
 /** Makes the call, with the credentials of the service. It takes at most its term, and never more than 15 seconds. */
-export async function probeService(services: Services, dienst: RemoteService & { soort: string }): Promise<Probe> {
-  const list = LISTS[dienst.soort]
+export async function probeService(services: Services, dienst: RemoteService & { kind: string }): Promise<Probe> {
+  const list = LISTS[dienst.kind]
   const began = performance.now()
   const since = () => Math.round(performance.now() - began)
   try {
@@ -37,21 +37,21 @@ export async function probeService(services: Services, dienst: RemoteService & {
         url: new URL(list?.path ?? '', dienst.apiRoot),
         method: 'GET',
         limit: MAX_ANSWER,
-        headers: dienst.soort === 'zrc' ? { 'accept-crs': 'EPSG:4326' } : {},
+        headers: dienst.kind === 'zrc' ? { 'accept-crs': 'EPSG:4326' } : {},
       },
     )
     const { status } = answer
     return { ...judge(status, answer.truncated || isList(answer.body), list?.naam), status, ms: since() }
   } catch (error) {
     const kind = failureKind(error)
-    return { soort: 'fout', tekst: sentence(FAILURES[kind]), advies: ADVICE[kind], status: null, ms: since() }
+    return { tone: 'fout', tekst: sentence(FAILURES[kind]), advies: ADVICE[kind], status: null, ms: since() }
   }
 }
 
-type Judgement = Pick<Probe, 'soort' | 'tekst' | 'advies'>
+type Judgement = Pick<Probe, 'tone' | 'tekst' | 'advies'>
 
 function judge(status: number, isThere: boolean, naam: string | undefined): Judgement {
-  const fault = (tekst: string, advies: string): Judgement => ({ soort: 'fout', tekst, advies })
+  const fault = (tekst: string, advies: string): Judgement => ({ tone: 'fout', tekst, advies })
   if (status === 401)
     return fault('De dienst herkent ons niet (401).', 'Controleer de authenticatie: client-ID, secret of sleutel.')
   if (status === 403)
@@ -68,13 +68,13 @@ function judge(status: number, isThere: boolean, naam: string | undefined): Judg
     )
   if (naam === undefined)
     return status < 300
-      ? { soort: 'goed', tekst: `De dienst antwoordt (${status}).`, advies: '' }
+      ? { tone: 'goed', tekst: `De dienst antwoordt (${status}).`, advies: '' }
       : {
-          soort: 'let-op',
+          tone: 'let-op',
           tekst: `De dienst antwoordt, maar niet met een pagina op de API-root (${status}).`,
           advies: 'Dat kan zo horen. Controleer het pad als verzoeken mislukken.',
         }
-  if (status === 200 && isThere) return { soort: 'goed', tekst: `Dit is een ${naam}, en zij kent ons.`, advies: '' }
+  if (status === 200 && isThere) return { tone: 'goed', tekst: `Dit is een ${naam}, en zij kent ons.`, advies: '' }
   return fault(
     `Op dit adres is geen ${naam} (${status === 200 ? 'het antwoord is geen lijst' : status}).`,
     'Controleer de API-root en het soort. De root eindigt meestal op /api/v1/.',

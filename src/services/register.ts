@@ -56,7 +56,7 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const values = {
     label: input.label,
     slug: input.slug,
-    soort: input.soort,
+    kind: input.soort,
     apiRoot: input.apiRoot.endsWith('/') ? input.apiRoot : `${input.apiRoot}/`,
     authenticatie,
     clientId: authenticatie === 'zgw' || authenticatie === 'oauth2' ? (input.clientId ?? '') : '',

@@ -198,7 +198,7 @@ t.test('a copy has nothing of a person, and everything else', async (t) => {
   t.equal(made.body.startdatum, changed.body.startdatum)
   const [versie] = await copy.sql<{ wrong: number }[]>`
     select count(*)::integer as wrong from enkelvoudiginformatieobject_versie v join file f on f.id = v.file_id
-    where v.bestandsomvang <> f.omvang`
+    where v.bestandsomvang <> f.size`
   t.equal(versie?.wrong, 0, 'a document and its bytes say the same size')
 })
 
@@ -303,7 +303,7 @@ t.test('bytes are one file for all of a size, and take no room', async (t) => {
   const { openPlaceholders } = await import('../../src/anonymise/placeholders.ts')
   const files = await directory(t)
   const placeholders = await openPlaceholders(files)
-  const columns = ['id', 'backend', 'sleutel', 'omvang', 'sha256', 'created_at'].map((name) => ({ name, replaced: 0 }))
+  const columns = ['id', 'backend', 'key', 'size', 'sha256', 'created_at'].map((name) => ({ name, replaced: 0 }))
   const made: (string | null)[][] = []
   for (let n = 0; n < 3; n++) {
     const cells = [String(n), 's3_storage', 'a', '70000000', 'x', '2026-01-01 00:00:00+00']

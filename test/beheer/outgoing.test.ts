@@ -13,7 +13,7 @@ t.test('the page of requests to other services', await needsBrowser(), async (t)
   })
 
   t.test('shows the newest first, page by page, and filters by service and outcome', async (t) => {
-    await sql`insert into service (label, slug, soort, api_root) values ('Objecten', 'objecten', 'orc', 'https://objecten.example/')`
+    await sql`insert into service (label, slug, kind, api_root) values ('Objecten', 'objecten', 'orc', 'https://objecten.example/')`
     await sql`insert into outgoing_request (begun_at, service, method, host, path, status, outcome, ms, request_id)
       select now() - n * interval '1 minute', case when n % 2 = 0 then 'https://objecten.example/' else 'https://weg.example/' end,
         'GET', 'objecten.example', '/api/v2/objects/' || n || '?pad=' || repeat('lang', 40),

@@ -155,7 +155,7 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   })
 
   await t.test('who may look may not change, and an operator may test', async (t) => {
-    const [row] = await sql`insert into service (label, slug, soort, api_root)
+    const [row] = await sql`insert into service (label, slug, kind, api_root)
       values ('Objecten', 'objecten', 'orc', ${root}) returning uuid`
     answer.now = { status: 404, body: '' }
     const viewer = (await asBeheerder(test, 'viewer')).tab

@@ -4,7 +4,7 @@ import type { Progress } from '../../src/overnemen/round.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 const step = (given: Partial<Progress>): Progress => ({
-  naam: 'zaak',
+  name: 'zaak',
   expected: 0,
   seen: 0,
   written: 0,
@@ -21,9 +21,9 @@ const step = (given: Partial<Progress>): Progress => ({
 t.test('progress is what was read of what is expected, and its end follows from the speed', async (t) => {
   const row = { status: 'loopt', trial: false, seconden: 100, stil: 1 } as never
   const steps = [
-    step({ naam: 'document', expected: 900, seen: 1000, klaar: true, seconden: 60 }), // more than were expected
-    step({ naam: 'zaak', expected: 3000, seen: 1000, refused: 2, seconden: 40 }),
-    step({ naam: 'bestanden' }),
+    step({ name: 'document', expected: 900, seen: 1000, klaar: true, seconden: 60 }), // more than were expected
+    step({ name: 'zaak', expected: 3000, seen: 1000, refused: 2, seconden: 40 }),
+    step({ name: 'bestanden' }),
   ]
   const { values, done } = takeoverState(row, steps, Date.parse('2026-01-01T00:00:00Z'))
   t.match(values, {
@@ -61,17 +61,17 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
   t.same(await accessibilityFaults(tab), [])
 
   const [takeover] = await sql<{ id: number }[]>`
-    insert into takeover (uuid, soort, bron, settings, secret, status) values (${uuid}, 'open-zaak',
+    insert into takeover (uuid, kind, source, settings, secret, status) values (${uuid}, 'open-zaak',
       'postgres://oud.example/openzaak', ${sql.json({ oudeUrls: ['https://oud.example'], eigenUrl: 'https://nieuw.example', bytes: 'kopieren', naast: 2, tempo: 500 })},
       ${Buffer.from('nooit te zien')}, 'loopt') returning id`
   const { id } = takeover!
   await sql`
-    insert into takeover_step (takeover_id, round, phase, place, naam, expected, seen, written, refused, begun_at, updated_at, done_at) values
+    insert into takeover_step (takeover_id, round, phase, place, name, expected, seen, written, refused, begun_at, updated_at, done_at) values
       (${id}, 1, 0, 0, 'document', 100000, 100000, 99999, 1, now() - interval '1 minute', now(), now()),
       (${id}, 1, 1, 1, 'zaak', 200000, 50000, 49990, 10, now() - interval '20 seconds', now(), null),
       (${id}, 1, 2, 2, 'bestanden', 100000, 0, 0, 0, null, null, null)`
   await sql`
-    insert into takeover_remark (takeover_id, soort, sleutel, uitkomst, code, field, value, text, identificatie, round)
+    insert into takeover_remark (takeover_id, kind, key, outcome, code, field, value, text, identificatie, round)
     select ${id}::bigint, 'zaak', gen_random_uuid()::text, 'geweigerd', 'waarde', 'einddatum', '2024-02-30', 'Moet een dag zijn die bestaat.',
       'ZAAK-2024-' || n, 1 from generate_series(1, 60) n
     union all select ${id}::bigint, 'rol', '99999999-2222-4333-8444-555555555555', 'gemarkeerd', 'elfproef', 'inpBsn', '',
@@ -89,7 +89,7 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     t.equal(await tab.$('text="Omschakelen"'), null, 'not while a round runs')
     t.same(await accessibilityFaults(tab), [])
     t.equal(await isTooWide(tab), false)
-    await sql`update takeover_step set seen = 130000, updated_at = now() where takeover_id = ${id} and naam = 'zaak'`
+    await sql`update takeover_step set seen = 130000, updated_at = now() where takeover_id = ${id} and name = 'zaak'`
     await tab.waitForSelector('[data-waarde=verwerkt]:has-text("230.000")')
   })
 
@@ -114,7 +114,7 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
 
   await t.test('an administrator allows changes and makes the switch, once; others only look', async (t) => {
     await sql`update takeover set status = 'gestopt' where id = ${id}`
-    await sql`update takeover_step set fault = 'PostgresError 42P01' where takeover_id = ${id} and naam = 'zaak'`
+    await sql`update takeover_step set fault = 'PostgresError 42P01' where takeover_id = ${id} and name = 'zaak'`
     await tab.goto(path)
     t.match(
       await main(),

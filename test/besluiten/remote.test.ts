@@ -22,7 +22,7 @@ async function givenCatalogi(
   })
   const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await test.database
-    .sql`insert into service (label, slug, soort, api_root) values ('Catalogi', 'catalogi', 'ztc', ${`${root}/`})`
+    .sql`insert into service (label, slug, kind, api_root) values ('Catalogi', 'catalogi', 'ztc', ${`${root}/`})`
   return root
 }
 const type = (values: object = {}) => ({

@@ -345,7 +345,7 @@ t.test('an imported selectielijst is used by every process, and its long terms a
     { name: 'resultaten.json', text: JSON.stringify({ results: page('resultaten', { bewaartermijn: 'P110Y' }) }) },
   ]
   await imported.app.mutate(systemActor('selectielijst import', 'http://localhost'), (m) =>
-    saveSelectielijst(m, readItems(files), { datum: '2026-03-02', bestanden: files.map(({ name }) => name) }),
+    saveSelectielijst(m, readItems(files), { day: '2026-03-02', files: files.map(({ name }) => name) }),
   )
   const zaaktype = await givenConcept(imported, `${root}procestypen/1`)
   const given = {

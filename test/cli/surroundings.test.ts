@@ -138,7 +138,7 @@ t.test('with few open files less is done at once, and with too few nothing begin
   const module = `
     import { copyPool } from '${new URL('../../src/documenten/import/copy.ts', import.meta.url).href}'
     const pool = copyPool({ baseDir: '${directory}/import', opslagRoot: '${root}' })
-    const files = Array.from({ length: 300 }, (_, n) => ({ nummer: n, bestandspad: String(n), sleutel: 'map/' + n }))
+    const files = Array.from({ length: 300 }, (_, n) => ({ nummer: n, bestandspad: String(n), key: 'map/' + n }))
     console.log((await pool.copyFiles(files)).filter(({ fout }) => !fout).length)
     await pool.stop()`
   t.match(few(128, '--input-type=module', '-e', module), { status: 0, stdout: '300\n', stderr: '' })

@@ -60,7 +60,7 @@ async function openRegister({ database }: TestApp): Promise<Register> {
   server.unref()
   register.root = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/`
   await database.sql`
-    insert into service (label, slug, soort, api_root) values ('Verzoeken', 'conform-verzoeken', 'orc', ${register.root})
+    insert into service (label, slug, kind, api_root) values ('Verzoeken', 'conform-verzoeken', 'orc', ${register.root})
     on conflict (slug) do update set api_root = excluded.api_root`
   return register
 }

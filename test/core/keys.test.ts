@@ -165,7 +165,7 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
     string,
     string,
   ]
-  await sql`insert into service (uuid, label, slug, soort, api_root, authenticatie, client_id, sealed_secret)
+  await sql`insert into service (uuid, label, slug, kind, api_root, authenticatie, client_id, sealed_secret)
     values (${service}, 'x', 'x', 'zrc', 'https://x.example/', 'zgw', 'wij', ${sealedBefore('dienst', serviceOwner(service))})`
   await sql`insert into abonnement (uuid, callback_url, auth, ondertekening) values (${abonnement}, 'https://x.example/',
     ${sealedBefore('auth', subscriberOwner(abonnement))}, array[${sealedBefore('teken', subscriberOwner(abonnement))}]::bytea[])`
@@ -173,7 +173,7 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
     values (${account}, 'x', 'x', 'viewer', ${sealedBefore('totp', totpOwner(account))})`
   await sql`insert into oauth_signing_key (kid, algorithm, public_key, private_key, signs_from)
     values ('k', 'EdDSA', '{}', ${sealedBefore('{}', 'signing key k')}, now())`
-  await sql`insert into takeover (uuid, soort, bron, secret)
+  await sql`insert into takeover (uuid, kind, source, secret)
     values (${takeover}, 'api', 'https://x.example', ${sealedBefore('bron', `overneming ${takeover}`)})`
 
   const made = await run('', 'add', ONE.id)

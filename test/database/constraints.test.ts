@@ -20,7 +20,7 @@ t.test('constraints', async (t) => {
   await sql`insert into zaak_gerelateerde_zaak (zaak_id, andere_zaak_url) select id, 'https://example.com/1' from zaak`
   await sql`insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_url)
     select id, 'zaak', 'https://example.com/1' from enkelvoudiginformatieobject`
-  await sql`insert into service (label, slug, soort, api_root) values ('a', 'a', 'orc', 'https://example.com/')`
+  await sql`insert into service (label, slug, kind, api_root) values ('a', 'a', 'orc', 'https://example.com/')`
 
   const failure = (work: Promise<unknown>) =>
     work.then(

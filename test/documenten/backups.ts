@@ -157,32 +157,32 @@ export const putBack = (copy: string, directory: string) =>
 /** As if the clean-up had met them a day ago. */
 export async function makeOld({ database: { sql } }: TestApp, keys: string[]): Promise<void> {
   await sql`
-    insert into stray_file (backend, naam, unfinished, seen_at)
-    select 'filesystem', naam, false, now() - interval '26 hours' from unnest(${keys}::text[]) naam
-    on conflict (backend, naam, unfinished) do update set seen_at = excluded.seen_at`
+    insert into stray_file (backend, name, unfinished, seen_at)
+    select 'filesystem', name, false, now() - interval '26 hours' from unnest(${keys}::text[]) name
+    on conflict (backend, name, unfinished) do update set seen_at = excluded.seen_at`
 }
 
 export async function check({ parts }: TestApp, options: CheckOptions = {}) {
   const found: string[] = []
   const outcome = await checkStorage(parts, {
     ...options,
-    report: ({ kind, sleutel, repaired }) => found.push(`${kind} ${sleutel} ${repaired}`),
+    report: ({ kind, key, repaired }) => found.push(`${kind} ${key} ${repaired}`),
   })
   return { outcome, found: found.sort() }
 }
 
 export const stored = async ({ parts }: TestApp) =>
-  (await Array.fromAsync(parts.store.list())).map(({ sleutel }) => sleutel).sort()
+  (await Array.fromAsync(parts.store.list())).map(({ key }) => key).sort()
 
-export const bestanden = ({ database }: TestApp) => database.sql<{ sleutel: string }[]>`select sleutel from file`
+export const bestanden = ({ database }: TestApp) => database.sql<{ key: string }[]>`select key from file`
 
 /** The documents, by uuid, with the key of their bytes. */
 export async function documents({ database }: TestApp): Promise<Map<string, string>> {
-  const rows = await database.sql<{ uuid: string; sleutel: string }[]>`
-    select e.uuid, b.sleutel from enkelvoudiginformatieobject e
+  const rows = await database.sql<{ uuid: string; key: string }[]>`
+    select e.uuid, b.key from enkelvoudiginformatieobject e
     join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
     join file b on b.id = v.file_id`
-  return new Map(rows.map(({ uuid, sleutel }) => [uuid, sleutel]))
+  return new Map(rows.map(({ uuid, key }) => [uuid, key]))
 }
 
 /** The documents of which a check says that their bytes lack. */

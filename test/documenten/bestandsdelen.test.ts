@@ -41,7 +41,7 @@ t.test('parts come in any order and become the content when the lock is given ba
   const { body } = await test.call('GET', url)
   t.match(body, { bestandsdelen: [], locked: false, versie: 1, bestandsomvang: 2500 })
   t.ok(body.beginRegistratie > before, 'the version was touched')
-  const [row] = await test.database.sql`select sha256 from file where omvang = 2500`
+  const [row] = await test.database.sql`select sha256 from file where size = 2500`
   t.equal(row!.sha256.toString('hex'), createHash('sha256').update(whole).digest('hex'))
   t.equal((await test.call('GET', body.inhoud)).headers['content-length'], '2500')
   await test.runJobs()

@@ -206,8 +206,8 @@ t.test('bytes that are gone or damaged are never served', async (t) => {
   const test = await testApp(t)
   const small = await givenDocument(test, { inhoud: base64('klein') })
   const large = await givenDocument(test, { inhoud: base64(randomBytes(3_000_000)) })
-  const [a, b] = await test.database.sql`select sleutel from file order by omvang`
-  const path = (row: unknown) => join(test.config.documentenDir, (row as { sleutel: string }).sleutel)
+  const [a, b] = await test.database.sql`select key from file order by size`
+  const path = (row: unknown) => join(test.config.documentenDir, (row as { key: string }).key)
   await writeFile(path(a), 'KLEIN')
   t.match(await test.call('GET', small.inhoud), { status: 503, headers: { 'retry-after': /\d/ } })
   t.equal((await test.call('GET', small.inhoud, undefined, { headers: { range: 'bytes=0-1' } })).status, 503)
@@ -260,7 +260,7 @@ t.test('a client has so many downloads of large documents at once, and each is c
   store.read = async () => {
     const stream = new Readable({ read() {} }) // which never goes on
     for (const byte of ['a', 'b']) stream.push(byte)
-    return { omvang: bytes.length, stream }
+    return { size: bytes.length, stream }
   }
   const begin = (as = 'beheer') => {
     const headers = { authorization: `Bearer ${signToken(as, SECRET)}` }

@@ -51,16 +51,16 @@ const claims = async ({ database }: TestApp) =>
     select start, rows, content is not null as gereed from import_ahead order by start`,
   )
 
-const stored = async ({ parts }: TestApp) => (await Array.fromAsync(parts.store.list())).map(({ sleutel }) => sleutel)
+const stored = async ({ parts }: TestApp) => (await Array.fromAsync(parts.store.list())).map(({ key }) => key)
 
 const ready = (app: TestApp, count: number) =>
   until(`${count} batches are ready`, async () => (await claims(app)).filter(({ gereed }) => gereed).length === count)
 
 async function requireWhole(t: Test, app: TestApp): Promise<void> {
-  const keys = await app.database.sql<{ sleutel: string }[]>`select sleutel from file order by sleutel`
+  const keys = await app.database.sql<{ key: string }[]>`select key from file order by key`
   t.strictSame(
     (await stored(app)).sort(),
-    keys.map(({ sleutel }) => sleutel),
+    keys.map(({ key }) => key),
     'the files are those of documents',
   )
   t.strictSame(await claims(app), [])

@@ -58,9 +58,9 @@ async function givenStore(t: Test) {
 
 const stored = (root: string, key: string) => readFileSync(path.join(root, key))
 const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
-const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
+const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ key }) => key).sort()
 const outcome = (result: Copied) => ('fout' in result ? result.fout.code : 'gekopieerd')
-const one = (bestandspad: string): FileToCopy[] => [{ number: 1, bestandspad, sleutel: 'map/1' }]
+const one = (bestandspad: string): FileToCopy[] => [{ number: 1, bestandspad, key: 'map/1' }]
 
 /** Reads the file as the import would; a refusal is its code. */
 function readBeneath(base: string, pad: string): string {
@@ -429,11 +429,11 @@ for (const way of ['pool', 'streams'] as const) {
       const bytes = randomBytes(sizes[number % 25] ?? 100)
       const algoritme = Object.keys(ALGORITMEN)[number % 11]
       const bestandspad = `${number % 7}/scan-${number}`
-      const sleutel = `2026/0${(number % 3) + 1}/${number}`
+      const key = `2026/0${(number % 3) + 1}/${number}`
       files.push({
         number,
         bestandspad: number % 10 === 9 ? `${bestandspad}-weg` : bestandspad,
-        sleutel,
+        key,
         ...(algoritme && { algoritme }),
       })
       if (number % 10 === 9) {
@@ -443,11 +443,11 @@ for (const way of ['pool', 'streams'] as const) {
       put(base, bestandspad, bytes)
       const sha256 = createHash('sha256').update(bytes).digest('hex')
       const controle = algoritme && ALGORITMEN[algoritme]!(bytes)
-      expected.push({ number, sleutel, omvang: bytes.length, sha256, ...(controle && { controle }) })
+      expected.push({ number, key, size: bytes.length, sha256, ...(controle && { controle }) })
     }
     t.strictSame(await copy(files), expected)
     for (const file of files.filter(({ number }) => number % 10 !== 9)) {
-      if (!stored(root, file.sleutel).equals(readFileSync(path.join(base, file.bestandspad)))) t.fail(file.bestandspad)
+      if (!stored(root, file.key).equals(readFileSync(path.join(base, file.bestandspad)))) t.fail(file.bestandspad)
     }
     t.equal((await keys(store)).length, 135)
     t.strictSame(temps(root), [])
@@ -461,7 +461,7 @@ for (const way of ['pool', 'streams'] as const) {
     const files = ['a', 'b'].map((map, number) => ({
       number,
       bestandspad: `${map}/scan.pdf`,
-      sleutel: `map/${number}`,
+      key: `map/${number}`,
     }))
     await (way === 'pool' ? pool.copyFiles(files) : copyToStore(store, base, files))
     t.equal(String(stored(root, 'map/0')), 'eerste')
@@ -476,7 +476,7 @@ for (const way of ['pool', 'streams'] as const) {
     const files = ['fifo', 'goed', 'fifo'].map((bestandspad, number) => ({
       number,
       bestandspad,
-      sleutel: `map/${number}`,
+      key: `map/${number}`,
     }))
     const results = await (way === 'pool' ? pool.copyFiles(files) : copyToStore(store, base, files))
     t.strictSame(results.map(outcome), ['file-not-regular', 'gekopieerd', 'file-not-regular'])
@@ -554,7 +554,7 @@ t.test('a thread that dies rejects its call and is replaced', async (t) => {
   const { base, root, pool } = await givenStore(t)
   for (let i = 0; i < 200; i++) put(base, `${i}`)
   const files = (key: (i: number) => string) =>
-    Array.from({ length: 200 }, (_, i) => ({ number: i, bestandspad: `${i}`, sleutel: key(i) }))
+    Array.from({ length: 200 }, (_, i) => ({ number: i, bestandspad: `${i}`, key: key(i) }))
   // A key that our own code would never make is a defect, and a defect ends the thread.
   const broken = pool.copyFiles(files((i) => (i === 150 ? '../x' : `broken/${i}`)))
   const good = pool.copyFiles(files((i) => `goed/${i}`))
@@ -570,11 +570,11 @@ t.test('calls at the same time do not mix', async (t) => {
   for (let i = 0; i < 100; i++) put(base, `${i}`)
   await Promise.all(
     ['a', 'b', 'c', 'd'].map(async (call) => {
-      const files = Array.from({ length: 100 }, (_, i) => ({ number: i, bestandspad: `${i}`, sleutel: `${call}/${i}` }))
+      const files = Array.from({ length: 100 }, (_, i) => ({ number: i, bestandspad: `${i}`, key: `${call}/${i}` }))
       const results = await pool.copyFiles(files)
       t.strictSame(
-        results.map((result) => ('fout' in result ? result.fout : result.sleutel)),
-        files.map(({ sleutel }) => sleutel),
+        results.map((result) => ('fout' in result ? result.fout : result.key)),
+        files.map(({ key }) => key),
       )
     }),
   )
@@ -617,7 +617,7 @@ t.test('a pool that is not stopped does not keep the process', async (t) => {
   const module = `
     import { copyPool } from '${new URL('../../src/documenten/import/copy.ts', import.meta.url).href}'
     const [, baseDir, opslagRoot] = process.argv
-    console.log((await copyPool({ baseDir, opslagRoot }).copyFiles([{ number: 1, bestandspad: 'a', sleutel: 'b' }])).length)`
+    console.log((await copyPool({ baseDir, opslagRoot }).copyFiles([{ number: 1, bestandspad: 'a', key: 'b' }])).length)`
   const result = spawnSync(process.execPath, ['--input-type=module', '-e', module, base, root], { timeout: 60_000 })
   t.equal(result.status, 0)
   t.equal(String(result.stdout), '1\n')
@@ -635,7 +635,7 @@ t.test('a stream copy can be called off', async (t) => {
       return store.write(...args)
     },
   }
-  const files = Array.from({ length: 20 }, (_, i) => ({ number: i, bestandspad: `${i}`, sleutel: `map/${i}` }))
+  const files = Array.from({ length: 20 }, (_, i) => ({ number: i, bestandspad: `${i}`, key: `map/${i}` }))
   const copying = copyToStore(counting, base, files, { places: writePlaces({ writes: 2 }), signal: abort.signal })
   await t.rejects(copying, { message: 'afgebroken' })
   t.ok(written <= 6)
@@ -647,6 +647,6 @@ t.test('a blob store that gave another key is believed', async (t) => {
   put(base, 'a', 'inhoud')
   const suffixing: Store = { ...store, write: (key, ...rest) => store.write(`${key}_x7`, ...rest) }
   const [result] = await copyToStore(suffixing, base, one('a'))
-  t.match(result, { sleutel: 'map/1_x7', omvang: 6 })
+  t.match(result, { key: 'map/1_x7', size: 6 })
   t.equal(await text((await store.read('map/1_x7'))!.stream), 'inhoud')
 })

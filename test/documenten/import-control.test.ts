@@ -341,8 +341,8 @@ t.test('the daily task also removes files that no document knows, when they are 
     files.some((file) => file.endsWith(names[1]!)),
     'it may belong to a batch that is being written',
   )
-  for (const { sleutel } of await database.sql`select sleutel from file`) {
-    if (!files.includes(join(documentenDir, sleutel))) t.fail('a file of a document was removed')
+  for (const { key } of await database.sql`select key from file`) {
+    if (!files.includes(join(documentenDir, key))) t.fail('a file of a document was removed')
   }
 })
 

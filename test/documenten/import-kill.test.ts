@@ -132,7 +132,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
 
   await t.test('every good row is one document with its bytes, and nothing is left over', async (t) => {
     const rows = await wild.sql`
-      select e.uuid, e.identificatie, v.titel, b.sleutel, encode(b.sha256, 'hex') as sha256, b.omvang::int as omvang
+      select e.uuid, e.identificatie, v.titel, b.key, encode(b.sha256, 'hex') as sha256, b.size::int as size
       from enkelvoudiginformatieobject e
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
       join file b on b.id = v.file_id order by v.titel`
@@ -143,9 +143,9 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
       wanted.map((n) => rowOf(n).uuid),
     )
     for (const row of rows) {
-      const bytes = await readFile(join(wild.config.documentenDir, row.sleutel))
+      const bytes = await readFile(join(wild.config.documentenDir, row.key))
       const n = Number(row.titel)
-      if (!bytes.equals(contentOf(n)) || row.sha256 !== sha256(contentOf(n)) || row.omvang !== bytes.length)
+      if (!bytes.equals(contentOf(n)) || row.sha256 !== sha256(contentOf(n)) || row.size !== bytes.length)
         t.fail(`bytes of ${n}`)
     }
     const sample = wanted.filter((n) => n % 300 === 1)
@@ -156,7 +156,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
     const [orphans] = await wild.sql`select count(*)::int as count from file b
       where not exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)`
     t.equal(orphans!.count, 0, 'no bytes without a document')
-    const known = new Set(rows.map(({ sleutel }) => sleutel as string))
+    const known = new Set(rows.map(({ key }) => key as string))
     const store = filesystemStore(wild.config.documentenDir)
     const stored = await Array.fromAsync(store.list())
     t.comment(`${stored.length - known.size} files of interrupted batches`)

@@ -41,7 +41,7 @@ t.test('the outcome is that of the rows one by one, whatever the size of the bat
     uuid: fc.option(fc.integer({ min: 0, max: 5 }), { freq: 3 }),
     nummer: fc.option(fc.integer({ min: 0, max: 5 }), { freq: 3 }),
     bronorganisatie: fc.constantFrom('000000000', '111222333'),
-    kwaad: fc.option(fc.constantFrom('titel', 'bestand', 'omvang', 'database'), { freq: 3 }),
+    kwaad: fc.option(fc.constantFrom('titel', 'bestand', 'size', 'database'), { freq: 3 }),
   })
   const uuids = new Set<string>() // what the register holds: it grows from file to file
   const nummers = new Set<string>()
@@ -55,7 +55,7 @@ t.test('the outcome is that of the rows one by one, whatever the size of the bat
         bronorganisatie,
         titel: kwaad === 'titel' ? '' : kwaad === 'database' ? 'weiger' : 'goed',
         bestandspad: kwaad === 'bestand' ? 'geen.txt' : 'brief.txt',
-        bestandsomvang: kwaad === 'omvang' ? '1' : '',
+        bestandsomvang: kwaad === 'size' ? '1' : '',
       }))
       const expected = rijen.map((rowOf) => {
         const nummer = `${rowOf.bronorganisatie} ${rowOf.identificatie}`

@@ -34,8 +34,8 @@ t.test('what a row leaves empty is measured, derived or unknown', async (t) => {
     versie: 1,
     locked: false,
   })
-  const [stored] = await app.database.sql`select encode(sha256, 'hex') as sha256, omvang from file`
-  t.strictSame({ ...stored }, { sha256: SHA256, omvang: 9 })
+  const [stored] = await app.database.sql`select encode(sha256, 'hex') as sha256, size from file`
+  t.strictSame({ ...stored }, { sha256: SHA256, size: 9 })
   const bytes = await app.call('GET', `${DOCUMENTEN}/${UUID}/download`)
   t.equal(bytes.text, 'de inhoud')
 })

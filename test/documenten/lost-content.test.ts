@@ -12,13 +12,13 @@ t.test(
     const errors = t.capture(test.parts.log, 'error')
     const { url } = await givenDocument(test)
     t.equal((await test.call('GET', `${url}/download`)).status, 200)
-    const [row] = await test.database.sql`select sleutel from file`
-    const path = join(test.config.documentenDir, row!.sleutel)
+    const [row] = await test.database.sql`select key from file`
+    const path = join(test.config.documentenDir, row!.key)
     await rename(path, `${path}.elsewhere`)
     for (const headers of [{}, { range: 'bytes=0-1' }] as Record<string, string>[]) {
       const answer = await test.call('GET', `${url}/download`, undefined, { headers })
       t.match(answer, { status: 503, body: { code: 'inhoud-vermist', detail: /niet meer in de opslag/ } })
-      t.notMatch(answer.text, row!.sleutel)
+      t.notMatch(answer.text, row!.key)
     }
     t.match(
       errors().map(({ args }) => args[1]),

@@ -21,8 +21,7 @@ t.test('every notification of a document names the catalogue of a type elsewhere
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}/catalogi/api/v1/`
-  await test.database
-    .sql`insert into service (label, slug, soort, api_root) values ('Elders', 'elders', 'ztc', ${root})`
+  await test.database.sql`insert into service (label, slug, kind, api_root) values ('Elders', 'elders', 'ztc', ${root})`
   const informatieobjecttype = `${root}informatieobjecttypen/1`
   const { url } = await givenDocument(test, { informatieobjecttype })
   const lock = await givenLock(test, url)

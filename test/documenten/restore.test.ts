@@ -33,7 +33,7 @@ t.test(
     t.ok(outcome.recent > 0, 'bytes of documents that came later are told of')
     await sameContent(t, app, backups, new Set())
 
-    const known = new Set((await bestanden(app)).map(({ sleutel }) => sleutel))
+    const known = new Set((await bestanden(app)).map(({ key }) => key))
     const later = (await stored(app)).filter((key) => !known.has(key))
     t.ok(later.includes(backups.keys.get(backups.madeAfterDump)!))
     t.match((await check(app, { repair: true })).outcome, { found: 0, removed: 0 }, 'their documents may still come')

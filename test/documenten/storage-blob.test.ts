@@ -25,7 +25,7 @@ async function* megabytes(count: number) {
   for (let i = 0; i < count; i++) yield Buffer.alloc(1024 ** 2, 'x')
 }
 const content = async (store: Store, key: string) => text((await store.read(key))!.stream)
-const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
+const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ key }) => key).sort()
 
 /** A store behind a proxy. `meddle` sees every request before the server does. */
 async function givenMeddled(t: Test, backend: Backend, meddle: Meddle): Promise<{ store: Store; seen: string[] }> {
@@ -93,7 +93,7 @@ for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
       const answered = await condition(incoming, response)
       return answered ?? (isWrite(incoming) && lose-- > 0 ? 'lose-answer' : undefined)
     })
-    t.match(await store.write('a', chunks('inhoud')), { sleutel: 'a', omvang: 6 })
+    t.match(await store.write('a', chunks('inhoud')), { key: 'a', size: 6 })
     t.equal(seen.filter((line) => line.startsWith('PUT')).length, 2, 'it was made again')
     t.strictSame(await keys(store), ['a'])
     t.equal(await content(store, 'a'), 'inhoud')
@@ -121,7 +121,7 @@ for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
       response.end('<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>later</Message></Error>')
       return 'answered'
     })
-    t.match(await store.write('a', chunks('x')), { sleutel: 'a' })
+    t.match(await store.write('a', chunks('x')), { key: 'a' })
     busy = 1000
     seen.length = 0
     await t.rejects(store.read('a'), StoreUnavailable)

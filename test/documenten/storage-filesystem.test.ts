@@ -43,7 +43,7 @@ async function content(store: Store, key: string, range?: { start: number; end: 
 }
 
 async function keys(store: Store, prefix?: string) {
-  return (await Array.fromAsync(store.list(prefix))).map(({ sleutel }) => sleutel).sort()
+  return (await Array.fromAsync(store.list(prefix))).map(({ key }) => key).sort()
 }
 
 const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
@@ -51,19 +51,19 @@ const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
 t.test('what was written can be read, with its size and checksum', async (t) => {
   const { root, store } = await givenStorage(t)
   const bytes = randomBytes(300_000)
-  const sleutel = newKey(new Date('2026-03-09T23:59:59Z'))
-  t.match(sleutel, /^2026\/03\/09\/[0-9a-f-]{36}$/)
-  t.strictSame(await store.write(sleutel, chunks(bytes.subarray(0, 1), bytes.subarray(1))), {
-    sleutel,
-    omvang: 300_000,
+  const key = newKey(new Date('2026-03-09T23:59:59Z'))
+  t.match(key, /^2026\/03\/09\/[0-9a-f-]{36}$/)
+  t.strictSame(await store.write(key, chunks(bytes.subarray(0, 1), bytes.subarray(1))), {
+    key,
+    size: 300_000,
     sha256: createHash('sha256').update(bytes).digest('hex'),
   })
-  const found = await store.read(sleutel)
-  t.equal(found!.omvang, 300_000)
+  const found = await store.read(key)
+  t.equal(found!.size, 300_000)
   t.ok(bytes.equals(await buffer(found!.stream)))
-  t.strictSame(await keys(store), [sleutel])
+  t.strictSame(await keys(store), [key])
   t.strictSame(temps(root), [])
-  t.equal(statSync(path.join(root, sleutel)).mode & 0o777 & ~0o640, 0, 'others may not read the file')
+  t.equal(statSync(path.join(root, key)).mode & 0o777 & ~0o640, 0, 'others may not read the file')
   t.equal(statSync(path.join(root, '2026/03')).mode & 0o777 & ~0o750, 0, 'others may not enter the directory')
 })
 
@@ -207,9 +207,9 @@ t.test('a directory that was removed meanwhile is made again', async (t) => {
 t.test('many writes at once into new directories all succeed', async (t) => {
   const { root, store } = await givenStorage(t)
   const other = filesystemStore(root) // as another process would
-  const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
-  await Promise.all(sleutels.map((key, i) => (i % 2 ? store : other).write(key, chunks(key))))
-  t.strictSame(await keys(store), sleutels.sort())
+  const written = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
+  await Promise.all(written.map((key, i) => (i % 2 ? store : other).write(key, chunks(key))))
+  t.strictSame(await keys(store), written.sort())
 })
 
 t.test('a sweep removes only old keys of our making that no document knows, and stale temporary files', async (t) => {
@@ -286,11 +286,11 @@ t.test('a full store is unavailable, and nothing stays of what did not fit', { s
     async function* endless() { while (true) yield Buffer.alloc(65536) }
     const left = async () => [await Array.fromAsync(opslag.list()), readdirSync(root + '/.tmp')].flat().length
     const outcome = async (work) => [await work.then(() => 'done', (error) => error.name + ' ' + error.code), await left()]
-    const files = (n) => Array.from({ length: n }, (_, i) => ({ nummer: i, bestandspad: String(i), sleutel: 'm/' + i }))
+    const files = (n) => Array.from({ length: n }, (_, i) => ({ nummer: i, bestandspad: String(i), key: 'm/' + i }))
     const pool = copyPool({ baseDir, opslagRoot: root })
     const out = { write: await outcome(opslag.write('a', endless())), pool: await outcome(pool.copyFiles(files(100))) }
     out.streams = (await outcome(copyToStore(opslag, baseDir, files(100))))[0]
-    for (const { sleutel } of files(100)) await opslag.remove(sleutel)
+    for (const { key } of files(100)) await opslag.remove(key)
     out.after = await outcome(pool.copyFiles(files(5)))
     await pool.stop()
     console.log(JSON.stringify(out))`
@@ -322,7 +322,7 @@ t.test('a read-only store is unavailable for writing and still gives what it has
     const pool = copyPool({ baseDir, opslagRoot: root })
     console.log(JSON.stringify([
       await code(opslag.check()), await code(opslag.write('b', [])), await code(opslag.remove('a')),
-      await code(pool.copyFiles([{ nummer: 1, bestandspad: 'a', sleutel: 'c' }])),
+      await code(pool.copyFiles([{ nummer: 1, bestandspad: 'a', key: 'c' }])),
       await text((await opslag.read('a')).stream),
     ]))
     await pool.stop()`
@@ -349,7 +349,7 @@ t.test(
     await filesystemStore(root).write('2026/01/02/stream', [Buffer.from('x')])
     returned('stream')
     const pool = copyPool({ baseDir, opslagRoot: root })
-    await pool.copyFiles(['a', 'b', 'c'].map((naam, nummer) => ({ nummer, bestandspad: naam, sleutel: '2026/03/04/' + naam })))
+    await pool.copyFiles(['a', 'b', 'c'].map((naam, nummer) => ({ nummer, bestandspad: naam, key: '2026/03/04/' + naam })))
     returned('pool')
     await pool.stop()`
     const trace = path.join(base, 'trace')
@@ -402,7 +402,7 @@ t.test(
     import { copyPool } from '${KOPIEER}'
     const [, root, baseDir] = process.argv
     const pool = copyPool({ baseDir, opslagRoot: root })
-    await pool.copyFiles(Array.from({ length: 40 }, (_, i) => ({ nummer: i, bestandspad: String(i), sleutel: 'm/' + i })))
+    await pool.copyFiles(Array.from({ length: 40 }, (_, i) => ({ nummer: i, bestandspad: String(i), key: 'm/' + i })))
     await pool.stop()`
     const trace = path.join(base, 'trace')
     const strace = ['strace', '-f', '-y', '-s', '300', '-o', trace, '-e', 'trace=fsync']
@@ -418,10 +418,10 @@ t.test(
 t.test('what lands in a file system that was mounted over the store is not said to be stored', async (t) => {
   const { root } = await givenStorage(t)
   const layout = filesystemLayout(root)
-  const write = async (sleutel: string) => {
+  const write = async (key: string) => {
     const temp = layout.newTemp()
     await (await layout.openTemp(temp)).close()
-    await layout.place([{ temp, key: sleutel }])
+    await layout.place([{ temp, key: key }])
   }
   await layout.requireMarker()
   await t.resolves(write('2026/01/01/first'))

@@ -70,7 +70,7 @@ const backends = async ({ database }: TestApp) =>
   (await database.sql<{ backend: string }[]>`select backend from file order by id`).map(({ backend }) => backend)
 
 const stored = async ({ parts }: TestApp, backend: Backend) =>
-  (await Array.fromAsync(parts.storeFor(backend).list())).map(({ sleutel }) => sleutel).sort()
+  (await Array.fromAsync(parts.storeFor(backend).list())).map(({ key }) => key).sort()
 
 /** Runs what waits for later as well. */
 async function runAllJobs(test: TestApp) {
@@ -149,8 +149,8 @@ t.test('a move that was interrupted goes on, without copies that nobody needs', 
   const urls: string[] = []
   for (let i = 0; i < 12; i++) urls.push(await givenDocument(test, `document ${i}`))
   // A crash between the copy and its row: the copy is there, the row is as it was.
-  const [row] = await test.database.sql<{ sleutel: string }[]>`select sleutel from file order by id desc limit 1`
-  await test.parts.storeFor('s3_storage').write(row!.sleutel, [Buffer.from('half')] as never)
+  const [row] = await test.database.sql<{ key: string }[]>`select key from file order by id desc limit 1`
+  await test.parts.storeFor('s3_storage').write(row!.key, [Buffer.from('half')] as never)
   const stop = new AbortController()
   const stopping = moveBytes(
     test.parts,
@@ -202,9 +202,9 @@ t.test('a document whose bytes are wrong does not move, and the others do', asyn
   await givenDocument(test, 'goed')
   await givenDocument(test, 'stuk')
   await givenDocument(test, 'kwijt')
-  const rows = await test.database.sql<{ sleutel: string }[]>`select sleutel from file order by id`
-  writeFileSync(join(test.config.documentenDir, rows[1]!.sleutel), 'stak')
-  rmSync(join(test.config.documentenDir, rows[2]!.sleutel))
+  const rows = await test.database.sql<{ key: string }[]>`select key from file order by id`
+  writeFileSync(join(test.config.documentenDir, rows[1]!.key), 'stak')
+  rmSync(join(test.config.documentenDir, rows[2]!.key))
   const faults: unknown[] = []
   t.match(await moveBytes(test.parts, 's3_storage', (_so, fault) => fault && faults.push(fault.kind)), {
     moved: 1,
@@ -222,15 +222,15 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     const store = test.parts.store
     t.match(await checkStorage(test.parts, { verify: true }), { documents: 4, stored: 4, found: 0 })
 
-    const rows = await test.database.sql<{ id: number; sleutel: string }[]>`select id, sleutel from file order by id`
+    const rows = await test.database.sql<{ id: number; key: string }[]>`select id, key from file order by id`
     const replace = async (key: string, content: string) => {
       await store.remove(key)
       await store.write(key, [Buffer.from(content)] as never)
     }
-    await store.remove(rows[0]!.sleutel)
-    await replace(rows[1]!.sleutel, 'langer dan het was')
-    await replace(rows[2]!.sleutel, 'document X')
-    const { sleutel: orphan } = await store.write(newKey(), [Buffer.from('wees')] as never)
+    await store.remove(rows[0]!.key)
+    await replace(rows[1]!.key, 'langer dan het was')
+    await replace(rows[2]!.key, 'document X')
+    const { key: orphan } = await store.write(newKey(), [Buffer.from('wees')] as never)
     await store.write('van/iemand/anders', [Buffer.from('anders')] as never)
     await test.database.sql`update file set created_at = now() - interval '2 days'`
 
@@ -238,7 +238,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
       const found: string[] = []
       const outcome = await checkStorage(test.parts, {
         ...options,
-        report: ({ kind, sleutel, repaired }) => found.push(`${kind} ${sleutel} ${repaired}`),
+        report: ({ kind, key, repaired }) => found.push(`${kind} ${key} ${repaired}`),
       })
       return { outcome, found: found.sort() }
     }
@@ -248,23 +248,19 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
       { stored: 5, foreign: 1, recent: 1, found: 2, repaired: 0 },
       'an upload may still be under way',
     )
-    t.strictSame(young.found, [`missing ${rows[0]!.sleutel} false`, `size ${rows[1]!.sleutel} false`].sort())
+    t.strictSame(young.found, [`missing ${rows[0]!.key} false`, `size ${rows[1]!.key} false`].sort())
     t.equal((await stored(test, backend)).includes(orphan), true)
 
     const verified = await findings({ verify: true })
     t.strictSame(
       verified.found,
-      [
-        `damaged ${rows[2]!.sleutel} false`,
-        `missing ${rows[0]!.sleutel} false`,
-        `size ${rows[1]!.sleutel} false`,
-      ].sort(),
+      [`damaged ${rows[2]!.key} false`, `missing ${rows[0]!.key} false`, `size ${rows[1]!.key} false`].sort(),
     )
     // A copy elsewhere, as a restored back-up gives it.
     const other = backend === 's3_storage' ? 'azure_blob_storage' : 's3_storage'
     const target = test.parts.storeFor(other)
     await givenElsewhere(test, other)
-    await target.write(rows[0]!.sleutel, [Buffer.from('document 0')] as never)
+    await target.write(rows[0]!.key, [Buffer.from('document 0')] as never)
     t.equal((await findings({ repair: true })).outcome.repaired, 1)
     t.match(await test.database.sql`select backend from file where id = ${rows[0]!.id}`, [{ backend: other }])
     t.equal((await findings({})).outcome.found, 1)
@@ -273,9 +269,9 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
 
 /** A document in another backend, so that it is one of those in use. */
 async function givenElsewhere(test: Given, backend: Backend): Promise<void> {
-  const { sleutel } = await test.parts.storeFor(backend).write(newKey(), [Buffer.from('x')] as never)
+  const { key } = await test.parts.storeFor(backend).write(newKey(), [Buffer.from('x')] as never)
   await test.database.sql`
-    insert into file (backend, sleutel, omvang, sha256) values (${backend}, ${sleutel}, 1, sha256('x'::bytea))`
+    insert into file (backend, key, size, sha256) values (${backend}, ${key}, 1, sha256('x'::bytea))`
 }
 
 t.test('orphans older than a day are removed, and unfinished writes with them', async (t) => {

@@ -23,7 +23,7 @@ async function content(store: Store, key: string, range?: { start: number; end: 
 }
 
 async function keys(store: Store, prefix?: string) {
-  return (await Array.fromAsync(store.list(prefix))).map(({ sleutel }) => sleutel).sort()
+  return (await Array.fromAsync(store.list(prefix))).map(({ key }) => key).sort()
 }
 
 t.setTimeout(580_000)
@@ -55,24 +55,24 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     // Smaller than a part, exactly one, exactly two, and two and a bit.
     for (const size of [300_000, 8 * 1024 ** 2, 16 * 1024 ** 2, 17_000_001]) {
       const bytes = randomBytes(size)
-      const sleutel = newKey()
+      const key = newKey()
       const source = chunks(bytes.subarray(0, 1), bytes.subarray(1, 250_000), bytes.subarray(250_000))
-      t.strictSame(await store.write(sleutel, source), {
-        sleutel,
-        omvang: size,
+      t.strictSame(await store.write(key, source), {
+        key,
+        size: size,
         sha256: createHash('sha256').update(bytes).digest('hex'),
       })
-      const found = await store.read(sleutel)
-      t.equal(found!.omvang, size)
+      const found = await store.read(key)
+      t.equal(found!.size, size)
       t.ok(bytes.equals(await buffer(found!.stream)))
-      const [listed] = await Array.fromAsync(store.list(sleutel))
-      t.match(listed, { sleutel, omvang: size })
+      const [listed] = await Array.fromAsync(store.list(key))
+      t.match(listed, { key, size: size })
     }
   })
 
   t.test(`${backend}: an empty document is a document`, async (t) => {
     const store = await givenStorage(backend)
-    t.equal((await store.write('leeg', chunks())).omvang, 0)
+    t.equal((await store.write('leeg', chunks())).size, 0)
     t.equal(await content(store, 'leeg'), '')
     t.strictSame(await keys(store), ['leeg'])
   })
@@ -80,7 +80,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   t.test(`${backend}: names of any kind come back as they were`, async (t) => {
     const store = await givenStorage(backend)
     const names = ['map/een naam', "map/b+c&d=e%20f#g?'h", 'map/ëéñ 漢字', '2026/01/02/x~y.tar.gz']
-    for (const name of names) t.equal((await store.write(name, chunks(name))).sleutel, name)
+    for (const name of names) t.equal((await store.write(name, chunks(name))).key, name)
     for (const name of names) t.equal(await content(store, name), Buffer.from(name).toString('latin1'))
     t.strictSame(await keys(store), [...names].sort())
     for (const name of names) await store.remove(name)
@@ -93,13 +93,13 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
       const store = await givenStorage(backend)
       const first = await store.write('map/a.pdf', chunks('een langere tekst'))
       const second = await store.write('map/a.pdf', chunks('kort'))
-      t.equal(first.sleutel, 'map/a.pdf')
-      t.equal(await content(store, second.sleutel), 'kort')
-      if (backend === 'filesystem') return t.equal(second.sleutel, 'map/a.pdf')
-      t.match(second.sleutel, /^map\/a_[a-z0-9]{7}\.pdf$/)
+      t.equal(first.key, 'map/a.pdf')
+      t.equal(await content(store, second.key), 'kort')
+      if (backend === 'filesystem') return t.equal(second.key, 'map/a.pdf')
+      t.match(second.key, /^map\/a_[a-z0-9]{7}\.pdf$/)
       t.equal(await content(store, 'map/a.pdf'), 'een langere tekst')
-      t.match((await store.write('kaal', chunks('1'))).sleutel, /^kaal$/)
-      t.match((await store.write('kaal', chunks('2'))).sleutel, /^kaal_[a-z0-9]{7}$/)
+      t.match((await store.write('kaal', chunks('1'))).key, /^kaal$/)
+      t.match((await store.write('kaal', chunks('2'))).key, /^kaal_[a-z0-9]{7}$/)
     },
   )
 
@@ -120,7 +120,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     t.equal(await store.read('a/b'), undefined)
     t.strictSame(await keys(store), [])
     last.resolve()
-    t.equal((await writing).omvang, 20 * 1024 ** 2 + 7)
+    t.equal((await writing).size, 20 * 1024 ** 2 + 7)
     t.equal(await content(store, 'a/b', { start: 20 * 1024 ** 2, end: 20 * 1024 ** 2 + 6 }), 'laatste')
   })
 
@@ -166,7 +166,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
       t.equal(await content(store, 'a', { start, end }), expected)
     }
     const found = await store.read('a', { start: 2, end: 3 })
-    t.equal(found!.omvang, 10)
+    t.equal(found!.size, 10)
     found!.stream.destroy()
   })
 
@@ -213,14 +213,14 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
 
   t.test(`${backend}: many writes at once all succeed`, async (t) => {
     const store = await givenStorage(backend)
-    const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
-    await Promise.all(sleutels.map((key) => store.write(key, chunks(key))))
-    t.strictSame(await keys(store), sleutels.sort())
+    const written = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
+    await Promise.all(written.map((key) => store.write(key, chunks(key))))
+    t.strictSame(await keys(store), written.sort())
   })
 
   t.test(`${backend}: a sweep removes only old keys of our making that no document knows`, async (t) => {
     const store = await givenStorage(backend)
-    const given = async (key: string) => (await store.write(key, chunks(key))).sleutel
+    const given = async (key: string) => (await store.write(key, chunks(key))).key
     const known = await Promise.all([1, 2, 3].map(() => given(newKey())))
     const unknown = await Promise.all([1, 2, 3, 4].map(() => given(newKey())))
     unknown.push(await given(`${newKey()}/7`))
@@ -244,7 +244,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
         highest = Math.max(highest, process.memoryUsage().rss)
       }
     }
-    t.equal((await store.write('groot', measured())).omvang, 200 * 1024 ** 2)
+    t.equal((await store.write('groot', measured())).size, 200 * 1024 ** 2)
     const found = await store.read('groot')
     let read = 0
     for await (const chunk of found!.stream) {

@@ -172,7 +172,7 @@ t.test('drc-002 to drc-004: a relation to an object elsewhere follows the regist
   t.teardown(() => server.close())
   const root = `http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1/`
   await test.database
-    .sql`insert into service (label, slug, soort, api_root) values ('Verzoeken', 'verzoeken', 'orc', ${root})`
+    .sql`insert into service (label, slug, kind, api_root) values ('Verzoeken', 'verzoeken', 'orc', ${root})`
   const post = (object: string, objectType: string | undefined = 'verzoek') =>
     test.call('POST', `${DRC}/objectinformatieobjecten`, { informatieobject: url, object, objectType })
   const object = `${root}verzoeken/1`

@@ -146,8 +146,8 @@ async function verify(
   let n = -1
   let bytesWrong = 0
   let rowsWrong = 0
-  const found = sql<{ uuid: string; identificatie: string; titel: string; sleutel: string; sha256: string }[]>`
-    select d.uuid, d.identificatie, v.titel, b.sleutel, encode(b.sha256, 'hex') as sha256
+  const found = sql<{ uuid: string; identificatie: string; titel: string; key: string; sha256: string }[]>`
+    select d.uuid, d.identificatie, v.titel, b.key, encode(b.sha256, 'hex') as sha256
     from enkelvoudiginformatieobject d
     join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = d.id
     join file b on b.id = v.file_id order by v.titel`.cursor(1_000)
@@ -156,9 +156,9 @@ async function verify(
       do n++
       while (!isGood(n))
       if (row.uuid !== documentUuid(n) || row.identificatie !== `K-${n}` || row.titel !== titleOf(n)) rowsWrong++
-      const bytes = await readFile(join(documents, row.sleutel)).catch(() => Buffer.alloc(0))
+      const bytes = await readFile(join(documents, row.key)).catch(() => Buffer.alloc(0))
       if (!bytes.equals(contentOf(n)) || row.sha256 !== sha256(bytes)) bytesWrong++
-      known.add(row.sleutel)
+      known.add(row.key)
     }
   }
   judge.same([known.size, rowsWrong, bytesWrong], [good, 0, 0], 'each good row is one document with its bytes')

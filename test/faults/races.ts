@@ -189,7 +189,7 @@ export const RACES: Cell[] = [
       await mkdir(dirname(stray), { recursive: true })
       await writeFile(stray, 'nobody knows this')
       await sql`
-        insert into stray_file (backend, naam, unfinished, seen_at)
+        insert into stray_file (backend, name, unfinished, seen_at)
         values ('filesystem', ${key}, false, now() - interval '26 hours')`
       const [last] = await sql`select coalesce(max(id), 0) as id from retention_run`
       const done = () => sql<{ fault: string | null }[]>`

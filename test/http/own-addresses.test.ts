@@ -157,7 +157,7 @@ t.test('addresses of an installation that was taken over are ours from the switc
   const { sql } = test.database
   const type = new URL(await givenZaaktype(test, { concept: true })).pathname
   const [takeover] = await sql<Takeover[]>`
-    insert into takeover (soort, bron, settings, secret, status, read_only)
+    insert into takeover (kind, source, settings, secret, status, read_only)
     values ('api', 'https://oz.example.nl', '{"oudeUrls": ["https://tweede.example.nl/"]}', '', 'klaar', false) returning *`
   const asked = async (host: string) => {
     const url = encodeURIComponent(`${host}${type}`)

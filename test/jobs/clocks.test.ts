@@ -39,8 +39,8 @@ const run = async ({ parts }: TestApp, door?: string) => retention(parts as neve
 
 /** One that is known, so that the store is ours, and one of which no row tells. */
 async function givenOrphan({ parts, database: { sql }, config }: TestApp): Promise<string> {
-  const write = async (text: string) => (await parts.store.write(newKey(), [Buffer.from(text)] as never)).sleutel
-  await sql`insert into file (backend, sleutel, omvang, sha256) values ('filesystem', ${await write('x')}, 1, sha256('x'::bytea))`
+  const write = async (text: string) => (await parts.store.write(newKey(), [Buffer.from(text)] as never)).key
+  await sql`insert into file (backend, key, size, sha256) values ('filesystem', ${await write('x')}, 1, sha256('x'::bytea))`
   writeFileSync(join(config.documentenDir, '.tmp/half'), 'x')
   return write('wees')
 }

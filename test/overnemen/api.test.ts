@@ -23,7 +23,7 @@ async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]):
 }
 
 const fromApi = (url: string) => ({
-  soort: 'api' as const,
+  kind: 'api' as const,
   url,
   secret: SECRET,
   trial: false,
@@ -61,7 +61,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
 
   const source = await testApp(t)
   await toTheEnd(source, {
-    soort: 'open-zaak',
+    kind: 'open-zaak',
     url,
     secret: url,
     trial: false,
@@ -100,7 +100,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
       },
     })
     t.equal(differences, found.length)
-    const lines = (of: Difference[]) => of.map(({ soort, code, field }) => `${soort} ${code} ${field}`.trim())
+    const lines = (of: Difference[]) => of.map(({ kind, code, field }) => `${kind} ${code} ${field}`.trim())
     const [said, stored] = [
       found.filter(({ code }) => code === 'antwoord'),
       found.filter(({ code }) => code !== 'antwoord'),
@@ -123,20 +123,20 @@ t.test('the database and the APIs of one installation end in the same rows, byte
     'applicatie',
   ])
     t.match(
-      answers.find((one) => one.soort === kind),
-      { gevraagd: Number, gelijk: answers.find((one) => one.soort === kind)?.gevraagd },
+      answers.find((one) => one.kind === kind),
+      { gevraagd: Number, gelijk: answers.find((one) => one.kind === kind)?.gevraagd },
       kind,
     )
   t.match(
-    answers.find(({ soort }) => soort === 'zaak'),
+    answers.find(({ kind }) => kind === 'zaak'),
     { gevraagd: 2 * COUNTS.zaken }, // with the audit trail of each
   )
   t.match(
-    compared.find(({ soort }) => soort === 'zaak'),
+    compared.find(({ kind }) => kind === 'zaak'),
     { daar: COUNTS.zaken, hier: COUNTS.zaken, gelijk: COUNTS.zaken },
   )
   t.match(
-    compared.find(({ soort }) => soort === 'bestand'),
+    compared.find(({ kind }) => kind === 'bestand'),
     { gelijk: COUNTS.documents },
   )
 

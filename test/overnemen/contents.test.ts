@@ -24,7 +24,7 @@ async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestan
   const { trial: dry = false, ...settings } = given
   const secret = url
   const begun = await beginRound(test.parts, {
-    ...{ soort: 'open-zaak', url, secret, trial: dry, readOnly: false },
+    ...{ kind: 'open-zaak', url, secret, trial: dry, readOnly: false },
     settings: { oudeUrls: [OLD], naast: 2, ...settings },
   })
   for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
@@ -35,8 +35,8 @@ async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestan
 const remarks = async ({ database }: TestApp, trial = false) =>
   (
     await database.sql<{ line: string }[]>`
-      select m.code || ' ' || right(m.sleutel, 1) as line from takeover_remark m join takeover o on o.id = m.takeover_id
-      where m.soort = 'bestand' and o.trial = ${trial} order by 1`
+      select m.code || ' ' || right(m.key, 1) as line from takeover_remark m join takeover o on o.id = m.takeover_id
+      where m.kind = 'bestand' and o.trial = ${trial} order by 1`
   ).map(({ line }) => line)
 const REMARKS = ['bestand-naam 4', 'bestand-ontbreekt 3', 'omvang-anders 2']
 
@@ -61,7 +61,7 @@ for (const [name, settings] of Object.entries(STORES))
       yield Buffer.from(text)
     }
     for (const [n, text] of Object.entries(CONTENT)) await store.write(`uploads/2024/01/${n}.bin`, bytes(text))
-    const stored = async () => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
+    const stored = async () => (await Array.fromAsync(store.list())).map(({ key }) => key).sort()
     const before = await stored()
 
     await round(test, { bytes: 'laten', trial: true })
@@ -71,9 +71,9 @@ for (const [name, settings] of Object.entries(STORES))
     await round(test, { bytes: 'laten' })
     t.equal((await test.call('GET', `${document(1)}/download`)).text, CONTENT[1])
     t.equal((await test.call('GET', `${document(2)}/download`)).text, CONTENT[2])
-    t.same(await test.database.sql`select sleutel, omvang, sha256 from file order by sleutel`, [
-      { sleutel: 'uploads/2024/01/1.bin', omvang: 10, sha256: null },
-      { sleutel: 'uploads/2024/01/2.bin', omvang: 4, sha256: null },
+    t.same(await test.database.sql`select key, size, sha256 from file order by key`, [
+      { key: 'uploads/2024/01/1.bin', size: 10, sha256: null },
+      { key: 'uploads/2024/01/2.bin', size: 4, sha256: null },
     ])
     t.same(await stored(), before, 'nothing was copied')
 

@@ -32,18 +32,18 @@ async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]) 
 }
 
 const fromDatabase = (url: string) => ({
-  ...{ soort: 'open-zaak' as const, url, secret: url, trial: false, readOnly: false },
+  ...{ kind: 'open-zaak' as const, url, secret: url, trial: false, readOnly: false },
   settings: { oudeUrls: [OLD], bytes: 'kopieren' as const, naast: 2 },
 })
 const fromApi = (url: string) => ({
-  ...{ soort: 'api' as const, url, secret: SECRET, trial: false, readOnly: false },
+  ...{ kind: 'api' as const, url, secret: SECRET, trial: false, readOnly: false },
   settings: { clientId: 'beheer', oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
 })
 
 async function differences(test: TestApp, takeover: Parameters<typeof checkTakeover>[1]): Promise<string[]> {
   const found: Difference[] = []
   await checkTakeover(test.parts, takeover, { files: 0, report: (one) => found.push(one) })
-  return found.map(({ soort, code, field }) => `${soort} ${code} ${field}`.trim())
+  return found.map(({ kind, code, field }) => `${kind} ${code} ${field}`.trim())
 }
 
 type Meddle = (
@@ -143,7 +143,7 @@ t.test('a source that fails, is slow, shows nonsense and changes while it is rea
   const lines = async () =>
     (
       await target.database.sql<{ line: string }[]>`
-        select uitkomst || ' ' || soort || ' ' || code as line from takeover_remark where uitkomst = 'geweigerd' group by 1 order by 1`
+        select outcome || ' ' || kind || ' ' || code as line from takeover_remark where outcome = 'geweigerd' group by 1 order by 1`
     ).map(({ line }) => line)
   t.ok((await lines()).includes('geweigerd rol bron-fout'), 'a row that the source cannot show')
   t.ok((await lines()).includes('geweigerd zaak bron-fout'), 'a list below a case')
@@ -210,12 +210,12 @@ t.test('pages become smaller when the source is slow, each row comes once, and t
     ...{ sql: database.sql, takeover: { id: 1 } },
   })
   t.teardown(() => source.close())
-  const plan = expected((await source.plan(1)).find(({ naam }) => naam === 'rol'))
+  const plan = expected((await source.plan(1)).find(({ name }) => name === 'rol'))
   t.ok((plan.seconds ?? 0) >= 0.15, 'three pages of 60 ms')
   asked.length = 0
   const seen: string[] = []
   for (let position: string | null = null; ; ) {
-    const portion = await source.read({ naam: 'rol', above: plan.above ?? null, until: null, position, round: 1 })
+    const portion = await source.read({ name: 'rol', above: plan.above ?? null, until: null, position, round: 1 })
     seen.push(...portion.objects.map(({ object }) => object.uuid))
     if (portion.next === null) break
     position = portion.next

@@ -72,7 +72,7 @@ async function awaited<T>(what: string, { said }: Program, test: TestApp, look: 
     return await until(what, look, PATIENCE_MS)
   } catch (error) {
     const steps = await test.database.sql`
-      select naam, position, fault from takeover_step where done_at is null order by place limit 8`
+      select name, position, fault from takeover_step where done_at is null order by place limit 8`
     const jobs = await test.database.sql`
       select id, attempts, locked_at, run_at, last_error from graphile_worker._private_jobs limit 8`
     throw new Error(
@@ -103,21 +103,21 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
     await sql.end({ timeout: 1 })
   })
   await sql.unsafe(`
-    create table poort (naam text primary key);
+    create table poort (name text primary key);
     create function wacht_bij_poort() returns trigger language plpgsql as $$ begin
-      if exists (select from poort p where p.naam = new.naam) and (new.done_at is not null
-        or case new.naam when 'verdwenen' then new.removed > old.removed else old.position is not null end)
+      if exists (select from poort p where p.name = new.name) and (new.done_at is not null
+        or case new.name when 'verdwenen' then new.removed > old.removed else old.position is not null end)
       then
         perform set_config('lock_timeout', '0', true);
-        perform pg_advisory_xact_lock_shared(${GATE}, hashtext(new.naam));
+        perform pg_advisory_xact_lock_shared(${GATE}, hashtext(new.name));
       end if;
       return new;
     end $$;
     create trigger poort before update of position on takeover_step for each row execute function wacht_bij_poort()`)
   async function close(closed: string[]) {
-    for (const naam of closed) {
-      await holder`select pg_advisory_lock(${GATE}, hashtext(${naam}))`
-      await sql`insert into poort values (${naam}) on conflict do nothing`
+    for (const name of closed) {
+      await holder`select pg_advisory_lock(${GATE}, hashtext(${name}))`
+      await sql`insert into poort values (${name}) on conflict do nothing`
     }
   }
   await close(names)
@@ -125,19 +125,19 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
     close,
     /** Kinds that wait at their gate: as many as can run side by side, so that nothing else is on its way. */
     async held(): Promise<string[] | undefined> {
-      const waiting = await sql<{ naam: string }[]>`
-        select p.naam from pg_locks l join poort p on (hashtext(p.naam)::bigint & 4294967295) = l.objid::bigint
+      const waiting = await sql<{ name: string }[]>`
+        select p.name from pg_locks l join poort p on (hashtext(p.name)::bigint & 4294967295) = l.objid::bigint
         where l.locktype = 'advisory' and l.classid = ${GATE} and not l.granted
           and l.database = (select oid from pg_database where datname = current_database())`
       const [open] = await sql<{ n: number }[]>`
         select count(*)::int as n from takeover_step s join takeover o on o.id = s.takeover_id
-        where s.round = o.round and s.phase = o.phase and s.done_at is null and s.naam in (select naam from poort)`
+        where s.round = o.round and s.phase = o.phase and s.done_at is null and s.name in (select name from poort)`
       const expected = Math.min(SIDE_BY_SIDE, open!.n)
-      return expected > 0 && waiting.length >= expected ? waiting.map(({ naam }) => naam) : undefined
+      return expected > 0 && waiting.length >= expected ? waiting.map(({ name }) => name) : undefined
     },
     async open(names: string[]) {
-      await sql`delete from poort where naam = any(${names})`
-      for (const naam of new Set(names)) await holder`select pg_advisory_unlock(${GATE}, hashtext(${naam}))`
+      await sql`delete from poort where name = any(${names})`
+      for (const name of new Set(names)) await holder`select pg_advisory_unlock(${GATE}, hashtext(${name}))`
     },
   }
 }
@@ -168,7 +168,7 @@ async function givenSource(t: Test) {
 
 async function undisturbed(test: TestApp, { url, files }: { url: string; files: string }): Promise<void> {
   const round = await beginRound(test.parts, {
-    ...{ soort: 'open-zaak', url, secret: url, trial: false, readOnly: true },
+    ...{ kind: 'open-zaak', url, secret: url, trial: false, readOnly: true },
     settings: { oudeUrls: [OLD], bestanden: files, bytes: 'kopieren', naast: SIDE_BY_SIDE },
   })
   while ((await round.state()).status === 'loopt') await test.runJobs()
@@ -185,11 +185,11 @@ async function contentsOf({ database: { sql } }: TestApp) {
     const [row] = await sql<{ n: number }[]>`select count(*) as n from ${sql(name)}`
     counts[name] = row!.n
   }
-  const report = await sql`select soort, sleutel, uitkomst, code, field from takeover_remark order by 1, 2, 3, 4, 5`
+  const report = await sql`select kind, key, outcome, code, field from takeover_remark order by 1, 2, 3, 4, 5`
   const steps = await sql`
-    select round, naam, sum(seen) as seen, sum(written) as written, sum(refused) as refused,
+    select round, name, sum(seen) as seen, sum(written) as written, sum(refused) as refused,
       sum(removed) as removed
-    from takeover_step group by round, naam order by round, min(place)`
+    from takeover_step group by round, name order by round, min(place)`
   const [sequences] =
     await sql`select (select last_value from zaak_nummer) as zaak, (select last_value from document_nummer) as document`
   return { counts, report: [...report], steps: [...steps], sequences }
@@ -199,7 +199,7 @@ async function differences(test: TestApp): Promise<string[]> {
   const [takeover] = await test.database.sql<Takeover[]>`select * from takeover where not trial`
   const found: Difference[] = []
   await checkTakeover(test.parts, takeover!, { files: 10_000, report: (one) => found.push(one) })
-  return found.map(({ soort, code, field }) => `${soort} ${code} ${field}`.trim())
+  return found.map(({ kind, code, field }) => `${kind} ${code} ${field}`.trim())
 }
 
 t.test('killed in every kind of portion, several side by side, it goes on to the same result', async (t) => {
@@ -246,10 +246,10 @@ t.test('killed in every kind of portion, several side by side, it goes on to the
   await source.old`delete from zaken_klantcontact`
   await undisturbed(calm, source)
   await gates.close(['zaak', 'verdwenen'])
-  for (const naam of ['zaak', 'verdwenen']) {
+  for (const name of ['zaak', 'verdwenen']) {
     const program = start(wild, [...words, '--alles'])
-    const held = await awaited(naam, program, wild, gates.held)
-    t.same(held, [naam])
+    const held = await awaited(name, program, wild, gates.held)
+    t.same(held, [name])
     await kill(program)
     await gates.open(held)
   }
@@ -345,14 +345,14 @@ t.test('killed while it compares, it compares again, with its exit code and its 
   t.match(third.said(), new RegExp(`verschilt +zaak ${uuidOf(KIND.zaak, 3)} omschrijving`))
   t.match(third.said(), /4 differences/)
   t.same(
-    (await sql`select soort, code, field from takeover_remark where uitkomst = 'verschil' order by 1`).map((row) => ({
+    (await sql`select kind, code, field from takeover_remark where outcome = 'verschil' order by 1`).map((row) => ({
       ...row,
     })),
     [
-      { soort: 'bestand', code: 'verschilt', field: 'versie 1' },
-      { soort: 'klantcontact', code: 'ontbreekt', field: '' },
-      { soort: 'zaak', code: 'verschilt', field: 'omschrijving' },
-      { soort: 'zaakverzoek', code: 'te-veel', field: '' },
+      { kind: 'bestand', code: 'verschilt', field: 'versie 1' },
+      { kind: 'klantcontact', code: 'ontbreekt', field: '' },
+      { kind: 'zaak', code: 'verschilt', field: 'omschrijving' },
+      { kind: 'zaakverzoek', code: 'te-veel', field: '' },
     ],
   )
 })

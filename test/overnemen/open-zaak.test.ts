@@ -48,7 +48,7 @@ async function round(
 ): Promise<Round> {
   const { trial = false, readOnly = true, bytes = 'kopieren', wijzigingen = false } = given
   const begun = await beginRound(test.parts, {
-    soort: 'open-zaak',
+    kind: 'open-zaak',
     url,
     secret: url,
     trial,
@@ -66,7 +66,7 @@ async function round(
 const remarks = async ({ database }: TestApp) =>
   (
     await database.sql<{ line: string }[]>`
-      select uitkomst || ' ' || soort || ' ' || code as line from takeover_remark group by 1 order by 1`
+      select outcome || ' ' || kind || ' ' || code as line from takeover_remark group by 1 order by 1`
   ).map(({ line }) => line)
 
 t.test('a case comes over with its uuid, dates, parts and audit trail, and its own URLs become ours', async (t) => {
@@ -124,13 +124,13 @@ t.test(
         jsonb_build_object('id', 100 + n, 'uuid', md5(n::text)::uuid, 'actie', 'partial_update'))).*
       from audittrails_audittrail a, generate_series(1, 20000) n where a.id = 1`
     const begun = await beginRound(test.parts, {
-      ...{ soort: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: true },
+      ...{ kind: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: true },
       settings: { oudeUrls: ['https://oud.example'], bestanden: source.files, bytes: 'kopieren', naast: 2 },
     })
     const runner = portionRunner(test.parts)
-    const steps = await sql<{ id: number; naam: string }[]>`
-      select id, naam from takeover_step order by phase, place desc`
-    t.equal(steps.filter(({ naam }) => naam === 'audit').length, 2)
+    const steps = await sql<{ id: number; name: string }[]>`
+      select id, name from takeover_step order by phase, place desc`
+    t.equal(steps.filter(({ name }) => name === 'audit').length, 2)
     for (const { id } of steps) while (await runner.runStep(id));
     await runner.close()
     await begun.release()
@@ -146,7 +146,7 @@ t.test(
       const found: string[] = []
       await checkTakeover(test.parts, begun.takeover, {
         files: 0,
-        report: ({ soort, code, field }) => found.push(`${soort} ${code} ${field}`),
+        report: ({ kind, code, field }) => found.push(`${kind} ${code} ${field}`),
       })
       return found
     }
@@ -264,14 +264,14 @@ t.test('the report says which field, what it holds, the rule and what to do, and
   await old`update documenten_enkelvoudiginformatieobject set vertrouwelijkheidaanduiding = 'top' where id = 3`
   await round(test, source)
   const lines: string[] = []
-  for await (const chunk of reportCsvOf(test.database.sql, 1, { uitkomst: 'geweigerd' })) lines.push(String(chunk))
+  for await (const chunk of reportCsvOf(test.database.sql, 1, { outcome: 'geweigerd' })) lines.push(String(chunk))
   const rows = lines.join('').trim().split('\r\n')
   t.equal(
     rows.shift(),
     'soort,identificatie,uuid,uitkomst,veld,waarde,regel,wat te doen,code,aantal in deze groep,ronde',
   )
-  const found = (soort: string, code: string) =>
-    rows.filter((row) => row.startsWith(`${soort},`) && row.includes(`,${code},`))
+  const found = (kind: string, code: string) =>
+    rows.filter((row) => row.startsWith(`${kind},`) && row.includes(`,${code},`))
   t.match(found('zaak', 'regel'), [
     /^zaak,ZAAK-2024-0000000011,.*,geweigerd,archiefstatus,onzin,"Moet een van deze zijn: nog_te_archiveren, .*herstel de waarde in de bron/,
   ])
@@ -345,7 +345,7 @@ t.test('a later round writes what changed, removes what is gone, and leaves the 
   const [trail] = await test.database.sql<{ n: number }[]>`
     select count(*) as n from audit where hoofd_object_uuid = ${uuidOf(KIND.zaak, 4)}`
   t.equal(trail!.n, 0)
-  const zaken = (await progressOf(test.database, await second.state())).find(({ naam }) => naam === 'zaak')
+  const zaken = (await progressOf(test.database, await second.state())).find(({ name }) => name === 'zaak')
   t.match(zaken, { seen: ZAKEN - 1, written: 1, unchanged: ZAKEN - 2 })
 })
 
@@ -362,8 +362,8 @@ t.test(
     const refusedAt = (await remarks(test)).filter((line) => line.startsWith('geweigerd'))
     t.ok(refusedAt.includes('geweigerd zaak regel') && refusedAt.includes('geweigerd document waarde'))
     const none = await round(test, source, { wijzigingen: true })
-    const read = async (begun: Round, naam: string) =>
-      (await progressOf(test.database, await begun.state())).find((one) => one.naam === naam)
+    const read = async (begun: Round, name: string) =>
+      (await progressOf(test.database, await begun.state())).find((one) => one.name === name)
     t.match(await read(none, 'zaak'), { seen: 1, written: 0 }, 'only what was refused')
     t.same(
       (await remarks(test)).filter((line) => line.startsWith('geweigerd')),
@@ -416,7 +416,7 @@ t.test(
     const differences: string[] = []
     await checkTakeover(test.parts, later.takeover, {
       files: 0,
-      report: ({ soort, code, field }) => differences.push(`${soort} ${code} ${field}`),
+      report: ({ kind, code, field }) => differences.push(`${kind} ${code} ${field}`),
     })
     t.same(differences, ['zaak verschilt omschrijving'], 'the proof reads the whole, and finds what nothing told of')
     await round(test, source)
@@ -428,7 +428,7 @@ t.test('a round that was cut short goes on where it was', async (t) => {
   const test = await testApp(t)
   const source = await givenOpenZaak(t)
   const given = {
-    soort: 'open-zaak' as const,
+    kind: 'open-zaak' as const,
     url: source.url,
     secret: source.url,
     trial: false,
@@ -454,7 +454,7 @@ t.test('a step that two workers come to at once is done once', async (t) => {
   const test = await testApp(t)
   const source = await givenOpenZaak(t)
   const begun = await beginRound(test.parts, {
-    soort: 'open-zaak',
+    kind: 'open-zaak',
     url: source.url,
     secret: source.url,
     trial: false,
@@ -462,13 +462,13 @@ t.test('a step that two workers come to at once is done once', async (t) => {
     settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'laten', naast: 1 },
   })
   const runners = [portionRunner(test.parts), portionRunner(test.parts)]
-  const steps = await test.database.sql<{ id: number; naam: string }[]>`select id, naam from takeover_step order by id`
+  const steps = await test.database.sql<{ id: number; name: string }[]>`select id, name from takeover_step order by id`
   for (const { id } of steps) await Promise.all(runners.map((runner) => runner.runStep(id)))
   for (const runner of runners) await runner.close()
   await begun.release()
-  for (const { naam, seen: readBack, expected } of await progressOf(test.database, await begun.state()))
-    if (naam === 'zaak') t.same({ seen: readBack, expected }, { seen: ZAKEN, expected: ZAKEN })
-  const [rows] = await test.database.sql`select seen from takeover_step where naam = 'zaak'`
+  for (const { name, seen: readBack, expected } of await progressOf(test.database, await begun.state()))
+    if (name === 'zaak') t.same({ seen: readBack, expected }, { seen: ZAKEN, expected: ZAKEN })
+  const [rows] = await test.database.sql`select seen from takeover_step where name = 'zaak'`
   t.same(rows, { seen: ZAKEN })
 })
 
@@ -479,7 +479,7 @@ t.test(
     const source = await givenOpenZaak(t)
     const { sql } = test.database
     const given = {
-      ...{ soort: 'open-zaak' as const, url: source.url, secret: source.url, trial: false, readOnly: true },
+      ...{ kind: 'open-zaak' as const, url: source.url, secret: source.url, trial: false, readOnly: true },
       settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
     }
     const first = await beginRound(test.parts, given)
@@ -490,7 +490,7 @@ t.test(
     }
     await first.release()
     t.equal((await first.state()).status, 'gestopt')
-    const rol = (await progressOf(test.database, await first.state())).find(({ naam }) => naam === 'rol')
+    const rol = (await progressOf(test.database, await first.state())).find(({ name }) => name === 'rol')
     t.match(rol, { klaar: false, fault: 'PostgresError 42P01' })
     const errors = await sql<{ last_error: string }[]>`
     select last_error from graphile_worker._private_jobs where last_error is not null`
@@ -513,7 +513,7 @@ t.test(
     const source = await givenOpenZaak(t)
     const { sql } = test.database
     const begun = await beginRound(test.parts, {
-      ...{ soort: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: true },
+      ...{ kind: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: true },
       settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'kopieren', naast: 2 },
     })
     const name = new URL(source.url).pathname.slice(1)
@@ -647,7 +647,7 @@ t.test(
     const source = await givenOpenZaak(t)
     await source.old`insert into zaken_zaakidentificatie (id, identificatie, bronorganisatie) values (999, 'ZAAK-2023-0000000500', ${RSIN})`
     const begun = await beginRound(test.parts, {
-      ...{ soort: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: false },
+      ...{ kind: 'open-zaak', url: source.url, secret: source.url, trial: false, readOnly: false },
       settings: { oudeUrls: [OLD], bestanden: source.files, bytes: 'kopieren', naast: 2 },
     })
     const next = async (day: string, way: string) =>
@@ -657,9 +657,9 @@ t.test(
     t.equal(await next('2023-01-01', 'use-number-per-year'), 'ZAAK-2023-0000000502')
     t.equal(await next('2024-01-01', 'use-number-per-year'), `ZAAK-2024-${String(ZAKEN + 3).padStart(10, '0')}`)
     t.equal(await next('2026-01-01', 'use-number-per-year'), 'ZAAK-2026-0000000001')
-    const steps = await sql<{ naam: string }[]>`select naam from takeover_step order by phase, place limit 2`
+    const steps = await sql<{ name: string }[]>`select name from takeover_step order by phase, place limit 2`
     t.same(
-      steps.map(({ naam }) => naam),
+      steps.map(({ name }) => name),
       ['catalogus', 'reservering'],
     )
     for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
@@ -681,19 +681,19 @@ t.test('only what somebody confirmed is an old address; the others are counted, 
   const products = ['http://example.com/product/1', 'http://elders.example/product/1', `${OLD}/product/1`]
   await source.old`update zaken_zaak set producten_of_diensten = ${products} where identificatie_ptr_id <= 3`
   await source.old`
-    update zaken_rol set betrokkene = 'http://tweede.example/pad/zaken/api/v1/x' where id = 1`
+    update zaken_rol set betrokkene = 'http://tweede.example/path/zaken/api/v1/x' where id = 1`
   for (const trial of [true, false]) {
     await round(test, source, { trial })
     const counted = await test.database.sql<{ regel: string }[]>`
-      select concat_ws(' ', sleutel, code, field, substring(text from '\\d+ keer')) as regel from takeover_remark
-      where soort = 'adres' and field !~ '^(audit|applicatie|zaaktype)'
+      select concat_ws(' ', key, code, field, substring(text from '\\d+ keer')) as regel from takeover_remark
+      where kind = 'adres' and field !~ '^(audit|applicatie|zaaktype)'
         and takeover_id = (select id from takeover where trial = ${trial}) order by 1`
     t.same(
       counted.map(({ regel }) => regel),
       [
         'example.com adres-onbevestigd zaak producten_of_diensten 3 keer',
         'oud.example adres-oud zaak producten_of_diensten 3 keer',
-        'tweede.example/pad adres-onbevestigd rol betrokkene 1 keer',
+        'tweede.example/path adres-onbevestigd rol betrokkene 1 keer',
       ],
     )
   }

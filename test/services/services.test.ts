@@ -213,7 +213,7 @@ async function givenDienst({ database, config }: TestApp, given: GivenDienst): P
   const authenticatie = clientId ? 'zgw' : header ? 'api_key' : 'geen'
   const geheim = secret ? secretBox(config.secretKey!).seal(secret, serviceOwner(uuid)) : null
   await database.sql`
-    insert into service (uuid, label, slug, soort, api_root, authenticatie, client_id, header, sealed_secret, timeout_ms)
+    insert into service (uuid, label, slug, kind, api_root, authenticatie, client_id, header, sealed_secret, timeout_ms)
     values (${uuid}, 'Dienst', ${`dienst-${counter++}`}, 'orc', ${apiRoot}, ${authenticatie}, ${clientId}, ${header}, ${geheim}, ${timeoutMs})`
 }
 

@@ -91,7 +91,7 @@ t.test('a job goes on under the id of the request that queued it', async (t) => 
     return test.parts.store
   }
   const [storedFile] = await sql<{ id: number }[]>`
-    insert into file (backend, sleutel, omvang) values ('filesystem', 'nergens', 0) returning id`
+    insert into file (backend, key, size) values ('filesystem', 'nergens', 0) returning id`
   const tasks = taskList({ ...test.parts, storeFor } as unknown as TaskParts)
   await tasks['remove-file']({ bestanden: [storedFile!.id], requestId: 'verzoek-3' }, {} as JobHelpers)
   t.same(seen, ['verzoek-3'])

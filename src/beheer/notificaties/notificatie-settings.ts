@@ -251,7 +251,7 @@ async function unusedSlug(db: ReadDb): Promise<string> {
   const taken = await db
     .selectFrom('service')
     .where('slug', '=', SLUG)
-    .where('soort', '!=', 'nrc')
+    .where('kind', '!=', 'nrc')
     .select('id')
     .executeTakeFirst()
   return taken ? `${SLUG}-beheer` : SLUG

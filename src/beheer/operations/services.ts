@@ -74,7 +74,7 @@ export function registerServicePages(app: FastifyInstance): void {
     const { rows } = await sql<{
       uuid: string
       label: string
-      soort: keyof typeof KIND_WORDS
+      kind: keyof typeof KIND_WORDS
       apiRoot: string
       authenticatie: keyof typeof AUTHENTICATIES
       certificaat: boolean
@@ -82,7 +82,7 @@ export function registerServicePages(app: FastifyInstance): void {
       notificaties: boolean
       laatste: { begunAt: string; status: number | null } | null
     }>`
-      select d.uuid, d.label, d.soort, d.api_root, d.authenticatie, d.certificaat <> '' as certificaat, d.ca <> '' as ca,
+      select d.uuid, d.label, d.kind, d.api_root, d.authenticatie, d.certificaat <> '' as certificaat, d.ca <> '' as ca,
         exists (select from notificatie_settings i where i.configured_service_id = d.id) as notificaties,
         (select jsonb_build_object('begunAt', u.begun_at, 'status', u.status)
           from outgoing_request u where u.service = d.api_root order by u.id desc limit 1) as laatste
@@ -92,7 +92,7 @@ export function registerServicePages(app: FastifyInstance): void {
       selectielijst: app.parts.config.selectielijstApiRoot,
       services: rows.map((row) => ({
         ...row,
-        soort: KIND_WORDS[row.soort],
+        soort: KIND_WORDS[row.kind],
         authenticatie: inWords(row),
         isGood: row.laatste !== null && row.laatste.status !== null && row.laatste.status < 400,
       })),
@@ -141,7 +141,7 @@ export function registerServicePages(app: FastifyInstance): void {
       title: service.label,
       breadcrumbs: [{ path: PATH, name: t('Andere diensten') }],
       service,
-      soort: KIND_WORDS[service.soort as keyof typeof KIND_WORDS],
+      soort: KIND_WORDS[service.kind as keyof typeof KIND_WORDS],
       authenticatie: AUTHENTICATIES[service.authenticatie as keyof typeof AUTHENTICATIES],
       test: await lastProbe(service.uuid),
     })
@@ -160,7 +160,7 @@ export function registerServicePages(app: FastifyInstance): void {
       }),
     )
     const tones = { goed: 'goed', 'let-op': 'info', fout: 'fout' } as const
-    return redirectWith(request, reply, `${PATH}/${service.uuid}#test`, probe.tekst, tones[probe.soort])
+    return redirectWith(request, reply, `${PATH}/${service.uuid}#test`, probe.tekst, tones[probe.tone])
   })
 
   app.get<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
@@ -303,7 +303,7 @@ function secretFaults(form: FormFields, service: ServiceRow): FormFaults {
 const toAudit = (service: ServiceRow) => ({
   label: service.label,
   slug: service.slug,
-  soort: service.soort,
+  soort: service.kind,
   apiRoot: service.apiRoot,
   authenticatie: service.authenticatie,
   clientId: service.clientId,

@@ -129,12 +129,12 @@ export const remedyLabel = (code: string): string => TO_DO[code] ?? ''
 
 /** Kinds as people call them; one that is new shows as it is. */
 export const kindLabel = (kind: string): string => KINDS[kind] ?? kind
-const stepLabel = (naam: string): string => STEPS[naam] ?? naam
+const stepLabel = (name: string): string => STEPS[name] ?? name
 
 /** The steps until the switch as the page shows them, in the order of the manual, each with its state. */
-export function waySteps(way: Way): { naam: string; words: Words; more: string }[] {
+export function waySteps(way: Way): { name: string; words: Words; more: string }[] {
   const at = (moment_: string | null) => (moment_ === null ? '' : moment(moment_))
-  const step = (naam: string, state: WayState, more = '') => ({ naam, words: WAY_STATES[state], more })
+  const step = (name: string, state: WayState, more = '') => ({ name, words: WAY_STATES[state], more })
   const { proef, rapport, ronde, bestanden, notificaties, controle, omschakelen } = way
   return [
     step(t('Proef doen'), proef.state, at(proef.at)),
@@ -194,11 +194,11 @@ export function stepsToShow(steps: Progress[]) {
   return {
     steps: told.map((step) => ({
       ...step,
-      naam: stepLabel(step.naam),
+      name: stepLabel(step.name),
       why: step.fault === null ? '' : whyOf(step.fault),
     })),
     columns: { unchanged: any('unchanged'), refused: any('refused'), removed: any('removed') },
-    waiting: waiting.map(({ naam, expected }) => ({ naam: stepLabel(naam), expected })),
+    waiting: waiting.map(({ name, expected }) => ({ name: stepLabel(name), expected })),
   }
 }
 
@@ -215,7 +215,7 @@ export function takeoverState(
   const percent = expected === 0 ? 0 : Math.min(99, Math.floor((100 * read) / expected))
   const rate = row.seconden > 0 ? read / row.seconden : 0
   const left = rate > 0 ? Math.max(1, (expected - read) / rate) : undefined
-  const busy = steps.filter(({ klaar, seconden }) => !klaar && seconden !== null).map(({ naam }) => stepLabel(naam))
+  const busy = steps.filter(({ klaar, seconden }) => !klaar && seconden !== null).map(({ name }) => stepLabel(name))
   const fault = steps.find((step) => step.fault)
   return {
     values: {
@@ -231,7 +231,7 @@ export function takeoverState(
           : t`over ongeveer ${formatDuration(left)} (${moment(new Date(now + left * 1000).toISOString())})`,
       refused: formatNumber(refused),
       wacht: fault
-        ? `${t`Bij “${stepLabel(fault.naam)}”: ${whyOf(fault.fault ?? '')}.`} ${fault.retry_at ? t`Er volgt vanzelf een nieuwe poging (${moment(fault.retry_at)}).` : t('Er volgt vanzelf een nieuwe poging.')}`
+        ? `${t`Bij “${stepLabel(fault.name)}”: ${whyOf(fault.fault ?? '')}.`} ${fault.retry_at ? t`Er volgt vanzelf een nieuwe poging (${moment(fault.retry_at)}).` : t('Er volgt vanzelf een nieuwe poging.')}`
         : row.stil > SILENT_SECONDS
           ? t(
               'Er is al meer dan twee minuten geen voortgang. Draait het commando “zaakstroom overnemen” nog, of een worker?',

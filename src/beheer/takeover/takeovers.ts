@@ -38,9 +38,9 @@ type TakeoverRow = Takeover & {
 }
 type ReportRow = {
   id: number
-  soort: string
-  sleutel: string
-  uitkomst: Outcome
+  kind: string
+  key: string
+  outcome: Outcome
   code: string
   field: string
   value: string
@@ -57,7 +57,7 @@ export function registerTakeovers(app: FastifyInstance): void {
   app.get(LIST.path, { config: viewer }, async (request, reply) => {
     const found = await sql<TakeoverRow[]>`select * from takeover order by id desc limit 50`
     const rows = sortRows(request, found, {
-      bron: ({ bron }) => bron,
+      bron: ({ source }) => source,
       begonnen: ({ round_begun_at }) => round_begun_at,
     })
     return reply.page('takeovers', {
@@ -92,7 +92,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     ])
     const runs = row.status === 'loopt'
     return reply.page('takeover', {
-      title: t`Overnemen uit ${row.bron}`,
+      title: t`Overnemen uit ${row.source}`,
       breadcrumbs: [LIST],
       row: shown(row),
       staat: takeoverStatus(row),
@@ -104,10 +104,10 @@ export function registerTakeovers(app: FastifyInstance): void {
       isStopped: row.status === 'gestopt',
       faults: faults.map((fault) => ({
         ...fault,
-        naam: kindLabel(fault.soort),
+        name: kindLabel(fault.kind),
         reden: codeLabel(fault.code),
         remedy: remedyLabel(fault.code),
-        words: OUTCOMES[fault.uitkomst as Outcome],
+        words: OUTCOMES[fault.outcome as Outcome],
       })),
       rounds,
       way: way ? waySteps(way) : [],
@@ -134,35 +134,35 @@ export function registerTakeovers(app: FastifyInstance): void {
           const back = voor !== undefined
           const edge = isNumber(na) ? sql`and id > ${na}` : isNumber(voor) ? sql`and id < ${voor}` : sql``
           return sql<ReportRow[]>`
-            select id, soort, sleutel, uitkomst, code, field, value, text, identificatie, round from takeover_remark
+            select id, kind, key, outcome, code, field, value, text, identificatie, round from takeover_remark
             where takeover_id = ${row.id} ${matching(sql, filter)} ${edge}
             order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
         },
       }),
       faultsOf(reader, row),
     ])
-    const choices = (name: 'soort' | 'code', label: (value: string) => string) => [
+    const choices = (name: 'kind' | 'code', label: (value: string) => string) => [
       ['', t('Alle')],
       ...[...new Set(kinds.map((kind) => kind[name]))].sort().map((value) => [value, label(value)]),
     ]
     return reply.page('takeover-lines', {
       title: t('Rapport'),
-      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
+      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.source }],
       row: shown(row),
       filter,
       isFiltered: Object.values(filter).some(Boolean),
       outcomes: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { text }]) => [value, text])],
-      kinds: choices('soort', kindLabel),
+      kinds: choices('kind', kindLabel),
       codes: choices('code', codeLabel),
       list: {
         ...list,
         rows: list.rows.map((one) => ({
           ...one,
-          naam: kindLabel(one.soort),
+          name: kindLabel(one.kind),
           reden: codeLabel(one.code),
           remedy: remedyLabel(one.code),
-          words: OUTCOMES[one.uitkomst],
-          page: one.uitkomst === 'geweigerd' ? null : pageOf(one),
+          words: OUTCOMES[one.outcome],
+          page: one.outcome === 'geweigerd' ? null : pageOf(one),
         })),
       },
     })
@@ -278,7 +278,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     return reply.page('takeover-confirm', {
       typed: false,
       word: SWITCH_WORD,
-      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.bron }],
+      breadcrumbs: [LIST, { path: `${LIST.path}/${row.uuid}`, name: row.source }],
       row: shown(row),
       staat: takeoverStatus(row),
       ...words,
@@ -304,19 +304,19 @@ export function registerTakeovers(app: FastifyInstance): void {
 /** What is typed before what cannot be undone; it is the same in each language, since it is no sentence. */
 const SWITCH_WORD = 'omschakelen'
 
-type Filter = { uitkomst: string; soort: string; code: string }
+type Filter = { outcome: string; kind: string; code: string }
 
 const filterOf = (request: FastifyRequest): Filter => ({
-  uitkomst: queryText(request, 'uitkomst'),
-  soort: queryText(request, 'soort'),
+  outcome: queryText(request, 'uitkomst'),
+  kind: queryText(request, 'soort'),
   code: queryText(request, 'code'),
 })
 
 /** Where the pages show the object of a row. */
-function pageOf({ soort, sleutel }: ReportRow): string | null {
-  if (soort === 'zaak') return `/zaken/${sleutel}`
-  if (soort === 'document' || soort === 'bestand') return `/documenten/${sleutel}`
-  if (soort === 'applicatie') return `/applicaties/${sleutel}`
+function pageOf({ kind, key }: ReportRow): string | null {
+  if (kind === 'zaak') return `/zaken/${key}`
+  if (kind === 'document' || kind === 'bestand') return `/documenten/${key}`
+  if (kind === 'applicatie') return `/applicaties/${key}`
   return null
 }
 
@@ -325,5 +325,5 @@ function shown({ secret: _, ...row }: TakeoverRow): Omit<TakeoverRow, 'secret'> 
   return row
 }
 
-const object = ({ uuid, bron }: Takeover) => ({ soort: 'overneming', id: uuid, weergave: bron })
+const object = ({ uuid, source }: Takeover) => ({ soort: 'overneming', id: uuid, weergave: source })
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)

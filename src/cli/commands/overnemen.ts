@@ -102,7 +102,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .option('--secret-stdin', 'with --oude-api: read the secret of that client from standard input', false),
   ).action(async (options: OpenZaakOptions) => {
     const url = readUrl(options.database, ['postgres:', 'postgresql:'], '--database')
-    const from = { soort: 'open-zaak' as const, url, secret: options.database, bestanden: options.bestanden }
+    const from = { kind: 'open-zaak' as const, url, secret: options.database, bestanden: options.bestanden }
     await takeOver(options, from, await readOldApi(options))
   })
 
@@ -118,7 +118,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     const secret = await readSecret()
     await takeOver(
       options,
-      { soort: 'api', url, secret, clientId: options.client },
+      { kind: 'api', url, secret, clientId: options.client },
       { url, clientId: options.client, secret },
     )
   })
@@ -160,9 +160,9 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .argument('<bron>', 'the source, as `overnemen status` shows it')
     .argument('<file>', 'CSV file to write')
     .option('--proef', 'of the dry run', false)
-    .action(async (bron: string, file: string, options: { proef: boolean }) => {
+    .action(async (source: string, file: string, options: { proef: boolean }) => {
       await withDatabase(async (database) => {
-        const takeover = await requireTakeover(database, bron, options.proef)
+        const takeover = await requireTakeover(database, source, options.proef)
         console.log(`Wrote ${await writeReport(database, takeover, file)} rows to ${file}.`)
       })
     })
@@ -172,9 +172,9 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .description('the switch: what was taken over may be changed here from now on, and changes are announced')
     .argument('<bron>', 'the source, as `overnemen status` shows it')
     .option('--json', 'print JSON', false)
-    .action(async (bron: string, options: { json: boolean }) => {
+    .action(async (source: string, options: { json: boolean }) => {
       await withDatabase(async (database) => {
-        const takeover = await requireTakeover(database, bron, false)
+        const takeover = await requireTakeover(database, source, false)
         if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run `overnemen` to its end first')
         for (const warning of await switchWarnings(database.sql)) console.error(`warning: ${warning}`)
         const removed = await database.sql.begin((sql) => switchOver(sql, takeover))
@@ -282,7 +282,7 @@ async function takeOverSubscribers({
 
 /** Where the data is read. */
 type From = {
-  soort: Takeover['soort']
+  kind: Takeover['kind']
   url: string
   secret: string
   bestanden?: string | undefined
@@ -347,7 +347,7 @@ async function compareBoth(
       if (json) console.log(JSON.stringify(difference))
       else
         console.log(
-          `${difference.code.padEnd(10)} ${difference.soort} ${difference.sleutel} ${difference.field}: ${difference.text}`,
+          `${difference.code.padEnd(10)} ${difference.kind} ${difference.key} ${difference.field}: ${difference.text}`,
         )
     },
     ...(!json && { progress: tellCheck }),
@@ -394,7 +394,7 @@ async function runRound(
     })
   // A source that was there before is waited for; one that never was may have a wrong address.
   const [known] = await database.sql`
-    select from takeover_step s join takeover o on o.id = s.takeover_id where o.bron = ${nameOf(from.url)} limit 1`
+    select from takeover_step s join takeover o on o.id = s.takeover_id where o.source = ${nameOf(from.url)} limit 1`
   const round = await (known ? untilThere(begin, tellWaiting, stopped) : begin()).catch((error) => {
     if (error instanceof SourceUnavailable) throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
     throw [NotOpenZaak, SwitchedAlready, TooFewRights].some((kind) => error instanceof kind)
@@ -403,9 +403,9 @@ async function runRound(
   })
   if (!json)
     console.error(
-      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.round}${proef ? ' (dry run)' : ''} from ${round.takeover.bron}`,
+      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.round}${proef ? ' (dry run)' : ''} from ${round.takeover.source}`,
     )
-  if (!json) console.error(forecastLine(await forecastOf(database, round.takeover), from.soort))
+  if (!json) console.error(forecastLine(await forecastOf(database, round.takeover), from.kind))
   const runner = portionRunner({ ...parts, store, log })
   const worker = await startWorker({
     databaseUrl: database.url,
@@ -472,11 +472,11 @@ function readNumber(value: string, option: string, least: number, most: number):
   return number
 }
 
-async function requireTakeover(database: Database, bron: string, trial: boolean): Promise<Takeover> {
-  const name = URL.canParse(bron) ? nameOf(bron) : bron
+async function requireTakeover(database: Database, source: string, trial: boolean): Promise<Takeover> {
+  const name = URL.canParse(source) ? nameOf(source) : source
   const [takeover] = await database.sql<Takeover[]>`
-    select * from takeover where (bron = ${name} or uuid::text = ${bron}) and trial = ${trial}
+    select * from takeover where (source = ${name} or uuid::text = ${source}) and trial = ${trial}
     order by (status <> 'omgeschakeld') desc, id desc limit 1`
-  if (!takeover) throw new UsageError(`there is no takeover from ${bron}`)
+  if (!takeover) throw new UsageError(`there is no takeover from ${source}`)
   return takeover
 }

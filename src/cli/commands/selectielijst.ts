@@ -57,7 +57,7 @@ Example:
       if (!options.check)
         await withDatabase((database, config) =>
           mutator(database)(systemActor('selectielijst import', ownAddress(config)), (m) =>
-            saveSelectielijst(m, items, { datum, bestanden: files.map((file) => basename(file)) }),
+            saveSelectielijst(m, items, { day: datum, files: files.map((file) => basename(file)) }),
           ),
         )
       print(options, summary, [options.check ? 'Read, not stored:' : 'Imported:', ...linesOf(summary)].join('\n'))
@@ -73,7 +73,7 @@ Example:
         await db.selectFrom('selectielijstItem').selectAll().execute(),
       ])
       if (!imported) return print(options, null, 'No selectielijst was imported.')
-      const { datum, bestanden, ingelezen } = imported
+      const { day: datum, files: bestanden, importedAt: ingelezen } = imported
       const summary = { datum, bestanden, ingelezen, ...summarise(items as Parameters<typeof summarise>[0]) }
       print(options, summary, [`From ${bestanden.join(', ')}:`, ...linesOf(summary)].join('\n'))
     })

@@ -47,7 +47,7 @@ Example:
         const tell = progress()
         const report: Parameters<typeof moveBytes>[2] = ({ moved, failed }, fault) => {
           if (fault && options.json) console.log(JSON.stringify(fault))
-          else if (fault) console.error(`${fault.backend} ${fault.sleutel}: ${WORDS[fault.kind]}`)
+          else if (fault) console.error(`${fault.backend} ${fault.key}: ${WORDS[fault.kind]}`)
           tell(`${moved + failed} of ${before.total} documents`)
         }
         const { moved, bytes, failed } = await moveBytes(parts, to, report, interrupted.signal)
@@ -88,7 +88,7 @@ Exit codes: 0 all is well (or was repaired), 1 something is wrong.`,
           {
             ...options,
             report: (found) => {
-              const line = `${found.backend} ${found.sleutel}: ${WORDS[found.kind]}${found.repaired ? ', repaired' : ''}`
+              const line = `${found.backend} ${found.key}: ${WORDS[found.kind]}${found.repaired ? ', repaired' : ''}`
               console.log(options.json ? JSON.stringify(found) : line)
             },
             progress: ({ documents, stored }) => tell(`listed ${stored} files, checked ${documents} documents`),

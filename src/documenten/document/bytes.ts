@@ -34,8 +34,8 @@ export async function insertFile(m: Mutation, backend: string, bytes: StoredByte
     .insertInto('file')
     .values({
       backend,
-      sleutel: bytes.sleutel,
-      omvang: bytes.omvang,
+      key: bytes.key,
+      size: bytes.size,
       sha256: Buffer.from(bytes.sha256, 'hex'),
     })
     .returning('id')

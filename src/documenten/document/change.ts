@@ -70,7 +70,7 @@ export async function changeDocument(
     versie,
     ...toColumns(input),
     ...columns,
-    bestandsomvang: content.omvang,
+    bestandsomvang: content.size,
     fileId: content.bytes ? await insertFile(m, parts.store.backend, content.bytes) : content.fileId,
   })
   await m.trx
@@ -79,7 +79,7 @@ export async function changeDocument(
     .where('id', '=', before.id)
     .execute()
   await closeUpload(m, before.id)
-  if (content.upload) await openUpload(m, parts, before.id, expected(content.omvang))
+  if (content.upload) await openUpload(m, parts, before.id, expected(content.size))
 
   const after = expected(await findDocument(m.read, uuid))
   const document = toDocument(after, base)
@@ -115,7 +115,7 @@ function mergedInput(
   }
 }
 
-type Content = { bytes: StoredBytes | null; fileId: number | null; omvang: number | null; upload: boolean }
+type Content = { bytes: StoredBytes | null; fileId: number | null; size: number | null; upload: boolean }
 
 /** The content of the next version. @throws Problem 400 `file-size` */
 function newContent(
@@ -126,18 +126,18 @@ function newContent(
 ): Content {
   const put = actie === 'update'
   const kept = !put && given.inhoud === undefined && before.fileId !== null
-  const omvang = given.bestandsomvang !== undefined ? given.bestandsomvang : put ? null : before.bestandsomvang
+  const size = given.bestandsomvang !== undefined ? given.bestandsomvang : put ? null : before.bestandsomvang
   const none = { bytes: null, fileId: null, upload: false }
   if (kept) {
-    requireFileSize({ omvang: Number(before.omvang) }, omvang)
-    return { ...none, fileId: before.fileId, omvang }
+    requireFileSize({ size: Number(before.size) }, size)
+    return { ...none, fileId: before.fileId, size }
   }
   if (typeof given.inhoud === 'string' && bytes) {
-    const stated = put && given.bestandsomvang === undefined ? bytes.omvang : omvang
+    const stated = put && given.bestandsomvang === undefined ? bytes.size : size
     requireFileSize(bytes, stated)
-    return { ...none, bytes, omvang: bytes.omvang }
+    return { ...none, bytes, size: bytes.size }
   }
-  if (omvang === null) return { ...none, omvang }
-  if (omvang > 0) return { ...none, omvang, upload: true }
-  return bytes ? { ...none, bytes, omvang } : { ...none, fileId: before.omvang === 0 ? before.fileId : null, omvang }
+  if (size === null) return { ...none, size }
+  if (size > 0) return { ...none, size, upload: true }
+  return bytes ? { ...none, bytes, size } : { ...none, fileId: before.size === 0 ? before.fileId : null, size }
 }

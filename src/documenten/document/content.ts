@@ -87,7 +87,7 @@ export async function keepingContent<T>(
 
 /** Removes bytes that no row will name; the sweep takes what stays behind when this fails. */
 export async function discard(store: Store, bytes: StoredBytes | null): Promise<void> {
-  if (bytes) await store.remove(bytes.sleutel).catch(() => {})
+  if (bytes) await store.remove(bytes.key).catch(() => {})
 }
 
 async function* limited(payload: AsyncIterable<Buffer>, max: number): AsyncGenerator<Buffer> {

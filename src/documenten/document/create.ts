@@ -72,7 +72,7 @@ async function judgeOfType(
   const level = vertrouwelijkheidaanduidingOf(input.vertrouwelijkheidaanduiding, type)
   requireAllowed(m.actor, 'drc', AANMAKEN, { type: typeSubject(type), vertrouwelijkheidaanduiding: level })
   throwFaults([...statusFault(input), ...gebruiksrechtFault(input)])
-  const stated = bytes && input.bestandsomvang === undefined ? bytes.omvang : (input.bestandsomvang ?? null)
+  const stated = bytes && input.bestandsomvang === undefined ? bytes.size : (input.bestandsomvang ?? null)
   requireFileSize(bytes, stated)
   const upload = bytes === null && stated !== null ? planUpload(parts, stated) : null
   const lock = upload && newLock()
@@ -184,8 +184,8 @@ function insertDocument(
     ), ${
       bytes
         ? sql`bytes as (
-          insert into file (backend, sleutel, omvang, sha256)
-          select ${bytes.backend}, ${bytes.sleutel}, ${bytes.omvang}, ${Buffer.from(bytes.sha256, 'hex')} from document
+          insert into file (backend, key, size, sha256)
+          select ${bytes.backend}, ${bytes.key}, ${bytes.size}, ${Buffer.from(bytes.sha256, 'hex')} from document
           returning id
         ),`
         : sql``

@@ -47,14 +47,14 @@ export function contentSender(app: FastifyInstance) {
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,
-    row: Pick<DocumentRow, 'fileId' | 'backend' | 'sleutel' | 'sha256' | 'omvang' | 'bestandsnaam' | 'uuid'>,
+    row: Pick<DocumentRow, 'fileId' | 'backend' | 'key' | 'sha256' | 'size' | 'bestandsnaam' | 'uuid'>,
     shown?: string,
   ): Promise<FastifyReply> {
     if (row.fileId === null) return reply.code(204).send()
-    const { backend, sleutel, sha256 } = row as { backend: string; sleutel: string; sha256: Buffer | null }
-    const total = Number(row.omvang)
+    const { backend, key, sha256 } = row as { backend: string; key: string; sha256: Buffer | null }
+    const total = Number(row.size)
     // Without a checksum, as for bytes that were taken over as they lie, the key says which bytes they are.
-    const etag = `"${sha256?.toString('hex') ?? createHash('sha256').update(`${backend}:${sleutel}:${total}`).digest('hex')}"`
+    const etag = `"${sha256?.toString('hex') ?? createHash('sha256').update(`${backend}:${key}:${total}`).digest('hex')}"`
     const described = {
       'accept-ranges': 'bytes',
       'content-type': shown ?? 'application/octet-stream', // never what the client once said
@@ -71,7 +71,7 @@ export function contentSender(app: FastifyInstance) {
     const payload =
       request.method === 'HEAD'
         ? Readable.from([])
-        : await read(request, reply, { backend, sleutel, omvang: total, sha256 }, range)
+        : await read(request, reply, { backend, key, size: total, sha256 }, range)
     const content = Buffer.isBuffer(payload) ? sha256Of(payload) : range || request.method === 'HEAD' ? null : sha256
     if (content) reply.header('content-digest', digestHeader(content))
     if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
@@ -85,7 +85,7 @@ export function contentSender(app: FastifyInstance) {
     stored: Stored,
     range: Range | undefined,
   ): Promise<Buffer | Readable> {
-    if (stored.omvang <= LIMITS.wholeDownloadBytes) {
+    if (stored.size <= LIMITS.wholeDownloadBytes) {
       const bytes = await readInTurn(request, reply, stored)
       return range ? bytes.subarray(range.start, range.end + 1) : bytes
     }
@@ -118,23 +118,22 @@ export function contentSender(app: FastifyInstance) {
     })
   }
 
-  async function open({ backend, sleutel, omvang }: Stored, range?: Range): Promise<Readable> {
-    const found = await app.parts.storeFor(backend).read(sleutel, range)
-    if (!found) throw await reportLost(app.parts, app.mutate, { backend, sleutel, omvang })
-    if (found.omvang === omvang) return found.stream
+  async function open({ backend, key, size }: Stored, range?: Range): Promise<Readable> {
+    const found = await app.parts.storeFor(backend).read(key, range)
+    if (!found) throw await reportLost(app.parts, app.mutate, { backend, key, size })
+    if (found.size === size) return found.stream
     found.stream.destroy()
-    throw damaged(sleutel)
+    throw damaged(key)
   }
 
   async function readWhole(stored: Stored): Promise<Buffer> {
     const bytes = Buffer.concat(await (await open(stored)).toArray())
-    if (stored.sha256 && !createHash('sha256').update(bytes).digest().equals(stored.sha256))
-      throw damaged(stored.sleutel)
+    if (stored.sha256 && !createHash('sha256').update(bytes).digest().equals(stored.sha256)) throw damaged(stored.key)
     return bytes
   }
 
   /** The bytes, of which the last are held back until all have been checked. */
-  async function* verified(stream: Readable, { sleutel, sha256 }: Stored): AsyncGenerator<Buffer> {
+  async function* verified(stream: Readable, { key, sha256 }: Stored): AsyncGenerator<Buffer> {
     const hash = createHash('sha256')
     let last: Buffer | undefined
     for await (const chunk of stream) {
@@ -142,7 +141,7 @@ export function contentSender(app: FastifyInstance) {
       if (last) yield last
       last = chunk
     }
-    if (sha256 && !hash.digest().equals(sha256)) throw damaged(sleutel)
+    if (sha256 && !hash.digest().equals(sha256)) throw damaged(key)
     if (last) yield last
   }
 
@@ -158,8 +157,8 @@ export function contentSender(app: FastifyInstance) {
     }
   }
 
-  function damaged(sleutel: string): StoreUnavailable {
-    app.log.error({ sleutel }, 'stored bytes do not answer to their size or checksum')
+  function damaged(key: string): StoreUnavailable {
+    app.log.error({ key }, 'stored bytes do not answer to their size or checksum')
     return new StoreUnavailable('damaged')
   }
 }
@@ -167,7 +166,7 @@ export function contentSender(app: FastifyInstance) {
 const countDownload = countLongAnswers(LIMITS.downloads, LIMITS.downloadsOfClient)
 const wholeDownloads = inTurn(LIMITS.wholeDownloads, Number.POSITIVE_INFINITY, () => new Problem(503))
 
-type Stored = { backend: string; sleutel: string; omvang: number; sha256: Buffer | null }
+type Stored = { backend: string; key: string; size: number; sha256: Buffer | null }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these would break the header
 const fileName = (name: string) => name.replace(/[\x00-\x1f\x7f]/g, '_')

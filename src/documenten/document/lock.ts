@@ -75,7 +75,7 @@ type UploadPart = {
   omvang: number
   fileId: number | null
   backend: string | null
-  sleutel: string | null
+  key: string | null
 }
 type Joined = { bestanden: number[]; bytes: StoredBytes }
 
@@ -150,13 +150,13 @@ function findBestandsdelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Upl
     .leftJoin('file as b', 'b.id', 'd.fileId')
     .where('e.uuid', '=', uuid)
     .orderBy('d.volgnummer')
-    .select(['d.id', 'd.omvang', 'd.fileId', 'b.backend', 'b.sleutel'])
+    .select(['d.id', 'd.omvang', 'd.fileId', 'b.backend', 'b.key'])
     .execute()
 }
 
 async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promise<Joined | undefined> {
   const delen = await findBestandsdelen({ read }, uuid)
-  if (delen.length === 0 || delen.some(({ sleutel }) => sleutel === null)) return undefined // the next pass says what of it
+  if (delen.length === 0 || delen.some(({ key }) => key === null)) return undefined // the next pass says what of it
   return {
     bestanden: delen.map(({ fileId }) => expected(fileId)),
     bytes: await parts.store.write(newKey(), concatenated(parts, delen), { fresh: true }),
@@ -164,9 +164,9 @@ async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promis
 }
 
 async function* concatenated({ storeFor }: Stores, parts: UploadPart[]): AsyncGenerator<Uint8Array> {
-  for (const { backend, sleutel, omvang } of parts) {
-    const part = await storeFor(expected(backend)).read(expected(sleutel))
-    if (part?.omvang !== omvang) {
+  for (const { backend, key, omvang } of parts) {
+    const part = await storeFor(expected(backend)).read(expected(key))
+    if (part?.size !== omvang) {
       part?.stream.destroy()
       throw new StoreUnavailable('part-damaged')
     }

@@ -45,7 +45,7 @@ function documentVersions(db: ReadDb) {
     .leftJoin('informatieobjecttype as laatste', 'laatste.id', 'e.informatieobjecttypeId')
     .leftJoin('file as b', 'b.id', 'v.fileId')
     .selectAll('v')
-    .select(['e.id', 'e.uuid', 'e.lock', 't.uuid as typeUuid', 'b.backend', 'b.sleutel', 'b.omvang', 'b.sha256'])
+    .select(['e.id', 'e.uuid', 'e.lock', 't.uuid as typeUuid', 'b.backend', 'b.key', 'b.size', 'b.sha256'])
     .select([
       'e.versie as laatsteVersie',
       'e.vertrouwelijkheidaanduiding as laatsteVertrouwelijkheidaanduiding',

@@ -53,18 +53,18 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
       source.close()
     }
 
-    function copyOne({ number, bestandspad, sleutel, algoritme }: FileToCopy): Copied {
-      requireKey(sleutel)
+    function copyOne({ number, bestandspad, key, algoritme }: FileToCopy): Copied {
+      requireKey(key)
       const opened = source.open(bestandspad)
       if ('fout' in opened) return { number, fout: opened.fout }
       const temp = layout.newTemp()
       try {
         const target = openSync(temp, 'wx', FILE_MODE)
         targets.push(target)
-        placements.push({ temp, key: sleutel })
+        placements.push({ temp, key: key })
         const sums = copyBytes(opened, target, algoritme)
         bytes += opened.size
-        return { number, sleutel, omvang: opened.size, ...sums }
+        return { number, key, size: opened.size, ...sums }
       } catch (error) {
         if (!(error instanceof SourceFault)) throw error
         removeTemps(placements.splice(-1))

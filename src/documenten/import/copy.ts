@@ -254,7 +254,7 @@ export async function copyToStore(
 async function copyThrough(
   store: Store,
   source: OpenedSource | Refused,
-  { number, sleutel, algoritme }: FileToCopy,
+  { number, key, algoritme }: FileToCopy,
   signal: AbortSignal,
 ): Promise<Copied> {
   if ('fout' in source) return { number, fout: source.fout }
@@ -275,7 +275,7 @@ async function copyThrough(
 
   const stream = bytes()
   try {
-    const written = await store.write(sleutel, stream, { signal, fresh: true })
+    const written = await store.write(key, stream, { signal, fresh: true })
     return { number, ...written, ...(checksum && { controle: checksum.digest() }) }
   } catch (error) {
     if (fout) return { number, fout }

@@ -168,15 +168,15 @@ async function lookAtFiles(baseDir: string, rows: TypedRow[], skip: (row: TypedR
   }
 }
 
-const NOT_READ = { sleutel: '', omvang: 0, sha256: '' }
+const NOT_READ = { key: '', size: 0, sha256: '' }
 
 async function lookAt(source: OpenedSource | Refused, { input }: TypedRow): Promise<Candidate['bestand']> {
   if ('fout' in source) return { fout: `bestandspad: ${source.fout.text}` }
   try {
     const checksum = input.integriteit?.waarde ? checksumOf(input.integriteit.algoritme) : undefined
     if (checksum) for await (const chunk of bytesOf(source)) checksum.update(chunk)
-    const faults = contentFaults(input, { omvang: source.size, ...(checksum && { controle: checksum.digest() }) })
-    return faults.length > 0 ? { fout: faults.join(' ') } : { ...NOT_READ, omvang: source.size }
+    const faults = contentFaults(input, { size: source.size, ...(checksum && { controle: checksum.digest() }) })
+    return faults.length > 0 ? { fout: faults.join(' ') } : { ...NOT_READ, size: source.size }
   } catch (error) {
     if (error instanceof SourceFault) return { fout: `bestandspad: ${error.fout.text}` }
     throw error

@@ -88,11 +88,11 @@ async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<I
     ...input,
     number,
     uuid,
-    sleutel: bestand.sleutel,
+    key: bestand.key,
     type_id: typeId,
     vertrouwelijkheidaanduiding,
     bestandsnaam: input.bestandsnaam || bestandspad.slice(bestandspad.lastIndexOf('/') + 1),
-    omvang: bestand.omvang,
+    size: bestand.size,
     sha256: bestand.sha256,
     ondertekening_soort: input.ondertekening?.soort ?? null,
     ondertekening_datum: input.ondertekening?.datum ?? null,
@@ -104,9 +104,9 @@ async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<I
     with invoer as materialized (
       select x.*, coalesce(nullif(x.identificatie, ''), document_identificatie(x.creatiedatum)) as kenmerk
       from jsonb_to_recordset(${JSON.stringify(values)}::text::jsonb) as x(
-        number integer, uuid uuid, sleutel text, type_id bigint, identificatie text, bronorganisatie text, creatiedatum date, titel text,
+        number integer, uuid uuid, key text, type_id bigint, identificatie text, bronorganisatie text, creatiedatum date, titel text,
         vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding, auteur text, status text, formaat text, taal text,
-        bestandsnaam text, omvang bigint, sha256 text, link text, beschrijving text, ontvangstdatum date, verzenddatum date,
+        bestandsnaam text, size bigint, sha256 text, link text, beschrijving text, ontvangstdatum date, verzenddatum date,
         "indicatieGebruiksrecht" boolean, verschijningsvorm text, ondertekening_soort text, ondertekening_datum date,
         integriteit_algoritme text, integriteit_waarde text, integriteit_datum date, trefwoorden jsonb)
       order by number
@@ -116,9 +116,9 @@ async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<I
       on conflict do nothing
       returning id, uuid
     ), bytes as (
-      insert into file (backend, sleutel, omvang, sha256)
-      select ${backend}, i.sleutel, i.omvang, decode(i.sha256, 'hex') from invoer i join document d on d.uuid = i.uuid
-      returning id, sleutel
+      insert into file (backend, key, size, sha256)
+      select ${backend}, i.key, i.size, decode(i.sha256, 'hex') from invoer i join document d on d.uuid = i.uuid
+      returning id, key
     ), versie as (
       insert into enkelvoudiginformatieobject_versie (
         enkelvoudiginformatieobject_id, versie, bronorganisatie, identificatie, informatieobjecttype_id, vertrouwelijkheidaanduiding,
@@ -126,11 +126,11 @@ async function insertRows(trx: Db, backend: string, rows: WithFile[]): Promise<I
         ontvangstdatum, verzenddatum, indicatie_gebruiksrecht, verschijningsvorm, ondertekening_soort, ondertekening_datum,
         integriteit_algoritme, integriteit_waarde, integriteit_datum, trefwoorden)
       select d.id, 1, i.bronorganisatie, i.kenmerk, i.type_id, i.vertrouwelijkheidaanduiding,
-        i.creatiedatum, i.titel, i.auteur, i.status, i.formaat, i.taal, i.bestandsnaam, i.omvang, b.id, i.link, i.beschrijving,
+        i.creatiedatum, i.titel, i.auteur, i.status, i.formaat, i.taal, i.bestandsnaam, i.size, b.id, i.link, i.beschrijving,
         i.ontvangstdatum, i.verzenddatum, i."indicatieGebruiksrecht", i.verschijningsvorm, i.ondertekening_soort, i.ondertekening_datum,
         i.integriteit_algoritme, i.integriteit_waarde, i.integriteit_datum,
         array(select jsonb_array_elements_text(i.trefwoorden))
-      from invoer i join document d on d.uuid = i.uuid join bytes b on b.sleutel = i.sleutel
+      from invoer i join document d on d.uuid = i.uuid join bytes b on b.key = i.key
     )
     select i.number, i.uuid, i.kenmerk as identificatie from invoer i join document d on d.uuid = i.uuid`.execute(trx)
   return result.rows

@@ -21,13 +21,13 @@ export type ReadRow = {
   input: Metagegevens
 }
 export type TypedRow = ReadRow & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
-type StoredFile = { sleutel: string; omvang: number; sha256: string }
+type StoredFile = { key: string; size: number; sha256: string }
 /** A row of which nothing but its file can be at fault, and what became of that. */
 export type Candidate = TypedRow & { bestand: StoredFile | { fout: string } }
 export type WithFile = TypedRow & { bestand: StoredFile }
 /** Whether its file was copied; otherwise the row carries what is wrong with it. */
 export function hasFile(row: Candidate): row is WithFile {
-  return 'sleutel' in row.bestand
+  return 'key' in row.bestand
 }
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
@@ -137,20 +137,17 @@ export function conflict({ uuid, input }: TypedRow, { uuids, nummers }: Taken): 
   return faults.length > 0 ? faults.join(' ') : undefined
 }
 
-const sizeFault = (omvang: number | '#') => `bestandsomvang: Het bestand is ${omvang} bytes groot.`
+const sizeFault = (size: number | '#') => `bestandsomvang: Het bestand is ${size} bytes groot.`
 
 /** Why rows failed, for people. Where rows differ in the size of their files only, the database keeps `#` (`import_reason`). */
 export const sharedReason = (reason: string): string =>
   reason.replaceAll(sizeFault('#'), 'bestandsomvang: Het bestand is groter of kleiner dan hier staat.')
 
 /** Holds a copied file against the size and checksum that its row states. Without `controle` there is no checksum to compare. */
-export function contentFaults(
-  input: Metagegevens,
-  { omvang, controle }: { omvang: number; controle?: string },
-): string[] {
+export function contentFaults(input: Metagegevens, { size, controle }: { size: number; controle?: string }): string[] {
   const faults: string[] = []
-  if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== omvang) {
-    faults.push(sizeFault(omvang))
+  if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== size) {
+    faults.push(sizeFault(size))
   }
   const stated = input.integriteit?.waarde?.trim().toLowerCase()
   if (stated && controle !== undefined && stated !== controle) {

@@ -100,7 +100,7 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
     .map(({ number, bestandspad, input }) => ({
       number,
       bestandspad,
-      sleutel: `${map}/${number}`,
+      key: `${map}/${number}`,
       ...(input.integriteit && { algoritme: input.integriteit.algoritme }),
     }))
   const copied = new Map((await parts.copyFiles(wanted)).map((result) => [result.number, result]))
@@ -111,12 +111,12 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
     if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken)) } })
     else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.text}` } })
     else {
-      const { sleutel, omvang, sha256 } = result
+      const { key, size, sha256 } = result
       const faults = contentFaults(row.input, result)
-      if (faults.length > 0) mismatched.push({ ...row, bestand: { sleutel, omvang, sha256 } })
+      if (faults.length > 0) mismatched.push({ ...row, bestand: { key, size, sha256 } })
       candidates.push({
         ...row,
-        bestand: faults.length > 0 ? { fout: faults.join(' ') } : { sleutel, omvang, sha256 },
+        bestand: faults.length > 0 ? { fout: faults.join(' ') } : { key, size, sha256 },
       })
     }
   }
@@ -126,5 +126,5 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
 
 /** Removes the files of rows that do not become documents. What stays behind when this fails is swept away later. */
 export async function discard({ store }: Pick<BatchParts, 'store'>, rows: Candidate[] = []): Promise<void> {
-  await Promise.all(rows.filter(hasFile).map(({ bestand }) => store.remove(bestand.sleutel).catch(() => {})))
+  await Promise.all(rows.filter(hasFile).map(({ bestand }) => store.remove(bestand.key).catch(() => {})))
 }

@@ -4,12 +4,12 @@ import { fstatSync, type Stats } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { type OpenedSource, type PathFault, pathFault } from './bestandspad.ts'
 
-/** `algoritme` is that of `integriteit`; `sleutel` is new for every attempt, so that no other attempt writes it too. */
-export type FileToCopy = { number: number; bestandspad: string; sleutel: string; algoritme?: string }
+/** `algoritme` is that of `integriteit`; `key` is new for every attempt, so that no other attempt writes it too. */
+export type FileToCopy = { number: number; bestandspad: string; key: string; algoritme?: string }
 
-/** `sleutel` is where the bytes are; `controle` is there when Node knows the algorithm that was asked for. */
+/** `key` is where the bytes are; `controle` is there when Node knows the algorithm that was asked for. */
 export type Copied =
-  | { number: number; sleutel: string; omvang: number; sha256: string; controle?: string }
+  | { number: number; key: string; size: number; sha256: string; controle?: string }
   | { number: number; fout: PathFault }
 
 // ---- what both have in common ----

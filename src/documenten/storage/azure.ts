@@ -60,11 +60,11 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
     async write(asked, bytes, { signal, fresh } = {}) {
       requireKey(asked)
       signal?.throwIfAborted()
-      const sleutel = fresh ? asked : await unusedKey(asked, exists)
+      const key = fresh ? asked : await unusedKey(asked, exists)
       const id = randomUUID()
       const measured = measure(bytes, signal)
       try {
-        const blob = (await open()).getBlockBlobClient(prefix + sleutel)
+        const blob = (await open()).getBlockBlobClient(prefix + key)
         await upload(blob, measured.stream, { [WRITE_ID]: id })
       } catch (error) {
         const fault = measured.fault()
@@ -72,13 +72,13 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
         if (statusOf(error) !== 409 && statusOf(error) !== 412) throw asFault(error)
         // The answer to a first try was lost, or somebody else was faster.
         const there = await call((container, abortSignal) =>
-          container.getBlobClient(prefix + sleutel).getProperties({ abortSignal }),
+          container.getBlobClient(prefix + key).getProperties({ abortSignal }),
         )
         if (there.metadata?.[WRITE_ID] !== id) throw new StoreUnavailable('key-taken')
       } finally {
         void measured.stream.return(undefined).catch(() => {}) // waits for a source that is silent
       }
-      return { sleutel, omvang: measured.omvang(), sha256: measured.sha256() }
+      return { key, size: measured.size(), sha256: measured.sha256() }
     },
 
     async read(key, range) {
@@ -89,13 +89,13 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
           const length = range && range.end - range.start + 1
           const found = await blob.download(range?.start ?? 0, length, { abortSignal, maxRetryRequests: TRIES - 1 })
           return {
-            omvang: wholeSize(found.contentRange, found.contentLength),
+            size: wholeSize(found.contentRange, found.contentLength),
             stream: guarded(found.readableStreamBody as Readable, asFault),
           }
         } catch (error) {
           if (codeOf(error) === 'BlobNotFound') return undefined
           if (statusOf(error) !== 416) throw error
-          return { omvang: (await blob.getProperties({ abortSignal })).contentLength ?? 0, stream: Readable.from([]) }
+          return { size: (await blob.getProperties({ abortSignal })).contentLength ?? 0, stream: Readable.from([]) }
         }
       })
     },
@@ -118,9 +118,9 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
           return (await pages.next()).value
         })
         for (const { name, properties } of page?.segment.blobItems ?? []) {
-          const sleutel = name.slice(prefix.length)
-          if (sleutel === '' || sleutel.startsWith('.') || sleutel.endsWith('/')) continue
-          yield { sleutel, omvang: properties.contentLength ?? 0 }
+          const key = name.slice(prefix.length)
+          if (key === '' || key.startsWith('.') || key.endsWith('/')) continue
+          yield { key, size: properties.contentLength ?? 0 }
         }
         continuationToken = page?.continuationToken
       } while (continuationToken)

@@ -19,7 +19,7 @@ export const PART_DEADLINE_MS = 60_000
 
 export type Measured = {
   stream: AsyncGenerator<Uint8Array>
-  omvang(): number
+  size(): number
   sha256(): string
   /** Whether the source failed (or the signal ended it), so that the store is not to blame. */
   fault(): { error: unknown } | undefined
@@ -42,7 +42,7 @@ export function measure(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal):
       throw error
     }
   }
-  return { stream: measure(), omvang: () => size, sha256: () => hash.digest('hex'), fault: () => fault }
+  return { stream: measure(), size: () => size, sha256: () => hash.digest('hex'), fault: () => fault }
 }
 
 /** Ends at once when the signal does, also while the source is silent. */

@@ -17,7 +17,7 @@ import { checksumOf, hasChecksum, inParallel } from './migrate.ts'
 export type Finding = {
   kind: 'orphan' | 'missing' | 'size' | 'damaged'
   backend: Backend
-  sleutel: string
+  key: string
   repaired: boolean
 }
 export type CheckResult = {
@@ -48,7 +48,7 @@ export type CheckOptions = {
   progress?: (so: CheckResult) => void
 }
 type Parts = Stores & { database: Database }
-type FileRow = { id: number; sleutel: string; omvang: number; sha256: Buffer | null }
+type FileRow = { id: number; key: string; size: number; sha256: Buffer | null }
 
 const PAGE = 1000
 const AT_ONCE = 4
@@ -83,7 +83,7 @@ export async function checkStorage(parts: Parts, options: CheckOptions = {}): Pr
     try {
       await checkBackend({ ...parts, connection, backend, options, so })
     } finally {
-      await connection`drop table if exists pg_temp.aanwezig`.catch(() => {})
+      await connection`drop table if exists pg_temp.present`.catch(() => {})
       await connection`reset statement_timeout`.catch(() => {})
       connection.release()
     }
@@ -103,20 +103,20 @@ async function checkBackend(check: Check): Promise<void> {
   const store = check.storeFor(check.backend)
   await connection`set statement_timeout = 0`
   await connection`
-    create temporary table aanwezig (
-      sleutel text primary key, omvang bigint not null, eigen boolean not null)`
+    create temporary table present (
+      key text primary key, size bigint not null, own boolean not null)`
   const begin = one(await connection<{ op: string }[]>`select now() as op`)
   for await (const page of pages(store.list(), PAGE)) {
-    const own = page.map(({ sleutel }) => isOwnKey(sleutel))
+    const own = page.map(({ key }) => isOwnKey(key))
     so.stored += page.length
     so.foreign += own.filter((is) => !is).length
     await connection`
-      insert into aanwezig select * from unnest(
-        ${page.map(({ sleutel }) => sleutel)}::text[], ${page.map(({ omvang }) => omvang)}::bigint[], ${own.map(String)}::text[]::boolean[])
+      insert into present select * from unnest(
+        ${page.map(({ key }) => key)}::text[], ${page.map(({ size }) => size)}::bigint[], ${own.map(String)}::text[]::boolean[])
       on conflict do nothing`
     options.progress?.(so)
   }
-  await connection`analyze aanwezig`
+  await connection`analyze present`
   await checkOrphans(check, store)
   if (options.repair) {
     const { sql } = check.database
@@ -130,18 +130,18 @@ async function checkBackend(check: Check): Promise<void> {
 
 async function checkOrphans(check: Check, store: Store): Promise<void> {
   const { connection, backend, options, so } = check
-  const orphan = connection`a.eigen and not exists (select from file b where b.backend = ${backend} and b.sleutel = a.sleutel)`
+  const orphan = connection`a.own and not exists (select from file b where b.backend = ${backend} and b.key = a.key)`
   let removes = options.repair === true
   if (removes) {
     for (let after = ''; ; ) {
-      const page = await connection<{ sleutel: string }[]>`
-        select a.sleutel from aanwezig a where a.sleutel > ${after} and ${orphan} order by a.sleutel limit ${PAGE}`
+      const page = await connection<{ key: string }[]>`
+        select a.key from present a where a.key > ${after} and ${orphan} order by a.key limit ${PAGE}`
       if (page.length === 0) break
-      after = lastOf(page).sleutel
+      after = lastOf(page).key
       await ripeBytes(
         connection,
         backend,
-        page.map(({ sleutel }) => sleutel),
+        page.map(({ key }) => key),
       )
     }
   }
@@ -149,34 +149,34 @@ async function checkOrphans(check: Check, store: Store): Promise<void> {
     const row = one(
       await connection<{ orphans: number; own: number }[]>`
       select count(*) filter (where ${orphan} and exists (select from stray_file z where z.backend = ${backend}
-          and z.naam = a.sleutel and not z.unfinished and z.seen_at < now() - ${GRACE}::interval)) as orphans,
-        count(*) filter (where a.eigen) as own
-      from aanwezig a`,
+          and z.name = a.key and not z.unfinished and z.seen_at < now() - ${GRACE}::interval)) as orphans,
+        count(*) filter (where a.own) as own
+      from present a`,
     )
     removes = row.orphans <= FEW || row.orphans * 2 <= row.own
     if (!removes) so.refused.push(backend)
   }
   for (let after = ''; ; ) {
-    const page = await connection<{ sleutel: string }[]>`
-      select a.sleutel from aanwezig a
-      where a.sleutel > ${after} and ${orphan} order by a.sleutel limit ${PAGE}`
+    const page = await connection<{ key: string }[]>`
+      select a.key from present a
+      where a.key > ${after} and ${orphan} order by a.key limit ${PAGE}`
     if (page.length === 0) return
-    after = lastOf(page).sleutel
+    after = lastOf(page).key
     // A document may have come, and bytes that a moved document has left are removed by a job of their own.
-    const keys = page.map(({ sleutel }) => sleutel)
+    const keys = page.map(({ key }) => key)
     const ripe = await ripeBytes(check.database.sql, backend, keys, { notes: false })
     const needed = await neededKeys(check.database.sql, backend, keys)
-    await inParallel([...page], AT_ONCE, async ({ sleutel }) => {
-      if (needed.has(sleutel)) return
-      if (!ripe.has(sleutel)) {
+    await inParallel([...page], AT_ONCE, async ({ key }) => {
+      if (needed.has(key)) return
+      if (!ripe.has(key)) {
         so.recent++
         return
       }
       if (removes) {
-        await store.remove(sleutel)
+        await store.remove(key)
         so.removed++
       }
-      found(check, 'orphan', sleutel, removes)
+      found(check, 'orphan', key, removes)
     })
     options.progress?.(so)
   }
@@ -188,8 +188,8 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
   for (let after = 0; ; ) {
     // Younger documents were not there yet when the list was made.
     const page = await connection<(FileRow & { gevonden: number | null; vermist: boolean })[]>`
-      select b.id, b.sleutel, b.omvang, b.sha256, b.missing_since is not null as vermist, a.omvang as gevonden
-      from file b left join aanwezig a on a.sleutel = b.sleutel
+      select b.id, b.key, b.size, b.sha256, b.missing_since is not null as vermist, a.size as gevonden
+      from file b left join present a on a.key = b.key
       where b.id > ${after} and b.backend = ${backend} and b.created_at < ${begin} order by b.id limit ${PAGE}`
     if (page.length === 0) return
     after = lastOf(page).id
@@ -197,7 +197,7 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
     const back: number[] = []
     await inParallel([...page], AT_ONCE, async (file) => {
       so.documents++
-      const suspect = file.gevonden !== file.omvang
+      const suspect = file.gevonden !== file.size
       const kind =
         suspect || options.verify ? await faultOf(check.database, store, file, options.verify === true) : undefined
       if (!kind) {
@@ -209,7 +209,7 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
       const relinked = options.repair === true && (await useCopy(check, backend, file))
       if (relinked) so.relinked++
       else if (kind === 'missing') missing.push(file.id)
-      found(check, kind, file.sleutel, relinked)
+      found(check, kind, file.key, relinked)
     })
     if (options.repair && missing.length + back.length > 0) {
       const noted = await sql`
@@ -222,43 +222,42 @@ async function checkDocuments(check: Check, store: Store, begin: string): Promis
   }
 }
 
-function found({ backend, options, so }: Check, kind: Finding['kind'], sleutel: string, repaired: boolean): void {
+function found({ backend, options, so }: Check, kind: Finding['kind'], key: string, repaired: boolean): void {
   so.found++
   if (repaired) so.repaired++
-  options.report?.({ kind, backend, sleutel, repaired })
+  options.report?.({ kind, backend, key, repaired })
 }
 
 /** Bytes that were taken over as they lie get their checksum the first time that they are read. */
-async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, sha256 }: FileRow, verify: boolean) {
-  const there = await store.read(sleutel)
+async function faultOf({ sql }: Database, store: Store, { id, key, size, sha256 }: FileRow, verify: boolean) {
+  const there = await store.read(key)
   there?.stream.destroy()
   if (!there) return 'missing'
-  if (there.omvang !== omvang) return 'size'
+  if (there.size !== size) return 'size'
   if (!verify) return undefined
-  if (sha256) return (await hasChecksum(store, sleutel, sha256)) ? undefined : 'damaged'
-  const checksum = await checksumOf(store, sleutel)
-  if (checksum)
-    await sql`update file set sha256 = ${checksum} where id = ${id} and sleutel = ${sleutel} and sha256 is null`
+  if (sha256) return (await hasChecksum(store, key, sha256)) ? undefined : 'damaged'
+  const checksum = await checksumOf(store, key)
+  if (checksum) await sql`update file set sha256 = ${checksum} where id = ${id} and key = ${key} and sha256 is null`
   return checksum ? undefined : 'missing'
 }
 
 /** Whether the row is there and a document names it: of one that was deleted only a job may have to remove the rest. */
-async function isNeeded({ sql }: Database, backend: Backend, { id, sleutel }: FileRow): Promise<boolean> {
+async function isNeeded({ sql }: Database, backend: Backend, { id, key }: FileRow): Promise<boolean> {
   const rows = await sql`
-    select from file b where b.id = ${id} and b.backend = ${backend} and b.sleutel = ${sleutel}
+    select from file b where b.id = ${id} and b.backend = ${backend} and b.key = ${key}
       and (exists (select from enkelvoudiginformatieobject_versie v where v.file_id = b.id)
         or exists (select from bestandsdeel d where d.file_id = b.id))`
   return rows.length > 0
 }
 
 /** A document that was moved, or restored from a copy, may have its bytes under the same key in another store. */
-async function useCopy(parts: Parts, backend: Backend, { id, sleutel, sha256 }: FileRow): Promise<boolean> {
+async function useCopy(parts: Parts, backend: Backend, { id, key, sha256 }: FileRow): Promise<boolean> {
   for (const other of await usedBackends(parts)) {
-    if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
+    if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), key, sha256))) continue
     const rows = await parts.database.sql<{ id: number }[]>`
       update file b set backend = ${other}, missing_since = null
-      where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
-        and not exists (select from file o where o.backend = ${other} and o.sleutel = ${sleutel})
+      where id = ${id} and backend = ${backend} and key = ${key}
+        and not exists (select from file o where o.backend = ${other} and o.key = ${key})
       returning id`
     if (rows.length > 0) return true
   }

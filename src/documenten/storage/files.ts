@@ -38,20 +38,20 @@ export async function ripeBytes(
   if (notes) {
     // A moment of later than now was noted by a clock that has been set back since.
     await sql`
-      insert into stray_file as z (backend, naam, unfinished)
-      select ${backend}, naam, ${unfinished} from unnest(${names}::text[]) naam
-      on conflict (backend, naam, unfinished) do update set last_seen_at = now(), seen_at = least(z.seen_at, now())`
+      insert into stray_file as z (backend, name, unfinished)
+      select ${backend}, name, ${unfinished} from unnest(${names}::text[]) name
+      on conflict (backend, name, unfinished) do update set last_seen_at = now(), seen_at = least(z.seen_at, now())`
   }
-  const rows = await sql<{ naam: string }[]>`
-    select naam from stray_file
-    where backend = ${backend} and unfinished = ${unfinished} and naam = any(${names}::text[])
+  const rows = await sql<{ name: string }[]>`
+    select name from stray_file
+    where backend = ${backend} and unfinished = ${unfinished} and name = any(${names}::text[])
       and seen_at < now() - ${GRACE}::interval
       and not exists (select from import where status = 'active')
       and not exists (select from import_ahead)
       and not exists (select from takeover where status = 'loopt')
       and not exists (select from pg_locks where locktype = 'advisory' and classid = 0 and objid = ${MOVE_LOCK}
         and database = (select oid from pg_database where datname = current_database()))`
-  return new Set(rows.map(({ naam }) => naam))
+  return new Set(rows.map(({ name }) => name))
 }
 
 /** Forgets what a whole look at a store, begun at a moment of the database, did not meet again: it is gone, or has a row. */
@@ -69,10 +69,10 @@ export async function neededKeys(
   backend: string,
   keys: string[],
 ): Promise<Set<string>> {
-  const rows = await sql<{ sleutel: string }[]>`
-    select sleutel from file where backend = ${backend} and sleutel = any(${keys}::text[])
+  const rows = await sql<{ key: string }[]>`
+    select key from file where backend = ${backend} and key = any(${keys}::text[])
     union all
     select substr(key, ${removalKey(backend, '').length + 1}::int) from graphile_worker.jobs
     where key = any(${keys.map((key) => removalKey(backend, key))}::text[])`
-  return new Set(rows.map(({ sleutel }) => sleutel))
+  return new Set(rows.map(({ key }) => key))
 }

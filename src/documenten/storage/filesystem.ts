@@ -59,8 +59,8 @@ export function filesystemStore(root: string): Store {
   return {
     backend: 'filesystem',
 
-    async write(sleutel, bytes, { signal } = {}) {
-      requireKey(sleutel)
+    async write(key, bytes, { signal } = {}) {
+      requireKey(key)
       signal?.throwIfAborted()
       await layout.requireMarker()
       const temp = layout.newTemp()
@@ -69,16 +69,16 @@ export function filesystemStore(root: string): Store {
         const open = await store(() => layout.openTemp(temp))
         file = open
         const hash = createHash('sha256')
-        let omvang = 0
+        let size = 0
         for await (const chunk of abortable(bytes, signal)) {
           hash.update(chunk)
-          omvang += chunk.byteLength
+          size += chunk.byteLength
           await store(() => open.writeFile(chunk))
         }
         await store(() => open.sync())
         await store(() => open.close())
-        await layout.place([{ temp, key: sleutel }])
-        return { sleutel, omvang, sha256: hash.digest('hex') }
+        await layout.place([{ temp, key: key }])
+        return { key, size, sha256: hash.digest('hex') }
       } catch (error) {
         await file?.close().catch(() => {})
         await unlink(temp).catch(() => {})
@@ -91,7 +91,7 @@ export function filesystemStore(root: string): Store {
       const file = await store(() => ifPresent(() => open(path.join(root, key), 'r')))
       try {
         const stats = file && (await store(() => file.stat()))
-        if (file && stats?.isFile()) return { omvang: stats.size, stream: file.createReadStream(range) }
+        if (file && stats?.isFile()) return { size: stats.size, stream: file.createReadStream(range) }
       } catch (error) {
         await file?.close()
         throw error
@@ -113,7 +113,7 @@ export function filesystemStore(root: string): Store {
       if (from !== '') requireKey(from.slice(0, -1))
       try {
         for await (const { key, stats } of walk(from.slice(0, -1))) {
-          if (key.startsWith(prefix)) yield { sleutel: key, omvang: stats.size }
+          if (key.startsWith(prefix)) yield { key: key, size: stats.size }
         }
       } catch (error) {
         throw storeFault(error)

@@ -9,7 +9,7 @@ import { Unavailable } from '../../core/problem.ts'
 import { UUID_PATTERN } from '../../lib/uuid.ts'
 
 /** What was written, under which key: blob stores add a suffix to a key that exists, so the one asked for may differ. */
-export type StoredBytes = { sleutel: string; omvang: number; sha256: string }
+export type StoredBytes = { key: string; size: number; sha256: string }
 
 /** `fresh`: `newKey` just made the key, so that nothing can stand under it and blob stores need not ask. */
 export type WriteOptions = { signal?: AbortSignal; fresh?: boolean }
@@ -37,14 +37,14 @@ export type Store = {
    */
   write(key: string, bytes: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<StoredBytes>
   /**
-   * Undefined when there is nothing under the key. `end` is inclusive, `omvang` is the size of the whole.
+   * Undefined when there is nothing under the key. `end` is inclusive, `size` is the size of the whole.
    * The caller reads the stream to its end or destroys it: an abandoned one keeps a handle open.
    */
-  read(key: string, range?: { start: number; end: number }): Promise<{ omvang: number; stream: Readable } | undefined>
+  read(key: string, range?: { start: number; end: number }): Promise<{ size: number; stream: Readable } | undefined>
   /** Removing what is absent is no error. */
   remove(key: string): Promise<void>
   /** In no particular order and in flat memory, for sweeps and checks. */
-  list(prefix?: string): AsyncIterable<{ sleutel: string; omvang: number }>
+  list(prefix?: string): AsyncIterable<{ key: string; size: number }>
   /** Names what is being written, or was left by a write that was interrupted (temporary files, open multipart uploads). */
   unfinished(): AsyncIterable<string>
   /** Removes what `unfinished` named. */
@@ -122,9 +122,9 @@ export async function sweep(
   let seen = 0
   let removed = 0
   let candidates: string[] = []
-  for await (const { sleutel } of store.list()) {
+  for await (const { key } of store.list()) {
     seen++
-    if (isOwnKey(sleutel)) candidates.push(sleutel)
+    if (isOwnKey(key)) candidates.push(key)
     if (candidates.length >= batch) await deleteUnknown()
   }
   await deleteUnknown()

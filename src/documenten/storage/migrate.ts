@@ -21,7 +21,7 @@ export type Moved = {
 }
 export type Defect = 'missing' | 'damaged'
 
-type FileRow = { id: number; backend: string; sleutel: string; omvang: number; sha256: Buffer | null }
+type FileRow = { id: number; backend: string; key: string; size: number; sha256: Buffer | null }
 
 const PAGE = 100
 const AT_ONCE = 4
@@ -36,7 +36,7 @@ const KEEP_OLD_SECONDS = 3600
 export async function moveBytes(
   parts: Stores & { database: Database },
   to: Backend,
-  report: (so: Moved, fault?: { sleutel: string; backend: string; kind: Defect }) => void = () => {},
+  report: (so: Moved, fault?: { key: string; backend: string; kind: Defect }) => void = () => {},
   signal?: AbortSignal,
 ): Promise<Moved> {
   const { database, storeFor } = parts
@@ -46,7 +46,7 @@ export async function moveBytes(
   return withLock(database, async (lockHeld) => {
     for (let after = 0; ; ) {
       const page = await database.sql<FileRow[]>`
-        select id, backend, sleutel, omvang, sha256 from file
+        select id, backend, key, size, sha256 from file
         where id > ${after} and backend <> ${to} order by id limit ${PAGE}`
       if (page.length === 0) return total
       after = lastOf(page).id
@@ -56,11 +56,11 @@ export async function moveBytes(
         const outcome = await move(parts, file, target, signal)
         if (outcome === 'moved') {
           total.moved++
-          total.bytes += file.omvang
+          total.bytes += file.size
         } else if (outcome !== 'gone') total.failed++
-        const { backend, sleutel } = file
+        const { backend, key } = file
         const failed = outcome === 'missing' || outcome === 'damaged'
-        report(total, failed ? { backend, sleutel, kind: outcome } : undefined)
+        report(total, failed ? { backend, key, kind: outcome } : undefined)
       })
     }
   })
@@ -72,39 +72,39 @@ async function move(
   target: Store,
   signal?: AbortSignal,
 ): Promise<'moved' | 'gone' | Defect> {
-  const { id, backend, sleutel, sha256 } = file
-  const found = await storeFor(backend).read(sleutel)
+  const { id, backend, key, sha256 } = file
+  const found = await storeFor(backend).read(key)
   if (!found) return (await isThere(database, file)) ? 'missing' : 'gone'
-  const copy = await target.write(sleutel, found.stream, signal && { signal }).finally(() => found.stream.destroy())
+  const copy = await target.write(key, found.stream, signal && { signal }).finally(() => found.stream.destroy())
   const expected = sha256 ?? Buffer.from(copy.sha256, 'hex') // bytes that were taken over as they lie may have none yet
   const same = copy.sha256 === expected.toString('hex')
-  if (!same || !(await hasChecksum(target, copy.sleutel, expected))) {
-    await target.remove(copy.sleutel)
+  if (!same || !(await hasChecksum(target, copy.key, expected))) {
+    await target.remove(copy.key)
     if (same) throw new StoreUnavailable('copy-damaged')
     return 'damaged'
   }
-  if (copy.sleutel !== sleutel) await deleteLeftOver(database, target, sleutel)
+  if (copy.key !== key) await deleteLeftOver(database, target, key)
   const switched = await database.sql.begin(async (connection) => {
     const [row] = await connection<{ id: number }[]>`
-      update file set backend = ${target.backend}, sleutel = ${copy.sleutel}, sha256 = ${expected}
-      where id = ${id} and backend = ${backend} and sleutel = ${sleutel} returning id`
+      update file set backend = ${target.backend}, key = ${copy.key}, sha256 = ${expected}
+      where id = ${id} and backend = ${backend} and key = ${key} returning id`
     const delaySeconds = KEEP_OLD_SECONDS
-    const jobKey = removalKey(backend, sleutel)
-    if (row) await enqueue(kyselyOn(connection), 'remove-bytes', { backend, sleutel }, { delaySeconds, jobKey })
+    const jobKey = removalKey(backend, key)
+    if (row) await enqueue(kyselyOn(connection), 'remove-bytes', { backend, key }, { delaySeconds, jobKey })
     return row !== undefined
   })
-  if (!switched) await target.remove(copy.sleutel) // the document was deleted meanwhile
+  if (!switched) await target.remove(copy.key) // the document was deleted meanwhile
   return switched ? 'moved' : 'gone'
 }
 
 /** The name was taken. When no document has it, it is what an interrupted run has left. */
 async function deleteLeftOver({ sql }: Database, target: Store, key: string): Promise<void> {
-  const [row] = await sql`select from file where backend = ${target.backend} and sleutel = ${key}`
+  const [row] = await sql`select from file where backend = ${target.backend} and key = ${key}`
   if (!row) await target.remove(key)
 }
 
-async function isThere({ sql }: Database, { id, backend, sleutel }: FileRow): Promise<boolean> {
-  const rows = await sql`select from file where id = ${id} and backend = ${backend} and sleutel = ${sleutel}`
+async function isThere({ sql }: Database, { id, backend, key }: FileRow): Promise<boolean> {
+  const rows = await sql`select from file where id = ${id} and backend = ${backend} and key = ${key}`
   return rows.length > 0
 }
 

@@ -74,14 +74,14 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
     async write(asked, bytes, { signal, fresh } = {}) {
       requireKey(asked)
       signal?.throwIfAborted()
-      const sleutel = fresh ? asked : await unusedKey(asked, async (key) => (await head(key)) !== undefined)
+      const key = fresh ? asked : await unusedKey(asked, async (key) => (await head(key)) !== undefined)
       const id = randomUUID()
       const measured = measure(bytes, signal)
       const parts = inParts(measured.stream)
       try {
         const params = {
           Bucket,
-          Key: prefix + sleutel,
+          Key: prefix + key,
           ContentType: 'application/octet-stream',
           Metadata: { [WRITE_ID]: id },
           ...(conditional && { IfNoneMatch: '*' }),
@@ -99,11 +99,11 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         if (fault) throw fault.error
         if (statusOf(error) === 501 && conditional) conditional = false // works when it is tried again
         if (statusOf(error) !== 412) throw asFault(error)
-        if ((await head(sleutel))?.Metadata?.[WRITE_ID] !== id) throw new StoreUnavailable('key-taken')
+        if ((await head(key))?.Metadata?.[WRITE_ID] !== id) throw new StoreUnavailable('key-taken')
       } finally {
         void measured.stream.return(undefined).catch(() => {}) // waits for a source that is silent
       }
-      return { sleutel, omvang: measured.omvang(), sha256: measured.sha256() }
+      return { key, size: measured.size(), sha256: measured.sha256() }
     },
 
     async read(key, range) {
@@ -113,13 +113,13 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         try {
           const found = await client.send(new sdk.GetObjectCommand(input), { abortSignal })
           return {
-            omvang: wholeSize(found.ContentRange, found.ContentLength),
+            size: wholeSize(found.ContentRange, found.ContentLength),
             stream: guarded(found.Body as Readable, asFault),
           }
         } catch (error) {
           if (codeOf(error) === 'NoSuchKey') return undefined
           if (statusOf(error) !== 416) throw error
-          return { omvang: (await head(key))?.ContentLength ?? 0, stream: Readable.from([]) }
+          return { size: (await head(key))?.ContentLength ?? 0, stream: Readable.from([]) }
         }
       })
     },
@@ -139,10 +139,10 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
           client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
         )
         for (const { Key, Size } of page.Contents ?? []) {
-          const sleutel = (Key ?? '').slice(prefix.length)
+          const key = (Key ?? '').slice(prefix.length)
           // What ends in a slash is how some programs show a directory.
-          if (sleutel === '' || sleutel.startsWith('.') || sleutel.endsWith('/')) continue
-          yield { sleutel, omvang: Size ?? 0 }
+          if (key === '' || key.startsWith('.') || key.endsWith('/')) continue
+          yield { key, size: Size ?? 0 }
         }
         ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined
       } while (ContinuationToken)

@@ -25,7 +25,7 @@ export type ApiClient = {
    * Bytes, undefined when the source has none.
    * @throws UnreadableContents when it shows all but these
    */
-  download(path: string): Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>
+  download(path: string): Promise<{ size?: number; stream: AsyncIterable<Uint8Array> } | undefined>
   close(): Promise<void>
 }
 
@@ -105,7 +105,7 @@ export function apiClient(options: {
       ask(path, DOWNLOAD_MS, async ({ statusCode: status, headers, body }) => {
         if (status === 200) {
           const length = headers['content-length']
-          return { ...(length !== undefined && { omvang: Number(length) }), stream: body }
+          return { ...(length !== undefined && { size: Number(length) }), stream: body }
         }
         await body.dump()
         if (status === 204 || status === 404 || status === 410) return undefined

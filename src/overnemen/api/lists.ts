@@ -1,12 +1,12 @@
 // The lists of the APIs of the standard that a takeover reads, in this order.
 import { PATHS } from '../../http/links.ts'
 
-export type ListOf = { naam: string; path: string; query?: string; soorten: string[]; oldestFirst?: boolean }
-const list = (naam: keyof typeof PATHS, soorten: string[] = [naam], query = ''): ListOf => ({
-  naam: soorten[0] ?? naam,
-  path: PATHS[naam],
+export type ListOf = { name: string; path: string; query?: string; kinds: string[]; oldestFirst?: boolean }
+const list = (name: keyof typeof PATHS, kinds: string[] = [name], query = ''): ListOf => ({
+  name: kinds[0] ?? name,
+  path: PATHS[name],
   query,
-  soorten,
+  kinds,
 })
 /** Without it lists of types lack the concepts, and lists of their parts those of concepts. A service that refuses it shows all. */
 const ANY_STATUS = 'status=alles'
@@ -26,7 +26,7 @@ export const LISTS: ListOf[][] = [
     list('eigenschap', ['eigenschap'], ANY_STATUS),
     list('zaaktypeinformatieobjecttype', ['zaaktype_informatieobjecttype'], ANY_STATUS),
     list('zaakobjecttype', ['zaakobjecttype'], ANY_STATUS),
-    { naam: 'applicatie', path: PATHS.applicatie, soorten: [] },
+    { name: 'applicatie', path: PATHS.applicatie, kinds: [] },
   ],
   [{ ...list('enkelvoudiginformatieobject', ['document']), oldestFirst: true }, list('zaak', ['zaak', 'zaakrelatie'])],
   [
@@ -45,21 +45,21 @@ export const LISTS: ListOf[][] = [
 /** Lists of what hangs below objects. They are read for objects that changed. */
 export const BELOW: Record<
   string,
-  { of: string; audit: string; lists: { soort: string; path(uuid: string, url: string): string; column: string }[] }
+  { of: string; audit: string; lists: { kind: string; path(uuid: string, url: string): string; column: string }[] }
 > = {
   zaakdelen: {
     of: 'zaak',
     audit: PATHS.zaak,
     lists: [
-      { soort: 'zaakeigenschap', path: (uuid) => `${PATHS.zaak}/${uuid}/zaakeigenschappen`, column: 'zaak_id' },
-      { soort: 'zaakbesluit', path: (uuid) => `${PATHS.zaak}/${uuid}/besluiten`, column: 'zaak_id' },
+      { kind: 'zaakeigenschap', path: (uuid) => `${PATHS.zaak}/${uuid}/zaakeigenschappen`, column: 'zaak_id' },
+      { kind: 'zaakbesluit', path: (uuid) => `${PATHS.zaak}/${uuid}/besluiten`, column: 'zaak_id' },
       {
-        soort: 'zaakinformatieobject',
+        kind: 'zaakinformatieobject',
         path: (_, url) => `${PATHS.zaakinformatieobject}?zaak=${url}`,
         column: 'zaak_id',
       },
-      { soort: 'zaakcontactmoment', path: (_, url) => `${PATHS.zaakcontactmoment}?zaak=${url}`, column: 'zaak_id' },
-      { soort: 'zaakverzoek', path: (_, url) => `${PATHS.zaakverzoek}?zaak=${url}`, column: 'zaak_id' },
+      { kind: 'zaakcontactmoment', path: (_, url) => `${PATHS.zaakcontactmoment}?zaak=${url}`, column: 'zaak_id' },
+      { kind: 'zaakverzoek', path: (_, url) => `${PATHS.zaakverzoek}?zaak=${url}`, column: 'zaak_id' },
     ],
   },
   documentdelen: {
@@ -67,12 +67,12 @@ export const BELOW: Record<
     audit: PATHS.enkelvoudiginformatieobject,
     lists: [
       {
-        soort: 'gebruiksrecht',
+        kind: 'gebruiksrecht',
         path: (_, url) => `${PATHS.gebruiksrechten}?informatieobject=${url}`,
         column: 'enkelvoudiginformatieobject_id',
       },
       {
-        soort: 'objectinformatieobject',
+        kind: 'objectinformatieobject',
         path: (_, url) => `${PATHS.objectinformatieobject}?informatieobject=${url}`,
         column: 'enkelvoudiginformatieobject_id',
       },
@@ -83,7 +83,7 @@ export const BELOW: Record<
     audit: PATHS.besluit,
     lists: [
       {
-        soort: 'besluitinformatieobject',
+        kind: 'besluitinformatieobject',
         path: (_, url) => `${PATHS.besluitinformatieobject}?besluit=${url}`,
         column: 'besluit_id',
       },
@@ -92,4 +92,4 @@ export const BELOW: Record<
 }
 
 /** The lists by their name. */
-export const listOf = new Map(LISTS.flat().map((one) => [one.naam, one]))
+export const listOf = new Map(LISTS.flat().map((one) => [one.name, one]))

@@ -28,8 +28,8 @@ function items(json: Json, list: List): unknown[] {
 }
 
 /** Any object but a document, an applicatie and a line of the audit trail. */
-export function fromApi(soort: string, json: Json): Taken {
-  const kind = kindOf(soort)
+export function fromApi(name: string, json: Json): Taken {
+  const kind = kindOf(name)
   const object: Taken = { ...fields(json, kind.columns, kind.refs), uuid: String(json.uuid ?? uuidIn(json.url)) }
   for (const list of kind.lists) object[list.name] = items(json, list)
   return object
@@ -51,7 +51,7 @@ export function documentFromApi(versions: Json[]): Taken {
       ...(json.ondertekening === null || (json.ondertekening as Json | undefined)?.soort === ''
         ? { ondertekening_soort: null, ondertekening_datum: null }
         : {}),
-      pad: json.inhoud === null || json.inhoud === undefined ? null : `${uuid}/download?versie=${String(json.versie)}`,
+      path: json.inhoud === null || json.inhoud === undefined ? null : `${uuid}/download?versie=${String(json.versie)}`,
     })),
     bestandsdelen: parts.map(({ url, volgnummer, omvang }) => ({ uuid: uuidIn(url), volgnummer, omvang })),
   }

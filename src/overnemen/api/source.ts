@@ -132,9 +132,9 @@ export function apiSource(options: Options): Source {
       else {
         await requireAnswers(`${status} for ${one.path}`)
         faults.push({
-          soort: one.naam,
-          sleutel: `rij ${place}`,
-          uitkomst: 'geweigerd',
+          kind: one.name,
+          key: `rij ${place}`,
+          outcome: 'geweigerd',
           code: 'bron-fout',
           text: `De bron kan deze rij van de lijst niet tonen (${status}).`,
         })
@@ -149,9 +149,9 @@ export function apiSource(options: Options): Source {
         objects: [],
         faults: [
           {
-            soort: one.naam,
-            sleutel: one.path,
-            uitkomst: 'gemarkeerd',
+            kind: one.name,
+            key: one.path,
+            outcome: 'gemarkeerd',
             code: 'lijst-ontbreekt',
             text: 'De bron heeft deze lijst niet: er is niets van overgenomen.',
           },
@@ -183,14 +183,14 @@ export function apiSource(options: Options): Source {
     const smaller = one.oldestFirst ? (following - 1) * SMALLER + 1 : following * SMALLER
     const position = isSlow ? `${smaller}:${size / SMALLER}` : `${following}:${size}`
     const next = following < 1 || following > last ? null : position
-    if (one.naam === 'applicatie') return { objects: [], applicaties: ordered.map(applicatieFromApi), faults, next }
-    if (one.naam === 'document') return { objects: await documents(ordered, faults), faults, next }
-    const objects = ordered.flatMap((json) => one.soorten.map((soort) => ({ soort, object: fromApi(soort, json) })))
+    if (one.name === 'applicatie') return { objects: [], applicaties: ordered.map(applicatieFromApi), faults, next }
+    if (one.name === 'document') return { objects: await documents(ordered, faults), faults, next }
+    const objects = ordered.flatMap((json) => one.kinds.map((kind) => ({ kind, object: fromApi(kind, json) })))
     return { objects, faults, next }
   }
 
   /** Documents with all their versions: a list shows the latest only. */
-  async function documents(rows: Json[], faults: Finding[]): Promise<{ soort: string; object: Taken }[]> {
+  async function documents(rows: Json[], faults: Finding[]): Promise<{ kind: string; object: Taken }[]> {
     const made = new Map<Json, Taken>()
     await inParallel(rows, BELOW_AT_ONCE, async (latest) => {
       const uuid = uuidIn(latest.url)
@@ -202,21 +202,21 @@ export function apiSource(options: Options): Source {
       }
       if (latest.locked === true && !(latest.bestandsdelen as Json[] | undefined)?.length)
         faults.push({
-          soort: 'document',
-          sleutel: uuid,
+          kind: 'document',
+          key: uuid,
           identificatie: String(latest.identificatie ?? ''),
-          uitkomst: 'gemarkeerd',
+          outcome: 'gemarkeerd',
           code: 'slot-onbekend',
           field: 'lock',
           text: 'Het document is op slot; de bron toont het slot niet. Het is zonder slot overgenomen.',
         })
       made.set(latest, documentFromApi([...versions, latest]))
     })
-    return rows.map((row) => ({ soort: 'document', object: expected(made.get(row)) }))
+    return rows.map((row) => ({ kind: 'document', object: expected(made.get(row)) }))
   }
 
-  async function readBelow(naam: string, step: Step): Promise<Portion> {
-    const { of, audit: trail, lists } = expected(BELOW[naam])
+  async function readBelow(name: string, step: Step): Promise<Portion> {
+    const { of, audit: trail, lists } = expected(BELOW[name])
     const { id, proefSchema } = options.takeover
     const table = proefSchema ? options.sql`${options.sql(proefSchema)}.takeover_object` : options.sql`takeover_object`
     const after = step.position ?? '00000000-0000-0000-0000-000000000000'
@@ -227,19 +227,19 @@ export function apiSource(options: Options): Source {
             select e.uuid from takeover_object o
             join zaakinformatieobject x on x.uuid = o.uuid
             join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
-            where o.takeover_id = ${id} and o.soort = 'zaakinformatieobject' and o.changed_in = ${step.round} and e.uuid > ${after}
+            where o.takeover_id = ${id} and o.kind = 'zaakinformatieobject' and o.changed_in = ${step.round} and e.uuid > ${after}
             union
             select e.uuid from takeover_object o
             join besluitinformatieobject x on x.uuid = o.uuid
             join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
-            where o.takeover_id = ${id} and o.soort = 'besluitinformatieobject' and o.changed_in = ${step.round} and e.uuid > ${after}`
+            where o.takeover_id = ${id} and o.kind = 'besluitinformatieobject' and o.changed_in = ${step.round} and e.uuid > ${after}`
         : options.sql``
     const parents = await options.sql<{ uuid: string }[]>`
       select uuid from ${table}
-      where takeover_id = ${id} and soort = ${of} and uuid > ${after}
+      where takeover_id = ${id} and kind = ${of} and uuid > ${after}
         and (${step.round} in (0, changed_in) or uuid::text in (
-          select sleutel from takeover_remark
-          where takeover_id = ${id} and soort = ${of} and code = 'bron-fout' and round < ${step.round}))
+          select key from takeover_remark
+          where takeover_id = ${id} and kind = ${of} and code = 'bron-fout' and round < ${step.round}))
       ${related}
       order by uuid limit ${PARENTS}`
     const [audit, complete, faults]: [AuditRow[], NonNullable<Portion['complete']>, Finding[]] = [[], [], []]
@@ -247,19 +247,19 @@ export function apiSource(options: Options): Source {
     const portion: Portion = { objects: [], audit, complete, faults, next }
     await inParallel([...parents], BELOW_AT_ONCE, async ({ uuid }) => {
       const url = encodeURIComponent(`${base}${trail}/${uuid}`)
-      for (const { soort, path, column } of lists) {
+      for (const { kind, path, column } of lists) {
         const { status, body } = await client.get(path(uuid, url))
         const rows = Array.isArray(body) ? body : ((body as { results?: Json[] } | undefined)?.results ?? [])
         if (status === 200) {
           for (const json of rows as Json[])
-            portion.objects.push({ soort, object: fromApi(soort, { [of]: uuid, ...json }) })
-          complete.push({ soort, parent: uuid, column })
+            portion.objects.push({ kind, object: fromApi(kind, { [of]: uuid, ...json }) })
+          complete.push({ kind, parent: uuid, column })
         } else if (status !== 404 && status !== 400)
           faults.push({
-            ...{ soort: of, sleutel: uuid, owner: uuid },
-            uitkomst: 'geweigerd',
+            ...{ kind: of, key: uuid, owner: uuid },
+            outcome: 'geweigerd',
             code: 'bron-fout',
-            field: soort,
+            field: kind,
             text: `De bron kan de lijst onder dit object niet tonen (${status}).`,
           })
       }
@@ -267,8 +267,8 @@ export function apiSource(options: Options): Source {
       if (status === 200 && Array.isArray(body)) for (const json of body as Json[]) audit.push(auditFromApi(json))
       else if (status !== 404)
         faults.push({
-          ...{ soort: of, sleutel: uuid, owner: uuid },
-          uitkomst: 'geweigerd',
+          ...{ kind: of, key: uuid, owner: uuid },
+          outcome: 'geweigerd',
           code: 'bron-fout',
           field: 'audittrail',
           text: `De bron kan de audittrail van dit object niet tonen (${status}).`,
@@ -278,9 +278,9 @@ export function apiSource(options: Options): Source {
   }
 
   /** How long the lists below one object take, and of a document a download of its bytes. */
-  async function secondsBelow(naam: string): Promise<number> {
-    const { of, audit: trail, lists } = expected(BELOW[naam])
-    const found = await page(expected(LISTS.flat().find((one) => one.soorten.includes(of))), `pageSize=${SAMPLE}`, 1)
+  async function secondsBelow(name: string): Promise<number> {
+    const { of, audit: trail, lists } = expected(BELOW[name])
+    const found = await page(expected(LISTS.flat().find((one) => one.kinds.includes(of))), `pageSize=${SAMPLE}`, 1)
     const sample = found.results.slice(0, SAMPLE)
     const begun = performance.now()
     for (const { url } of sample) {
@@ -304,10 +304,10 @@ export function apiSource(options: Options): Source {
 
   return {
     suggestedUrls: [],
-    swept: [...listOf.values()].flatMap(({ soorten }) => soorten),
-    async contents(pad) {
+    swept: [...listOf.values()].flatMap(({ kinds }) => kinds),
+    async contents(path) {
       try {
-        return await client.download(`${PATHS.enkelvoudiginformatieobject}/${pad}`)
+        return await client.download(`${PATHS.enkelvoudiginformatieobject}/${path}`)
       } catch (error) {
         if (error instanceof UnreadableContents) await requireAnswers(error.code)
         throw error
@@ -327,23 +327,23 @@ export function apiSource(options: Options): Source {
         for (const one of lists) {
           const measured = await measure(one)
           if (!measured) {
-            steps.push({ phase, naam: one.naam, expected: 0 })
+            steps.push({ phase, name: one.name, expected: 0 })
             continue
           }
           const { query, size, last, count, ms } = measured
           const seconds = (last * ms) / 1000
-          steps.push({ phase, naam: one.naam, above: JSON.stringify([query, size, last]), expected: count, seconds })
-          counts.set(one.naam, count)
+          steps.push({ phase, name: one.name, above: JSON.stringify([query, size, last]), expected: count, seconds })
+          counts.set(one.name, count)
         }
-      for (const [naam, phase] of [
+      for (const [name, phase] of [
         ['zaakdelen', LISTS.length],
         ['besluitdelen', LISTS.length],
         ['documentdelen', LISTS.length + 1],
       ] as const) {
         // Later rounds ask below what changed, which nobody knows beforehand.
-        const all = round > 1 ? 0 : (counts.get(BELOW[naam]?.of ?? '') ?? 0)
-        const seconds = all > 0 ? (all * (await secondsBelow(naam))) / BELOW_AT_ONCE : 0
-        steps.push({ phase, naam, expected: 0, seconds })
+        const all = round > 1 ? 0 : (counts.get(BELOW[name]?.of ?? '') ?? 0)
+        const seconds = all > 0 ? (all * (await secondsBelow(name))) / BELOW_AT_ONCE : 0
+        steps.push({ phase, name, expected: 0, seconds })
       }
       return steps
     },
@@ -362,13 +362,13 @@ export function apiSource(options: Options): Source {
     },
 
     async read(step) {
-      const one = listOf.get(step.naam)
-      return one ? readList(one, step) : readBelow(step.naam, step)
+      const one = listOf.get(step.name)
+      return one ? readList(one, step) : readBelow(step.name, step)
     },
 
     /** A row that moved while a list was read is in no page: only what the source denies is gone. */
     async isGone(kind, uuid) {
-      const one = LISTS.flat().find(({ soorten, naam }) => naam === kind || soorten.includes(kind))
+      const one = LISTS.flat().find(({ kinds, name }) => name === kind || kinds.includes(kind))
       if (!one) return true
       const { status } = await client.get(`${one.path}/${uuid}`)
       return (status === 404 || status === 410) && (await offers(one))

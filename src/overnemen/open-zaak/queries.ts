@@ -209,7 +209,7 @@ export const QUERIES: Query[] = [
         `versie begin_registratie bronorganisatie identificatie vertrouwelijkheidaanduiding creatiedatum titel auteur status
          formaat taal bestandsnaam bestandsomvang link beschrijving ontvangstdatum verzenddatum indicatie_gebruiksrecht
          verschijningsvorm integriteit_datum ondertekening_datum trefwoorden inhoud_is_vervallen tonen_aan_initiator
-         is_gereed_voor_publicatie pad=inhoud`,
+         is_gereed_voor_publicatie path=inhoud`,
       )}, nullif(v.ondertekening_soort, '') as ondertekening_soort, nullif(v.integriteit_algoritme, '') as integriteit_algoritme,
           case when v.integriteit_algoritme <> '' then v.integriteit_waarde end as integriteit_waarde,
           ${here(schema, 'documenten_enkelvoudiginformatieobject', '_informatieobjecttype', 'catalogi_informatieobjecttype').replaceAll('x.', 'v.')} as informatieobjecttype
@@ -411,7 +411,7 @@ export const QUERIES: Query[] = [
 export const UNTOLD = new Set(['verzending', 'zaaknotitie'])
 
 /** The audit trail. */
-export const AUDIT = `select x.id as sleutel, x.uuid, lower(x.bron) as bron, x.applicatie_id, x.applicatie_weergave, x.gebruikers_id,
+export const AUDIT = `select x.id as key, x.uuid, lower(x.bron) as bron, x.applicatie_id, x.applicatie_weergave, x.gebruikers_id,
   x.gebruikers_weergave, x.actie, x.resultaat, x.hoofd_object, x.resource, x.resource_url, x.resource_weergave, x.toelichting,
   x.logrecord_id, x.aanmaakdatum, x.oud::text as oud, x.nieuw::text as nieuw
   from audittrails_audittrail x`

@@ -137,8 +137,8 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     const divided = parts > 1 ? `and x.${owner} % ${parts} = ${part}` : ''
     const divide = changed ? `and x.${changed.column} = any($3::bigint[])` : divided
     return inSnapshot(async (sql) => {
-      const rows = await sql.unsafe<(Taken & { sleutel: number })[]>(
-        `select x.${query.key} as sleutel, ${query.select(known)} from ${query.table} x ${query.joins ?? ''}
+      const rows = await sql.unsafe<(Taken & { key: number })[]>(
+        `select x.${query.key} as key, ${query.select(known)} from ${query.table} x ${query.joins ?? ''}
          where x.${query.key} > $1 and x.${query.key} <= $2 ${divide} ${query.where ? `and ${query.where}` : ''}
          order by x.${query.key} limit ${PORTION}`,
         [after, Number(step.until ?? Number.MAX_SAFE_INTEGER), ...(changed ? [changed.keys] : [])],
@@ -146,13 +146,13 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       )
       const faults: Finding[] = []
       await complete(sql, query.kind, rows, faults)
-      const last = rows.length < PORTION ? (step.until ?? Number.MAX_SAFE_INTEGER) : lastOf(rows).sleutel
+      const last = rows.length < PORTION ? (step.until ?? Number.MAX_SAFE_INTEGER) : lastOf(rows).key
       if (query.kind === 'document' && !changed)
         faults.push(...(await withoutVersion(sql, after, Number(last), part, parts)))
       return {
-        objects: rows.map((object) => ({ soort: query.kind, object })),
+        objects: rows.map((object) => ({ kind: query.kind, object })),
         faults,
-        next: rows.length < PORTION ? null : String(lastOf(rows).sleutel),
+        next: rows.length < PORTION ? null : String(lastOf(rows).key),
       }
     })
   }
@@ -166,9 +166,9 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       select x.id from documenten_enkelvoudiginformatieobjectcanonical x where x.id > ${after} and x.id <= ${last}
         and x.id % ${parts} = ${part} and not exists (select from documenten_enkelvoudiginformatieobject v where v.canonical_id = x.id) order by x.id`
     return rows.map(({ id }) => ({
-      soort: 'document',
-      sleutel: `canonical ${id}`,
-      uitkomst: 'geweigerd',
+      kind: 'document',
+      key: `canonical ${id}`,
+      outcome: 'geweigerd',
       code: 'zonder-versie',
       text: 'De bron heeft van dit document geen enkele versie: er is niets om over te nemen.',
     }))
@@ -178,7 +178,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   async function complete(
     sql: postgres.TransactionSql,
     kind: string,
-    rows: (Taken & { sleutel: number })[],
+    rows: (Taken & { key: number })[],
     faults: Finding[],
   ): Promise<void> {
     const read = identities(sql, known)
@@ -190,10 +190,10 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
         } catch {
           row.zaakgeometrie = null
           faults.push({
-            soort: kind,
-            sleutel: row.uuid,
+            kind,
+            key: row.uuid,
             identificatie: String(row.identificatie),
-            uitkomst: 'gemarkeerd',
+            outcome: 'gemarkeerd',
             code: 'geometrie',
             field: 'zaakgeometrie',
             text: 'De geometrie kan niet worden gelezen; de zaak is zonder overgenomen.',
@@ -203,20 +203,20 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     if (kind === 'rol') {
       const found = await read(
         'rol_id',
-        rows.map((row) => ({ id: row.sleutel, kind: String(row.betrokkene_type) })),
+        rows.map((row) => ({ id: row.key, kind: String(row.betrokkene_type) })),
       )
       for (const row of rows) {
-        row.betrokkene_identificatie = found.get(row.sleutel) ?? null
+        row.betrokkene_identificatie = found.get(row.key) ?? null
         row.authenticatie_context = camelize(row.authenticatie_context)
       }
     }
     if (kind === 'zaakobject') {
       const found = await read(
         'zaakobject_id',
-        rows.map((row) => ({ id: row.sleutel, kind: String(row.object_type) })),
+        rows.map((row) => ({ id: row.key, kind: String(row.object_type) })),
       )
       for (const row of rows) {
-        row.object_identificatie = found.get(row.sleutel) ?? null
+        row.object_identificatie = found.get(row.key) ?? null
         row.object_type_overige_definitie = camelize(row.object_type_overige_definitie)
       }
     }
@@ -247,9 +247,9 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       for (const { client_id } of secrets)
         if (!used.has(client_id))
           faults.push({
-            soort: 'geheim',
-            sleutel: client_id,
-            uitkomst: 'geweigerd',
+            kind: 'geheim',
+            key: client_id,
+            outcome: 'geweigerd',
             code: 'geheim-zonder-applicatie',
             text: 'Geen applicatie heeft dit client-id: het geheim is niet overgenomen.',
           })
@@ -264,42 +264,42 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   async function readAudit(step: Step): Promise<Portion> {
     const after = Number(step.position ?? step.above ?? -1)
     return inSnapshot(async (sql) => {
-      const rows = await sql.unsafe<(AuditRow & { sleutel: number })[]>(
+      const rows = await sql.unsafe<(AuditRow & { key: number })[]>(
         `${AUDIT} where x.id > $1 and x.id <= $2 order by x.id limit ${PORTION}`,
         [after, Number(step.until ?? Number.MAX_SAFE_INTEGER)],
         { prepare: true },
       )
       // Stored with underscores, and shown as all other JSON of that API.
       const shown = (json: string | null) => json && JSON.stringify(camelize(JSON.parse(json)))
-      const audit = rows.map(({ sleutel, ...row }) => ({
+      const audit = rows.map(({ key, ...row }) => ({
         ...row,
-        place: sleutel,
+        place: key,
         oud: shown(row.oud),
         nieuw: shown(row.nieuw),
       }))
-      return { objects: [], audit, next: rows.length < PORTION ? null : String(lastOf(rows).sleutel) }
+      return { objects: [], audit, next: rows.length < PORTION ? null : String(lastOf(rows).key) }
     })
   }
 
   /** Reads the reservations of cases first, then those of documents. */
   async function readReservations(step: Step): Promise<Portion> {
-    const [kind, after] = (step.position ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
+    const [kind, after] = (step.position ?? 'zaak:-1').split(':') as [Reservering['kind'], string]
     return inSnapshot(async (sql) => {
       const rows =
         kind === 'zaak'
-          ? await sql<(Reservering & { sleutel: number })[]>`
-              select i.id as sleutel, 'zaak' as soort, i.identificatie, i.bronorganisatie, null as moment
+          ? await sql<(Reservering & { key: number })[]>`
+              select i.id as key, 'zaak' as kind, i.identificatie, i.bronorganisatie, null as moment
               from zaken_zaakidentificatie i
               where i.id > ${after} and not exists (select from zaken_zaak z where z.identificatie_ptr_id = i.id)
               order by i.id limit ${PORTION}`
           : known.has('documenten_reserveddocument.id')
-            ? await sql<(Reservering & { sleutel: number })[]>`
-                select id as sleutel, 'document' as soort, identificatie, bronorganisatie, date_created as moment
+            ? await sql<(Reservering & { key: number })[]>`
+                select id as key, 'document' as kind, identificatie, bronorganisatie, date_created as moment
                 from documenten_reserveddocument where id > ${after} order by id limit ${PORTION}`
             : []
-      const last = rows.at(-1)?.sleutel
+      const last = rows.at(-1)?.key
       const next = rows.length === PORTION ? `${kind}:${last}` : kind === 'zaak' ? 'document:-1' : null
-      return { objects: [], reserveringen: rows.map(({ sleutel: _, ...row }) => row), next }
+      return { objects: [], reserveringen: rows.map(({ key: _, ...row }) => row), next }
     })
   }
 
@@ -308,12 +308,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     sql: postgres.TransactionSql,
     { moment, audit, again }: Since,
   ): Promise<Record<Owner, number[]>> {
-    const lines = await sql<{ naam: string; uuid: string }[]>`
-      select distinct split_part(reverse(hoofd_object), '/', 2) as naam, right(hoofd_object, 36) as uuid
+    const lines = await sql<{ name: string; uuid: string }[]>`
+      select distinct split_part(reverse(hoofd_object), '/', 2) as name, right(hoofd_object, 36) as uuid
       from audittrails_audittrail where id > ${audit - LATE} and aanmaakdatum >= ${moment}::timestamptz
         and hoofd_object ~ '/(zaken|besluiten|enkelvoudiginformatieobjecten)/[0-9a-f-]{36}$'`
     const named = (path: string) =>
-      lines.flatMap(({ naam, uuid }) => ([...naam].reverse().join('') === path && isUuid(uuid) ? [uuid] : []))
+      lines.flatMap(({ name, uuid }) => ([...name].reverse().join('') === path && isUuid(uuid) ? [uuid] : []))
     const zaken = [...named('zaken'), ...again.zaak]
     const documents = [...named('enkelvoudiginformatieobjecten'), ...again.document]
     const besluiten = [...named('besluiten'), ...again.besluit]
@@ -343,20 +343,20 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
         const steps: StepPlan[] = []
         const changed = since && (await changedSince(sql, since))
         for (const [phase, names] of PHASES.entries()) {
-          for (const naam of names) {
-            const owners = UNTOLD.has(naam) ? undefined : OWNERS[naam]
+          for (const name of names) {
+            const owners = UNTOLD.has(name) ? undefined : OWNERS[name]
             if (changed && owners) {
               for (const [owner, column] of Object.entries(owners) as [Owner, string][])
                 for (let at = 0; at < changed[owner].length; at += PORTION) {
                   const keys = changed[owner].slice(at, at + PORTION)
-                  steps.push({ phase, naam, above: JSON.stringify({ column, keys }), expected: keys.length })
+                  steps.push({ phase, name, above: JSON.stringify({ column, keys }), expected: keys.length })
                 }
               continue
             }
-            const query = QUERIES.find(({ kind }) => kind === naam)
-            const table = naam === 'audit' ? 'audittrails_audittrail' : query?.table
+            const query = QUERIES.find(({ kind }) => kind === name)
+            const table = name === 'audit' ? 'audittrails_audittrail' : query?.table
             if (!table) {
-              steps.push({ phase, naam, expected: 0 })
+              steps.push({ phase, name, expected: 0 })
               continue
             }
             const key = query?.key ?? 'id'
@@ -365,10 +365,10 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
               `select min(${key})::bigint as first, max(${key})::bigint as last, count(*)::bigint as total from ${table}`,
             )
             const { first, last, total } = one(bounds)
-            if (naam === 'audit' && since) {
+            if (name === 'audit' && since) {
               const above = Math.max(0, since.audit - LATE)
               const until = Math.max(last ?? 0, since.audit)
-              steps.push({ phase, naam, above: String(above), until: String(until), expected: until - above })
+              steps.push({ phase, name, above: String(above), until: String(until), expected: until - above })
               continue
             }
             const parts = total < DIVIDED_FROM ? 1 : options.naast
@@ -377,12 +377,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
               const edge = (at: number) => Math.floor(first - 1 + ((last - first + 1) * at) / parts)
               // Lines of the audit trail keep their order whoever reads them; all others come about as they do there.
               const range =
-                naam === 'audit'
+                name === 'audit'
                   ? { above: String(edge(part)), until: String(edge(part + 1)) }
                   : { above: `${part}/${parts}`, until: String(last) }
               steps.push({
                 phase,
-                naam,
+                name,
                 ...range,
                 expected: Math.round(total / parts),
                 seconds: (total / parts) * ROW_SECONDS,
@@ -446,11 +446,11 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
 
   function readStep(step: Step): Promise<Portion> {
-    if (step.naam === 'applicatie') return readApplicaties()
-    if (step.naam === 'audit') return readAudit(step)
-    if (step.naam === 'reservering') return readReservations(step)
-    const query = QUERIES.find(({ kind }) => kind === step.naam)
-    if (!query) throw new Error(`there is no step ${step.naam}`)
+    if (step.name === 'applicatie') return readApplicaties()
+    if (step.name === 'audit') return readAudit(step)
+    if (step.name === 'reservering') return readReservations(step)
+    const query = QUERIES.find(({ kind }) => kind === step.name)
+    if (!query) throw new Error(`there is no step ${step.name}`)
     return readKind(query, step)
   }
 }

@@ -204,7 +204,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'an imported file has the size that its row states',
     file: 'src/documenten/import/judge.ts',
-    search: "if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== omvang) {",
+    search: "if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== size) {",
     replace: 'if (Math.random() > 2) {',
     tests: ['test/documenten/import-rows.test.ts'],
   },

@@ -224,7 +224,7 @@ export const DOCUMENTEN: Mutant[] = [
   {
     what: 'the stated size is that of the content',
     file: 'src/documenten/rules.ts',
-    search: 'if (content && content.omvang !== stated)',
+    search: 'if (content && content.size !== stated)',
     replace: 'if (Math.random() > 2)',
     tests: ['test/documenten/bestandsdelen.test.ts'],
   },
