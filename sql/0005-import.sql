@@ -98,6 +98,16 @@ comment on column import_fault_kind.hash is 'Hash of the reason.';
 comment on column import_fault_kind.reason is 'The reason (function import_reason).';
 comment on column import_fault_kind.count is 'Rows that failed for it.';
 
+create table import_figure (
+  import_id bigint not null references import on delete cascade, at timestamptz not null,
+  handled integer not null, failed integer not null,
+  primary key (import_id, at)
+);
+comment on table import_figure is 'How many rows of an import were handled in ten seconds, for the picture of its speed; each batch adds its own.';
+comment on column import_figure.at is 'Begin of the ten seconds.';
+comment on column import_figure.handled is 'Rows handled.';
+comment on column import_figure.failed is 'Of these, rows that did not become a document.';
+
 create function count_import_faults() returns trigger language plpgsql as $$
 begin
   insert into import_fault_kind (import_id, hash, reason, count)

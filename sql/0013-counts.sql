@@ -56,6 +56,31 @@ create table enkelvoudiginformatieobject_count (
 comment on table enkelvoudiginformatieobject_count is 'How many documents there are, as additions and subtractions (see zaak_count).';
 comment on column enkelvoudiginformatieobject_count.count is 'What to add to the count; negative after a delete.';
 
+-- ---- what the pictures of the pages show, noted by the job fold-counts ----
+
+create table queue_figure (
+  minute timestamptz primary key,
+  deliveries integer not null, delivery_seconds integer not null, jobs integer not null, job_seconds integer not null
+);
+comment on table queue_figure is 'What waited at a minute of the last hours (src/operations/figures.ts).';
+comment on column queue_figure.minute is 'The minute, by its beginning.';
+comment on column queue_figure.deliveries is 'Deliveries that waited.';
+comment on column queue_figure.delivery_seconds is 'Age of the message that waited longest.';
+comment on column queue_figure.jobs is 'Jobs that could have begun.';
+comment on column queue_figure.job_seconds is 'For how long the oldest of them could.';
+
+create table growth_figure (
+  day date primary key,
+  cases bigint not null, documents bigint not null, database_bytes bigint not null, disk_bytes bigint, disk_total bigint
+);
+comment on table growth_figure is 'What there was at the end of a day (src/operations/figures.ts).';
+comment on column growth_figure.day is 'The day, in the time zone of the settings.';
+comment on column growth_figure.cases is 'Cases.';
+comment on column growth_figure.documents is 'Documents.';
+comment on column growth_figure.database_bytes is 'Bytes of the database.';
+comment on column growth_figure.disk_bytes is 'Bytes in use on the disk of the documents; empty where documents are on no disk of ours.';
+comment on column growth_figure.disk_total is 'Bytes that this disk has.';
+
 -- ---- setting up ----
 
 create function forget_counts() returns trigger language plpgsql as $$

@@ -762,6 +762,17 @@ create table gebruiksrecht (
 CREATE INDEX gebruiksrecht_enkelvoudiginformatieobject_id_idx ON gebruiksrecht USING btree (enkelvoudiginformatieobject_id);
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON gebruiksrecht FOR EACH ROW EXECUTE FUNCTION feed_document_part('gebruiksrechten');
 
+-- What there was at the end of a day (src/operations/figures.ts).
+create table growth_figure (
+  cases bigint not null, -- Cases.
+  database_bytes bigint not null, -- Bytes of the database.
+  day date not null, -- The day, in the time zone of the settings.
+  disk_bytes bigint, -- Bytes in use on the disk of the documents; empty where documents are on no disk of ours.
+  disk_total bigint, -- Bytes that this disk has.
+  documents bigint not null, -- Documents.
+  constraint growth_figure_pkey PRIMARY KEY (day)
+);
+
 -- Requests that came with an Idempotency-Key, each written in the transaction of its change, with what a repetition of it gets. Removed after IDEMPOTENCY_KEY_HOURS.
 create table idempotency_key (
   answer text, -- What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.
@@ -897,6 +908,16 @@ create table import_fault_kind (
   constraint import_fault_kind_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
 CREATE INDEX import_fault_kind_count ON import_fault_kind USING btree (import_id, count DESC, hash);
+
+-- How many rows of an import were handled in ten seconds, for the picture of its speed; each batch adds its own.
+create table import_figure (
+  at timestamp with time zone not null, -- Begin of the ten seconds.
+  failed integer not null, -- Of these, rows that did not become a document.
+  handled integer not null, -- Rows handled.
+  import_id bigint not null, -- The import.
+  constraint import_figure_pkey PRIMARY KEY (import_id, at),
+  constraint import_figure_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
 
 -- Outcome of a row, written with the document that it became.
 create table import_outcome (
@@ -1155,6 +1176,16 @@ create table periodic_job (
   last_at timestamp with time zone not null, -- The last of its moments for which a job was added.
   task text not null, -- Kind of job: a file of that name in tasks/.
   constraint periodic_job_pkey PRIMARY KEY (task)
+);
+
+-- What waited at a minute of the last hours (src/operations/figures.ts).
+create table queue_figure (
+  deliveries integer not null, -- Deliveries that waited.
+  delivery_seconds integer not null, -- Age of the message that waited longest.
+  job_seconds integer not null, -- For how long the oldest of them could.
+  jobs integer not null, -- Jobs that could have begun.
+  minute timestamp with time zone not null, -- The minute, by its beginning.
+  constraint queue_figure_pkey PRIMARY KEY (minute)
 );
 
 -- Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.

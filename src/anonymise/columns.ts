@@ -160,6 +160,7 @@ export const TABLES: Record<string, Table> = {
   gebruiksrecht: {
     omschrijving_voorwaarden: 'text',
   },
+  growth_figure: RUNNING,
   idempotency_key: RUNNING,
   import: IMPORTS,
   import_ahead: IMPORTS,
@@ -169,6 +170,7 @@ export const TABLES: Record<string, Table> = {
   import_draft_key: IMPORTS,
   import_draft_row: IMPORTS,
   import_fault_kind: IMPORTS,
+  import_figure: IMPORTS,
   import_outcome: IMPORTS,
   import_row: IMPORTS,
   informatieobjecttype: types(`informatieobjectcategorie omschrijving omschrijving_generiek trefwoord`),
@@ -205,6 +207,7 @@ export const TABLES: Record<string, Table> = {
   outgoing_request: RECEIVERS,
   pending_mirror: RECEIVERS,
   periodic_job: RUNNING,
+  queue_figure: RUNNING,
   received_event: RUNNING,
   reseal: RUNNING,
   resend: RECEIVERS,

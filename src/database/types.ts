@@ -1636,6 +1636,33 @@ export interface Gebruiksrecht {
   uuid: Generated<string>;
 }
 
+export interface GrowthFigure {
+  /**
+   * Cases.
+   */
+  cases: number;
+  /**
+   * Bytes of the database.
+   */
+  databaseBytes: number;
+  /**
+   * The day, in the time zone of the settings.
+   */
+  day: string;
+  /**
+   * Bytes in use on the disk of the documents; empty where documents are on no disk of ours.
+   */
+  diskBytes: number | null;
+  /**
+   * Bytes that this disk has.
+   */
+  diskTotal: number | null;
+  /**
+   * Documents.
+   */
+  documents: number;
+}
+
 export interface IdempotencyKey {
   /**
    * What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.
@@ -1953,6 +1980,25 @@ export interface ImportFaultKind {
    * The reason (function import_reason).
    */
   reason: string;
+}
+
+export interface ImportFigure {
+  /**
+   * Begin of the ten seconds.
+   */
+  at: string;
+  /**
+   * Of these, rows that did not become a document.
+   */
+  failed: number;
+  /**
+   * Rows handled.
+   */
+  handled: number;
+  /**
+   * The import.
+   */
+  importId: number;
 }
 
 export interface ImportOutcome {
@@ -2598,6 +2644,29 @@ export interface PeriodicJob {
    * Kind of job: a file of that name in tasks/.
    */
   task: string;
+}
+
+export interface QueueFigure {
+  /**
+   * Deliveries that waited.
+   */
+  deliveries: number;
+  /**
+   * Age of the message that waited longest.
+   */
+  deliverySeconds: number;
+  /**
+   * Jobs that could have begun.
+   */
+  jobs: number;
+  /**
+   * For how long the oldest of them could.
+   */
+  jobSeconds: number;
+  /**
+   * The minute, by its beginning.
+   */
+  minute: string;
 }
 
 export interface ReceivedEvent {
@@ -4869,6 +4938,7 @@ export interface DB {
   feedSnapshot: FeedSnapshot;
   file: File;
   gebruiksrecht: Gebruiksrecht;
+  growthFigure: GrowthFigure;
   idempotencyKey: IdempotencyKey;
   import: Import;
   importAhead: ImportAhead;
@@ -4878,6 +4948,7 @@ export interface DB {
   importDraftKey: ImportDraftKey;
   importDraftRow: ImportDraftRow;
   importFaultKind: ImportFaultKind;
+  importFigure: ImportFigure;
   importOutcome: ImportOutcome;
   importOverview: ImportOverview;
   importRow: ImportRow;
@@ -4897,6 +4968,7 @@ export interface DB {
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;
   periodicJob: PeriodicJob;
+  queueFigure: QueueFigure;
   receivedEvent: ReceivedEvent;
   reseal: Reseal;
   resend: Resend;

@@ -16,7 +16,16 @@ export type NotificatieFilter = {
   oorzaak?: string
   /** At whom: the external service, or the abonnementen here. Counts together with `oorzaak`, or for what failed. */
   ontvanger?: 'extern' | 'abonnementen'
+  /** That an attempt began in this hour (by its first moment, ISO 8601) or on this day. */
+  poging?: string
+  /** Only such an attempt that ended so: the delivery failed with it, or another one was planned. */
+  hoe?: 'mislukt' | 'nogmaals'
+  /** Only such an attempt at this abonnement. */
+  bij?: string
 }
+
+/** Attempts of one moment that are looked at: more are more than a list is read for. */
+export const MOST_ATTEMPTS = 10_000
 
 const waits = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
 const failed = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'mislukt')`
@@ -38,9 +47,27 @@ export function isMeant({ oorzaak, ontvanger }: NotificatieFilter): RawBuilder<b
   return sql<boolean>`${sql.join(parts, sql` and `)}`
 }
 
+/** Messages of which an attempt began at a moment: by the index of attempts, receiver by receiver. */
+function attemptedAt({ poging = '', hoe, bij }: NotificatieFilter): RawBuilder<boolean> {
+  const isDay = poging.length === 10
+  const from = isDay
+    ? sql`${poging}::text::date::timestamp at time zone ${timeZone()}::text`
+    : sql`${poging}::text::timestamptz`
+  const until = isDay
+    ? sql`(${poging}::text::date + 1)::timestamp at time zone ${timeZone()}::text`
+    : sql`${poging}::text::timestamptz + interval '1 hour'`
+  const receivers = bij
+    ? sql`select id from abonnement where uuid = ${bij}::text::uuid`
+    : sql`select ${EXTERNAL}::bigint as id union all select id from abonnement`
+  const ended = { mislukt: sql`and p.is_last`, nogmaals: sql`and p.outcome <> 'delivered' and not p.is_last` }
+  return sql<boolean>`notificatie.id = any(array(
+    select p.notificatie_id from (${receivers}) a join delivery_attempt p on p.abonnement_id = a.id
+      and p.begun_at >= ${from} and p.begun_at < ${until} ${hoe ? ended[hoe] : sql``} limit ${MOST_ATTEMPTS}))`
+}
+
 /** The condition on table `notificatie`, under that name. Each part of it has an index that also gives the order of the log. */
 export function matchesFilter(filter: NotificatieFilter): RawBuilder<boolean> {
-  const { status, kanaal, van, tot, object, oorzaak, ontvanger } = filter
+  const { status, kanaal, van, tot, object, oorzaak, ontvanger, poging } = filter
   const parts = [
     status && HAS_STATUS[status],
     kanaal && sql`notificatie.kanaal = ${kanaal}`,
@@ -48,6 +75,7 @@ export function matchesFilter(filter: NotificatieFilter): RawBuilder<boolean> {
     tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone ${timeZone()}::text`,
     (oorzaak || ontvanger) &&
       sql`exists (select from delivery l where l.notificatie_id = notificatie.id and ${isMeant(filter)})`,
+    poging && attemptedAt(filter),
     // First the few messages, by either index: as one condition it would be looked for along the order of the log.
     object &&
       sql`notificatie.id = any(array(

@@ -129,6 +129,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
 
   t.test('pausing holds all back until it is resumed, with a banner wherever it matters', async (t) => {
     await tab.goto('/beheer/notificaties')
+    await tab.click('.meer-menu > summary')
     await tab.click('text=Versturen pauzeren')
     await tab.waitForSelector('[data-pauze]')
     const before = receiver.received.length

@@ -92,6 +92,17 @@ for (const input of document.querySelectorAll('input[data-toonbaar]')) {
   })
 }
 
+// A menu closes when one looks elsewhere, and with Escape.
+document.addEventListener('click', ({ target }) => {
+  for (const menu of document.querySelectorAll('.meer-menu[open]')) if (!menu.contains(target)) menu.open = false
+})
+document.addEventListener('keydown', ({ key, target }) => {
+  const menu = key === 'Escape' && target.closest('.meer-menu[open]')
+  if (!menu) return
+  menu.open = false
+  menu.querySelector('summary').focus()
+})
+
 // What is wrong with a form, or what somebody else changed, gets the focus.
 document.querySelector('[data-fouten]')?.focus()
 

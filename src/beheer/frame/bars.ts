@@ -1,13 +1,30 @@
 // Pictures of figures over time, drawn on the server: stacked bars with a colour, a pattern and a word for each part.
 
-/** A bar: what it stands for, its parts from below to above, and where it leads. */
-export type Bar = { label: string; values: number[]; path: string }
-export type BarPart = { word: string; tone: 'goed' | 'let-op' | 'fout' }
+/** What a bar stands for, its parts from below to above, and where it leads, if anywhere. */
+export type Bar = {
+  label: string
+  values: number[]
+  path?: string
+  /** What it says in words, and in the cells of its row in the table; made of the values when absent. */
+  words?: string
+  cells?: string[]
+}
+export type Tone = 'goed' | 'let-op' | 'fout' | 'bezig' | 'stil'
+export type BarPart = { word: string; tone: Tone }
 
-type DrawnBar = Bar & { x: number; segments: { y: number; height: number; tone: BarPart['tone'] }[] }
-export type Bars = {
+type Told = {
+  /** What the full height stands for, in words. */
+  topText?: string
+  /** Headings of the columns of the table behind the first; those of the parts when absent. */
+  heads?: string[]
+  /** A sentence below the name. */
+  note?: string
+}
+type DrawnBar = Bar & { x: number; segments: { y: number; height: number; tone: Tone }[] }
+export type Bars = Told & {
   parts: BarPart[]
   bars: DrawnBar[]
+  /** What the full height stands for: the highest bar, unless a height was given. */
   top: number
   isEmpty: boolean
   width: number
@@ -21,11 +38,15 @@ const BAR = 16
 /** What is not nothing is seen. */
 const LEAST = 2
 
-/** Where each part of each bar stands, in a picture of 100 high, of which the highest bar takes all. */
-export function drawBars(parts: BarPart[], bars: Bar[]): Bars {
+/**
+ * Where each part of each bar stands, in a picture of 100 high.
+ * @param full what the full height stands for; absent: the highest bar
+ */
+export function drawBars(parts: BarPart[], bars: Bar[], { full, ...told }: Told & { full?: number } = {}): Bars {
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
-  const top = Math.max(1, ...sums)
+  const top = full ?? (Math.max(0, ...sums) || 1)
   return {
+    ...told,
     parts,
     top,
     isEmpty: sums.every((sum) => sum === 0),

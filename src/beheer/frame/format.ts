@@ -1,6 +1,6 @@
 // Format: how values look on the pages. In the language of the request, in the time zone of the settings, whatever the machine is
 // set to.
-import { timeZone } from '../../lib/day.ts'
+import { dayOf, timeZone, today } from '../../lib/day.ts'
 import { language, t } from '../language/language.ts'
 
 const inLocale = (locale: string, zone: string) => ({
@@ -8,6 +8,8 @@ const inLocale = (locale: string, zone: string) => ({
   longMoment: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: zone }),
   day: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
   hour: new Intl.DateTimeFormat(locale, { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: zone }),
+  clock: new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone: zone }),
+  month: new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' }),
   shortDay: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }),
   number: new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
   ago: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
@@ -48,6 +50,25 @@ export function formatShortDate(iso: string): string {
 /** The hour of a moment, as `do 05:00`. */
 export function hourOf(iso: string): string {
   return formats().hour.format(new Date(iso))
+}
+
+/** The time of day of a moment, as `15:07`. */
+export function timeOf(at: string | Date): string {
+  return formats().clock.format(new Date(at))
+}
+
+/** A month, by one of its days, as `nov 2026`. */
+export function formatMonth(iso: string): string {
+  return formats().month.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
+}
+
+/** A moment of these days as `vandaag 15:07`, `gisteren 15:07` or `morgen 02:10`; another as `21 nov 2026 05:43`. */
+export function formatNear(at: string | Date): string {
+  const [day, time] = [dayOf(at), timeOf(at)]
+  if (day === today()) return t`vandaag ${time}`
+  if (day === today(-86_400)) return t`gisteren ${time}`
+  if (day === today(86_400)) return t`morgen ${time}`
+  return `${formatShortDate(day)} ${time}`
 }
 
 /** How long ago, or until then, as `3 minuten geleden`. */

@@ -9,7 +9,16 @@ import { ENGLISH } from '../language/english/index.ts'
 import { inLanguage, language, lowerFirst, reason, t, words } from '../language/language.ts'
 import { templateLanguage } from '../language/templates.ts'
 import type { FormFaults } from './form.ts'
-import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatShortDate, moment } from './format.ts'
+import {
+  formatAgo,
+  formatBytes,
+  formatDate,
+  formatDuration,
+  formatNear,
+  formatNumber,
+  formatShortDate,
+  moment,
+} from './format.ts'
 import { basePath, type KeysetPage, withQuery } from './keyset-list.ts'
 import { languageLink, languageOf } from './language-switch.ts'
 import { manualPageFor } from './manual.ts'
@@ -297,6 +306,7 @@ function frame(request: FastifyRequest, style: Style) {
     moment,
     formatDate,
     formatShortDate,
+    formatNear,
     formatAgo,
     formatNumber,
     formatDuration,

@@ -1,4 +1,4 @@
-// The picture of deliveries over time: stacked bars by hour or by day, each leading to the messages of its day.
+// The picture of deliveries over time: stacked bars by hour or by day, each leading to the messages of its moment.
 import type { Reader } from '../../database/database.ts'
 import { timeZone } from '../../lib/day.ts'
 import { attemptFigures } from '../../notificaties/figures.ts'
@@ -6,9 +6,13 @@ import { type BarPart, drawBars } from '../frame/bars.ts'
 import { formatShortDate, hourOf } from '../frame/format.ts'
 import { t } from '../language/language.ts'
 
-/** @param receiver of this abonnement only, and the uuid by which the list of messages is asked for it */
-export async function deliveryPicture(reader: Pick<Reader, 'sql'>, per: 'hour' | 'day', receiver?: number) {
-  const figures = await attemptFigures(reader, { per, zone: timeZone(), ...(receiver !== undefined && { receiver }) })
+/** @param receiver of this abonnement only */
+export async function deliveryPicture(
+  reader: Pick<Reader, 'sql'>,
+  per: 'hour' | 'day',
+  receiver?: { id: number; uuid: string },
+) {
+  const figures = await attemptFigures(reader, { per, zone: timeZone(), ...(receiver && { receiver: receiver.id }) })
   const parts: BarPart[] = [
     { word: t('Bezorgd'), tone: 'goed' },
     { word: t('Nog eens geprobeerd'), tone: 'let-op' },
@@ -19,7 +23,11 @@ export async function deliveryPicture(reader: Pick<Reader, 'sql'>, per: 'hour' |
     figures.map(({ at, day, delivered, retried, failed }) => ({
       label: per === 'hour' ? hourOf(at) : formatShortDate(day),
       values: [delivered, retried, failed],
-      path: `/notificaties?van=${day}&tot=${day}${failed > 0 ? '&status=mislukt' : ''}`,
+      path: `/notificaties?${new URLSearchParams({
+        poging: per === 'hour' ? `${new Date(at).toISOString().slice(0, 16)}Z` : day,
+        ...(failed > 0 ? { hoe: 'mislukt' } : retried > 0 && { hoe: 'nogmaals' }),
+        ...(receiver && { bij: receiver.uuid }),
+      })}`,
     })),
   )
 }

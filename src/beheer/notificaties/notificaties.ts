@@ -20,7 +20,8 @@ import { savedFilters } from '../frame/saved-filters.ts'
 import { t, words } from '../language/language.ts'
 import { nameOf } from './abonnementen/abonnement.ts'
 import { causeAt, outcomeAt } from './abonnementen/labels.ts'
-import { filterInWords, readFilter, refuseSelection } from './notificatie-filter.ts'
+import { deliveryPicture } from './delivery-picture.ts'
+import { attemptsInWords, filterInWords, readFilter, refuseSelection } from './notificatie-filter.ts'
 import { stateOf, waitsFor } from './notificatie-labels.ts'
 import {
   countDeliveries,
@@ -34,6 +35,7 @@ import {
   selectRows,
   TOT,
 } from './notificatie-queries.ts'
+import { queuePictures } from './queue-picture.ts'
 
 const viewing = { access: 'beheer', rol: 'viewer' } as const
 const operating = { access: 'beheer', rol: 'operator' } as const
@@ -43,7 +45,7 @@ export function registerNotificaties(app: FastifyInstance): void {
   app.get('/notificaties', { config: viewing }, async (request, reply) => {
     const { filter, fields, faults } = readFilter(request.query as FormValues)
     const isValid = faults.object === undefined
-    const [list, count, state, causes] = await Promise.all([
+    const [list, count, state, causes, hours, days, queue] = await Promise.all([
       keysetPage(request, {
         key: ({ aanmaakdatum, id }: Row) => `${aanmaakdatum}_${id}`,
         rows: async (limit, cursor) => (isValid ? selectRows(app, request, filter, limit, cursor) : []),
@@ -51,6 +53,9 @@ export function registerNotificaties(app: FastifyInstance): void {
       isValid ? countUpTo(app, filter) : 0,
       readState(app),
       isValid ? readCauses(app, filter) : [],
+      deliveryPicture(app.reader, 'hour'),
+      deliveryPicture(app.reader, 'day'),
+      queuePictures(app.reader, 'deliveries'),
     ])
     return reply.page('notificaties', {
       title: t('Notificaties'),
@@ -78,7 +83,11 @@ export function registerNotificaties(app: FastifyInstance): void {
         ...(fields.ontvanger
           ? [{ name: t('Ontvanger'), text: RECEIVERS[fields.ontvanger] ?? '', without: 'ontvanger' }]
           : []),
+        ...(fields.poging ? [{ name: t('Pogingen'), text: attemptsInWords(fields), without: 'poging' }] : []),
       ],
+      hours: hours.isEmpty ? null : hours,
+      days: days.isEmpty ? null : days,
+      queue,
       count: count > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(count),
       isEmpty: count === 0,
       fields,

@@ -11,6 +11,7 @@ import { type Cursor, keysetPage } from '../frame/keyset-list.ts'
 import { redirectWith } from '../frame/page.ts'
 import { t, words } from '../language/language.ts'
 import type { Tone } from '../notificaties/notificatie-labels.ts'
+import { queuePictures } from '../notificaties/queue-picture.ts'
 
 const viewing = { access: 'beheer', rol: 'viewer' } as const
 const operating = { access: 'beheer', rol: 'operator' } as const
@@ -89,13 +90,14 @@ export function registerJobs(app: FastifyInstance): void {
     const text = (name: string) => String([query[name]].flat().at(-1) ?? '').replaceAll('\0', '')
     const state = Object.hasOwn(STATES, text('staat')) ? (text('staat') as State) : undefined
     const kind = text('taak').slice(0, 128)
-    const [list, counts, failures] = await Promise.all([
+    const [list, counts, failures, queue] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
         rows: (limit, cursor) => selectJobs(state, kind, limit, cursor, text('sorteer') === 'nummer'),
       }),
       countByState(kind),
       readFailures(),
+      queuePictures(app.reader, 'jobs'),
     ])
     const per = Object.fromEntries(counts.map((row) => [row.staat, row.count]))
     const inQueue = counts.reduce((sum, row) => sum + row.inQueue, 0)
@@ -105,6 +107,7 @@ export function registerJobs(app: FastifyInstance): void {
       list,
       rows: list.rows.map((job) => ({ ...inWords(job), ...pageOf(job.belongsTo) })),
       failures,
+      queue,
       state: state ?? '',
       kind,
       countedTo: inQueue < COUNT_JOBS_TO ? undefined : COUNT_JOBS_TO,

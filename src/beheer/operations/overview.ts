@@ -13,9 +13,11 @@ import { unreachable } from '../../notificaties/kanalen.ts'
 import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
 import { lastSetback } from '../../operations/clock.ts'
+import { LATE_SECONDS } from '../../operations/figures.ts'
 import { formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 import { deliveryPicture } from '../notificaties/delivery-picture.ts'
+import { queuePictures } from '../notificaties/queue-picture.ts'
 import { COUNT_JOBS_TO, SILENT_AFTER } from './jobs.ts'
 import {
   type Alarm,
@@ -73,6 +75,7 @@ export function registerOverview(app: FastifyInstance): void {
       age,
       steps,
       picture,
+      queue,
     ] = await Promise.all([
       app.own.readiness(),
       readWorkers(app.reader),
@@ -91,6 +94,7 @@ export function registerOverview(app: FastifyInstance): void {
       feedAge(app.reader.sql),
       readFirstSteps(app.reader),
       deliveryPicture(app.reader, 'hour'),
+      queuePictures(app.reader, 'deliveries'),
     ])
     const alarms: Alarm[] = []
     const components: Component[] = [
@@ -121,6 +125,8 @@ export function registerOverview(app: FastifyInstance): void {
       versions,
       pause,
       picture: picture.isEmpty ? null : picture,
+      queue,
+      lateSeconds: LATE_SECONDS,
       steps: steps.some(({ isDone }) => !isDone) ? steps : [],
       isIdle:
         !running && jobs.total === 0 && notificaties.gepland + notificaties.mislukt + notificaties.bezorgdVandaag === 0,

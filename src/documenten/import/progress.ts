@@ -37,6 +37,12 @@ export async function advance(trx: Db, id: number, batch: { handled: number; mad
     .where('id', '=', id)
     .returning('status')
     .executeTakeFirstOrThrow()
+  await sql`
+    insert into import_figure as f (import_id, at, handled, failed)
+    values (${id}, date_bin('10 seconds', now(), '2000-01-01Z'), ${batch.handled}, ${batch.handled - batch.made})
+    on conflict (import_id, at) do update set handled = f.handled + excluded.handled, failed = f.failed + excluded.failed`.execute(
+    trx,
+  )
   if (status === 'finished') await openNext(trx)
   return status === 'finished'
 }

@@ -183,7 +183,7 @@ export const common: Record<string, string> = {
   Veld: 'Field',
   Wacht: 'Waiting',
   'Hier staat niets.': 'Nothing here.',
-  '{1} (Nederlandse tijd)': '{1} (Dutch time)',
+  '{1} (Nederlandse tijd), {2}': '{1} (Dutch time), {2}',
   'Gewijzigde velden': 'Changed fields',
   Na: 'After',
   'De wijziging is opgeslagen.': 'The change has been saved.',

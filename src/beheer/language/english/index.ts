@@ -11,6 +11,7 @@ import { imports } from './imports.ts'
 import { issuers } from './issuers.ts'
 import { notificaties } from './notificaties.ts'
 import { operations } from './operations.ts'
+import { pictures } from './pictures.ts'
 import { settings } from './settings.ts'
 import { takeovers } from './takeovers.ts'
 import { zaken } from './zaken.ts'
@@ -28,6 +29,7 @@ const AREAS = [
   issuers,
   notificaties,
   operations,
+  pictures,
   settings,
   takeovers,
   zaken,

@@ -55,7 +55,6 @@ export const operations: Record<string, string> = {
     'Publish a zaaktype; there are examples to begin with.',
   'Geef een applicatie rechten, zodat zij zaken kan maken.': 'Give an application rights, so that it can make cases.',
   'Laat de applicatie een zaak of een document maken.': 'Let the application make a case or a document.',
-  ', oudste {1}': ', oldest {1}',
   Taken: 'Jobs',
   'Meer dan 100.000 taken: de aantallen zijn van een deel.': 'More than 100,000 jobs: the numbers are of a part.',
   'Er loopt geen import.': 'No import is running.',

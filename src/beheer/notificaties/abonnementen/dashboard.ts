@@ -31,8 +31,8 @@ export function registerAbonnement(app: FastifyInstance): void {
         .limit(1)
         .executeTakeFirst(),
       lastTest(app, abonnement.uuid),
-      deliveryPicture(app.reader, 'hour', abonnement.id),
-      deliveryPicture(app.reader, 'day', abonnement.id),
+      deliveryPicture(app.reader, 'hour', abonnement),
+      deliveryPicture(app.reader, 'day', abonnement),
     ])
     const figures = one(shown)
     return reply.page('abonnement', {
