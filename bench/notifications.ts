@@ -189,7 +189,7 @@ async function driveSql(databaseUrl: string, scenario: Scenario, clients: number
       await scenario.prepare(m)
       // As beside a sender that looks by itself while messages come: the transactions of the service wake nobody either.
       await m.sql`
-        with worker as (insert into worker (naam, versie, host, pid, pool_id) values ('bench', '', '', 0, 'bench') returning id)
+        with worker as (insert into worker (name, version, host, pid, pool_id) values ('bench', '', '', 0, 'bench') returning id)
         insert into active_sender (worker_id) select id from worker`
     })
     const began = performance.now()

@@ -123,7 +123,7 @@ export async function peakMemory(pid: number): Promise<number> {
 
 async function allRegistered(databaseUrl: string, workers: number): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
-  while ((await sql`select from worker where naam = 'worker'`).length < workers) await sleep(100)
+  while ((await sql`select from worker where name = 'worker'`).length < workers) await sleep(100)
   await sql.end()
 }
 

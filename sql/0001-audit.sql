@@ -122,12 +122,12 @@ comment on column reseal.done_at is 'When it was done.';
 -- Settings that are changed in the pages instead of in the environment. Every process keeps them in memory and reads them again on a
 -- signal; what the environment says wins.
 create table setting (
-  naam text constraint setting_pkey primary key,
+  name text constraint setting_pkey primary key,
   value text not null,
   changed_at timestamptz not null default now()
 );
 comment on table setting is 'Settings that were given a value in the pages.';
-comment on column setting.naam is 'Its name in the environment, such as JWT_EXPIRY.';
+comment on column setting.name is 'Its name in the environment, such as JWT_EXPIRY.';
 comment on column setting.value is 'Its value, written as in the environment.';
 comment on column setting.changed_at is 'When it was changed last.';
 

@@ -102,19 +102,19 @@ comment on column zaaktype_deelzaaktype.deelzaaktype_id is 'The type of the part
 
 create table zaaktype_gerelateerd_zaaktype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
-  volgorde integer not null,
+  place integer not null,
   gerelateerd_zaaktype_id bigint references zaaktype on delete cascade,
   gerelateerd_zaaktype_url text,
   aard_relatie text not null
     constraint zaaktype_gerelateerd_zaaktype_aard_relatie_check check (aard_relatie in ('vervolg', 'bijdrage', 'onderwerp')),
   toelichting text not null default '',
-  primary key (zaaktype_id, volgorde),
+  primary key (zaaktype_id, place),
   constraint zaaktype_gerelateerd_one_zaaktype check (num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)
 );
 create index zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
 comment on table zaaktype_gerelateerd_zaaktype is 'Case types that a case type is related to.';
 comment on column zaaktype_gerelateerd_zaaktype.zaaktype_id is 'The type that has the relation.';
-comment on column zaaktype_gerelateerd_zaaktype.volgorde is 'Position in the list.';
+comment on column zaaktype_gerelateerd_zaaktype.place is 'Position in the list.';
 comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_id is 'The other type, when it is one of ours.';
 comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_url is 'The other type, when it stands elsewhere.';
 comment on column zaaktype_gerelateerd_zaaktype.aard_relatie is 'vervolg, bijdrage or onderwerp.';

@@ -16,30 +16,30 @@ create table applicatie_client (
   client_id text constraint applicatie_client_id_unique primary key
     constraint applicatie_client_client_id_check check (length(client_id) between 1 and 50),
   applicatie_id bigint not null references applicatie on delete cascade,
-  volgorde integer not null default 0
+  place integer not null default 0
 );
 create index applicatie_client_applicatie_id_idx on applicatie_client (applicatie_id);
 comment on table applicatie_client is 'Client ids of an application; unique over all applications (ac-001).';
 comment on column applicatie_client.client_id is 'The client_id claim of its tokens.';
-comment on column applicatie_client.volgorde is 'Position in clientIds.';
+comment on column applicatie_client.place is 'Position in clientIds.';
 
 -- Elsewhere a client id may stand in two applications, and then has the rights of both.
 create table applicatie_client_more (
   client_id text not null references applicatie_client on delete cascade on update cascade,
   applicatie_id bigint not null references applicatie on delete cascade,
-  volgorde integer not null default 0,
+  place integer not null default 0,
   primary key (client_id, applicatie_id)
 );
 create index applicatie_client_more_applicatie on applicatie_client_more (applicatie_id);
 comment on table applicatie_client_more is 'Further applications of a client id, as they were taken over: the client has their rights too.';
 comment on column applicatie_client_more.client_id is 'The client id, with its secrets at its first application.';
 comment on column applicatie_client_more.applicatie_id is 'A further application.';
-comment on column applicatie_client_more.volgorde is 'Position in clientIds of that application.';
+comment on column applicatie_client_more.place is 'Position in clientIds of that application.';
 
 create view applicatie_client_all as
-  select client_id, applicatie_id, volgorde from applicatie_client
+  select client_id, applicatie_id, place from applicatie_client
   union all
-  select client_id, applicatie_id, volgorde from applicatie_client_more;
+  select client_id, applicatie_id, place from applicatie_client_more;
 comment on view applicatie_client_all is 'The client ids of an application, those included that have another application too.';
 comment on column applicatie_client_all.applicatie_id is 'An application that has it.';
 

@@ -43,8 +43,8 @@ create table enkelvoudiginformatieobject (
   is_gereed_voor_publicatie boolean,
   versie integer not null default 1,
   lock text,
-  dubbel integer not null default 0,
-  constraint enkelvoudiginformatieobject_identificatie_unique unique (identificatie, bronorganisatie, dubbel),
+  duplicate integer not null default 0,
+  constraint enkelvoudiginformatieobject_identificatie_unique unique (identificatie, bronorganisatie, duplicate),
   constraint enkelvoudiginformatieobject_one_type check (num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1)
 );
 create index enkelvoudiginformatieobject_informatieobjecttype_id_idx
@@ -68,7 +68,7 @@ comment on column enkelvoudiginformatieobject.vertrouwelijkheidaanduiding is 'Co
 comment on column enkelvoudiginformatieobject.is_gereed_voor_publicatie is 'Whether it may be published (latest version): some applications read nothing else.';
 comment on column enkelvoudiginformatieobject.versie is 'Number of the latest version.';
 comment on column enkelvoudiginformatieobject.lock is 'Id of the lock that a client holds, empty when unlocked (drc-009).';
-comment on column enkelvoudiginformatieobject.dubbel is '0, or the place among documents that were taken over with the same number.';
+comment on column enkelvoudiginformatieobject.duplicate is '0, or the place among documents that were taken over with the same number.';
 
 create table enkelvoudiginformatieobject_versie (
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,

@@ -38,8 +38,8 @@ create table zaak (
   opdrachtgevende_organisatie text not null default '', processobjectaard text not null default '',
   processobject_datumkenmerk text not null default '', processobject_identificatie text not null default '',
   processobject_objecttype text not null default '', processobject_registratie text not null default '',
-  dubbel integer not null default 0,
-  constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, dubbel),
+  duplicate integer not null default 0,
+  constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, duplicate),
   constraint zaak_not_own_hoofdzaak check (hoofdzaak_id <> id),
   constraint zaak_one_zaaktype check (num_nonnulls(zaaktype_id, zaaktype_url) = 1),
   constraint zaak_data_of_type_elsewhere check (
@@ -112,22 +112,22 @@ comment on column zaak.startdatum_bewaartermijn is 'Day on which the term before
 comment on column zaak.opdrachtgevende_organisatie is 'RSIN of the organisation that commissioned it.';
 comment on column zaak.processobject_datumkenmerk is 'Attribute of the process object that holds the end date.';
 comment on column zaak.processobject_identificatie is 'Number of the process object.';
-comment on column zaak.dubbel is '0, or the place among cases that were taken over with the same number.';
+comment on column zaak.duplicate is '0, or the place among cases that were taken over with the same number.';
 
 create table zaak_andere_zaak (
   zaak_id bigint not null references zaak on delete cascade,
-  volgorde integer not null,
+  place integer not null,
   andere_zaak_id bigint references zaak on delete cascade,
   andere_zaak_url text,
   aard_relatie text not null
     constraint zaak_andere_zaak_aard_relatie_check check (aard_relatie in ('vervolg', 'onderwerp', 'bijdrage', 'overig')),
   overige_relatie text not null default '', toelichting text not null default '',
-  primary key (zaak_id, volgorde),
+  primary key (zaak_id, place),
   constraint zaak_andere_zaak_one_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1)
 );
 create index zaak_andere_zaak_andere_zaak_id_idx on zaak_andere_zaak (andere_zaak_id) where andere_zaak_id is not null;
 comment on table zaak_andere_zaak is 'relevanteAndereZaken: cases that matter to a case.';
-comment on column zaak_andere_zaak.volgorde is 'Position in the list.';
+comment on column zaak_andere_zaak.place is 'Position in the list.';
 comment on column zaak_andere_zaak.andere_zaak_id is 'The other case when it is one of ours.';
 comment on column zaak_andere_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
 comment on column zaak_andere_zaak.aard_relatie is 'What the other case is to this one.';

@@ -16,8 +16,8 @@ create table besluit (
     constraint besluit_vervalreden_check
       check (vervalreden in ('', 'tijdelijk', 'ingetrokken_overheid', 'ingetrokken_belanghebbende')),
   publicatiedatum date, verzenddatum date, uiterlijke_reactiedatum date,
-  dubbel integer not null default 0,
-  constraint besluit_identificatie_unique unique (identificatie, verantwoordelijke_organisatie, dubbel),
+  duplicate integer not null default 0,
+  constraint besluit_identificatie_unique unique (identificatie, verantwoordelijke_organisatie, duplicate),
   constraint besluit_one_type check (num_nonnulls(besluittype_id, besluittype_url) = 1),
   constraint besluit_one_zaak check (num_nonnulls(zaak_id, zaak_url) <= 1)
 );
@@ -40,7 +40,7 @@ comment on column besluit.ingangsdatum is 'Day from which it holds.';
 comment on column besluit.vervaldatum is 'Day on which it lapses.';
 comment on column besluit.vervalreden is 'Why it lapses.';
 comment on column besluit.verzenddatum is 'Day on which it was sent.';
-comment on column besluit.dubbel is '0, or the place among decisions that were taken over with the same number.';
+comment on column besluit.duplicate is '0, or the place among decisions that were taken over with the same number.';
 
 create table besluitinformatieobject (
   id bigint generated always as identity primary key,

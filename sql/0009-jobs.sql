@@ -6,7 +6,7 @@
 -- hand is harmless: a living worker registers itself again.
 create table worker (
   id integer generated always as identity primary key,
-  naam text not null, versie text not null, host text not null,
+  name text not null, version text not null, host text not null,
   pid integer not null,
   pool_id text not null constraint worker_pool_id_unique unique,
   started_at timestamptz not null default now(), seen_at timestamptz not null default now(),
@@ -14,8 +14,8 @@ create table worker (
 );
 comment on table worker is 'One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.';
 comment on column worker.id is 'Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.';
-comment on column worker.naam is 'Name of the worker in logs, chosen by whoever starts it.';
-comment on column worker.versie is 'Version of the program that the worker runs.';
+comment on column worker.name is 'Name of the worker in logs, chosen by whoever starts it.';
+comment on column worker.version is 'Version of the program that the worker runs.';
 comment on column worker.host is 'Name of the machine or container the process runs on.';
 comment on column worker.pid is 'Process id on that machine.';
 comment on column worker.pool_id is 'Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.';
@@ -78,12 +78,12 @@ comment on column retention_run.unfinished is 'Unfinished writes removed from th
 comment on column retention_run.skipped is 'Stores that could not be reached.';
 comment on column retention_run.fault is 'Why it ended before the end.';
 
-create function job_state(busy_since timestamptz, pogingen integer, max_attempts integer, vanaf timestamptz)
+create function job_state(busy_since timestamptz, attempts integer, max_attempts integer, run_at timestamptz)
 returns text language sql stable as $$
   select case
     when busy_since is not null then 'bezig'
-    when pogingen >= max_attempts then 'mislukt'
-    when vanaf > now() then 'gepland'
+    when attempts >= max_attempts then 'mislukt'
+    when run_at > now() then 'gepland'
     else 'wacht'
   end
 $$;
@@ -92,8 +92,8 @@ comment on function job_state is 'State of a job: gepland (later), wacht (for a 
 -- These jobs, or all (null), as graphile-worker's view `jobs` has them. A function between that view and ours: a view on it
 -- would stand in the way of its upgrades.
 create function job_rows(p_ids bigint[]) returns table (
-  id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text,
-  created_at timestamptz, vanaf timestamptz, busy_since timestamptz, worker text
+  id bigint, task text, state text, belongs_to text, attempts integer, max_attempts integer, last_fault text,
+  created_at timestamptz, run_at timestamptz, busy_since timestamptz, worker text
 ) language plpgsql stable as $$
 begin
   return query
@@ -108,15 +108,15 @@ begin
     j.created_at,
     j.run_at,
     j.locked_at,
-    (select w.naam || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
+    (select w.name || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
   from graphile_worker.jobs j
   where p_ids is null or j.id = any(p_ids);
 end $$;
 comment on function job_rows(bigint[]) is 'These jobs, or all, as the view job_overview shows them.';
 
 create function job_rows() returns table (
-  id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text,
-  created_at timestamptz, vanaf timestamptz, busy_since timestamptz, worker text
+  id bigint, task text, state text, belongs_to text, attempts integer, max_attempts integer, last_fault text,
+  created_at timestamptz, run_at timestamptz, busy_since timestamptz, worker text
 ) language plpgsql stable security definer as $$
 begin
   -- Whoever may read the view needs no right of their own on the queue.
@@ -133,13 +133,13 @@ comment on function job_rows() is 'The rows of the view job_overview, for who ma
 create view job_overview as select * from job_rows() order by id;
 comment on view job_overview is 'Jobs that are in the queue. A job that is done is gone.';
 comment on column job_overview.id is 'Id in graphile_worker.';
-comment on column job_overview.taak is 'Kind of job: a file of that name in tasks/.';
-comment on column job_overview.staat is 'gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
+comment on column job_overview.task is 'Kind of job: a file of that name in tasks/.';
+comment on column job_overview.state is 'gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
 comment on column job_overview.belongs_to is 'What the job belongs to.';
-comment on column job_overview.pogingen is 'Attempts begun.';
+comment on column job_overview.attempts is 'Attempts begun.';
 comment on column job_overview.max_attempts is 'Attempts allowed.';
 comment on column job_overview.last_fault is 'How the last attempt failed.';
 comment on column job_overview.created_at is 'When it was added.';
-comment on column job_overview.vanaf is 'Not before this moment.';
+comment on column job_overview.run_at is 'Not before this moment.';
 comment on column job_overview.busy_since is 'When the worker took it.';
 comment on column job_overview.worker is 'Which worker has it.';

@@ -131,8 +131,8 @@ create table notificatie_settings (
   base_factor integer not null default 4
     constraint notificatie_settings_base_factor_check check (base_factor between 1 and 1000),
   in_order boolean not null default true,
-  modus text not null default 'extern'
-    constraint notificatie_settings_modus_check check (modus in ('extern', 'ingebouwd', 'beide')),
+  mode text not null default 'extern'
+    constraint notificatie_settings_mode_check check (mode in ('extern', 'ingebouwd', 'beide')),
   changed_at timestamptz not null default now(),
   block_after_hours integer not null default 336
     constraint notificatie_settings_block_after_hours_check check (block_after_hours between 1 and 87600),
@@ -149,7 +149,7 @@ comment on column notificatie_settings.backoff is 'Factor of the delay in second
 comment on column notificatie_settings.backoff_max is 'Longest delay in seconds, unless backoff is false.';
 comment on column notificatie_settings.base_factor is 'Base of the power in the delay.';
 comment on column notificatie_settings.in_order is 'Messages of one main object wait for each other.';
-comment on column notificatie_settings.modus is 'Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).';
+comment on column notificatie_settings.mode is 'Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).';
 comment on column notificatie_settings.block_after_hours is 'An abonnement is blocked when a message waits for it for so many hours.';
 comment on column notificatie_settings.block_from_count is 'An abonnement is blocked when so many messages wait for it.';
 insert into notificatie_settings default values;
@@ -180,7 +180,7 @@ create table kanaal (
   documentatie_link text not null default ''
     constraint kanaal_documentatie_link_check check (length(documentatie_link) <= 200),
   filters text[] not null default '{}',
-  eigen boolean not null default false,
+  own boolean not null default false,
   created_at timestamptz not null default now()
 );
 comment on table kanaal is 'Channels of the notifications service that is built in.';
@@ -188,7 +188,7 @@ comment on column kanaal.id is 'Internal key; order of lists.';
 comment on column kanaal.naam is 'Name, such as zaken. It never changes.';
 comment on column kanaal.documentatie_link is 'Where its kenmerken are explained; may be empty.';
 comment on column kanaal.filters is 'Names of the kenmerken that one may filter on.';
-comment on column kanaal.eigen is 'This service publishes on it: its filters come from the program.';
+comment on column kanaal.own is 'This service publishes on it: its filters come from the program.';
 
 create table abonnement (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint abonnement_uuid_unique unique,

@@ -103,15 +103,15 @@ create table beheer_saved_filter (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint beheer_saved_filter_uuid_unique unique,
   account_id bigint not null references beheer_account on delete cascade,
-  path text not null, naam text not null, query text not null,
-  constraint beheer_saved_filter_naam_unique unique (account_id, path, naam)
+  path text not null, name text not null, query text not null,
+  constraint beheer_saved_filter_name_unique unique (account_id, path, name)
 );
 comment on table beheer_saved_filter is 'Filters of lists that somebody keeps for himself.';
 comment on column beheer_saved_filter.id is 'Number; the oldest make way.';
 comment on column beheer_saved_filter.uuid is 'Identifies the filter in forms.';
 comment on column beheer_saved_filter.account_id is 'Whose filter.';
 comment on column beheer_saved_filter.path is 'The list, by its path below /beheer.';
-comment on column beheer_saved_filter.naam is 'What its owner calls it.';
+comment on column beheer_saved_filter.name is 'What its owner calls it.';
 comment on column beheer_saved_filter.query is 'The filters as they stand in the address.';
 
 create table beheer_audit (

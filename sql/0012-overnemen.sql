@@ -1,6 +1,6 @@
 -- Taking over the data of another installation: what was taken from where, how far it is, and what did not fit.
 --
--- Two documents (cases, decisions) may come with one number. The first keeps place 0 (dubbel), as all that are made here: a new one
+-- Two documents (cases, decisions) may come with one number. The first keeps place 0 (duplicate), as all that are made here: a new one
 -- with a number that exists is refused. Later ones stand beside it.
 --
 -- The register has a row for every object and every file, and no reference to its takeover: a check for each took up to a third of the

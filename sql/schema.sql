@@ -102,7 +102,7 @@ CREATE TRIGGER applicatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE O
 create table applicatie_client (
   applicatie_id bigint not null, -- The application.
   client_id text not null, -- The client_id claim of its tokens.
-  volgorde integer not null default 0, -- Position in clientIds.
+  place integer not null default 0, -- Position in clientIds.
   constraint applicatie_client_id_unique PRIMARY KEY (client_id),
   constraint applicatie_client_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
   constraint applicatie_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 50)))
@@ -125,7 +125,7 @@ create table applicatie_client_key (
 create table applicatie_client_more (
   applicatie_id bigint not null, -- A further application.
   client_id text not null, -- The client id, with its secrets at its first application.
-  volgorde integer not null default 0, -- Position in clientIds of that application.
+  place integer not null default 0, -- Position in clientIds of that application.
   constraint applicatie_client_more_pkey PRIMARY KEY (client_id, applicatie_id),
   constraint applicatie_client_more_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
   constraint applicatie_client_more_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
@@ -282,12 +282,12 @@ CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
 create table beheer_saved_filter (
   account_id bigint not null, -- Whose filter.
   id bigint not null generated always as identity, -- Number; the oldest make way.
-  naam text not null, -- What its owner calls it.
+  name text not null, -- What its owner calls it.
   path text not null, -- The list, by its path below /beheer.
   query text not null, -- The filters as they stand in the address.
   uuid uuid not null default gen_random_uuid(), -- Identifies the filter in forms.
   constraint beheer_saved_filter_pkey PRIMARY KEY (id),
-  constraint beheer_saved_filter_naam_unique UNIQUE (account_id, path, naam),
+  constraint beheer_saved_filter_name_unique UNIQUE (account_id, path, name),
   constraint beheer_saved_filter_uuid_unique UNIQUE (uuid),
   constraint beheer_saved_filter_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
 );
@@ -333,7 +333,7 @@ create table besluit (
   besluittype_url text, -- The decision type when it stands elsewhere.
   bestuursorgaan text not null default ''::text, -- Who took it.
   datum date not null, -- Day on which it was taken.
-  dubbel integer not null default 0, -- 0, or the place among decisions that were taken over with the same number.
+  duplicate integer not null default 0, -- 0, or the place among decisions that were taken over with the same number.
   id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
   identificatie text not null, -- Number; unique together with verantwoordelijke_organisatie, and never changes (brc-002).
   ingangsdatum date not null, -- Day from which it holds.
@@ -348,7 +348,7 @@ create table besluit (
   zaak_id bigint, -- The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.
   zaak_url text, -- The case in which it was taken, if that stands elsewhere.
   constraint besluit_pkey PRIMARY KEY (id),
-  constraint besluit_identificatie_unique UNIQUE (identificatie, verantwoordelijke_organisatie, dubbel),
+  constraint besluit_identificatie_unique UNIQUE (identificatie, verantwoordelijke_organisatie, duplicate),
   constraint besluit_uuid_unique UNIQUE (uuid),
   constraint besluit_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id),
   constraint besluit_zaak_exists FOREIGN KEY (zaak_id) REFERENCES zaak(id),
@@ -614,7 +614,7 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON eigenschap FOR EACH 
 -- A document: what stays the same over its versions, and of the latest version what rights and lists need.
 create table enkelvoudiginformatieobject (
   bronorganisatie text not null, -- RSIN of the organisation that made it (latest version).
-  dubbel integer not null default 0, -- 0, or the place among documents that were taken over with the same number.
+  duplicate integer not null default 0, -- 0, or the place among documents that were taken over with the same number.
   id bigint not null generated always as identity, -- Internal key; order of lists.
   identificatie text not null, -- Number, unique within bronorganisatie (latest version).
   informatieobjecttype_id bigint, -- Its type, when that is one of ours (latest version).
@@ -625,7 +625,7 @@ create table enkelvoudiginformatieobject (
   versie integer not null default 1, -- Number of the latest version.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality (latest version).
   constraint enkelvoudiginformatieobject_pkey PRIMARY KEY (id),
-  constraint enkelvoudiginformatieobject_identificatie_unique UNIQUE (identificatie, bronorganisatie, dubbel),
+  constraint enkelvoudiginformatieobject_identificatie_unique UNIQUE (identificatie, bronorganisatie, duplicate),
   constraint enkelvoudiginformatieobject_uuid_unique UNIQUE (uuid),
   constraint enkelvoudiginformatieobject_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id),
   constraint enkelvoudiginformatieobject_one_type CHECK ((num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1))
@@ -970,10 +970,10 @@ CREATE TRIGGER informatieobjecttype_has_room BEFORE INSERT ON informatieobjectty
 create table kanaal (
   created_at timestamp with time zone not null default now(), -- When it was made.
   documentatie_link text not null default ''::text, -- Where its kenmerken are explained; may be empty.
-  eigen boolean not null default false, -- This service publishes on it: its filters come from the program.
   filters text[] not null default '{}'::text[], -- Names of the kenmerken that one may filter on.
   id bigint not null generated always as identity, -- Internal key; order of lists.
   naam text not null, -- Name, such as zaken. It never changes.
+  own boolean not null default false, -- This service publishes on it: its filters come from the program.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint kanaal_pkey PRIMARY KEY (id),
   constraint kanaal_naam_unique UNIQUE (naam),
@@ -1017,9 +1017,9 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON klantcontact FOR EAC
 create table migration (
   applied_at timestamp with time zone not null default now(), -- When it was applied.
   checksum text not null, -- SHA-256 of the file.
-  naam text not null, -- Name of the file.
+  name text not null, -- Name of the file.
   works_from text not null, -- The first version that works with it; empty: any.
-  constraint migration_pkey PRIMARY KEY (naam)
+  constraint migration_pkey PRIMARY KEY (name)
 );
 
 -- The other side of a relation of ours, at another server: made and removed there by us.
@@ -1076,7 +1076,7 @@ create table notificatie_settings (
   configured_service_id bigint, -- The notifications service (kind nrc) of the settings; empty: none.
   in_order boolean not null default true, -- Messages of one main object wait for each other.
   max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
-  modus text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
+  mode text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
   paused_at timestamp with time zone, -- Since when sending is paused; empty: it is not.
   service_id bigint generated always as (
 CASE
@@ -1097,7 +1097,7 @@ END),
   constraint notificatie_settings_block_after_hours_check CHECK (((block_after_hours >= 1) AND (block_after_hours <= 87600))),
   constraint notificatie_settings_block_from_count_check CHECK (((block_from_count >= 1) AND (block_from_count <= 100000000))),
   constraint notificatie_settings_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
-  constraint notificatie_settings_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text]))),
+  constraint notificatie_settings_mode_check CHECK ((mode = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text]))),
   constraint notificatie_settings_singleton_check CHECK (singleton)
 );
 
@@ -1498,9 +1498,9 @@ END),
 -- Settings that were given a value in the pages.
 create table setting (
   changed_at timestamp with time zone not null default now(), -- When it was changed last.
-  naam text not null, -- Its name in the environment, such as JWT_EXPIRY.
+  name text not null, -- Its name in the environment, such as JWT_EXPIRY.
   value text not null, -- Its value, written as in the environment.
-  constraint setting_pkey PRIMARY KEY (naam)
+  constraint setting_pkey PRIMARY KEY (name)
 );
 CREATE TRIGGER setting_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON setting FOR EACH STATEMENT EXECUTE FUNCTION notify_setting_change();
 
@@ -1817,13 +1817,13 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON verzending FOR EACH 
 create table worker (
   host text not null, -- Name of the machine or container the process runs on.
   id integer not null generated always as identity, -- Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.
-  naam text not null, -- Name of the worker in logs, chosen by whoever starts it.
+  name text not null, -- Name of the worker in logs, chosen by whoever starts it.
   pid integer not null, -- Process id on that machine.
   pool_id text not null, -- Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.
   seen_at timestamp with time zone not null default now(), -- Last sign of life, by the clock of the database.
   started_at timestamp with time zone not null default now(), -- When the worker registered.
   uninterrupted_since timestamp with time zone not null default now(), -- Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.
-  versie text not null, -- Version of the program that the worker runs.
+  version text not null, -- Version of the program that the worker runs.
   constraint worker_pkey PRIMARY KEY (id),
   constraint worker_pool_id_unique UNIQUE (pool_id)
 );
@@ -1845,7 +1845,7 @@ create table zaak (
   bronorganisatie text not null, -- RSIN of the organisation that gave the number.
   communicatiekanaal text not null default ''::text, -- URL of the channel through which it came.
   communicatiekanaal_naam text not null default ''::text, -- Name of that channel.
-  dubbel integer not null default 0, -- 0, or the place among cases that were taken over with the same number.
+  duplicate integer not null default 0, -- 0, or the place among cases that were taken over with the same number.
   einddatum date, -- Day on which it was closed; empty: open. Only statuses set it.
   einddatum_gepland date, -- Planned end.
   hoofdzaak_id bigint, -- The case that this one is part of; it is no part itself (zrc-013). Deleted with it (zrc-023).
@@ -1886,7 +1886,7 @@ create table zaak (
   zaaktype_omschrijving text, -- omschrijving of a type elsewhere, when the case was made; lists are filtered by it.
   zaaktype_url text, -- The version of the case type, when it stands elsewhere; rights compare it as it was written.
   constraint zaak_pkey PRIMARY KEY (id),
-  constraint zaak_identificatie_unique UNIQUE (identificatie, bronorganisatie, dubbel),
+  constraint zaak_identificatie_unique UNIQUE (identificatie, bronorganisatie, duplicate),
   constraint zaak_uuid_unique UNIQUE (uuid),
   constraint zaak_hoofdzaak_id_fkey FOREIGN KEY (hoofdzaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id),
@@ -1940,10 +1940,10 @@ create table zaak_andere_zaak (
   andere_zaak_id bigint, -- The other case when it is one of ours.
   andere_zaak_url text, -- URL of the other case when it stands elsewhere.
   overige_relatie text not null default ''::text, -- The relation in words, where aard_relatie is overig.
+  place integer not null, -- Position in the list.
   toelichting text not null default ''::text, -- Explanation.
-  volgorde integer not null, -- Position in the list.
   zaak_id bigint not null, -- The case.
-  constraint zaak_andere_zaak_pkey PRIMARY KEY (zaak_id, volgorde),
+  constraint zaak_andere_zaak_pkey PRIMARY KEY (zaak_id, place),
   constraint zaak_andere_zaak_andere_zaak_id_fkey FOREIGN KEY (andere_zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_andere_zaak_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_andere_zaak_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['vervolg'::text, 'onderwerp'::text, 'bijdrage'::text, 'overig'::text]))),
@@ -2254,10 +2254,10 @@ create table zaaktype_gerelateerd_zaaktype (
   aard_relatie text not null, -- vervolg, bijdrage or onderwerp.
   gerelateerd_zaaktype_id bigint, -- The other type, when it is one of ours.
   gerelateerd_zaaktype_url text, -- The other type, when it stands elsewhere.
+  place integer not null, -- Position in the list.
   toelichting text not null default ''::text, -- Explanation.
-  volgorde integer not null, -- Position in the list.
   zaaktype_id bigint not null, -- The type that has the relation.
-  constraint zaaktype_gerelateerd_zaaktype_pkey PRIMARY KEY (zaaktype_id, volgorde),
+  constraint zaaktype_gerelateerd_zaaktype_pkey PRIMARY KEY (zaaktype_id, place),
   constraint zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_fkey FOREIGN KEY (gerelateerd_zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
   constraint zaaktype_gerelateerd_zaaktype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
   constraint zaaktype_gerelateerd_one_zaaktype CHECK ((num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)),
@@ -2313,12 +2313,12 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakverzoek FOR EACH
 create view applicatie_client_all as
  SELECT applicatie_client.client_id,
     applicatie_client.applicatie_id,
-    applicatie_client.volgorde
+    applicatie_client.place
    FROM applicatie_client
 UNION ALL
  SELECT applicatie_client_more.client_id,
     applicatie_client_more.applicatie_id,
-    applicatie_client_more.volgorde
+    applicatie_client_more.place
    FROM applicatie_client_more;
 
 -- The types that rights can be about, with what versions of one type have in common (key).
@@ -2373,17 +2373,17 @@ create view import_overview as
 -- Jobs that are in the queue. A job that is done is gone.
 create view job_overview as
  SELECT id,
-    taak,
-    staat,
+    task,
+    state,
     belongs_to,
-    pogingen,
+    attempts,
     max_attempts,
     last_fault,
     created_at,
-    vanaf,
+    run_at,
     busy_since,
     worker
-   FROM job_rows() job_rows(id, taak, staat, belongs_to, pogingen, max_attempts, last_fault, created_at, vanaf, busy_since, worker)
+   FROM job_rows() job_rows(id, task, state, belongs_to, attempts, max_attempts, last_fault, created_at, run_at, busy_since, worker)
   ORDER BY id;
 
 -- Messages with their state, newest first.
@@ -3402,7 +3402,7 @@ end $function$;
 
 -- The rows of the view job_overview, for who may read that.
 CREATE OR REPLACE FUNCTION job_rows()
- RETURNS TABLE(id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text, created_at timestamp with time zone, vanaf timestamp with time zone, busy_since timestamp with time zone, worker text)
+ RETURNS TABLE(id bigint, task text, state text, belongs_to text, attempts integer, max_attempts integer, last_fault text, created_at timestamp with time zone, run_at timestamp with time zone, busy_since timestamp with time zone, worker text)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3417,7 +3417,7 @@ end $function$;
 
 -- These jobs, or all, as the view job_overview shows them.
 CREATE OR REPLACE FUNCTION job_rows(p_ids bigint[])
- RETURNS TABLE(id bigint, taak text, staat text, belongs_to text, pogingen integer, max_attempts integer, last_fault text, created_at timestamp with time zone, vanaf timestamp with time zone, busy_since timestamp with time zone, worker text)
+ RETURNS TABLE(id bigint, task text, state text, belongs_to text, attempts integer, max_attempts integer, last_fault text, created_at timestamp with time zone, run_at timestamp with time zone, busy_since timestamp with time zone, worker text)
  LANGUAGE plpgsql
  STABLE
 AS $function$
@@ -3434,21 +3434,21 @@ begin
     j.created_at,
     j.run_at,
     j.locked_at,
-    (select w.naam || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
+    (select w.name || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
   from graphile_worker.jobs j
   where p_ids is null or j.id = any(p_ids);
 end $function$;
 
 -- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
-CREATE OR REPLACE FUNCTION job_state(busy_since timestamp with time zone, pogingen integer, max_attempts integer, vanaf timestamp with time zone)
+CREATE OR REPLACE FUNCTION job_state(busy_since timestamp with time zone, attempts integer, max_attempts integer, run_at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
  STABLE
 AS $function$
   select case
     when busy_since is not null then 'bezig'
-    when pogingen >= max_attempts then 'mislukt'
-    when vanaf > now() then 'gepland'
+    when attempts >= max_attempts then 'mislukt'
+    when run_at > now() then 'gepland'
     else 'wacht'
   end
 $function$;

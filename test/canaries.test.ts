@@ -66,7 +66,7 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 58
     response.writeHead(400).end(JSON.stringify(received.headers))
   }
   await configure(test, receiver.root, { backoff: 1, baseFactor: 1, maxRetries: 1 })
-  await sql`update notificatie_settings set modus = 'beide'`
+  await sql`update notificatie_settings set mode = 'beide'`
   await createAccount(test.database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord: SECRETS.password })
   await sql`create table kanarie_taak (payload text)`
   await sql`create function kanarie_taak() returns trigger language plpgsql as

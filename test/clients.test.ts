@@ -65,7 +65,7 @@ t.test('the program that reads everything shows each case with what hangs on it'
 })
 
 t.test('the program that fetches messages gets each once, in order', async (t) => {
-  await test.database.sql`update notificatie_settings set modus = 'ingebouwd'`
+  await test.database.sql`update notificatie_settings set mode = 'ingebouwd'`
   await prepareNrc(test.database, test.config)
   const env = { ...process.env, API: `http://127.0.0.1:${port}`, CLIENT_ID: 'beheer', CLIENT_SECRET: SECRET }
   const fetched = async (more: object) =>

@@ -67,7 +67,7 @@ const FIELDS = {
   ),
 }
 /** Columns that the code of besluiten writes: what a besluit is of and belongs to. */
-type Own = 'id' | 'uuid' | 'dubbel' | 'zaakId' | 'zaakUrl' | `besluittype${'Id' | 'Url' | 'CatalogusUrl'}`
+type Own = 'id' | 'uuid' | 'duplicate' | 'zaakId' | 'zaakUrl' | `besluittype${'Id' | 'Url' | 'CatalogusUrl'}`
 const _nothingForgotten = {} satisfies Record<Exclude<keyof BesluitTable, ColumnsOf<typeof FIELDS> | Own>, never>
 
 export const BesluitInput = Type.Object(inputsOf(FIELDS))

@@ -42,8 +42,8 @@ export async function openLiveSettings(config: Config, database: Database, log: 
 
 /** The configuration with the stored settings of this moment, for a command that does one thing and ends. */
 export async function readStored(config: Config, { db }: Database, log: Logger): Promise<Config> {
-  const rows = await db.selectFrom('setting').select(['naam', 'value']).execute()
-  const read = withStored(config, new Map(rows.map(({ naam, value }) => [naam, value])))
+  const rows = await db.selectFrom('setting').select(['name', 'value']).execute()
+  const read = withStored(config, new Map(rows.map(({ name, value }) => [name, value])))
   for (const fault of read.faults.values()) log.error({ fault }, 'a stored setting is wrong: its default is used')
   return { ...read.config, takenOverUrls: await takenOverUrls(db) }
 }

@@ -15,12 +15,12 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
   , getoetst as materialized (
     select b.*, comparable_kenmerken(b.kenmerken) as comparable from bericht b
     where exists (select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id where k.naam = b.kanaal)
-      and exists (select from notificatie_settings where modus <> 'extern')
+      and exists (select from notificatie_settings where mode <> 'extern')
   )
   , geleverd as (
     insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, next_attempt_at)
     select b.id, ${EXTERNAL}::bigint, delivery_order(b.hoofd_object_uuid, b.cloudevent), now()
-    from bericht b cross join notificatie_settings i where i.modus <> 'ingebouwd'
+    from bericht b cross join notificatie_settings i where i.mode <> 'ingebouwd'
     union all
     select distinct b.id, s.abonnement_id, delivery_order(b.hoofd_object_uuid, b.cloudevent), case when s.is_sent then now() end
     from notificatie_settings i cross join getoetst b cross join lateral (
@@ -30,7 +30,7 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
       where k.naam = b.kanaal
       offset 0 -- only those of this kanaal, and never before that is known
     ) s
-    where i.modus <> 'extern' and (b.cloudevent is null or s.cloudevents)
+    where i.mode <> 'extern' and (b.cloudevent is null or s.cloudevents)
       and comparable_fits(s.comparable, b.comparable, b.resource, b.actie)
     returning notificatie_id
   )`

@@ -70,12 +70,12 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
       await delay(100)
     }
     await sql`create table if not exists migration (
-      naam text primary key, checksum text not null, works_from text not null, applied_at timestamptz not null default now())`
+      name text primary key, checksum text not null, works_from text not null, applied_at timestamptz not null default now())`
     const files = await readMigrations(directory)
     const known = await appliedMigrations(sql)
     await sql.unsafe(`
       comment on table migration is 'Schema files that were applied, with their checksums and which programs still work with them.';
-      comment on column migration.naam is 'Name of the file.';
+      comment on column migration.name is 'Name of the file.';
       comment on column migration.checksum is 'SHA-256 of the file.';
       comment on column migration.works_from is 'The first version that works with it; empty: any.';
       comment on column migration.applied_at is 'When it was applied.'`)
@@ -180,7 +180,7 @@ export async function awaitSchema(sql: postgres.Sql, log: Logger, waitMs = 20_00
   }
 }
 
-type Applied = { naam: string; checksum: string; worksFrom: string }
+type Applied = { name: string; checksum: string; worksFrom: string }
 type Patience = Required<Pick<Options, 'lockTimeoutMs' | 'attempts' | 'pauseMs'>>
 
 async function apply(
@@ -189,7 +189,7 @@ async function apply(
   { lockTimeoutMs, attempts, pauseMs }: Patience,
 ): Promise<void> {
   const note = (connection: postgres.Sql | postgres.TransactionSql) =>
-    connection`insert into migration (naam, checksum, works_from) values (${file.name}, ${file.checksum}, ${file.worksFrom})`
+    connection`insert into migration (name, checksum, works_from) values (${file.name}, ${file.checksum}, ${file.worksFrom})`
   if (!file.transaction) {
     for (const statement of statementsOf(file)) await sql.unsafe(statement)
     await note(sql)
@@ -257,11 +257,11 @@ export function isBefore(version: string, other: string): boolean {
 
 async function appliedMigrations(sql: postgres.Sql): Promise<Map<string, Applied>> {
   const rows = await sql<Applied[]>`
-    select naam, checksum, works_from as "worksFrom" from migration order by naam`.catch(async (error) => {
+    select name, checksum, works_from as "worksFrom" from migration order by name`.catch(async (error) => {
     if (!isUndefinedColumn(error)) throw error
     throw await outdated(sql, 'table migration')
   })
-  return new Map(rows.map((row) => [row.naam, row]))
+  return new Map(rows.map((row) => [row.name, row]))
 }
 
 /** @returns the names that only the database knows */
@@ -275,11 +275,11 @@ async function refuseOthers(
   if (changed.length > 0) throw await outdated(sql, String(changed[0]?.name))
   const ours = new Set(files.map(({ name }) => name))
   const newer: string[] = []
-  for (const { naam, worksFrom } of known.values()) {
-    if (ours.has(naam)) continue
+  for (const { name, worksFrom } of known.values()) {
+    if (ours.has(name)) continue
     if (worksFrom !== '' && isBefore(version, worksFrom))
-      throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
-    newer.push(naam)
+      throw new SchemaError(`the database has ${name}, with which this version cannot work: it is newer`)
+    newer.push(name)
   }
   return newer
 }

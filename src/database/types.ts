@@ -229,7 +229,7 @@ export interface ApplicatieClient {
   /**
    * Position in clientIds.
    */
-  volgorde: Generated<number>;
+  place: Generated<number>;
 }
 
 export interface ApplicatieClientAll {
@@ -244,7 +244,7 @@ export interface ApplicatieClientAll {
   /**
    * Position in clientIds of that application.
    */
-  volgorde: number | null;
+  place: number | null;
 }
 
 export interface ApplicatieClientKey {
@@ -278,7 +278,7 @@ export interface ApplicatieClientMore {
   /**
    * Position in clientIds of that application.
    */
-  volgorde: Generated<number>;
+  place: Generated<number>;
 }
 
 export interface ApplicatieIssuerClient {
@@ -641,7 +641,7 @@ export interface BeheerSavedFilter {
   /**
    * What its owner calls it.
    */
-  naam: string;
+  name: string;
   /**
    * The list, by its path below /beheer.
    */
@@ -750,7 +750,7 @@ export interface Besluit {
   /**
    * 0, or the place among decisions that were taken over with the same number.
    */
-  dubbel: Generated<number>;
+  duplicate: Generated<number>;
   /**
    * Internal key; order of lists, newest first.
    */
@@ -1319,7 +1319,7 @@ export interface Enkelvoudiginformatieobject {
   /**
    * 0, or the place among documents that were taken over with the same number.
    */
-  dubbel: Generated<number>;
+  duplicate: Generated<number>;
   /**
    * Internal key; order of lists.
    */
@@ -2155,6 +2155,10 @@ export interface Informatieobjecttype {
 
 export interface JobOverview {
   /**
+   * Attempts begun.
+   */
+  attempts: number | null;
+  /**
    * What the job belongs to.
    */
   belongsTo: string | null;
@@ -2179,21 +2183,17 @@ export interface JobOverview {
    */
   maxAttempts: number | null;
   /**
-   * Attempts begun.
+   * Not before this moment.
    */
-  pogingen: number | null;
+  runAt: string | null;
   /**
    * gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
    */
-  staat: string | null;
+  state: string | null;
   /**
    * Kind of job: a file of that name in tasks/.
    */
-  taak: string | null;
-  /**
-   * Not before this moment.
-   */
-  vanaf: string | null;
+  task: string | null;
   /**
    * Which worker has it.
    */
@@ -2210,10 +2210,6 @@ export interface Kanaal {
    */
   documentatieLink: Generated<string>;
   /**
-   * This service publishes on it: its filters come from the program.
-   */
-  eigen: Generated<boolean>;
-  /**
    * Names of the kenmerken that one may filter on.
    */
   filters: Generated<string[]>;
@@ -2225,6 +2221,10 @@ export interface Kanaal {
    * Name, such as zaken. It never changes.
    */
   naam: string;
+  /**
+   * This service publishes on it: its filters come from the program.
+   */
+  own: Generated<boolean>;
   /**
    * Last part of its URL.
    */
@@ -2297,7 +2297,7 @@ export interface Migration {
   /**
    * Name of the file.
    */
-  naam: string;
+  name: string;
   /**
    * The first version that works with it; empty: any.
    */
@@ -2481,7 +2481,7 @@ export interface NotificatieSettings {
   /**
    * Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
    */
-  modus: Generated<string>;
+  mode: Generated<string>;
   /**
    * Since when sending is paused; empty: it is not.
    */
@@ -3289,7 +3289,7 @@ export interface Setting {
   /**
    * Its name in the environment, such as JWT_EXPIRY.
    */
-  naam: string;
+  name: string;
   /**
    * Its value, written as in the environment.
    */
@@ -3958,7 +3958,7 @@ export interface Worker {
   /**
    * Name of the worker in logs, chosen by whoever starts it.
    */
-  naam: string;
+  name: string;
   /**
    * Process id on that machine.
    */
@@ -3982,7 +3982,7 @@ export interface Worker {
   /**
    * Version of the program that the worker runs.
    */
-  versie: string;
+  version: string;
 }
 
 export interface WorkerCrash {
@@ -4032,7 +4032,7 @@ export interface Zaak {
   /**
    * 0, or the place among cases that were taken over with the same number.
    */
-  dubbel: Generated<number>;
+  duplicate: Generated<number>;
   /**
    * Day on which it was closed; empty: open. Only statuses set it.
    */
@@ -4209,13 +4209,13 @@ export interface ZaakAndereZaak {
    */
   overigeRelatie: Generated<string>;
   /**
+   * Position in the list.
+   */
+  place: number;
+  /**
    * Explanation.
    */
   toelichting: Generated<string>;
-  /**
-   * Position in the list.
-   */
-  volgorde: number;
   /**
    * The case.
    */
@@ -4829,13 +4829,13 @@ export interface ZaaktypeGerelateerdZaaktype {
    */
   gerelateerdZaaktypeUrl: string | null;
   /**
+   * Position in the list.
+   */
+  place: number;
+  /**
    * Explanation.
    */
   toelichting: Generated<string>;
-  /**
-   * Position in the list.
-   */
-  volgorde: number;
   /**
    * The type that has the relation.
    */

@@ -33,7 +33,7 @@ const REFUSED_MOST_MS = 10_000
 /** After so many deaths during the same job, the next one counts as a failed attempt. */
 const CRASHES_FORGIVEN = 5
 
-export type Registration = { naam: string; versie: string; poolId: string }
+export type Registration = { name: string; version: string; poolId: string }
 
 export type Lease = {
   id: number
@@ -114,7 +114,7 @@ export async function openLease(
     for (let delay = 50; ; delay = Math.min(delay * 2, 500)) {
       if (closed) throw new Error('the lease is closed')
       const fresh = new Client({
-        application_name: `zaakstroom ${worker.naam} lease`,
+        application_name: `zaakstroom ${worker.name} lease`,
         connectionTimeoutMillis: 5_000,
         query_timeout: 8_000,
         keepAlive: true,
@@ -166,15 +166,15 @@ export async function openLease(
   }
 }
 
-async function register(client: pg.Client, { naam, versie, poolId }: Registration) {
+async function register(client: pg.Client, { name, version, poolId }: Registration) {
   // One statement, so that nobody sees the row without its lock. The row may be there already: from a first try of which
   // the answer was lost.
   const { rows } = await client.query<{ id: number; locked: boolean }>(
     `with registered as (
-       insert into worker (naam, versie, host, pid, pool_id) values ($1, $2, $3, $4, $5)
+       insert into worker (name, version, host, pid, pool_id) values ($1, $2, $3, $4, $5)
        on conflict (pool_id) do update set seen_at = now() returning id)
      select id, pg_try_advisory_lock($6, id) as locked from registered`,
-    [naam, versie, hostname(), process.pid, poolId, LOCK_CLASS],
+    [name, version, hostname(), process.pid, poolId, LOCK_CLASS],
   )
   return one(rows)
 }
@@ -204,7 +204,7 @@ async function end(client: pg.Client): Promise<void> {
   await client.end().catch(() => {})
 }
 
-export type DeadWorker = { id: number; naam: string; poolId: string; stilteMs: number; jobs: string[] }
+export type DeadWorker = { id: number; name: string; poolId: string; stilteMs: number; jobs: string[] }
 
 /**
  * Removes the workers that are dead and frees their jobs for the living. The attempt that the crash used is given back,
@@ -216,7 +216,7 @@ export async function reapDeadWorkers(pool: pg.Pool, judge: number): Promise<Dea
   return inTransaction(pool, async (client) => {
     if (!(await tryTransactionLock(client, REAPER))) return []
     const { rows: silent } = await client.query<Omit<DeadWorker, 'jobs'>>(
-      `select id, naam, pool_id as "poolId", abs(extract(epoch from now() - seen_at)::float8) * 1000 as "stilteMs"
+      `select id, name, pool_id as "poolId", abs(extract(epoch from now() - seen_at)::float8) * 1000 as "stilteMs"
        from worker
        where id <> $1
          and now() not between seen_at and seen_at + $2 * interval '1 millisecond'

@@ -245,7 +245,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
         Object.assign(shift, { ended: true })
         return 'settled' as const
       })
-    const lease = await openLease(databaseUrl, { naam: name, versie: packageJson.version, poolId }, log, () => {
+    const lease = await openLease(databaseUrl, { name, version: packageJson.version, poolId }, log, () => {
       connections.cut()
       void lookAt(databaseUrl).answers()
       onHang?.()

@@ -60,8 +60,8 @@ export async function saveSettings(m: Mutation, values: Partial<NotificationSett
 
 /** Who gets our messages: `extern`, `ingebouwd` (the abonnementen here) or `beide`. */
 export async function readModus(db: ReadDb): Promise<'extern' | 'ingebouwd' | 'beide'> {
-  const { modus } = await db.selectFrom('notificatieSettings').select('modus').executeTakeFirstOrThrow()
-  return modus as 'extern' | 'ingebouwd' | 'beide'
+  const { mode } = await db.selectFrom('notificatieSettings').select('mode').executeTakeFirstOrThrow()
+  return mode as 'extern' | 'ingebouwd' | 'beide'
 }
 
 /** Since when sending is paused; null: it is not. What is being sent at that moment is finished. */

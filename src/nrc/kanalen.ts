@@ -70,9 +70,9 @@ export const kanalen: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-type KanaalRow = { id: number; uuid: string; naam: string; documentatieLink: string; filters: string[]; eigen: boolean }
+type KanaalRow = { id: number; uuid: string; naam: string; documentatieLink: string; filters: string[]; own: boolean }
 
-const COLUMNS = ['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'eigen'] as const
+const COLUMNS = ['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'own'] as const
 const MAX_KANALEN = 1000
 
 function selectKanalen(
@@ -144,7 +144,7 @@ export async function changeKanaal(m: Mutation, uuid: string, given: Static<type
 
 /** Kenmerken that we publish ourselves stay, and so do those that an abonnement filters on. */
 async function filterFaults(m: Mutation, row: KanaalRow, filters: string[]): Promise<InvalidParam[]> {
-  const own = row.eigen ? KANALEN.find(({ naam }) => naam === row.naam) : undefined
+  const own = row.own ? KANALEN.find(({ naam }) => naam === row.naam) : undefined
   const kept = new Set(filters.map(sameName))
   const missing = own ? filtersOf(own).filter((naam) => !kept.has(sameName(naam))) : []
   if (missing.length > 0)
@@ -170,12 +170,12 @@ export async function ensureOwnKanalen({ sql }: Database, config: Config): Promi
     const { naam } = kanaal
     const filters = filtersOf(kanaal)
     await sql`
-      insert into kanaal (naam, documentatie_link, filters, eigen)
+      insert into kanaal (naam, documentatie_link, filters, own)
       values (${naam}, ${`${ownAddress(config)}/ref/kanalen/#${naam}`}, ${filters}, true)
-      on conflict on constraint kanaal_naam_unique do update set eigen = true, filters = kanaal.filters || array(
+      on conflict on constraint kanaal_naam_unique do update set own = true, filters = kanaal.filters || array(
         select f from unnest(excluded.filters) f
         where kenmerk_name(f) <> all (select kenmerk_name(g) from unnest(kanaal.filters) g))
-      where not kanaal.eigen or exists (
+      where not kanaal.own or exists (
         select from unnest(excluded.filters) f
         where kenmerk_name(f) <> all (select kenmerk_name(g) from unnest(kanaal.filters) g))`
   }

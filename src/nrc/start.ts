@@ -18,7 +18,7 @@ export async function prepareNrc(database: Database, config: Config): Promise<vo
 export async function preferBuiltIn(database: Database, config: Config): Promise<void> {
   if (config.notificatiesMode) return
   const { sql } = database
-  const [open] = await sql`select from notificatie_settings where modus = 'extern' and configured_service_id is null`
+  const [open] = await sql`select from notificatie_settings where mode = 'extern' and configured_service_id is null`
   if (open) await changeMode(database, 'ingebouwd')
 }
 
@@ -29,7 +29,7 @@ export async function preferBuiltIn(database: Database, config: Config): Promise
 async function changeMode({ sql }: Database, mode: string): Promise<void> {
   await sql`
     with changed as (
-      update notificatie_settings set modus = ${mode} where modus <> ${mode} returning configured_service_id
+      update notificatie_settings set mode = ${mode} where mode <> ${mode} returning configured_service_id
     )
     delete from delivery l using changed c
     where ${mode} = 'ingebouwd' and c.configured_service_id is null and l.abonnement_id = ${EXTERNAL}`

@@ -87,13 +87,13 @@ async function writeClients(
       continue
     }
     const [own] = await sql<{ client_id: string }[]>`
-      insert into applicatie_client (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${order})
-      on conflict (client_id) do update set volgorde = excluded.volgorde
+      insert into applicatie_client (client_id, applicatie_id, place) values (${clientId}, ${applicatieId}, ${order})
+      on conflict (client_id) do update set place = excluded.place
         where applicatie_client.applicatie_id = excluded.applicatie_id
       returning client_id`
     if (own) continue
     await sql`
-      insert into applicatie_client_more (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${order})
+      insert into applicatie_client_more (client_id, applicatie_id, place) values (${clientId}, ${applicatieId}, ${order})
       on conflict do nothing`
     remark(
       'client-id-dubbel',

@@ -177,7 +177,7 @@ export async function faultOfRow(
     return { code: 'verplicht', field: named(column_name), value: '', text: 'Dit veld is verplicht.' }
   if (!code.startsWith('23')) return faultOfColumn(sql, of, rows, named)
   const { columns, rule } = await aboutConstraint(sql, schema_name, table_name, constraint_name)
-  const told = columns.filter((column) => column !== 'dubbel')
+  const told = columns.filter((column) => column !== 'duplicate')
   const field = told.map(named).join(', ')
   if (isUniqueViolation(error))
     return {

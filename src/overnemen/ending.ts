@@ -234,7 +234,7 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
     if (countsPerYear(numbers)) await numberPerYear(sql, config.zaakIdentificatieGenerator)
   }
   const [perYear] = await sql`
-    select from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR' and value = 'use-number-per-year'`
+    select from setting where name = 'ZAAK_IDENTIFICATIE_GENERATOR' and value = 'use-number-per-year'`
   if (perYear)
     findings.push({
       kind: 'overneming',

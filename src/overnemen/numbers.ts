@@ -58,7 +58,7 @@ export async function numberPerYear(sql: Sql, current: string): Promise<boolean>
   if (current === 'use-number-per-year') return true
   if (current !== 'use-start-datum-year') return false
   const made = await sql`
-    insert into setting (naam, value) values ('ZAAK_IDENTIFICATIE_GENERATOR', 'use-number-per-year')
+    insert into setting (name, value) values ('ZAAK_IDENTIFICATIE_GENERATOR', 'use-number-per-year')
     on conflict do nothing returning 1`
   return made.length > 0
 }

@@ -31,7 +31,7 @@ export function columnsOf(kind: Kind | List): RowColumn[] {
       ...Object.keys(one.elsewhere ?? {}).map((name) => ({ name, type: OF_ELSEWHERE[name] ?? 'text' })),
     ]),
     ...('name' in kind ? (DERIVED[kind.name] ?? []) : []),
-    ...('number' in kind && kind.number ? [{ name: 'dubbel', type: 'integer' }] : []),
+    ...('number' in kind && kind.number ? [{ name: 'duplicate', type: 'integer' }] : []),
   ]
 }
 

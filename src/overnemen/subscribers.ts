@@ -51,7 +51,7 @@ export async function takeSubscribers(
   try {
     if (!trial) {
       await writeKanalen(database, kanalen)
-      await database.sql`update notificatie_settings set modus = 'ingebouwd' where modus = 'extern' and configured_service_id is null`
+      await database.sql`update notificatie_settings set mode = 'ingebouwd' where mode = 'extern' and configured_service_id is null`
     }
     for (const given of abonnementen) {
       const remarks = given.lacks.map((lack) => LACKS[lack])
@@ -151,5 +151,5 @@ async function writeKanalen({ sql }: Database, kanalen: Kanaal[]): Promise<void>
       insert into kanaal (uuid, naam, documentatie_link, filters) values (${uuid}, ${naam}, ${documentatieLink}, ${filters})
       on conflict (naam) do update set documentatie_link = excluded.documentatie_link,
         filters = array(select distinct unnest(kanaal.filters || excluded.filters))
-      where not kanaal.eigen`
+      where not kanaal.own`
 }

@@ -261,15 +261,15 @@ export const isSwitchable = ({ status, trial }: Pick<Takeover, 'status' | 'trial
 
 /** What keeps messages from their receivers once this side is in charge; Dutch sentences, none when all is set. */
 export async function switchWarnings(sql: ReadSql): Promise<string[]> {
-  const rows = await sql<{ modus: string; configured: boolean; abonnementen: boolean }[]>`
-    select modus, configured_service_id is not null as configured,
+  const rows = await sql<{ mode: string; configured: boolean; abonnementen: boolean }[]>`
+    select mode, configured_service_id is not null as configured,
       exists (select from abonnement where deleted_at is null) as abonnementen from notificatie_settings`
-  const { modus, configured, abonnementen } = one([...rows])
+  const { mode, configured, abonnementen } = one([...rows])
   return [
-    ...(modus !== 'ingebouwd' && !configured
+    ...(mode !== 'ingebouwd' && !configured
       ? ['Er is geen notificatiedienst ingesteld: meldingen blijven wachten tot u er een instelt.']
       : []),
-    ...(modus !== 'extern' && !abonnementen
+    ...(mode !== 'extern' && !abonnementen
       ? ['Er zijn geen abonnementen: niemand krijgt meldingen. Neem ze over met overnemen open-notificaties.']
       : []),
   ]

@@ -51,8 +51,8 @@ const LOSSES: { wat: string; text: string; count(sql: postgres.Sql): Counted }[]
     wat: 'Dubbele identificaties',
     text: 'Objecten die zo zijn overgenomen. Een ander product kan ze weigeren.',
     count: (sql) => sql<{ aantal: number }[]>`
-      select (select count(*) from zaak where dubbel > 0) + (select count(*) from enkelvoudiginformatieobject where dubbel > 0)
-      + (select count(*) from besluit where dubbel > 0) as aantal`,
+      select (select count(*) from zaak where duplicate > 0) + (select count(*) from enkelvoudiginformatieobject where duplicate > 0)
+      + (select count(*) from besluit where duplicate > 0) as aantal`,
   },
   {
     wat: 'Audittrails van wat is verwijderd',

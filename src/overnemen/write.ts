@@ -373,8 +373,8 @@ async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
       row.zaakgeometrie_grenzen = row.zaakgeometrie ? boundingBox(row.zaakgeometrie as Geometrie) : null
   }
   const [number, organisation] = expected(kind.number)
-  const taken = await sql.unsafe<{ uuid: string; nummer: string; organisatie: string; dubbel: number }[]>(
-    `select t.uuid, t.${number} as nummer, t.${organisation} as organisatie, t.dubbel
+  const taken = await sql.unsafe<{ uuid: string; nummer: string; organisatie: string; duplicate: number }[]>(
+    `select t.uuid, t.${number} as nummer, t.${organisation} as organisatie, t.duplicate
      from unnest($1::text[], $2::text[]) as r(nummer, organisatie)
      join ${kind.table} t on t.${number} = r.nummer and t.${organisation} = r.organisatie`,
     [ready.map(({ row }) => row[number]) as string[], ready.map(({ row }) => row[organisation]) as string[]],
@@ -387,12 +387,12 @@ async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
     places.set(key, found)
     return found
   }
-  for (const { uuid, nummer, organisatie, dubbel } of taken) at(nummer, organisatie).set(uuid, dubbel)
+  for (const { uuid, nummer, organisatie, duplicate } of taken) at(nummer, organisatie).set(uuid, duplicate)
   for (const { object, row, remarks } of ready) {
     const holders = at(row[number], row[organisation])
     const place = holders.get(object.uuid) ?? (holders.size === 0 ? 0 : Math.max(...holders.values()) + 1)
     holders.set(object.uuid, place)
-    row.dubbel = place
+    row.duplicate = place
     if (place > 0 && !remarks.some(({ code }) => code === 'identificatie-dubbel'))
       remarks.push({
         outcome: 'gemarkeerd',

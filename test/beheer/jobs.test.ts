@@ -36,9 +36,9 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
       [await geef({ locked_by: 'weg' }), /Bezig.*bestaat niet meer.*Duurt al.*3 min/s],
       [await geef({ attempts: 5, last_error: KWAAD }), /Mislukt.*Alle 5 pogingen zijn gebruikt/s],
     ]
-    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('worker', '1', ${KWAAD}, 1, 'leeft')`
+    await sql`insert into worker (name, version, host, pid, pool_id) values ('worker', '1', ${KWAAD}, 1, 'leeft')`
     cases.push([await geef({ locked_by: 'leeft' }), /actief en werkt aan deze taak/])
-    await sql`insert into worker (naam, versie, host, pid, pool_id, seen_at) values ('worker', '1', 'h', 2, 'stil', now() - interval '12 seconds')`
+    await sql`insert into worker (name, version, host, pid, pool_id, seen_at) values ('worker', '1', 'h', 2, 'stil', now() - interval '12 seconds')`
     cases.push([await geef({ locked_by: 'stil' }), /stil sinds \d\d s/])
     cases[0]![1] = /alle plaatsen bij de workers zijn bezet/
     for (const [id, expected] of cases) {
@@ -142,12 +142,12 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
       if (!next) break
       await tab.goto(next)
     }
-    const [planned] = await sql`select count(*)::int as n from job_overview where staat = 'gepland'`
+    const [planned] = await sql`select count(*)::int as n from job_overview where state = 'gepland'`
     t.equal(seen.size, planned!.n)
     t.equal(await isTooWide(tab), false)
     t.same(await accessibilityFaults(tab), [])
     const _csrf = await tab.inputValue('input[name=_csrf]')
-    const [job] = await sql`select id from job_overview where staat = 'mislukt'`
+    const [job] = await sql`select id from job_overview where state = 'mislukt'`
     for (const path of ['opnieuw', 'verwijderen']) {
       const answer = await context.request.post(`/beheer/taken/${job!.id}/${path}`, {
         form: { _csrf },

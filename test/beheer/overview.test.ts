@@ -17,7 +17,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
   const main = () => tab.textContent('main')
   const receiver = await givenReceiver(t)
   const keepWorking = () => sql`
-    insert into worker (naam, versie, host, pid, pool_id)
+    insert into worker (name, version, host, pid, pool_id)
     values ('worker', '0.1.0', ${KWAAD}, 1, 'a'), ('notificaties', '0.1.0', 'h', 1, 'b')
     on conflict (pool_id) do update set seen_at = now()`
 

@@ -84,7 +84,7 @@ t.test(
 t.test('the environment wins: the page shows its value as fixed, and a form cannot change it', async (t) => {
   const test = await setUpPages(t, { JWT_EXPIRY: '1800' }, false)
   await test.database
-    .sql`insert into setting (naam, value) values ('JWT_EXPIRY', '60'), ('IMPORT_RETENTION_DAYS', 'zeven'), ('PORT', '1')`
+    .sql`insert into setting (name, value) values ('JWT_EXPIRY', '60'), ('IMPORT_RETENTION_DAYS', 'zeven'), ('PORT', '1')`
   await test.parts.settings.refresh()
   t.match(
     test.config,
@@ -121,19 +121,19 @@ t.test('who saves on top of a change of somebody else is told of it', await need
   const test = await setUpPages(t)
   const { tab } = await asBeheerder(test, 'administrator')
   await tab.goto('/beheer/configuratie')
-  await test.database.sql`insert into setting (naam, value) values ('JWT_LEEWAY', '5'), ('JWT_EXPIRY', '100')`
+  await test.database.sql`insert into setting (name, value) values ('JWT_LEEWAY', '5'), ('JWT_EXPIRY', '100')`
   await tab.fill('[name=JWT_LEEWAY]', '9')
   await tab.click('main form .knop')
   t.match(await tab.textContent('#veld-JWT_LEEWAY-fout'), /intussen gewijzigd: het is nu “5”/)
   await tab.goto('/beheer/configuratie')
   await tab.fill('[name=JWT_LEEWAY]', '9')
   await tab.click('main form .knop')
-  const rows = await test.database.sql`select naam, value from setting order by naam`
+  const rows = await test.database.sql`select name, value from setting order by name`
   t.same(
     [...rows],
     [
-      { naam: 'JWT_EXPIRY', value: '100' },
-      { naam: 'JWT_LEEWAY', value: '9' },
+      { name: 'JWT_EXPIRY', value: '100' },
+      { name: 'JWT_LEEWAY', value: '9' },
     ],
   )
 })

@@ -73,14 +73,14 @@ t.test(
     const sql = postgres(url, { max: 1, onnotice: () => {} })
     t.teardown(() => sql.end())
     t.same(await requireKnownSchema(sql), [])
-    await sql`insert into migration (naam, checksum, works_from) values ('9998-later.sql', 'x', '')`
+    await sql`insert into migration (name, checksum, works_from) values ('9998-later.sql', 'x', '')`
     t.same(
       await requireKnownSchema(sql),
       ['9998-later.sql'],
       'a later version that only adds: the names are for the warning',
     )
     t.same(await migrate(url), [], 'and there is nothing to do')
-    await sql`insert into migration (naam, checksum, works_from) values ('9999-break.sql', 'x', '99.0.0')`
+    await sql`insert into migration (name, checksum, works_from) values ('9999-break.sql', 'x', '99.0.0')`
     await t.rejects(requireKnownSchema(sql), /9999-break.sql.*newer/, 'a later version that this one cannot work with')
     t.same(
       await requireKnownSchema(sql, { version: '99.0.0' }),
@@ -88,8 +88,8 @@ t.test(
       'the first that still works goes on',
     )
     await t.rejects(migrate(url), /9999-break.sql.*newer/)
-    await sql`delete from migration where naam like '999%'`
-    await sql`update migration set checksum = 'x' where naam like '0001%'`
+    await sql`delete from migration where name like '999%'`
+    await sql`update migration set checksum = 'x' where name like '0001%'`
     const startAnew = /0001-audit.sql differs.*database test_\w+: .*start anew with an empty database/
     await t.rejects(requireKnownSchema(sql), startAnew, 'a changed file')
     await t.rejects(migrate(url), startAnew)
@@ -98,7 +98,7 @@ t.test(
       78,
       'the program ends as with a wrong configuration',
     )
-    await sql`delete from migration where naam like '0001%'`
+    await sql`delete from migration where name like '0001%'`
     await t.rejects(requireKnownSchema(sql), /misses 0001/, 'a missing file')
   },
 )
@@ -107,14 +107,14 @@ t.test('an api of an older version goes on serving with a newer schema, and says
   const { app, database } = await testApp(t)
   const { sql } = database
   const warnings = t.capture(app.log, 'warn')
-  await sql`insert into migration (naam, checksum, works_from) values ('9998-later.sql', 'x', '')`
+  await sql`insert into migration (name, checksum, works_from) values ('9998-later.sql', 'x', '')`
   for (const _ of [1, 2]) {
     const ready = await app.inject('/readyz')
     t.equal(ready.statusCode, 200)
     t.same(ready.json().checks.schema, { status: 'ok', detail: 'newer than this version: 9998-later.sql' })
   }
   t.equal(warnings().length, 1, 'a warning, once')
-  await sql`update migration set works_from = '99.0.0' where naam = '9998-later.sql'`
+  await sql`update migration set works_from = '99.0.0' where name = '9998-later.sql'`
   await until('the next look at the schema', async () => (await app.inject('/readyz')).statusCode !== 200)
   t.equal((await app.inject('/readyz')).statusCode, 503, 'one that breaks older versions takes it out of service')
 })
@@ -131,10 +131,10 @@ t.test('the first line of a migration says how it is treated', async (t) => {
     'schema.sql': 'this is no migration',
   })
   t.same(await migrate(url, { directory }), ['0001-a.sql', '0002-b.sql', '0003-c.sql'])
-  t.same(await sql`select naam, works_from from migration order by naam`, [
-    { naam: '0001-a.sql', works_from: '' },
-    { naam: '0002-b.sql', works_from: '' },
-    { naam: '0003-c.sql', works_from: '1.10.0' },
+  t.same(await sql`select name, works_from from migration order by name`, [
+    { name: '0001-a.sql', works_from: '' },
+    { name: '0002-b.sql', works_from: '' },
+    { name: '0003-c.sql', works_from: '1.10.0' },
   ])
   t.equal((await sql`select from pg_indexes where indexname in ('a_n', 'a_m')`).length, 2)
   const wrong = t.testdir({ '0001-a.sql': '-- no transaction\nselect 1;' })
@@ -210,8 +210,8 @@ t.test('the views show imports with progress, and jobs with what they belong to'
   await sql`select graphile_worker.add_job('import-batch', job_key => ${`import:${made!.uuid}`})`
   t.match((await sql`select * from import_overview`)[0], { percent: '25.0', rows_per_second: '5.0', failed: 1 })
   t.match((await sql`select * from job_overview`)[0], {
-    taak: 'import-batch',
-    staat: 'wacht',
+    task: 'import-batch',
+    state: 'wacht',
     belongs_to: `import ${made!.uuid}`,
   })
 })

@@ -114,7 +114,7 @@ comment on column zaak.proef is 'Of the rehearsal.';`,
     await migrate(databaseUrl, { directory: over, version: '99.0.0' })
     await until('it is out of service', async () => (await state()).status === 503)
     t.equal(
-      (await database.sql`select works_from from migration where naam = '9003-over.sql'`)[0]!.works_from,
+      (await database.sql`select works_from from migration where name = '9003-over.sql'`)[0]!.works_from,
       '99.0.0',
     )
   },

@@ -251,7 +251,7 @@ t.test('a worker judges the others only after it was itself undisturbed for a wh
   const pool = new pg.Pool({ connectionString: url })
   t.teardown(() => pool.end())
   const register = async (name: string, seen: string, since: string) => {
-    const [row] = await sql`insert into worker (naam, versie, host, pid, pool_id, seen_at, uninterrupted_since)
+    const [row] = await sql`insert into worker (name, version, host, pid, pool_id, seen_at, uninterrupted_since)
       values (${name}, '1', 'host', 1, ${name}, now() - ${seen}::interval, now() - ${since}::interval) returning id`
     return row?.id as number
   }
@@ -262,15 +262,15 @@ t.test('a worker judges the others only after it was itself undisturbed for a wh
   await register('well', '1 s', '1 hour')
   const holder = await sql.reserve()
   t.teardown(() => holder.release())
-  await holder`select pg_advisory_lock(31330, id) from worker where naam in ('frozen', 'late')`
+  await holder`select pg_advisory_lock(31330, id) from worker where name in ('frozen', 'late')`
 
   t.same(await reapDeadWorkers(pool, await register('just back', '0 s', '1 s')), [])
   t.same(await reapDeadWorkers(pool, await register('silent itself', '5 s', '1 hour')), [])
-  await sql`delete from worker where naam in ('just back', 'silent itself')`
+  await sql`delete from worker where name in ('just back', 'silent itself')`
   const dead = await reapDeadWorkers(pool, await register('judge', '0 s', '1 minute'))
-  t.same(dead.map(({ naam }) => naam).sort(), ['ahead', 'frozen', 'killed'])
+  t.same(dead.map(({ name }) => name).sort(), ['ahead', 'frozen', 'killed'])
   t.same(
-    (await sql`select naam from worker order by naam`).map(({ naam }) => naam),
+    (await sql`select name from worker order by name`).map(({ name }) => name),
     ['judge', 'late', 'well'],
     `worker ${holdsLock} is late but holds its lock`,
   )

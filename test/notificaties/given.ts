@@ -115,7 +115,7 @@ export async function attemptsOf({ database: { sql } }: TestApp, uuid: string) {
 /** A sender as a worker has one, registered under `pool`. */
 export async function givenSender(t: TestLike, test: Given): Promise<{ sender: Sender; pool: string }> {
   const pool = randomUUID()
-  await test.database.sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
+  await test.database.sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
   const sender = openSender({ ...test.parts, open: () => openSenderDatabase(test.databaseUrl) })
   t.teardown(async () => {
     sender.stop()

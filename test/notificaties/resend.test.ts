@@ -126,7 +126,7 @@ t.test('while a sender says that it looks by itself nobody is woken, unless its 
   const jobs = async () => (await sql`select from graphile_worker.jobs where key = 'send-notificaties'`).length
   await test.runJobs()
   const [worker] =
-    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+    await sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
   await sql`insert into active_sender (worker_id) values (${worker!.id})`
   await givenChange(test)
   t.equal(await jobs(), 0)
@@ -142,7 +142,7 @@ t.test('an attempt that was lost with its worker is written down so, uses no ret
   const uuid = await givenChange(test)
   const { sql } = test.database
   const [worker] =
-    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+    await sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
   const { claimed } = await claim(test.database, { ...nobody, worker: worker!.id })
   t.match(claimed, [{ attempt: 1, message: { uuid } }])
   t.equal(
@@ -168,7 +168,7 @@ t.test('a claim of which the answer was lost is claimed again by the same worker
   const test = await givenNotificaties(t)
   await givenChange(test)
   const [worker] = await test.database
-    .sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+    .sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
   const mine = { ...nobody, worker: worker!.id }
   const first = await claim(test.database, mine)
   t.equal((await claim(test.database, { ...mine, busy: first.claimed })).rows.length, 0, 'not what it has in hand')
@@ -200,7 +200,7 @@ t.test('workers that claim at once never get the same message, nor two of one ma
     for (let n = 0; n < 3; n++) await givenChange(test, hoofdobject, n === 0 ? 'create' : 'update')
   }
   const workers =
-    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x'), ('y', '1', 'h', 2, 'y') returning id`
+    await sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, 'x'), ('y', '1', 'h', 2, 'y') returning id`
   const database = openSenderDatabase(test.databaseUrl)
   t.teardown(database.close)
   const order = new Map<string, number[]>()

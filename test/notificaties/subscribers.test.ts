@@ -271,7 +271,7 @@ t.test('a client that authenticates by JWT or OAuth2, and one that wants cloud e
 async function givenBuiltIn(t: TestLike): Promise<TestApp> {
   const test = await testApp(t)
   await forgetMessages(test)
-  await test.database.sql`update notificatie_settings set modus = 'ingebouwd', backoff = '3'`
+  await test.database.sql`update notificatie_settings set mode = 'ingebouwd', backoff = '3'`
   await test.database.sql`insert into kanaal (naam) values ('documenten')`
   return test
 }
@@ -303,7 +303,7 @@ async function stateOf({ database }: TestApp, id: number): Promise<Record<string
 
 async function startSender(t: TestLike, test: TestApp): Promise<{ stop(): Promise<void> }> {
   const pool = randomUUID()
-  await test.database.sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
+  await test.database.sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
   const sender = openSender({ ...test.parts, open: () => openSenderDatabase(test.databaseUrl) })
   const running = sender.run(pool)
   const stop = async () => {

@@ -128,7 +128,7 @@ async function failed(): Promise<number> {
 
 async function givenSender(t: TestLike, test: Pick<Given, 'parts' | 'database'>, url: string) {
   const pool = randomUUID()
-  await test.database.sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
+  await test.database.sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
   const sender = openSender({ ...test.parts, open: () => openSenderDatabase(url) })
   t.teardown(async () => {
     sender.stop()

@@ -9,7 +9,7 @@ import { subscriber } from './subscriber.ts'
 const API = '/notificaties/api/v1'
 const test = await testApp(t)
 const { call } = test
-await test.database.sql`update notificatie_settings set modus = 'ingebouwd'` // else no callback is asked
+await test.database.sql`update notificatie_settings set mode = 'ingebouwd'` // else no callback is asked
 const consument = await givenClient(test, 'consument', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
 const ander = await givenClient(test, 'ander', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
 const veel = await givenClient(test, 'veel', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
@@ -134,7 +134,7 @@ t.test('abonnement', async (t) => {
   })
 
   t.test('with a filter that no message can fit is refused, and says why', async (t) => {
-    await test.database.sql`insert into kanaal (naam, filters, eigen) values ('besluiten',
+    await test.database.sql`insert into kanaal (naam, filters, own) values ('besluiten',
       '{verantwoordelijke_organisatie,besluittype,vertrouwelijkheidaanduiding,kleur}', true)`
     const subscribe = (filters: object, naam = 'besluiten') =>
       call('POST', `${API}/abonnement`, { ...abonnement, kanalen: [{ naam, filters }] }, { as: consument })

@@ -93,7 +93,7 @@ t.test(
     await sql`update abonnement set concurrency = 2`
     for (let count = 0; count < 5; count++) await givenZaak(test)
     const [worker] = await sql<{ id: number }[]>`
-    insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+    insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
     const mine = { worker: worker!.id, external: 9, total: 9 }
     const { claimed: first } = await claim(test.database, { ...mine, busy: [], open: [] })
     t.equal(first.length, 2)

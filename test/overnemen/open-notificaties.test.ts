@@ -78,7 +78,7 @@ t.test('over the API they come without authorisation: they wait until somebody f
   const test = await builtIn(t)
   await test.database.sql`delete from abonnement`
   t.match(await switchWarnings(test.database.sql), [/geen abonnementen/])
-  await test.database.sql`update notificatie_settings set modus = 'extern', configured_service_id = null`
+  await test.database.sql`update notificatie_settings set mode = 'extern', configured_service_id = null`
   t.match(await switchWarnings(test.database.sql), [/geen notificatiedienst/])
   const found = await readNotificationsApi(async (path) => ({
     status: 200,

@@ -669,7 +669,7 @@ t.test(
     t.ok((await remarks(test)).includes('gemarkeerd overneming nummer-per-jaar'), 'as the source does')
     const [setting] = await sql<
       { value: string }[]
-    >`select value from setting where naam = 'ZAAK_IDENTIFICATIE_GENERATOR'`
+    >`select value from setting where name = 'ZAAK_IDENTIFICATIE_GENERATOR'`
     t.equal(setting?.value, 'use-number-per-year')
   },
 )
@@ -778,7 +778,7 @@ t.test('what another service mirrors of a relation stays known, so that it is re
   ])
   await test.database.sql`
     insert into reserved_documentnummer (bronorganisatie, identificatie) values (${RSIN}, 'DOCUMENT-2024-0000000900')`
-  await test.database.sql`update enkelvoudiginformatieobject set dubbel = 1 where uuid = ${uuidOf(KIND.document, 1)}`
+  await test.database.sql`update enkelvoudiginformatieobject set duplicate = 1 where uuid = ${uuidOf(KIND.document, 1)}`
   const losses = await lossesOnWayBack(test.database)
   t.same(
     losses.map(({ wat, aantal }) => [wat, aantal]),

@@ -295,9 +295,9 @@ t.test('in mode extern no callback is asked', async (t) => {
 })
 
 async function withoutProbe<T>({ database: { sql } }: TestApp, work: () => Promise<T>): Promise<T> {
-  await sql`update notificatie_settings set modus = 'extern'`
+  await sql`update notificatie_settings set mode = 'extern'`
   const made = await work()
-  await sql`update notificatie_settings set modus = 'ingebouwd'`
+  await sql`update notificatie_settings set mode = 'ingebouwd'`
   return made
 }
 

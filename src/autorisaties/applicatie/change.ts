@@ -191,11 +191,11 @@ async function writeClientIds(m: Mutation, applicatieId: number, clientIds: stri
     .where('applicatieId', '=', applicatieId)
     .where('clientId', 'not in', clientIds)
     .execute()
-  await sql`insert into applicatie_client (client_id, applicatie_id, volgorde)
-    select n.client_id, ${applicatieId}, n.volgorde - 1
-    from unnest(${clientIds}::text[]) with ordinality as n(client_id, volgorde)
+  await sql`insert into applicatie_client (client_id, applicatie_id, place)
+    select n.client_id, ${applicatieId}, n.place - 1
+    from unnest(${clientIds}::text[]) with ordinality as n(client_id, place)
     where not exists (select from applicatie_client_more o where o.client_id = n.client_id and o.applicatie_id = ${applicatieId})
-    on conflict (client_id) do update set volgorde = excluded.volgorde where applicatie_client.applicatie_id = excluded.applicatie_id`.execute(
+    on conflict (client_id) do update set place = excluded.place where applicatie_client.applicatie_id = excluded.applicatie_id`.execute(
     m.trx,
   )
   const [{ n } = { n: 0 }] = await m.trx

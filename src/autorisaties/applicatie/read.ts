@@ -64,7 +64,7 @@ export async function selectApplicaties(
 ): Promise<ApplicatieRow[]> {
   const { rows } = await sql<ApplicatieRow>`
     select a.id, a.uuid, a.label, a.heeft_alle_autorisaties, a.alleen_is_gereed_voor_publicatie,
-      coalesce((select jsonb_agg(c.client_id order by c.volgorde, c.client_id)
+      coalesce((select jsonb_agg(c.client_id order by c.place, c.client_id)
         from applicatie_client_all c where c.applicatie_id = a.id), '[]') as client_ids,
       coalesce((select jsonb_agg(jsonb_build_object('component', r.component, 'scopes', r.scopes, 'typeUrl', r.type_url,
           'typeUuid', r.type_uuid, 'max', r.max_vertrouwelijkheidaanduiding) order by r.id)

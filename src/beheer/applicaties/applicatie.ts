@@ -34,7 +34,7 @@ export async function requireApplicatie(app: FastifyInstance, request: FastifyRe
   if (!isUuid(uuid)) throw notFound(t('Deze applicatie bestaat niet (meer).'))
   const { rows } = await sql<Applicatie>`
     select a.id, a.uuid, a.label, a.heeft_alle_autorisaties, a.alleen_is_gereed_voor_publicatie, a.created_at,
-      array(select c.client_id from applicatie_client_all c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
+      array(select c.client_id from applicatie_client_all c where c.applicatie_id = a.id order by c.place, c.client_id) as client_ids,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as aantal_rechten
     from applicatie a where a.uuid = ${uuid}`.execute(app.read)

@@ -286,7 +286,7 @@ async function selectList(
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { rows } = await sql<ListRow>`
     select a.id, lower(a.label) as sleutel, a.uuid, a.label, a.heeft_alle_autorisaties,
-      array(select c.client_id from applicatie_client_all c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
+      array(select c.client_id from applicatie_client_all c where c.applicatie_id = a.id order by c.place, c.client_id) as client_ids,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as rechten,
       (select count(*) from applicatie_client c join applicatie_secret g on g.client_id = c.client_id
@@ -329,7 +329,7 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
     select c.client_id, exists (select from applicatie_client_key k where k.client_id = c.client_id) as has_keys, g.id, g.sealed_secret, g.created_at, g.expires_at, g.last_signed_at
     from applicatie_client c
     left join applicatie_secret g on g.client_id = c.client_id and (g.expires_at is null or g.expires_at > now())
-    where c.applicatie_id = ${applicatieId} order by c.volgorde, c.client_id, g.id`
+    where c.applicatie_id = ${applicatieId} order by c.place, c.client_id, g.id`
   const clients = new Map<string, Client>()
   for (const {
     client_id: clientId,

@@ -29,8 +29,8 @@ export async function savedFilters(request: FastifyRequest) {
     .selectFrom('beheerSavedFilter')
     .where('accountId', '=', signedIn(request).id)
     .where('path', '=', path)
-    .orderBy('naam')
-    .select(['uuid', 'naam', 'query'])
+    .orderBy('name')
+    .select(['uuid', 'name', 'query'])
     .execute()
   const query = meant(search)
   return { path, query, list: rows.map((row) => ({ ...row, isHere: row.query === query })) }
@@ -49,7 +49,7 @@ export function registerSavedFilters(app: FastifyInstance): void {
     const name = naam.trim()
     if (name === '' || query === '')
       return redirectWith(request, reply, back, t('Kies eerst een filter, en geef het een naam.'), 'fout')
-    await app.own.filters.save(accountId, { path, naam: name, query })
+    await app.own.filters.save(accountId, { path, name, query })
     return redirectWith(request, reply, back, t`Het filter “${name}” is bewaard.`)
   })
 }
@@ -65,11 +65,11 @@ function meant(search: string): string {
 export async function saveFilter(
   { sql }: Pick<Database, 'sql'>,
   accountId: number,
-  { path, naam, query }: { path: string; naam: string; query: string },
+  { path, name, query }: { path: string; name: string; query: string },
 ): Promise<void> {
   await sql`
-    insert into beheer_saved_filter (account_id, path, naam, query) values (${accountId}, ${path}, ${naam}, ${query})
-    on conflict (account_id, path, naam) do update set query = excluded.query`
+    insert into beheer_saved_filter (account_id, path, name, query) values (${accountId}, ${path}, ${name}, ${query})
+    on conflict (account_id, path, name) do update set query = excluded.query`
   await sql`
     delete from beheer_saved_filter where id in (
       select id from beheer_saved_filter where account_id = ${accountId} order by id desc offset ${MOST})`

@@ -27,7 +27,7 @@ type Kanaal = {
   naam: string
   documentatieLink: string
   filters: string[]
-  eigen: boolean
+  own: boolean
   abonnementen: number
   lastAt: string | null
   bronnen: string[]
@@ -125,7 +125,7 @@ export function registerKanalen(app: FastifyInstance): void {
 
   async function readKanalen(uuid?: string): Promise<Kanaal[]> {
     const { rows } = await sql<Kanaal>`
-      select k.id, k.uuid, k.naam, k.documentatie_link, k.filters, k.eigen,
+      select k.id, k.uuid, k.naam, k.documentatie_link, k.filters, k.own,
         (select count(distinct ak.abonnement_id)::int from abonnement_kanaal ak join abonnement a on a.id = ak.abonnement_id
           where ak.kanaal_id = k.id and a.deleted_at is null) as abonnementen,
         (select n.aanmaakdatum from notificatie n where n.kanaal = k.naam order by n.aanmaakdatum desc, n.id desc limit 1) as last_at,

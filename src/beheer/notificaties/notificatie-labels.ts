@@ -143,11 +143,11 @@ export function stateOf(message: Message): { tone: Tone; text: string } {
 /** What a message that is still to go waits for. */
 export function waitsFor(
   message: Message,
-  { pause, service, inOrder, modus }: { pause: string | null; service: string | null; inOrder: boolean; modus: string },
+  { pause, service, inOrder, mode }: { pause: string | null; service: string | null; inOrder: boolean; mode: string },
 ): string {
   if (message.status !== 'gepland') return ''
-  if (modus !== 'ingebouwd' && pause !== null) return t('Het versturen is gepauzeerd.')
-  if (modus !== 'ingebouwd' && service === null) return t('Er is geen notificatiedienst ingesteld.')
+  if (mode !== 'ingebouwd' && pause !== null) return t('Het versturen is gepauzeerd.')
+  if (mode !== 'ingebouwd' && service === null) return t('Er is geen notificatiedienst ingesteld.')
   if (inOrder && message.wachtOpEerder) return t('Een eerder bericht over hetzelfde object gaat voor.')
   return ''
 }

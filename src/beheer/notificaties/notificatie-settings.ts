@@ -105,7 +105,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
       faults,
       hasSecret: now.dienst?.hasSecret ?? false,
       hasService: now.dienst !== null,
-      modus: await readModus(app.read),
+      mode: await readModus(app.read),
       scheduleFaults: Object.values(fault),
       schema: Object.keys(fault).length === 0 ? schema(retry) : [],
       pause,

@@ -282,12 +282,12 @@ async function requireMessage(app: FastifyInstance, uuid: string) {
 
 /** What holds for all messages: whether they are sent at all. */
 async function readState(app: FastifyInstance) {
-  const [{ dienst, inOrder, maxRetries }, pause, modus] = await Promise.all([
+  const [{ dienst, inOrder, maxRetries }, pause, mode] = await Promise.all([
     readSettings(app.read),
     pausedAt(app.read),
     readModus(app.read),
   ])
-  return { service: dienst, inOrder, maxRetries, pause, modus }
+  return { service: dienst, inOrder, maxRetries, pause, mode }
 }
 
 const ACTIONS: Record<string, string> = words({

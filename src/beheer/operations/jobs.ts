@@ -70,14 +70,14 @@ const ERROR_KIND = sql<string>`left(regexp_replace(split_part(coalesce(j.last_er
 
 type Job = {
   id: number
-  taak: string
-  staat: State
+  task: string
+  state: State
   belongsTo: string | null
-  pogingen: number
+  attempts: number
   maxAttempts: number
   lastFault: string | null
   createdAt: string
-  vanaf: string
+  runAt: string
   busySince: string | null
   worker: string | null
 }
@@ -133,7 +133,7 @@ export function registerJobs(app: FastifyInstance): void {
     const job = await requireJob(request.params.id)
     const [workers, [waiting]] = await Promise.all([readWorkers(), readWaiting(job.id)])
     return reply.page('job', {
-      title: `${labelOf(job.taak)} (${job.id})`,
+      title: `${labelOf(job.task)} (${job.id})`,
       breadcrumbs: [{ path: '/taken', name: t('Taken') }],
       job: inWords(job),
       age: job.busySince === null ? null : formatDuration((Date.now() - Date.parse(job.busySince)) / 1000),
@@ -231,13 +231,13 @@ export function registerJobs(app: FastifyInstance): void {
         const { rows } = await sql`select id from graphile_worker.jobs where id = ${job.id}
           and job_state(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
         if (rows.length === 0 || (await statement(job.id).execute(m.trx)).rows.length === 0) throw TOO_LATE
-        const { taak, belongsTo, pogingen, lastFault } = job
+        const { task, belongsTo, attempts, lastFault } = job
         m.audit({
           handeling,
           soort: 'taak',
           id: String(job.id),
-          weergave: `${taak} ${belongsTo ?? ''}`.trim(),
-          oud: { taak, belongsTo, pogingen, lastFault },
+          weergave: `${task} ${belongsTo ?? ''}`.trim(),
+          oud: { taak: task, belongsTo, pogingen: attempts, lastFault },
         })
       })
       return true
@@ -283,7 +283,7 @@ export function registerJobs(app: FastifyInstance): void {
   async function readWorkers(): Promise<Worker[]> {
     return driver<
       Worker[]
-    >`select naam, naam || ' (' || host || ', pid ' || pid || ')' as weergave, seen_at as "seenAt",
+    >`select name, name || ' (' || host || ', pid ' || pid || ')' as weergave, seen_at as "seenAt",
       extract(epoch from clock_timestamp() - seen_at)::float8 as stilte from worker`
   }
 
@@ -298,31 +298,31 @@ export function registerJobs(app: FastifyInstance): void {
 /** Seconds after which a worker counts as gone. It gives a sign of life every second. */
 export const SILENT_AFTER = 5
 
-type Worker = { naam: string; weergave: string; seenAt: string; stilte: number }
+type Worker = { name: string; weergave: string; seenAt: string; stilte: number }
 
 const TOO_LATE = new Error('the job is no longer failed')
 const notFailed = () => t('Dit kan alleen met een mislukte taak. De taak is intussen veranderd.')
 
 function inWords(job: Job) {
-  return { ...job, name: labelOf(job.taak), state: STATES[job.staat] }
+  return { ...job, name: labelOf(job.task), words: STATES[job.state] }
 }
 
 /** Why a job stands where it stands, and what to do about it. */
 function whyWaiting(job: Job, workers: Worker[], queueIsBusy: boolean): { text: string; advice: string } {
-  const needed = job.taak === 'send-notificaties' ? 'notificaties' : 'worker'
-  const alive = workers.filter(({ naam, stilte }) => naam === needed && Math.abs(stilte) <= SILENT_AFTER)
+  const needed = job.task === 'send-notificaties' ? 'notificaties' : 'worker'
+  const alive = workers.filter(({ name, stilte }) => name === needed && Math.abs(stilte) <= SILENT_AFTER)
   const whatToDo = t('Lees de laatste fout hieronder. Neem de oorzaak weg')
-  switch (job.staat) {
+  switch (job.state) {
     case 'mislukt':
       return {
         text: t`Alle ${job.maxAttempts} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
         advice: t`${whatToDo} en laat de taak opnieuw uitvoeren. Verwijder de taak alleen als haar werk niet meer nodig is.`,
       }
     case 'gepland':
-      if (job.pogingen === 0)
+      if (job.attempts === 0)
         return { text: t('De taak is gepland voor een later moment.'), advice: t('U hoeft niets te doen.') }
       return {
-        text: t`Poging ${job.pogingen} mislukte. De taak wordt vanzelf opnieuw geprobeerd, steeds wat later.`,
+        text: t`Poging ${job.attempts} mislukte. De taak wordt vanzelf opnieuw geprobeerd, steeds wat later.`,
         advice: t`${whatToDo}, dan lukt de volgende poging.`,
       }
     case 'bezig': {

@@ -181,18 +181,18 @@ function tellAbonnementen(troubled: Figures[], alarms: (Alarm & { path: string }
 
 export type Receiver = {
   uit: boolean
-  modus: string
+  mode: string
   apiRoot: string | null
   unreachable: string | undefined
   laatste: { outcome: string; httpStatus: number | null; begunAt: string } | undefined
 }
 
 /** The service that our messages go to: switched off, built in, or another one that is reached or not. */
-export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Receiver, alarms: Alarm[]): Component {
+export function receiverPart({ uit, mode, apiRoot, unreachable, laatste }: Receiver, alarms: Alarm[]): Component {
   const name = t('Notificatiedienst')
   const settings = { path: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
   if (uit) return { name, tone: '', state: t('Uitgezet'), detail: t('NOTIFICATIONS_DISABLED staat aan.') }
-  if (modus === 'ingebouwd')
+  if (mode === 'ingebouwd')
     return { name, tone: 'goed', state: t('Ingebouwd'), detail: t('Berichten gaan naar de abonnementen hier.') }
   if (apiRoot === null) {
     alarms.push({
@@ -229,8 +229,8 @@ export function receiverPart({ uit, modus, apiRoot, unreachable, laatste }: Rece
 }
 
 export type Worker = {
-  naam: string
-  versie: string
+  name: string
+  version: string
   host: string
   pid: number
   startedAt: string
@@ -241,7 +241,7 @@ export type Worker = {
 
 /** Workers that are silent are faults, and so is a kind of work that no living worker does. */
 export function workerPart(workers: Worker[], alarms: Alarm[]): Component {
-  for (const { naam: name, host, pid, stilte } of workers.filter(({ stil }) => stil))
+  for (const { name, host, pid, stilte } of workers.filter(({ stil }) => stil))
     alarms.push({
       tone: 'fout',
       text: t`Worker ${name} (${host}, pid ${pid}) is stil sinds ${formatDuration(Math.abs(stilte))}.`,
@@ -254,7 +254,7 @@ export function workerPart(workers: Worker[], alarms: Alarm[]): Component {
     ['worker', t('imports en opruimen')],
     ['notificaties', t('het versturen van notificaties')],
   ] as const) {
-    if (alive.some((worker) => worker.naam === name)) continue
+    if (alive.some((worker) => worker.name === name)) continue
     alarms.push({
       tone: 'fout',
       text: t`Er draait geen worker voor ${work}.`,
@@ -263,7 +263,7 @@ export function workerPart(workers: Worker[], alarms: Alarm[]): Component {
       link: t('Naar de taken'),
     })
   }
-  const older = alive.filter(({ versie }) => versie !== packageJson.version)
+  const older = alive.filter(({ version }) => version !== packageJson.version)
   if (older.length > 0)
     alarms.push({
       tone: 'let-op',
@@ -271,7 +271,7 @@ export function workerPart(workers: Worker[], alarms: Alarm[]): Component {
       advice: t('Rond de uitrol van de nieuwe versie af.'),
     })
   const detail = alive.length === workers.length ? '' : t`${workers.length - alive.length} stil`
-  const complete = new Set(alive.map(({ naam }) => naam)).size >= 2
+  const complete = new Set(alive.map((one) => one.name)).size >= 2
   return {
     name: t('Workers'),
     tone: !complete || detail ? 'fout' : 'goed',

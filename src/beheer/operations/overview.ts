@@ -156,7 +156,7 @@ async function readReceiver(
   { db, sql }: Reader,
   reach: (apiRoot: string, ms: number) => Promise<string | undefined>,
 ): Promise<Receiver> {
-  const [{ dienst }, modus] = await Promise.all([readSettings(db), readModus(db)])
+  const [{ dienst }, mode] = await Promise.all([readSettings(db), readModus(db)])
   const [service] =
     dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from service where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Receiver['laatste']>[]>`
@@ -166,18 +166,18 @@ async function readReceiver(
   const uit = parts.config.notificationsDisabled
   return {
     uit,
-    modus,
+    mode,
     apiRoot,
     laatste,
-    unreachable: apiRoot && !uit && modus !== 'ingebouwd' ? await reach(apiRoot, 2_000) : undefined,
+    unreachable: apiRoot && !uit && mode !== 'ingebouwd' ? await reach(apiRoot, 2_000) : undefined,
   }
 }
 
 async function readWorkers({ sql }: Reader): Promise<Worker[]> {
   const rows = await sql<Omit<Worker, 'stil'>[]>`
-    select naam, versie, host, pid, started_at as "startedAt", seen_at as "seenAt",
+    select name, version, host, pid, started_at as "startedAt", seen_at as "seenAt",
       extract(epoch from clock_timestamp() - seen_at)::float8 as stilte
-    from worker order by naam, id`
+    from worker order by name, id`
   return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > SILENT_AFTER }))
 }
 
@@ -259,6 +259,6 @@ async function readDisk({ store }: Parts): Promise<DiskSpace | undefined> {
 
 async function readVersions({ sql }: Reader) {
   const [row] = await sql<[{ postgresql: string; schema: string }]>`
-    select current_setting('server_version') as postgresql, (select max(naam) from migration) as schema`
+    select current_setting('server_version') as postgresql, (select max(name) from migration) as schema`
   return { programma: packageJson.version, ...row }
 }

@@ -108,11 +108,11 @@ export function registerSettings(app: FastifyInstance): void {
       )
       for (const { setting, to } of asked) {
         const before = stored.get(setting.env)
-        if (to === '') await m.trx.deleteFrom('setting').where('naam', '=', setting.env).execute()
+        if (to === '') await m.trx.deleteFrom('setting').where('name', '=', setting.env).execute()
         else
           await m.sql`
-          insert into setting (naam, value) values (${setting.env}, ${to})
-          on conflict (naam) do update set value = excluded.value, changed_at = now()`
+          insert into setting (name, value) values (${setting.env}, ${to})
+          on conflict (name) do update set value = excluded.value, changed_at = now()`
         const [from, now] = [before, to || undefined].map((text) =>
           inWords(setting, text ?? setting.default?.toString()),
         )
@@ -132,8 +132,8 @@ export function registerSettings(app: FastifyInstance): void {
 }
 
 async function readRows(db: ReadDb): Promise<Map<string, string>> {
-  const rows = await db.selectFrom('setting').select(['naam', 'value']).execute()
-  return new Map(rows.map(({ naam, value }) => [naam, value]))
+  const rows = await db.selectFrom('setting').select(['name', 'value']).execute()
+  return new Map(rows.map(({ name, value }) => [name, value]))
 }
 
 /** What a form says of a field; undefined when it has no such field. */

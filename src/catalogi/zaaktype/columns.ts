@@ -66,7 +66,7 @@ export function selectZaaktype(query: Zaaktypen, datum: string | null) {
         coalesce((
           select jsonb_agg(jsonb_build_object('uuid', s.uuid, 'url', r.gerelateerd_zaaktype_url,
             'identificatie', coalesce(s.identificatie, ''), 'aardRelatie', r.aard_relatie, 'toelichting', r.toelichting)
-            order by r.volgorde)
+            order by r.place)
           from zaaktype_gerelateerd_zaaktype r
           left join zaaktype k on k.id = r.gerelateerd_zaaktype_id
           left join lateral (

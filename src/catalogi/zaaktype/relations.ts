@@ -67,9 +67,9 @@ export async function writeRelations(m: Mutation, zaaktypeId: number, relaties: 
   if (gerelateerd)
     await replaceRows(
       m.trx.deleteFrom('zaaktypeGerelateerdZaaktype').where('zaaktypeId', '=', zaaktypeId),
-      gerelateerd.map(({ id, url, aardRelatie, toelichting }, volgorde) => ({
+      gerelateerd.map(({ id, url, aardRelatie, toelichting }, place) => ({
         zaaktypeId,
-        volgorde,
+        place,
         gerelateerdZaaktypeId: id,
         gerelateerdZaaktypeUrl: url,
         aardRelatie,

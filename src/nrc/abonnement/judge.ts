@@ -31,7 +31,7 @@ type Given = {
 export async function judge(db: ReadDb, config: Config, given: Given): Promise<KnownGroup[]> {
   const names = [...new Set((given.kanalen ?? []).map(({ naam }) => naam))]
   const known = names.length
-    ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters', 'eigen']).where('naam', 'in', names).execute()
+    ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters', 'own']).where('naam', 'in', names).execute()
     : []
   const byName = new Map(known.map((kanaal) => [kanaal.naam, kanaal]))
   const faults: InvalidParam[] = [
@@ -88,7 +88,7 @@ function filterTexts(filters: Record<string, unknown>): Record<string, unknown> 
 function filterFaults(
   name: string,
   filters: Record<string, unknown>,
-  kanaal: { naam: string; filters: readonly string[]; eigen: boolean },
+  kanaal: { naam: string; filters: readonly string[]; own: boolean },
 ): InvalidParam[] {
   const entries = Object.entries(filters)
   if (entries.length > MAX_FILTERS)
@@ -118,7 +118,7 @@ function filterFaults(
 function neverFitting(
   name: string,
   filters: Record<string, string>,
-  kanaal: { naam: string; eigen: boolean },
+  kanaal: { naam: string; own: boolean },
 ): InvalidParam[] {
   const never = (naam: string, reason: string): InvalidParam => ({
     name: `${name}.${naam.slice(0, 100)}`,
@@ -133,7 +133,7 @@ function neverFitting(
     const other = asked.get(sameName(naam)) ?? value
     asked.set(sameName(naam), value)
     if (other !== value) return [never(naam, 'hetzelfde kenmerk staat er ook met een andere waarde')]
-    const wanted = kanaal.eigen ? kenmerkKind(naam) : undefined
+    const wanted = kanaal.own ? kenmerkKind(naam) : undefined
     return wanted && !wanted.test(value) ? [never(naam, wanted.reason)] : []
   })
 }

@@ -96,8 +96,8 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
 
   /** Else nothing is ever sent to an abonnement here, and so nobody is asked anything. */
   async function isBuiltIn(): Promise<boolean> {
-    const { modus } = await app.read.selectFrom('notificatieSettings').select('modus').executeTakeFirstOrThrow()
-    return modus !== 'extern'
+    const { mode } = await app.read.selectFrom('notificatieSettings').select('mode').executeTakeFirstOrThrow()
+    return mode !== 'extern'
   }
 
   app.get(

@@ -275,7 +275,7 @@ const OWN = [
   'zaaktypeOmschrijving',
 ] as const
 /** Not among them: the geometry, which may be larger than everything else together, and what only statements look at. */
-type Elsewhere = 'zaakgeometrie' | 'zaakgeometrieGrenzen' | 'dubbel'
+type Elsewhere = 'zaakgeometrie' | 'zaakgeometrieGrenzen' | 'duplicate'
 type Column = ColumnsOf<typeof FIELDS> | (typeof OWN)[number]
 const _nothingForgotten = {} satisfies Record<Exclude<keyof ZaakTable, Column | Elsewhere>, never>
 

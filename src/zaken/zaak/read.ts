@@ -63,8 +63,8 @@ function zaken(db: ReadDb, { most, others, geometrie, kenmerken, producten }: Ex
       sql<
         Related['relevanteAndereZaken']
       >`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', a.andere_zaak_url,
-        'aardRelatie', a.aard_relatie, 'overigeRelatie', a.overige_relatie, 'toelichting', a.toelichting) order by a.volgorde)
-        from (select * from zaak_andere_zaak where zaak_id = z.id order by volgorde ${up}) a
+        'aardRelatie', a.aard_relatie, 'overigeRelatie', a.overige_relatie, 'toelichting', a.toelichting) order by a.place)
+        from (select * from zaak_andere_zaak where zaak_id = z.id order by place ${up}) a
         left join zaak o on o.id = a.andere_zaak_id), '[]')`.as('relevanteAndereZaken'),
       sql<
         Related['gerelateerdeZaken']

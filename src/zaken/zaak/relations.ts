@@ -116,9 +116,9 @@ export async function writeRelations(
   if (given.relevanteAndereZaken)
     await replaceRows(
       m.trx.deleteFrom('zaakAndereZaak').where('zaakId', '=', zaakId),
-      relevant.map(({ id, url, aardRelatie, overigeRelatie, toelichting }, volgorde) => ({
+      relevant.map(({ id, url, aardRelatie, overigeRelatie, toelichting }, place) => ({
         zaakId,
-        volgorde,
+        place,
         andereZaakId: id,
         andereZaakUrl: id === null ? url : null,
         aardRelatie,

@@ -516,7 +516,7 @@ export const SHARED: Mutant[] = [
   {
     what: 'in mode extern no callback is asked',
     file: 'src/nrc/abonnement/routes.ts',
-    search: "return modus !== 'extern'",
+    search: "return mode !== 'extern'",
     replace: 'return true',
     tests: ['test/services/addresses.test.ts'],
   },

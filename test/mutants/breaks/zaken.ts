@@ -166,8 +166,8 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'zrc-002 the database keeps the number of a case unique',
     file: 'sql/0006-zaken.sql',
-    search: '  constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, dubbel),',
-    replace: '  constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, dubbel, id),',
+    search: '  constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, duplicate),',
+    replace: '  constraint zaak_identificatie_unique unique (identificatie, bronorganisatie, duplicate, id),',
     tests: ['test/zaken/zaken.test.ts'],
   },
   {

@@ -33,7 +33,7 @@ const SORTS: Sorts = {
 
 export function registerAbonnementenList(app: FastifyInstance): void {
   app.get('/abonnementen', { config: viewing }, async (request, reply) => {
-    const [list, modus] = await Promise.all([
+    const [list, mode] = await Promise.all([
       keysetByNumber<{ id: number }>(request, app.read, {
         select: sql`select a.id from abonnement a`,
         id: sql`a.id`,
@@ -51,7 +51,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
     return reply.page('abonnementen', {
       title: t('Abonnementen'),
       list,
-      modus,
+      mode,
       rows: rows.map((row) => ({ ...row, naam: nameOf(row), staat: stateOf(row) })),
       capped,
     })
