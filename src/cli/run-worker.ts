@@ -7,14 +7,15 @@ import type { Config } from '../config.ts'
 import { holdKeys, requireKeys } from '../core/key-register.ts'
 import { mutator } from '../core/mutate.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
+import { type Database, openDatabase } from '../database/database.ts'
 import { tellOfHosts } from '../database/primary.ts'
 import { openAhead } from '../documenten/import/ahead.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
 import type { Store } from '../documenten/storage/index.ts'
-import { startWorker } from '../jobs/worker.ts'
+import type { WorkerPool } from '../jobs/pool.ts'
+import { openSupervisor, startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/claims.ts'
 import { openSender } from '../notificaties/sender.ts'
 import { watchClock } from '../operations/clock.ts'
@@ -61,7 +62,7 @@ export async function runWorker(
   tellOfHosts(log)
   try {
     await checkConnections(given, log, false)
-    const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker' })
+    const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker', idleSeconds: 10 })
     opened.defer(database.close)
     requireImportBaseDir(given, log)
     await checkSchema(database, log)
@@ -92,16 +93,20 @@ export async function runWorker(
       log,
     })
     const mutate = mutator(database, { announces: () => !config.notificationsDisabled })
+    const supervisor = openSupervisor(url, log)
+    opened.defer(supervisor.close)
+    const lookAtClock = watchClock({ periodic: PERIODIC, mutate, log })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,
       concurrency: config.workerConcurrency,
       log,
-      checks: [(sql) => repairImports(kyselyOn(sql)), ahead.look, watchClock({ periodic: PERIODIC, mutate, log })],
+      supervisor,
+      checks: [() => repairImports(database.db), ahead.look, () => lookAtClock(database.sql)],
     })
     const stopping: (() => Promise<void>)[] = [worker.stop]
     opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))
-    const notifications = await startNotifications({ config, url, box, log })
+    const notifications = await startNotifications({ config, url, database, supervisor, box, log })
     stopping.push(notifications.stop) // side by side: each waits for what it has under way
     return {
       database,
@@ -121,8 +126,15 @@ export async function runWorker(
  * Sends notifications, apart from all other jobs: however slow a receiver is, only the places here are taken by it. Two jobs
  * at once, so that one can tell the other to look.
  */
-async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
-  const { config, url, box, log } = parts
+async function startNotifications(parts: {
+  config: Config
+  url: string
+  database: Database
+  supervisor: WorkerPool
+  box: SecretBox
+  log: Logger
+}) {
+  const { config, url, database, supervisor, box, log } = parts
   const sender = openSender({ config, box, log, open: () => openSenderDatabase(url) })
   try {
     const worker = await startWorker({
@@ -131,7 +143,8 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
       taskList: { 'send-notificaties': sendNotifications(sender) },
       concurrency: 2,
       log,
-      checks: [wakeOverdue],
+      supervisor,
+      checks: [() => wakeOverdue(database.sql)],
       onStop: sender.stop,
       onHang: sender.cut,
     })

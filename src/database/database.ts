@@ -67,6 +67,8 @@ export function openDatabase(
     name: string
     settings?: Record<string, string>
     pooler?: string | undefined
+    /** After how long a connection that does nothing is closed. The one used last is used next, so that the others get there. */
+    idleSeconds?: number
   },
 ): Database {
   const { pooler } = options
@@ -89,7 +91,7 @@ export function openDatabase(
     prepare: pooler === undefined, // each transaction may have another server
     // One at a time: PgBouncer 1.18 loses answers of a client that sends more before it was answered.
     ...(pooler !== undefined && { max_pipeline: 0 }),
-    idle_timeout: 300,
+    idle_timeout: options.idleSeconds ?? 60,
     connect_timeout: 5,
     backoff: () => 0.2, // a database that is back is used at once; the default waits up to 20 s
     onnotice: () => {},

@@ -5,56 +5,125 @@ import { clientClass } from './hosts.ts'
 
 const ASK_MS = 5_000
 
+/** @param payload of a NOTIFY; undefined after connecting, when any may have been missed */
+type OnSignal = (payload?: string) => void
+type Listener = { channel: string; onSignal: OnSignal; listens: PromiseWithResolvers<void> }
+
+/** What listens in this process, by the address of the database: one connection for all channels. */
+const ears = new Map<string, Ear>()
+
 /**
  * Calls `onSignal` at every NOTIFY on a channel, and each time after it connected: what was announced before that, or while
  * the connection was gone, may have been missed. It connects again for as long as it takes. The driver of our queries can
  * listen too, but gives up silently when connecting fails at the wrong moment.
  * @returns resolves when it listens for the first time
  */
-export async function listen(
+export async function listen(url: string, channel: string, onSignal: OnSignal, log: Logger): Promise<Listening> {
+  const { listens, close } = startListening(url, channel, onSignal, log)
+  await listens
+  return { close }
+}
+
+type Listening = { close(): Promise<void> }
+
+/** The same, for who can close before it listens. `listens` resolves when it does for the first time. */
+export function startListening(
   url: string,
   channel: string,
-  onSignal: () => void,
+  onSignal: OnSignal,
   log: Logger,
-): Promise<{ close(): Promise<void> }> {
+): Listening & { listens: Promise<void> } {
+  const ear = ears.get(url) ?? openEar(url, log)
+  ears.set(url, ear)
+  const listener = { channel, onSignal, listens: Promise.withResolvers<void>() }
+  ear.add(listener)
+  return {
+    listens: listener.listens.promise,
+    close: async () => {
+      if (!ear.remove(listener)) return
+      if (ears.get(url) === ear) ears.delete(url)
+      await ear.close()
+    },
+  }
+}
+
+type Ear = {
+  add(listener: Listener): void
+  /** @returns whether it was the last one */
+  remove(listener: Listener): boolean
+  close(): Promise<void>
+}
+
+function openEar(url: string, log: Logger): Ear {
   const stop = new AbortController()
-  const first = Promise.withResolvers<void>()
-  let client: pg.Client | undefined
+  const listeners = new Set<Listener>()
   const Client = clientClass(url)
+  let client: pg.Client | undefined
+  let connected: Asked | undefined
   const running = (async () => {
     while (!stop.signal.aborted) {
       const ended = Promise.withResolvers<void>()
-      client = new Client({
+      const mine = new Client({
         application_name: 'zaakstroom listen',
         keepAlive: true,
         connectionTimeoutMillis: 5000,
         query_timeout: 5000,
       })
-      client.on('error', () => ended.resolve())
-      client.on('end', () => ended.resolve())
-      client.on('notification', onSignal)
+      client = mine
+      mine.on('error', () => ended.resolve())
+      mine.on('end', () => ended.resolve())
+      mine.on('notification', ({ channel, payload }) => {
+        for (const one of listeners) if (one.channel === channel) one.onSignal(payload)
+      })
       try {
         // A client that is ended while it connects never tells how connecting went.
-        await Promise.race([client.connect(), ended.promise])
-        await client.query(`listen "${channel}"`)
-        onSignal()
-        first.resolve()
+        await Promise.race([mine.connect(), ended.promise])
+        const asked = inTurn(mine)
+        const here = [...listeners]
+        connected = asked // who comes from here on begins by himself
+        for (const one of here) await begin(asked, one)
         // A connection that hears nothing may be one that nobody hears.
-        while (await Promise.race([ended.promise, sleep(ASK_MS, true, { ref: false })])) await client.query('select')
+        while (await Promise.race([ended.promise, sleep(ASK_MS, true, { ref: false })])) await asked.query('select')
       } catch (error) {
         log.debug({ code: (error as { code?: string }).code }, 'cannot listen: trying again')
       }
-      void client.end().catch(() => {})
-      client.connection.stream.destroy() // its end would wait for the other side
+      connected = undefined
+      void mine.end().catch(() => {})
+      mine.connection.stream.destroy() // its end would wait for the other side
       await sleep(500, undefined, { signal: stop.signal }).catch(() => {})
     }
   })()
-  await first.promise
   return {
+    add(listener) {
+      listeners.add(listener)
+      const on = connected
+      if (on) begin(on, listener).catch(on.drop)
+    },
+    remove: (listener) => listeners.delete(listener) && listeners.size === 0,
     close: async () => {
       stop.abort()
       await client?.end().catch(() => {})
       await running
     },
   }
+}
+
+type Asked = { query(text: string): Promise<unknown>; drop(): void }
+
+/** A connection that is asked one thing at a time. */
+function inTurn(client: pg.Client): Asked {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    query(text) {
+      last = last.catch(() => {}).then(() => client.query(text))
+      return last
+    },
+    drop: () => void client.connection.stream.destroy(),
+  }
+}
+
+async function begin(asked: Asked, { channel, onSignal, listens }: Listener): Promise<void> {
+  await asked.query(`listen "${channel}"`)
+  onSignal()
+  listens.resolve()
 }

@@ -1,8 +1,10 @@
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../database/database.ts'
 import { clientClass } from '../database/hosts.ts'
+import { startListening } from '../database/listen.ts'
 import { lookAt } from '../database/look.ts'
 import { streamOf } from '../database/primary.ts'
 
@@ -12,6 +14,11 @@ import { streamOf } from '../database/primary.ts'
  */
 export type WorkerPool = {
   pool: pg.Pool
+  /**
+   * The same pool for graphile-worker, but what that would keep a connection to listen on is the one on which this process
+   * listens anyway. It connects again by itself: to graphile-worker it never breaks.
+   */
+  forRunner: pg.Pool
   /** Drops every connection now. For when they may hang: queries on them fail, and are retried on new connections. */
   cut(): void
   /** Ends the pool; who still waits for a connection is refused. */
@@ -106,17 +113,40 @@ export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.Po
     for (const client of clients) streamOf(client)?.destroy()
   }
   const forget = lookAt(databaseUrl).onAway(cut)
+  const listening = new Set<() => void>()
   return {
     pool,
+    forRunner: Object.create(pool, { connect: { value: connectOrListen } }),
     cut,
     async close() {
       closed = true
       forget()
+      for (const stop of listening) stop()
       // A connection that is still in use, or hangs, is not waited for.
       await Promise.race([Promise.all([pool.end(), spare.end()]), sleep(2_000, undefined, { ref: false }).then(cut)])
     },
   }
+
+  // graphile-worker asks with a callback for what it listens on, and with a promise for all else.
+  function connectOrListen(callback?: (error: undefined, client: unknown, release: () => void) => void) {
+    if (!callback) return pool.connect()
+    const client = Object.assign(new EventEmitter(), { query: async () => {} })
+    const channels = CHANNELS.map((channel) => {
+      const tell = (payload?: string) =>
+        void (payload !== undefined && client.emit('notification', { channel, payload }))
+      return startListening(databaseUrl, channel, tell, log)
+    })
+    const stop = () => {
+      listening.delete(stop)
+      for (const one of channels) void one.close()
+    }
+    listening.add(stop)
+    process.nextTick(callback, undefined, client, stop)
+  }
 }
+
+/** What graphile-worker listens to. */
+const CHANNELS = ['jobs:insert', 'worker:migrate']
 
 /**
  * Whether an error means that the database could not be reached or cut the connection, so that the same may go well

@@ -12,9 +12,7 @@ import {
 } from 'graphile-worker'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import type { Sql } from 'postgres'
 import packageJson from '../../package.json' with { type: 'json' }
-import { openDatabase } from '../database/database.ts'
 import { lookAt } from '../database/look.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
 import { originOfJob, underOrigin } from '../telemetry/request-id.ts'
@@ -35,8 +33,21 @@ export type WorkerParts = {
   /** For the logs and the table of workers. */
   name?: string
   /** Further repairs, done every few seconds by every worker, so possibly by several at once. */
-  checks?: ((sql: Sql) => Promise<void>)[]
+  checks?: (() => Promise<void>)[]
+  /** What watches over workers, where it is one for all of this process. */
+  supervisor?: WorkerPool
 } & Tasks
+
+/** The connections with which the workers of a process watch over all others, and over themselves. */
+export function openSupervisor(databaseUrl: string, log: Logger): WorkerPool {
+  return openWorkerPool(databaseUrl, log, {
+    max: 1,
+    application_name: 'zaakstroom supervisor',
+    query_timeout: 15_000,
+    statement_timeout: 10_000,
+    lock_timeout: 5_000,
+  })
+}
 
 /** What graphile-worker runs. */
 export type Tasks = {
@@ -77,19 +88,12 @@ export type RunningWorker = {
  * is dealt with here and need only be logged; anything else should end the process.
  */
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
-  const { databaseUrl, name = 'worker' } = parts
+  const { name = 'worker' } = parts
   const log = parts.log.child({ worker: name })
   const repeats = openRepeats(log)
   const start = () => startShift({ ...parts, name, log })
   let current: Shift | undefined = await firstStart()
-  const supervisor = openWorkerPool(databaseUrl, log, {
-    max: 2,
-    application_name: `zaakstroom ${name} supervisor`,
-    query_timeout: 15_000,
-    statement_timeout: 10_000,
-    lock_timeout: 5_000,
-  })
-  const database = openDatabase(databaseUrl, { max: 1, name: `${name} checks` })
+  const supervisor = parts.supervisor ?? openSupervisor(parts.databaseUrl, log)
   const stopping = new AbortController()
   const stopRequested = new Promise<'stop'>((resolve) => {
     stopping.signal.addEventListener('abort', () => resolve('stop'))
@@ -109,7 +113,10 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     every(REPAIR_MS, 'looking for lost jobs', async () => {
       if (current && (await hasLostJobs(current, supervisor.pool, log))) current.renew()
     }),
-    ...(parts.checks ?? []).map((check) => every(REPAIR_MS, 'a periodic repair', async () => check(database.sql))),
+    // One after the other: side by side each would keep a connection.
+    every(REPAIR_MS, 'a periodic repair', async () => {
+      for (const check of parts.checks ?? []) await goOn('a periodic repair', check)
+    }),
   ]
   return {
     healthy: () => current !== undefined && !current.ended && current.lease.fresh(),
@@ -117,7 +124,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       stopping.abort()
       const done = Promise.all(loops).then(() => Promise.all(leaving))
       await Promise.race([done, sleep(STOP_MS + 5_000, undefined, { ref: false })])
-      await Promise.all([supervisor.close(), database.close()])
+      if (!parts.supervisor) await supervisor.close()
     },
   }
 
@@ -168,12 +175,16 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   async function every(ms: number, what: string, work: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
       const began = performance.now()
-      await work().catch((error) => {
-        if (isConnectionFault(error)) log.debug({ reason: error.message }, `${what} waits for the database`)
-        else repeats.say('error', { err: error }, `${what} failed`)
-      })
+      await goOn(what, work)
       await pause(Math.max(ms, SPARINGLY * (performance.now() - began)))
     }
+  }
+
+  async function goOn(what: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error) => {
+      if (isConnectionFault(error)) log.debug({ reason: error.message }, `${what} waits for the database`)
+      else repeats.say('error', { err: error }, `${what} failed`)
+    })
   }
 
   async function pause(ms: number): Promise<void> {
@@ -201,12 +212,9 @@ type ShiftParts = Tasks & { databaseUrl: string; log: Logger; name: string }
 
 async function startShift(parts: ShiftParts): Promise<Shift> {
   const { databaseUrl, taskList, concurrency, log, name, onStop, onHang } = parts
-  // One connection listens; the others are for as many jobs that end at once, and one is left over.
+  // What graphile-worker asks is short, and its workers ask at the same moments: a connection for each would stand idle else.
   // No limit on waiting for locks: that fault is none that graphile-worker repeats, and the job would stay locked.
-  const settings = {
-    max: concurrency + 2,
-    application_name: `zaakstroom ${name}`,
-  }
+  const settings = { max: 1, application_name: `zaakstroom ${name}` }
   const connections = openWorkerPool(databaseUrl, log, settings)
   const jobs: Shift['jobs'] = new Map()
   let pool: GraphilePool | undefined // as a variable: the pool is a thenable, a promise of it would wait until it ends
@@ -222,7 +230,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
   let runner: Runner | undefined
   try {
     runner = await run({
-      pgPool: connections.pool,
+      pgPool: connections.forRunner,
       taskList: Object.fromEntries(
         Object.entries(taskList).map(([task, work]) => [task, guard(work as Task, () => faults())]),
       ),

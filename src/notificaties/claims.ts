@@ -128,6 +128,7 @@ export function openSenderDatabase(url: string): Database {
   return openDatabase(url, {
     max: 1,
     name: 'notificaties',
+    idleSeconds: 10,
     settings: { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' },
   })
 }

@@ -217,7 +217,12 @@ export async function startMetrics(options: {
   if (port === undefined) return { address: '', ...NOTHING }
   collectDefaults()
   buildInfo.set({ version: packageJson.version, node: process.versions.node, role }, 1)
-  const database = openDatabase(databaseUrl, { max: 1, name: 'metrics', settings: { statement_timeout: '5000' } })
+  const database = openDatabase(databaseUrl, {
+    max: 1,
+    name: 'metrics',
+    idleSeconds: 5,
+    settings: { statement_timeout: '5000' },
+  })
   let delivered = { count: 0, until: 0 }
 
   async function collect(): Promise<void> {

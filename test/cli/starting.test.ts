@@ -97,10 +97,32 @@ t.test('another SECRET_KEY is said at the start, fails /readyz, and changes noth
   const listening = () => sql`
     select from pg_stat_activity where datname = current_database() and application_name = 'zaakstroom listen'`
   await until('no connection but those of the first process', async () => {
-    return (await others()).length === 0 && (await listening()).length === 3
+    return (await others()).length === 0 && (await listening()).length === 1
   })
 
   t.equal((await get(first.address, CATALOGUSSEN)).status, 200)
   t.equal((await get(first.address, '/readyz')).status, 200)
   await first.stop()
+})
+
+t.test('a process that has nothing to do keeps few connections: an api four, a worker seven', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(close)
+  const log = openLog('silent')
+  const config = await givenConfig(t, url, { DATABASE_POOL_SIZE: '10' })
+  const count = async () => {
+    const rows = await sql<{ name: string; pid: number }[]>`
+      select application_name as name, pid from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name like 'zaakstroom %'`
+    return rows.length
+  }
+  const api = await runApi(config, url, secretBox(KEY), log)
+  t.equal((await get(api.address, CATALOGUSSEN)).status, 200)
+  t.ok((await count()) <= 4, 'of the api')
+  await api.stop()
+  const worker = await runWorker(config, url, log)
+  await until('those that are not needed are closed', async () => (await count()) <= 7, 30_000)
+  await worker.stop()
+  await until('none is left', async () => (await count()) === 0)
 })

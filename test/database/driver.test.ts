@@ -48,6 +48,25 @@ t.test('what the server finds at the end of a COPY is told', async (t) => {
   t.same(await sql`select count(*)::int from proef`, [{ count: 0 }])
 })
 
+t.test('a pool closes what it does not need, however often something is asked', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 5, name: 'few', idleSeconds: 1 })
+  t.teardown(close)
+  const pids = async (times: number) => {
+    const rows = await Promise.all(
+      Array.from({ length: times }, () => sql<{ pid: number }[]>`select pg_backend_pid() as pid`),
+    )
+    return new Set(rows.map(([row]) => row?.pid))
+  }
+  t.equal((await pids(5)).size, 5)
+  await until('one is left, and asked all the time', async () => {
+    await pids(1)
+    const [open] = await sql<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = 'zaakstroom few'`
+    return open?.count === 1
+  })
+})
+
 // patches/ mends the driver: without it this file ends with an uncaught TypeError.
 t.test(
   'a connection that is lost within a transaction is an error of that transaction, and the pool goes on',

@@ -167,7 +167,9 @@ t.test('a job runner that ends by itself is followed by another in the same proc
   const worker = await startProcess(t, url)
   const [before] = await sql`select id from worker`
   const listeners = () =>
-    sql`select from pg_stat_activity where datname = current_database() and state = 'idle' and query like 'LISTEN%'`
+    sql`
+      select from pg_stat_activity where datname = current_database() and state = 'idle'
+        and application_name = 'zaakstroom listen' and query ~ 'worker:migrate|^select$'`
   await until('a runner that listens', async () => (await listeners()).length === 1)
   // graphile-worker shuts its runner down when it hears of a newer schema; this one has not really changed
   await sql`select pg_notify('worker:migrate', '{"breaking": true, "migrationNumber": 1000}')`

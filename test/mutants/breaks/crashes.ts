@@ -209,6 +209,13 @@ export const CRASHES: Mutant[] = [
     tests: ['test/documenten/import-rows.test.ts'],
   },
   {
+    what: 'both workers of a process are watched over on one connection',
+    file: 'src/cli/run-worker.ts',
+    search: '      supervisor,\n      checks: [() => wakeOverdue(database.sql)],',
+    replace: '      checks: [() => wakeOverdue(database.sql)],',
+    tests: ['test/cli/starting.test.ts'],
+  },
+  {
     what: 'a silent worker that holds its lock is not dead at once',
     file: 'src/jobs/leases.ts',
     search: 'if (!isFree && worker.stilteMs < FROZEN_MS) continue',
