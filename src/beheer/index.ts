@@ -32,6 +32,7 @@ import { registerKanalen } from './notificaties/kanalen.ts'
 import { registerNotificatieSettings } from './notificaties/notificatie-settings.ts'
 import { registerNotificaties } from './notificaties/notificaties.ts'
 import { registerAudit } from './operations/audit.ts'
+import { registerGrowth } from './operations/growth.ts'
 import { registerJobs } from './operations/jobs.ts'
 import { registerKeyPage } from './operations/keys.ts'
 import { registerOutgoing } from './operations/outgoing.ts'
@@ -91,6 +92,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerKanalen(app)
   registerJobs(app)
   registerRetention(app)
+  registerGrowth(app)
   registerKeyPage(app)
   registerOutgoing(app)
   registerServicePages(app)

@@ -1,6 +1,8 @@
 // Deliveries over time, as the overview and the page of an abonnement draw them.
 import t from 'tap'
 import { drawBars } from '../../src/beheer/frame/bars.ts'
+import { pausesOf, recentSpeed, type SpeedFigure, speedPicture } from '../../src/beheer/imports/speed-picture.ts'
+import { fullWeek, isFullSoon, weekOf } from '../../src/beheer/operations/growth.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('bars stack from below, the highest takes all, and what is not nothing is seen', async (t) => {
@@ -41,6 +43,11 @@ t.test(
     from generate_series(0, 200) n`
     await sql`insert into queue_figure select date_trunc('minute', now()) - n * interval '1 minute', 100 - n, case when n < 20 then 1200 else 60 end, 1, 5
       from generate_series(0, 60) n`
+    await sql`insert into growth_figure select current_date - n, 1000 - n, 500 - n, 1e9::bigint, 6e11::bigint - n * 10e9::bigint, 1e12::bigint from generate_series(0, 40) n
+      on conflict do nothing`
+    const [imported] =
+      await sql`insert into import (status, header, total, processed, succeeded, started_at) values ('active', '["a"]', 100, 50, 40, now() - interval '2 minutes') returning id, uuid`
+    await sql`insert into import_figure select ${imported!.id}, date_bin('10 seconds', now(), '2000-01-01Z') - n * interval '10 seconds', 5, 1 from generate_series(0, 9) n`
     const { tab, klachten } = await asBeheerder(test, 'viewer', { width: 390 })
     for (const colorScheme of ['light', 'dark'] as const) {
       await tab.emulateMedia({ colorScheme })
@@ -48,6 +55,8 @@ t.test(
         ['/', 3],
         ['/notificaties', 3],
         ['/taken', 2],
+        ['/groei', 4],
+        [`/imports/${imported!.uuid}`, 1],
         [`/abonnementen/${made!.uuid}`, 2],
       ] as const) {
         await tab.goto(`/beheer${path}`)
@@ -56,6 +65,14 @@ t.test(
         t.equal(await isTooWide(tab), false, path)
       }
     }
+    await tab.goto('/beheer/groei')
+    t.match(
+      await tab.textContent('main'),
+      /Er komt 70 GB per week bij\. Gaat dat zo door, dan is de schijf vol in week \d+/,
+    )
+    await tab.goto(`/beheer/imports/${imported!.uuid}`)
+    t.match(await tab.textContent('[data-waarde=klaarOm]'), /^ongeveer (vandaag|morgen) \d\d:\d\d$/)
+    await tab.goto(`/beheer/abonnementen/${made!.uuid}`)
     t.equal(await tab.locator('.balken >> nth=0 >> a').count(), 24)
     t.equal(await tab.locator('.balken >> nth=1 >> a').count(), 14)
     const bar = tab.locator('.balken >> nth=0 >> a').nth(20)
@@ -96,5 +113,40 @@ t.test('a bar leads to the messages that were tried at that moment, those that f
   t.match(
     (await get(`/beheer/notificaties?poging=${hour}&hoe=mislukt`)).body,
     /Pogingen: <strong>[^<]+, uur vanaf \d\d:\d\d, mislukt<\/strong>/,
+  )
+})
+
+t.test('the speed of an import shows where it stood still, and says when it will be done', async (t) => {
+  const begin = Date.parse('2026-11-26T10:00:00Z')
+  const each = (from: number, until: number, step: number, handled: number): SpeedFigure[] =>
+    Array.from({ length: (until - from) / step }, (_, n) => ({
+      at: begin + (from + n * step) * 1000,
+      handled,
+      failed: handled / 10,
+    }))
+  const figures = [...each(0, 300, 10, 1000), ...each(660, 1200, 10, 2000)]
+  t.same(pausesOf(figures), [{ from: begin + 300_000, until: begin + 660_000 }])
+  t.same(pausesOf(each(0, 1200, 60, 50)), [], 'large files make batches that take a minute')
+  const picture = speedPicture(figures)!
+  t.ok(picture.bars.length <= 48)
+  t.match(picture.note, /^Stond stil van 11:05 tot 11:11 \(6 min\)\.$/)
+  t.match(picture.bars[0], { words: '90 rijen per seconde geïmporteerd, 10 niet', values: [90, 10, 0] })
+  t.equal(picture.bars.filter(({ words }) => words === 'stond stil').length, 12)
+  t.equal(picture.top, 200)
+  t.equal(Math.round(recentSpeed(figures, begin + 1_200_000)!), 200, 'as of late, not over the whole time')
+  t.equal(recentSpeed(figures, begin + 1_500_000), undefined, 'it stands still')
+  t.equal(speedPicture(figures.slice(0, 2)), null)
+})
+
+t.test('the week in which a disk is full follows from its growth', async (t) => {
+  t.match(weekOf('2027-01-01'), { week: 53, monday: '2026-12-28', sunday: '2027-01-03' })
+  t.match(weekOf('2026-11-26'), { week: 48, monday: '2026-11-23' })
+  t.match(fullWeek({ bytesPerDay: 1, free: 100 }), /^week \d+ \(.* tot en met .*\)$/)
+  t.equal(fullWeek({ bytesPerDay: 1, free: 100_000 }), null, 'years away')
+  t.equal(fullWeek({ bytesPerDay: -1, free: 100 }), null)
+  t.equal(fullWeek(null), null)
+  t.same(
+    [10, 100].map((free) => isFullSoon({ bytesPerDay: 1, free })),
+    [true, false],
   )
 })

@@ -40,6 +40,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/mijn-account', 'accounts'],
   ['/overnemen', 'overnemen'],
   ['/bewaartermijnen', 'bewaartermijnen'],
+  ['/groei', 'bewaartermijnen'],
   ['/sleutels', 'sleutels'],
 ]
 

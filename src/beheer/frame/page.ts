@@ -92,6 +92,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
       items: [
         { path: '/overnemen', name: 'Overnemen' },
         { path: '/bewaartermijnen', name: 'Bewaartermijnen' },
+        { path: '/groei', name: 'Groei' },
         { path: '/sleutels', name: 'Sleutels' },
         { path: '/uitgaand', name: 'Uitgaande verzoeken' },
       ],

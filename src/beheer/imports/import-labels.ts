@@ -4,7 +4,7 @@ import { canContinue, GEANNULEERD } from '../../documenten/import/control.ts'
 import type { Concept } from '../../documenten/import/draft.ts'
 import type { ImportRow } from '../../documenten/import/rows.ts'
 import type { StreamState } from '../frame/event-stream.ts'
-import { formatDuration, formatNumber } from '../frame/format.ts'
+import { formatDuration, formatNear, formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 
 type State = { text: string; tone: 'goed' | 'fout' | 'let-op' | 'bezig' }
@@ -47,6 +47,14 @@ function remainingText(processed: number, total: number, seconds: number): strin
   if (processed >= total) return t('klaar')
   if (processed === 0 || seconds <= 0) return t('nog niet bekend')
   return t`ongeveer ${formatDuration(Math.max(1, ((total - processed) * seconds) / processed))}`
+}
+
+/** The clock time at which it will be done, when it goes on as it goes now. */
+function doneText({ status, gepauzeerd, total, processed, speed, now }: Progress): string {
+  if (status !== 'active') return t('klaar')
+  if (gepauzeerd) return t('na het pauzeren')
+  if (!speed || now === undefined) return t('nog niet bekend')
+  return t`ongeveer ${formatNear(new Date(now + ((total - processed) / speed) * 1000))}`
 }
 
 /** Why an import does not go on, and what to do about it; empty when nothing holds it up. */
@@ -99,11 +107,17 @@ export type Progress = {
   stil: number
   werkers: boolean
   gepauzeerd?: boolean
+  /** Rows a second of the last minutes, where that is known. */
+  speed?: number | undefined
+  /** The moment of the database, in milliseconds. */
+  now?: number
 }
 
 /** How an import stands, for the page and for the stream that keeps it up to date. */
 export function importState(row: Progress): StreamState {
-  const { total, processed, failed, seconden } = row
+  const { total, processed, failed, speed } = row
+  // The speed of the last minutes, as if it had always gone like that: what lies behind says little of what is to come.
+  const seconden = speed ? processed / speed : row.seconden
   return {
     values: {
       ...countText(row),
@@ -111,6 +125,7 @@ export function importState(row: Progress): StreamState {
       mislukt: formatNumber(failed),
       snelheid: speedText(processed, seconden),
       resterend: remainingText(processed, total, seconden),
+      klaarOm: doneText(row),
       wacht: waitingText(row),
     },
     spoken: t`${formatNumber(processed)} van ${formatNumber(total)} rijen verwerkt, ${formatNumber(failed)} niet geïmporteerd.`,

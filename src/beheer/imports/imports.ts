@@ -40,9 +40,12 @@ import {
   stoppedText,
 } from './import-labels.ts'
 import { registerImportStart } from './import-start.ts'
+import { recentSpeed, speedFigures, speedPicture } from './speed-picture.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
+/** Those of a little over the last minutes. */
+const RECENT_FIGURES = 40
 const LIST_PAGE = words({ path: '/imports', name: 'Imports' }, 'name')
 
 const SORTS = sortsOf('import', 'i', {
@@ -81,12 +84,14 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     const isActive = isRunning(row)
     const kinds = row.failed ? await faultKinds(row) : []
+    const figures = await speedFigures(reader, row.id)
     return reply.page('import', {
       title: nameOfImport(row),
       breadcrumbs: [LIST_PAGE],
       row,
       ...summaryOf(row),
       isActive,
+      picture: speedPicture(figures),
       queue: row.status === 'queued' ? queueState(row).values : null,
       progress: isActive || row.startedAt ? (await readProgress(row.uuid))?.values : null,
       stopped: stoppedText(row),
@@ -320,14 +325,16 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 
   async function readProgress(uuid: string): Promise<StreamState | undefined> {
-    const [row] = await reader.sql<Progress[]>`
-      select status, reason, total, processed, processed - succeeded as failed,
+    const [row] = await reader.sql<(Progress & { id: number; now: number })[]>`
+      select id, status, reason, total, processed, processed - succeeded as failed,
         extract(epoch from coalesce(ended_at, now()) - started_at)::float8 as seconden,
         extract(epoch from now() - updated_at)::float8 as stil,
         exists (select from worker where seen_at > now() - interval '15 seconds') as werkers,
-        paused_at is not null as gepauzeerd
+        paused_at is not null as gepauzeerd, (extract(epoch from now()) * 1000)::float8 as now
       from import where uuid = ${uuid} and deleted_at is null`
-    return row && importState(row)
+    if (!row) return undefined
+    const speed = recentSpeed(await speedFigures(reader, row.id, RECENT_FIGURES), row.now)
+    return importState({ ...row, speed })
   }
 
   async function readPlace(uuid: string): Promise<StreamState | undefined> {

@@ -6,12 +6,14 @@ import type { FeedAge } from '../../feed/age.ts'
 import { UNRECORDED_TO } from '../../notificaties/claims.ts'
 import type { Figures } from '../../nrc/abonnement/figures.ts'
 import type { Setback } from '../../operations/clock.ts'
+import type { DiskGrowth } from '../../operations/figures.ts'
 import type { readiness } from '../../operations/health.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 import { nameOf } from '../notificaties/abonnementen/abonnement.ts'
 import { stateOf, subscriberOutcome } from '../notificaties/abonnementen/labels.ts'
 import { outcomeOf, type Tone } from '../notificaties/notificatie-labels.ts'
+import { fullWeek, isFullSoon } from './growth.ts'
 
 export type Alarm = {
   tone: 'fout' | 'let-op'
@@ -382,12 +384,24 @@ export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, al
 }
 
 /** @param disk undefined where the store has no disk that we see, such as S3 */
-export function diskPart(disk: DiskSpace | undefined, alarms: Alarm[]): Component {
+export function diskPart(disk: DiskSpace | undefined, growth: DiskGrowth, alarms: Alarm[]): Component {
   const name = t('Schijfruimte')
   if (!disk) return { name, tone: '', state: t('Onbekend'), detail: t('Zie de opslag zelf.') }
   const { free, total } = disk
-  const detail = t`${formatBytes(free)} vrij van ${formatBytes(total)}`
-  if (free / total >= LITTLE_SPACE) return { name, tone: 'goed', state: t('Genoeg'), detail }
+  const week = fullWeek(growth)
+  const room = t`${formatBytes(free)} vrij van ${formatBytes(total)}`
+  const detail = week === null ? room : t`${room}, vol in ${week}`
+  if (free / total >= LITTLE_SPACE) {
+    if (!isFullSoon(growth)) return { name, tone: 'goed', state: t('Genoeg'), detail }
+    alarms.push({
+      tone: 'let-op',
+      text: t`Gaat het zo door, dan is de schijf van de documenten vol in ${week ?? ''}.`,
+      advice: t('Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.'),
+      path: '/groei',
+      link: t('Naar de groei'),
+    })
+    return { name, tone: 'let-op', state: t('Bijna vol'), detail }
+  }
   alarms.push({
     tone: 'let-op',
     text: t`Op de schijf van de documenten is nog ${formatBytes(free)} vrij.`,

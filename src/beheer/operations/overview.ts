@@ -13,7 +13,7 @@ import { unreachable } from '../../notificaties/kanalen.ts'
 import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
 import { lastSetback } from '../../operations/clock.ts'
-import { LATE_SECONDS } from '../../operations/figures.ts'
+import { diskGrowth, LATE_SECONDS } from '../../operations/figures.ts'
 import { formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 import { deliveryPicture } from '../notificaties/delivery-picture.ts'
@@ -76,6 +76,7 @@ export function registerOverview(app: FastifyInstance): void {
       steps,
       picture,
       queue,
+      growth,
     ] = await Promise.all([
       app.own.readiness(),
       readWorkers(app.reader),
@@ -95,6 +96,7 @@ export function registerOverview(app: FastifyInstance): void {
       readFirstSteps(app.reader),
       deliveryPicture(app.reader, 'hour'),
       queuePictures(app.reader, 'deliveries'),
+      diskGrowth(app.reader),
     ])
     const alarms: Alarm[] = []
     const components: Component[] = [
@@ -104,7 +106,7 @@ export function registerOverview(app: FastifyInstance): void {
       workerPart(workers, alarms),
       jobsPart(checks, jobs, alarms),
       feedPart(age, alarms),
-      diskPart(disk, alarms),
+      diskPart(disk, growth, alarms),
     ]
     reportUnrecorded(stuck, alarms)
     reportSetback(setback, alarms)

@@ -23,4 +23,50 @@ export const pictures: Record<string, string> = {
   'vandaag {1}': 'today {1}',
   'gisteren {1}': 'yesterday {1}',
   'morgen {1}': 'tomorrow {1}',
+  // the speed of an import
+  'Rijen per seconde': 'Rows per second',
+  'Stond stil': 'Stood still',
+  'stond stil': 'stood still',
+  '{1} rijen per seconde geïmporteerd, {2} niet': '{1} rows per second imported, {2} not',
+  'hoogste balk: {1} per seconde': 'highest bar: {1} per second',
+  'Geïmporteerd per seconde': 'Imported per second',
+  'Niet geïmporteerd per seconde': 'Not imported per second',
+  'van {1} tot {2} ({3})': 'from {1} until {2} ({3})',
+  'Dat gebeurde {1} keer.': 'That happened {1} times.',
+  'Stond stil {1}.': 'Stood still {1}.',
+  'na het pauzeren': 'after the pause',
+  'ongeveer {1}': 'about {1}',
+  'Klaar om': 'Done at',
+  // growth
+  Groei: 'Growth',
+  'Erbij in de maand': 'Added in the month',
+  '{1} erbij, {2} in totaal': '{1} added, {2} in total',
+  Erbij: 'Added',
+  'Aan het einde': 'At the end',
+  'In gebruik aan het einde van de maand': 'In use at the end of the month',
+  '{1} in gebruik': '{1} in use',
+  'hele hoogte: {1}': 'full height: {1}',
+  'In gebruik': 'In use',
+  'week {1} ({2} tot en met {3})': 'week {1} ({2} until {3})',
+  'Wanneer de schijf vol is, is bekend als haar gebruik een week is bijgehouden.':
+    'When the disk is full is known once its use has been noted for a week.',
+  'De schijf loopt niet verder vol.': 'The disk does not fill up any further.',
+  'Er komt {1} per week bij. De schijf is nog jaren groot genoeg.':
+    'It grows by {1} a week. The disk is large enough for years.',
+  'Er komt {1} per week bij. Gaat dat zo door, dan is de schijf vol in {2}.':
+    'It grows by {1} a week. If it goes on like that, the disk is full in {2}.',
+  'Er is nog niets bijgehouden. Een worker doet dat elke minuut.':
+    'Nothing was noted yet. A worker does so every minute.',
+  'Maak de schijf van de documenten groter, of ruim op.': 'Make the disk of the documents larger, or clean up.',
+  'Zaken per maand': 'Cases per month',
+  'Documenten per maand': 'Documents per month',
+  Maand: 'Month',
+  'Wat in de eerste maand al bestond voordat het werd bijgehouden, telt niet als erbij. Is er meer verwijderd dan gemaakt, dan staat dat in de tabel.':
+    'What existed in the first month before it was noted does not count as added. If more was deleted than made, the table says so.',
+  '{1}, vol in {2}': '{1}, full in {2}',
+  'Gaat het zo door, dan is de schijf van de documenten vol in {1}.':
+    'If it goes on like this, the disk of the documents is full in {1}.',
+  'Naar de groei': 'To the growth',
+  'Bijna vol': 'Nearly full',
+  'Groei per maand, en wanneer de schijf vol is': 'Growth by month, and when the disk is full',
 }
