@@ -18,6 +18,7 @@ create table beheer_account (
   last_sign_in_at timestamptz, created_at timestamptz not null default now(),
   failed_since timestamptz, failed_last timestamptz,
   password_given boolean not null default false,
+  may_repair boolean not null default false,
   constraint beheer_account_oidc_complete check ((oidc_issuer is null) = (oidc_subject is null))
 );
 create unique index beheer_account_gebruikersnaam_unique on beheer_account (lower(gebruikersnaam));
@@ -41,6 +42,7 @@ comment on column beheer_account.failed_attempts is 'Wrong passwords and codes s
 comment on column beheer_account.last_sign_in_at is 'When it last signed in.';
 comment on column beheer_account.failed_since is 'When the first of them was; empty: none.';
 comment on column beheer_account.failed_last is 'When the last of them was; empty: none.';
+comment on column beheer_account.may_repair is 'Has the role hersteller beside its own: may correct cases and documents by hand.';
 comment on column beheer_account.password_given is 'The password was given by somebody else: the next sign-in asks for another.';
 
 create table beheer_session (

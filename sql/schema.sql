@@ -221,6 +221,7 @@ create table beheer_account (
   id bigint not null generated always as identity, -- Number.
   last_sign_in_at timestamp with time zone, -- When it last signed in.
   max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'::text, -- Cases and documents above it are not shown.
+  may_repair boolean not null default false, -- Has the role hersteller beside its own: may correct cases and documents by hand.
   naam text not null default ''::text, -- Name for people, as audit records show it.
   oidc_issuer text, -- OpenID Connect provider that the account belongs to.
   oidc_subject text, -- Who it is there (claim sub).

@@ -40,6 +40,7 @@ import { registerOverview } from './operations/overview.ts'
 import { registerRetention } from './operations/retention.ts'
 import { registerServicePages } from './operations/services.ts'
 import { registerSettings } from './operations/settings.ts'
+import { registerRepairs } from './repair/index.ts'
 import { registerTakeovers } from './takeover/takeovers.ts'
 
 declare module 'fastify' {
@@ -104,6 +105,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerSavedFilters(app)
   registerZaken(app)
   registerDocumenten(app)
+  await registerRepairs(app)
   await registerCatalogi(app)
   registerAudit(app)
   registerSettings(app)

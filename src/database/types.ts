@@ -518,6 +518,10 @@ export interface BeheerAccount {
    */
   maxVertrouwelijkheidaanduiding: Generated<string>;
   /**
+   * Has the role hersteller beside its own: may correct cases and documents by hand.
+   */
+  mayRepair: Generated<boolean>;
+  /**
    * Name for people, as audit records show it.
    */
   naam: Generated<string>;

@@ -284,6 +284,21 @@ async function deleteZio(m: Mutation, uuid: string): Promise<void> {
   })
 }
 
+/**
+ * Moves a document of ours to another case: unlinked from the one and linked to the other, by the rules of both. The status that it
+ * came with stays behind, since that is one of the case.
+ * @param uuid of the zaakinformatieobject
+ * @param target uuid of the other case
+ * @param typen the zaaktype of that case, when it stands elsewhere
+ */
+export async function moveZio(m: Mutation, uuid: string, target: string, typen: RemoteTypes): Promise<void> {
+  const { base } = m.actor
+  const oud = toZio(expected(await findOne(m.read, source, uuid)), base)
+  await deleteZio(m, uuid)
+  const zaak = await zaakForChange(m, link(base, 'zaak', target), KOPPELEN)
+  await createZio(m, zaak, { ...oud, status: null }, { typen })
+}
+
 /** zrc-003 and zrc-017: the document exists, and its type is one of those of the zaaktype. */
 async function requireDocument(m: Mutation, url: string, zaak: ZaakCore, typen: RemoteTypes): Promise<number> {
   const uuid = requireOwn('informatieobject', url, m.actor.base, 'enkelvoudiginformatieobject')

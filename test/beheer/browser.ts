@@ -52,32 +52,37 @@ export type PagesSetup = TestApp & {
   adres: string
   browser: Browser
   /** Signs somebody in. @returns what his cookie holds */
-  sessie(rol: Rol): Promise<string>
+  sessie(rol: Rol | 'hersteller'): Promise<string>
   /** Pages as somebody who is signed in gets them, without a browser. */
-  signedIn(rol: Rol): Promise<(url: string) => Promise<LightMyRequestResponse>>
+  signedIn(rol: Rol | 'hersteller'): Promise<(url: string) => Promise<LightMyRequestResponse>>
 }
 
-/** The application with accounts `viewer`, `operator` and `administrator`, listening, and a browser. */
+/** The application with accounts `viewer`, `operator`, `administrator` and `hersteller` (a viewer beside that), listening, and a browser. */
 export async function setUpPages(
   t: TestLike,
   env: Record<string, string> = {},
   withBrowser = true,
 ): Promise<PagesSetup> {
   const test = await testApp(t, env)
-  const accounts = new Map<Rol, number>()
-  for (const rol of ['viewer', 'operator', 'administrator'] as const) {
-    const { id } = await givenAccount(test, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
+  const accounts = new Map<Rol | 'hersteller', number>()
+  for (const rol of ['viewer', 'operator', 'administrator', 'hersteller'] as const) {
+    const { id } = await givenAccount(test, {
+      gebruikersnaam: rol,
+      naam: `De ${rol}`,
+      ...(rol === 'hersteller' ? { rol: 'viewer', mayRepair: true } : { rol }),
+      wachtwoord: WACHTWOORD,
+    })
     accounts.set(rol, id)
   }
   const adres = await test.app.listen({ port: 0, host: '127.0.0.1' })
-  const sessie = async (rol: Rol) => {
+  const sessie = async (rol: Rol | 'hersteller') => {
     const value = randomBytes(32).toString('base64url')
     const key = createHash('sha256').update(value).digest()
     await test.database.sql`
       insert into beheer_session (key, account_id, expires_at) values (${key}, ${accounts.get(rol)!}, now() + interval '1 hour')`
     return value
   }
-  const signedIn = async (rol: Rol) => {
+  const signedIn = async (rol: Rol | 'hersteller') => {
     const value = await sessie(rol)
     return (url: string) => test.app.inject({ url, headers: { host: 'localhost', cookie: `zaakstroom=${value}` } })
   }
@@ -122,7 +127,7 @@ const launchBrowser = async () =>
 /** A page of somebody who is signed in, who sees the overview. Whatever the browser complains about fails the test. */
 export async function asBeheerder(
   { adres, browser, sessie }: Pick<PagesSetup, 'adres' | 'browser' | 'sessie'>,
-  rol: Rol,
+  rol: Rol | 'hersteller',
   options: { javaScriptEnabled?: boolean; width?: number } = {},
 ): Promise<{ tab: Page; context: BrowserContext; klachten: string[] }> {
   const { javaScriptEnabled = true, width = 1280 } = options

@@ -16,7 +16,7 @@ export function quickHash(password: string): string {
 /** An account with such a hash. */
 export async function givenAccount(
   { database }: Pick<TestApp, 'database'>,
-  account: { gebruikersnaam: string; naam?: string; rol: Rol; wachtwoord: string },
+  account: { gebruikersnaam: string; naam?: string; rol: Rol; mayRepair?: boolean; wachtwoord: string },
 ): Promise<{ id: number; uuid: string }> {
   const { wachtwoord, ...given } = account
   const { uuid } = await createAccount(database.db, given)

@@ -45,7 +45,7 @@ const OPTIONAL: Record<string, string> = {
   'abonnement-limits': 'blockAfterHours blockFromCount',
   'abonnement-replay': 'count inWords more seen vanaf',
   account: 'actief',
-  'account-fields': 'email maxVertrouwelijkheidaanduiding naam rol',
+  'account-fields': 'email maxVertrouwelijkheidaanduiding mayRepair naam rol',
   'account-new': 'gebruikersnaam',
   'account-password': 'getoond wijze',
   'applicatie-edit': 'bevestigd',

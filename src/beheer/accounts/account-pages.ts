@@ -46,6 +46,7 @@ const AccountFields = Type.Object({
   naam: OptionalText(200),
   email: Type.Optional(Type.String({ format: 'email', maxLength: 254, default: '' })),
   rol: Type.Enum(ROLLEN),
+  mayRepair: Type.Boolean(),
   maxVertrouwelijkheidaanduiding: Type.Enum(VERTROUWELIJKHEIDAANDUIDINGEN),
 })
 const WAYS = ['maken', 'typen', 'oidc'] as const
@@ -144,10 +145,10 @@ export function registerAccounts(app: FastifyInstance): void {
         })
       await mutateFromPage(request, async (m) => {
         await changeAccount(m.trx, account.id, form)
-        const { naam, email, rol, maxVertrouwelijkheidaanduiding, actief } = account
+        const { naam, email, rol, mayRepair, maxVertrouwelijkheidaanduiding, actief } = account
         m.audit({
           ...recordOf(account, 'account-wijzigen'),
-          oud: { naam, email, rol, maxVertrouwelijkheidaanduiding, actief },
+          oud: { naam, email, rol, mayRepair, maxVertrouwelijkheidaanduiding, actief },
           nieuw: form,
         })
       })

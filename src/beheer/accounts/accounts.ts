@@ -66,6 +66,7 @@ export type NewAccount = {
   naam?: string
   email?: string
   rol: Role
+  mayRepair?: boolean
   maxVertrouwelijkheidaanduiding?: Vertrouwelijkheidaanduiding
   wachtwoord?: string
   /** Somebody else knows it: the first sign-in asks for another. */
@@ -98,6 +99,8 @@ export type Account = {
   naam: string
   email: string
   rol: Role
+  /** Has the role hersteller too. */
+  mayRepair: boolean
   maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
   actief: boolean
   /** Has a password; without one it signs in with OpenID Connect only. */
@@ -135,7 +138,7 @@ export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } 
 
 /** Accounts, as table `a`. */
 export const ACCOUNTS = raw`
-  select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.max_vertrouwelijkheidaanduiding, a.actief,
+  select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.may_repair, a.max_vertrouwelijkheidaanduiding, a.actief,
     a.password_hash is not null as wachtwoord, a.totp_since is not null as totp, a.oidc_subject is not null as oidc,
     a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
     (select max(p.open_at) from beheer_sign_in_attempt p where p.account_id = a.id and p.open_at > now()) as wacht_tot,
@@ -144,7 +147,7 @@ export const ACCOUNTS = raw`
   from beheer_account a`
 
 export type AccountChange = Partial<
-  Pick<Account, 'naam' | 'email' | 'rol' | 'maxVertrouwelijkheidaanduiding' | 'actief'>
+  Pick<Account, 'naam' | 'email' | 'rol' | 'mayRepair' | 'maxVertrouwelijkheidaanduiding' | 'actief'>
 >
 
 /**

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import type { ReadDb } from '../../database/database.ts'
 import { weigh } from '../../http/expand.ts'
 import { UUID_PATTERN } from '../../lib/uuid.ts'
 import type { Kind } from '../../zaken/expand.ts'
@@ -42,7 +43,7 @@ export async function historyOf(
     id: sql`a.id`,
     conditions: [sql`a.hoofd_object_uuid = ${uuid}`],
   })
-  const names = await namesIn(app, request, list.rows)
+  const names = await namesIn(app.read, request, list.rows)
   const rows = list.rows.map(({ oud, nieuw, ...row }) => ({
     ...row,
     sentence: sentence({ ...row, oud, nieuw }, names),
@@ -55,7 +56,11 @@ const UUIDS = new RegExp(`/(${UUID_PATTERN})(?:\\?|$)`)
 const MOST_NAMES = 500
 
 /** The names of what the rows point to, as far as the one who looks may see it. */
-async function namesIn(app: FastifyInstance, request: FastifyRequest, rows: Row[]): Promise<Names> {
+async function namesIn(
+  db: ReadDb,
+  request: FastifyRequest,
+  rows: readonly { oud: unknown; nieuw: unknown }[],
+): Promise<Names> {
   const uuids = new Set<string>()
   const collect = (value: unknown): void => {
     if (typeof value === 'string') {
@@ -83,7 +88,7 @@ async function namesIn(app: FastifyInstance, request: FastifyRequest, rows: Row[
       where z.uuid = ${among} and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
     union all select e.uuid, v.titel from enkelvoudiginformatieobject e
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
-      where e.uuid = ${among} and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}`.execute(app.read)
+      where e.uuid = ${among} and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}`.execute(db)
   return new Map(found.map(({ uuid, naam }) => [uuid, naam]))
 }
 
@@ -224,6 +229,16 @@ const LEFT_OUT = new Set([
   'indicatieLaatstGezetteStatus',
   'statussen',
 ])
+
+/** What a change makes of a resource, in words. */
+export async function changesBetween(
+  db: ReadDb,
+  request: FastifyRequest,
+  oud: object,
+  nieuw: object,
+): Promise<Change[]> {
+  return changedFields(oud, nieuw, await namesIn(db, request, [{ oud, nieuw }]))
+}
 
 /** Field by field what is not the same before and after, in words. */
 export function changedFields(oud: unknown, nieuw: unknown, names: Names): Change[] {

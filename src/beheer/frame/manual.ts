@@ -32,6 +32,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/zaken', 'zoeken'],
   ['/documenten', 'zoeken'],
   ['/zoeken', 'zoeken'],
+  ['/gereserveerde-nummers', 'herstellen'],
   ['/catalogi', 'catalogus'],
   ['/catalogi/zaaktypen', 'zaaktype'],
   ['/applicaties', 'applicaties'],
@@ -46,6 +47,7 @@ const EXPLAINED: [path: string, page: string][] = [
 
 /** The page of the manual about a page of ours, by its path below /beheer. */
 export function manualPageFor(path: string): string | undefined {
+  if (/^\/(zaken|documenten)\/[^/]+\/(herstellen|verwijderen|ontgrendelen|verplaatsen)/.test(path)) return 'herstellen'
   if (/^\/catalogi\/[a-z]+\/[^/]+\/(nieuwe-versie|verschillen|beeindigen)$/.test(path)) return 'nieuwe-versie'
   if (/^\/catalogi\/[^/]+\/zaaktypen\/nieuw$/.test(path)) return 'zaaktype'
   const under = ([prefix]: [string, string]) => path === prefix || (prefix !== '/' && path.startsWith(`${prefix}/`))

@@ -72,6 +72,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/zaken', name: 'Zaken' },
         { path: '/documenten', name: 'Documenten' },
         { path: '/catalogi', name: 'Catalogi' },
+        { path: '/gereserveerde-nummers', name: 'Gereserveerde nummers', rol: 'hersteller' },
       ],
     },
     {

@@ -10,8 +10,11 @@ import { headerText } from '../../http/header.ts'
 export const ROLLEN = ['viewer', 'operator', 'administrator'] as const
 export type Rol = (typeof ROLLEN)[number]
 
-/** What a page asks: a role, or nothing. A higher role may do all that a lower one may. */
-export type RequiredRole = Rol | 'iedereen'
+/**
+ * What a page asks: a role, or nothing. A higher role may do all that a lower one may. `hersteller` stands apart: an account has it
+ * beside its role, and no role brings it along.
+ */
+export type RequiredRole = Rol | 'hersteller' | 'iedereen'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -30,6 +33,8 @@ export type Administrator = {
   gebruikersnaam: string
   naam: string
   rol: Rol
+  /** Has the role hersteller too. */
+  mayRepair: boolean
   maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
   /** One-time codes are set up. */
   totp: boolean
@@ -78,6 +83,7 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
       gebruikersnaam: row.gebruikersnaam,
       naam: row.naam || row.gebruikersnaam,
       rol: row.rol,
+      mayRepair: row.may_repair,
       maxVertrouwelijkheidaanduiding: row.max,
       totp: row.totp,
       wachtwoord: row.wachtwoord,
@@ -101,6 +107,7 @@ export async function readSession({ sql }: Sql, key: Buffer) {
       gebruikersnaam: string
       naam: string
       rol: Rol
+      may_repair: boolean
       max: Vertrouwelijkheidaanduiding
       totp: boolean
       wachtwoord: boolean
@@ -114,7 +121,7 @@ export async function readSession({ sql }: Sql, key: Buffer) {
       update beheer_session s set seen_at = now() from gevonden g where s.id = g.id and g.oud
     )
     select g.id, g.uuid, g.step, (select jsonb_agg(m order by n) from jsonb_array_elements(g.notices) with ordinality x(m, n)
-        where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as notices, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
+        where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as notices, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol, a.may_repair,
       a.max_vertrouwelijkheidaanduiding as max, a.totp_since is not null as totp, a.password_hash is not null as wachtwoord,
       a.password_hash is not null and a.password_given as password_given
     from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
@@ -281,6 +288,7 @@ export function sessionOf({ session }: FastifyRequest): Session {
 /** Whether the one who is signed in has this role, or a higher one. */
 export function hasRole(administrator: Administrator | undefined, rol: RequiredRole): boolean {
   if (rol === 'iedereen') return true
+  if (rol === 'hersteller') return administrator?.mayRepair ?? false
   return administrator !== undefined && ROLLEN.indexOf(administrator.rol) >= ROLLEN.indexOf(rol)
 }
 

@@ -27,6 +27,9 @@ const SPECIAL: Record<string, string> = words({
 const VERBS: Record<string, string> = words({
   annuleren: 'geannuleerd',
   beeindigen: 'beëindigd',
+  corrigeren: 'gecorrigeerd',
+  ontgrendelen: 'ontgrendeld',
+  verplaatsen: 'verplaatst',
   bekijken: 'bekeken',
   downloaden: 'gedownload',
   hervatten: 'hervat',
@@ -58,6 +61,7 @@ const OBJECTS: Record<string, string> = words({
   applicatieclient: 'Client van een token-uitgever',
   applicatiesleutel: 'Openbare sleutel van een client',
   codes: 'Eenmalige codes',
+  nummer: 'Gereserveerd nummer',
   'token-uitgever': 'Token-uitgever',
   'import-bestand': 'Bestand van een import',
   informatieobjecttype: 'Documenttype',

@@ -28,6 +28,12 @@ export function requireUnlockedForLock(lock: string | null): void {
   if (lock !== null) throw invalid('nonFieldErrors', 'existing-lock', 'Het document is al vergrendeld.')
 }
 
+/** @throws Problem 400 `unlocked` when there is no lock to take away */
+export function requireLocked(lock: string | null): void {
+  const isLocked = lock !== null
+  if (!isLocked) throw invalid('nonFieldErrors', 'unlocked', 'Het document is niet vergrendeld.')
+}
+
 /** How an unlock ends: normally, by force, or there is nothing to unlock. @throws Problem 400 `incorrect-lock-id` */
 export function unlockKind(lock: string | null, given: string, mayForce: boolean): 'gewoon' | 'geforceerd' | 'niets' {
   if (lock === null && given === '') return 'niets'

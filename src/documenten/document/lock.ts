@@ -13,14 +13,17 @@ import { isUnavailable } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { OptionalText } from '../../http/input.ts'
 import { jsonParser } from '../../http/json.ts'
+import { documentenKanaal, documentLabel } from '../kanaal.ts'
 import { GEFORCEERD_UNLOCK, LOCK, lockAccess, mayDo, UNLOCK, unlockAccess } from '../rights.ts'
 import type { Stores } from '../storage/choose.ts'
 import { newKey, type Store, type StoredBytes, StoreUnavailable } from '../storage/index.ts'
 import { closeUpload, insertFile } from './bytes.ts'
+import { changeDocument, type DocumentChange } from './change.ts'
+import { type DocumentPatch, toDocument } from './columns.ts'
 import { discard } from './content.ts'
 import { holdDocument } from './hold.ts'
-import { newLock, requireCompleteUpload, requireUnlockedForLock, unlockKind } from './lock-rules.ts'
-import { Params } from './read.ts'
+import { newLock, requireCompleteUpload, requireLocked, requireUnlockedForLock, unlockKind } from './lock-rules.ts'
+import { findDocument, Params } from './read.ts'
 
 const Lock = Type.Object({ lock: Type.String() })
 const Unlock = Type.Object({ lock: OptionalText(100) })
@@ -77,7 +80,8 @@ type UploadPart = {
   backend: string | null
   key: string | null
 }
-type Joined = { bestanden: number[]; bytes: StoredBytes }
+/** The parts of an upload, joined. */
+export type Joined = { bestanden: number[]; bytes: StoredBytes }
 
 /**
  * Joining parts can take minutes, so it happens outside a transaction: the first pass sees that there is something to
@@ -143,7 +147,58 @@ async function tryUnlock(
   return { done: true, used }
 }
 
-function findBestandsdelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<UploadPart[]> {
+/**
+ * Takes away the lock that somebody left on a document. Unlike an unlock by a client it leaves a record and is announced: whoever
+ * had the lock did not do it. The actor has the forced scope.
+ * @param joined what `joinParts` made just before
+ * @param catalogus of its type, when that stands elsewhere
+ * @returns as `tryUnlock`
+ * @throws Problem 400 `unlocked`
+ */
+export async function forceUnlock(
+  m: Mutation,
+  store: Store,
+  { uuid, joined, catalogus }: { uuid: string; joined: Joined | undefined; catalogus: string },
+): Promise<{ done: boolean; used: boolean }> {
+  const before = await holdDocument(m, uuid)
+  requireLocked(before.lock)
+  const end = await tryUnlock(m, store, uuid, '', joined)
+  const after = expected(await findDocument(m.read, uuid))
+  const { base } = m.actor
+  m.record({
+    component: 'drc',
+    actie: 'partial_update',
+    resource: 'enkelvoudiginformatieobject',
+    url: toDocument(after, base).url,
+    uuid,
+    weergave: documentLabel(after),
+    kanaal: documentenKanaal(after, base, catalogus),
+    oud: toDocument(before, base),
+    nieuw: toDocument(after, base),
+  })
+  return end
+}
+
+/**
+ * Changes a document that nobody has locked: what a client does in three requests, in one transaction.
+ * @throws Problem 400 `existing-lock`, and what `changeDocument` throws
+ */
+export async function changeUnlocked(
+  m: Mutation,
+  parts: Parameters<typeof changeDocument>[1],
+  change: Pick<DocumentChange, 'uuid' | 'elsewhere' | 'catalogus'> & { given: DocumentPatch },
+): Promise<void> {
+  const { id, lock } = await holdDocument(m, change.uuid)
+  requireUnlockedForLock(lock)
+  const own = newLock()
+  await setLock(m, id, own)
+  const given = { ...change.given, lock: own }
+  await changeDocument(m, parts, { ...change, actie: 'partial_update', bytes: null, given })
+  await setLock(m, id, null)
+}
+
+/** What has come of an upload in parts. */
+export function findBestandsdelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<UploadPart[]> {
   return m.read
     .selectFrom('bestandsdeel as d')
     .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'd.enkelvoudiginformatieobjectId')
@@ -154,7 +209,11 @@ function findBestandsdelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Upl
     .execute()
 }
 
-async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promise<Joined | undefined> {
+/** Joins the parts of an upload when all of them are there. Outside a transaction: it can take minutes. */
+export async function joinParts(
+  { read, parts }: Pick<FastifyInstance, 'read' | 'parts'>,
+  uuid: string,
+): Promise<Joined | undefined> {
   const delen = await findBestandsdelen({ read }, uuid)
   if (delen.length === 0 || delen.some(({ key }) => key === null)) return undefined // the next pass says what of it
   return {

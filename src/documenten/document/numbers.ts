@@ -4,6 +4,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import { refuseBeforeSwitch } from '../../core/before-switch.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { notFound } from '../../core/problem.ts'
 import { one } from '../../database/rows.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../../http/documented.ts'
 import { Rsin } from '../../http/input.ts'
@@ -40,4 +42,19 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
       return reply.code(201).send(aantal === 1 ? one(numbers) : numbers)
     },
   )
+}
+
+/**
+ * Ends the reservation of a number: no document takes it out any more. It is not handed out again either.
+ * @throws Problem 404 when it is not reserved (any more)
+ */
+export async function endReservedDocumentnummer(
+  m: Mutation,
+  { bronorganisatie, identificatie }: { bronorganisatie: string; identificatie: string },
+): Promise<void> {
+  m.unrecorded('a number is no resource')
+  await refuseBeforeSwitch(m)
+  const ended = await m.sql`
+    delete from reserved_documentnummer where bronorganisatie = ${bronorganisatie} and identificatie = ${identificatie} returning 1`
+  if (ended.length === 0) throw notFound('Dit nummer is niet (meer) gereserveerd.')
 }

@@ -3,6 +3,34 @@ import type { Mutant } from '../mutant.ts'
 
 export const SHARED: Mutant[] = [
   {
+    what: 'by hand: only who has the role hersteller repairs',
+    file: 'src/beheer/frame/session.ts',
+    search: 'return administrator?.mayRepair ?? false',
+    replace: 'return administrator !== undefined',
+    tests: ['test/beheer/repair.test.ts'],
+  },
+  {
+    what: 'by hand: nothing is done but what somebody agreed to',
+    file: 'src/beheer/repair/confirm.ts',
+    search: 'if (seen !== fingerprint(outcome)) throw',
+    replace: "if (seen === '') throw",
+    tests: ['test/beheer/repair.test.ts'],
+  },
+  {
+    what: 'by hand: what cannot be undone asks for its number',
+    file: 'src/beheer/repair/confirm.ts',
+    search: "isTyped ? seen : ''",
+    replace: 'isTyped || seen ? seen : seen',
+    tests: ['test/beheer/repair.test.ts'],
+  },
+  {
+    what: 'by hand: a document is not corrected while a client has locked it',
+    file: 'src/documenten/document/lock.ts',
+    search: '  requireUnlockedForLock(lock)\n  const own',
+    replace: '  const own',
+    tests: ['test/beheer/repair.test.ts'],
+  },
+  {
     what: 'a token of an issuer is for one of its audiences',
     file: 'src/autorisaties/issuers/verify.ts',
     search: '    audience: issuer.audiences,\n',

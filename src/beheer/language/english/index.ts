@@ -12,6 +12,7 @@ import { issuers } from './issuers.ts'
 import { notificaties } from './notificaties.ts'
 import { operations } from './operations.ts'
 import { pictures } from './pictures.ts'
+import { repair } from './repair.ts'
 import { settings } from './settings.ts'
 import { takeovers } from './takeovers.ts'
 import { zaken } from './zaken.ts'
@@ -30,6 +31,7 @@ const AREAS = [
   notificaties,
   operations,
   pictures,
+  repair,
   settings,
   takeovers,
   zaken,
