@@ -1,6 +1,87 @@
 -- What all components share: the order of confidentiality, and the audit trail. Every change of the APIs leaves one row
 -- here, in its own transaction, so that the trail can never miss a change nor tell of one that was rolled back.
 
+-- What tables and columns mean, for whoever looks with \d+ in psql: pairs of a column and its meaning. What columns mean that are called
+-- the same wherever they stand is said once, by name, in describe_rest, and a column of a view says what the column of its table says.
+create function describe(place regclass, meaning text, variadic columns text[]) returns void language plpgsql as $$
+begin
+  execute format('comment on %s %s is %L', (select case relkind when 'v' then 'view' else 'table' end from pg_class where oid = place), place, meaning);
+  for n in 1 .. cardinality(columns) by 2 loop
+    execute format('comment on column %s.%I is %L', place, columns[n], columns[n + 1]);
+  end loop;
+end $$;
+comment on function describe is 'Comments a table or view, and columns of it.';
+
+create function describe_rest() returns void language plpgsql as $$
+declare
+  bare record;
+begin
+  for bare in
+    select c.oid::regclass as place, a.attname as name, coalesce(col_description(of_table.attrelid, of_table.attnum), word.meaning) as meaning
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    left join (values
+      ('zaak_count', 'zaak'), ('besluit_count', 'besluit'), ('enkelvoudiginformatieobject_count', 'enkelvoudiginformatieobject'),
+      ('import_overview', 'import'), ('applicatie_client_all', 'applicatie_client_more'), ('zaak_part', 'zaak_part_count'),
+      ('notificatie_overview', 'notificatie')
+    ) as copy(name, table_name) on copy.name = c.relname
+    left join pg_attribute of_table on of_table.attrelid = to_regclass(copy.table_name) and of_table.attname = a.attname and a.attname <> 'id'
+    left join (values
+      ('aanleiding', 'Cause.'), ('actie', 'create, update, partial_update or destroy.'),
+      ('afwijkende_naam_betrokkene', 'Name to use instead.'), ('ander_objecttype', 'True: not a type of the RSGB or RGBZ.'),
+      ('applicatie_id', 'The application.'), ('archiefactiedatum', 'Day on which archiefnominatie is carried out.'),
+      ('archiefnominatie', 'blijvend_bewaren, vernietigen or empty.'), ('auteur', 'Author.'),
+      ('begin_geldigheid', 'First day of validity; empty: as the case type.'), ('begindatum_versie', 'First day of this version.'),
+      ('beschrijving', 'Description.'), ('besluitcategorie', 'Category.'), ('besluittype_id', 'The decision type.'),
+      ('betalingsindicatie', 'How far costs were paid.'), ('brondatum_einddatum_bekend', 'Whether the date is known when the case ends.'),
+      ('bronorganisatie', 'RSIN.'), ('by_url', 'Whether the relation names one version, by its URL.'), ('catalogus_id', 'The catalogue.'),
+      ('certificaat', 'Client certificate that we show (PEM); empty: none.'), ('changed_at', 'When it was last changed.'),
+      ('client_id', 'The client id.'), ('concept', 'True until it is published; only published types are used.'),
+      ('contact_persoon', 'URL of the contact person.'), ('contactpersoon_beheer_emailadres', 'E-mail address of the contact person.'),
+      ('contactpersoon_beheer_naam', 'Contact person.'), ('contactpersoon_beheer_telefoonnummer', 'Phone number of the contact person.'),
+      ('contactpersoonnaam', 'Name of the contact person.'), ('created_at', 'When it was made.'), ('definitie', 'Definition.'),
+      ('doel', 'Purpose.'), ('doelgroep', 'For whom: betrokkenen, intern or empty.'), ('draft_id', 'The upload.'),
+      ('einddatum_gepland', 'Planned end.'), ('einde_geldigheid', 'Last day of validity; empty: as the case type.'),
+      ('emailadres', 'E-mail address.'), ('enkelvoudiginformatieobject_id', 'The document.'), ('faxnummer', 'Fax number.'),
+      ('handeling_behandelaar', 'What the handler does.'), ('handeling_initiator', 'What the initiator does.'), ('id', 'Internal key.'),
+      ('import_id', 'The import.'), ('indicatie_intern_of_extern', 'Whether cases come from inside or outside.'),
+      ('indicatie_machtiging', 'gemachtigde, machtiginggever or empty.'),
+      ('informatieobject_url', 'The document when it stands elsewhere.'), ('informatieobjectcategorie', 'Category.'),
+      ('informatieobjecttype_id', 'The document type.'), ('informeren', 'Whether the initiator is told.'),
+      ('inhoud_is_vervallen', 'Whether the content is no longer valid (1.5).'), ('issuer_id', 'The issuer.'),
+      ('laatste_betaaldatum', 'Moment of the last payment.'), ('link', 'URL where the document can be read.'),
+      ('max_vertrouwelijkheidaanduiding', 'Highest confidentiality that the right reaches (inclusive).'),
+      ('notitie_type', 'intern or extern.'), ('omschrijving', 'Name.'), ('omschrijving_generiek', 'Generic name.'),
+      ('omschrijving_voorwaarden', 'The conditions.'), ('ondertekening_datum', 'Day of signature.'),
+      ('ondertekening_soort', 'Kind of signature.'), ('onderwerp', 'Subject.'), ('ontvangstdatum', 'Day of receipt.'),
+      ('opschorting_en_aanhouding_mogelijk', 'Whether cases may be suspended.'), ('procesobjectaard', 'Nature of the process object.'),
+      ('processobject_objecttype', 'Type of the process object.'), ('processobject_registratie', 'Register of the process object.'),
+      ('processobjectaard', 'Kind of the process object.'), ('publicatiedatum', 'Day of publication.'),
+      ('publicatietekst', 'Text of that publication.'), ('publicatietermijn', 'How long the publication stands (duration).'),
+      ('reactietermijn', 'Term for objections (duration).'), ('referentieproces_link', 'URL of the reference process.'),
+      ('referentieproces_naam', 'Name of the reference process.'), ('relatie_omschrijving', 'What the object is to the case.'),
+      ('relatieomschrijving', 'What the object is to the case.'), ('resultaattype_id', 'The outcome.'),
+      ('richting', 'inkomend, intern or uitgaand.'), ('roltoelichting', 'Explanation.'), ('rsin', 'RSIN of the owner.'),
+      ('scopes', 'Scopes, such as documenten.lezen.'), ('specificatie_kardinaliteit', 'How many values: a number, or N.'),
+      ('specificatie_waardenverzameling', 'Values to choose from; empty: free.'), ('statustekst', 'Text for the initiator.'),
+      ('statustoelichting', 'Explanation.'), ('taal', 'Language, ISO 639-2/B.'), ('takeover_id', 'The takeover.'),
+      ('telefoonnummer', 'Phone number.'), ('toelichting', 'Explanation.'), ('token_scope', 'Scope that is asked for (oauth2).'),
+      ('token_url', 'Where a token is asked (oauth2).'), ('trefwoord', 'Key words.'), ('trefwoorden', 'Key words.'),
+      ('uiterlijke_einddatum_afdoening', 'Legal deadline.'), ('uiterlijke_reactiedatum', 'Last day on which objections can be made.'),
+      ('uuid', 'Last part of its URL.'), ('verantwoordelijke', 'Who answers for the type.'),
+      ('verantwoordingsrelatie', 'Relations to accounting.'), ('verlenging_duur', 'By how much (ISO 8601); empty: not prolonged.'),
+      ('verlenging_mogelijk', 'Whether the term of cases may be extended.'),
+      ('vernietigingsdatum', 'When the document is to be destroyed.'), ('verschijningsvorm', 'Appearance.'),
+      ('versiedatum', 'Date of this version.'), ('vertrouwelijkheidaanduiding', 'Confidentiality.'), ('verzenddatum', 'Day of sending.'),
+      ('zaak_id', 'The case.'), ('zaaktype_id', 'The version of the case type.'), ('zaaktype_url', 'Zaaktype elsewhere.')
+    ) as word(name, meaning) on word.name = a.attname
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'v') and col_description(c.oid, a.attnum) is null
+      and coalesce(col_description(of_table.attrelid, of_table.attnum), word.meaning) is not null
+  loop
+    execute format('comment on column %s.%I is %L', bare.place, bare.name, bare.meaning);
+  end loop;
+end $$;
+comment on function describe_rest is 'Comments the columns that have no comment yet and mean what their name means everywhere.';
+
 create function today(zone text) returns date language sql stable as $$ select (now() at time zone zone)::date $$;
 comment on function today is 'The day that it is in this time zone.';
 
@@ -41,40 +122,28 @@ comment on function is_term(text, integer) is 'The same of at most so many years
 
 create table audit (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint audit_uuid_unique unique,
-  bron text not null,
-  applicatie_id text not null default '', applicatie_weergave text not null default '',
-  gebruikers_id text not null default '', gebruikers_weergave text not null default '',
-  actie text not null,
-  resultaat integer not null,
-  hoofd_object text not null, hoofd_object_uuid uuid not null,
+  bron text not null, applicatie_id text not null default '', applicatie_weergave text not null default '',
+  gebruikers_id text not null default '', gebruikers_weergave text not null default '', actie text not null,
+  resultaat integer not null, hoofd_object text not null, hoofd_object_uuid uuid not null,
   resource text not null, resource_url text not null, resource_weergave text not null default '',
   toelichting text not null default '', logrecord_id text not null default '',
-  aanmaakdatum timestamptz not null default now(),
-  oud jsonb, nieuw jsonb,
+  aanmaakdatum timestamptz not null default now(), oud jsonb, nieuw jsonb,
   request_id text not null default '',
   origin jsonb
 );
 create index audit_hoofd_object_uuid_id_idx on audit (hoofd_object_uuid, id);
-comment on table audit is 'Audit trail: one row for every change, written in the transaction of that change.';
-comment on column audit.id is 'Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.';
-comment on column audit.bron is 'Component: ac, zrc, ztc, drc or brc.';
-comment on column audit.applicatie_id is 'uuid of the application that made the change.';
-comment on column audit.applicatie_weergave is 'Its label at that moment.';
-comment on column audit.gebruikers_id is 'Claim user_id of the token.';
-comment on column audit.gebruikers_weergave is 'Claim user_representation of the token.';
-comment on column audit.resultaat is 'HTTP status of the answer.';
-comment on column audit.hoofd_object is 'URL of the main object.';
-comment on column audit.hoofd_object_uuid is 'uuid of the main object: the trail is read by it.';
-comment on column audit.resource is 'Kind of the changed object.';
-comment on column audit.resource_url is 'URL of the changed object.';
-comment on column audit.resource_weergave is 'The changed object for people.';
-comment on column audit.toelichting is 'Header X-Audit-Toelichting.';
-comment on column audit.logrecord_id is 'Header X-NLX-Logrecord-ID.';
-comment on column audit.aanmaakdatum is 'When the change was made.';
-comment on column audit.oud is 'The object before the change, with numbers of persons sealed in their places.';
-comment on column audit.nieuw is 'The object after the change, sealed as well.';
-comment on column audit.request_id is 'Header X-Request-ID of the request, or the id that it was given.';
-comment on column audit.origin is 'Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.';
+select describe('audit', 'Audit trail: one row for every change, written in the transaction of that change.',
+  'id', 'Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.',
+  'bron', 'Component: ac, zrc, ztc, drc or brc.', 'applicatie_id', 'uuid of the application that made the change.',
+  'applicatie_weergave', 'Its label at that moment.', 'gebruikers_id', 'Claim user_id of the token.',
+  'gebruikers_weergave', 'Claim user_representation of the token.', 'resultaat', 'HTTP status of the answer.',
+  'hoofd_object', 'URL of the main object.', 'hoofd_object_uuid', 'uuid of the main object: the trail is read by it.',
+  'resource', 'Kind of the changed object.', 'resource_url', 'URL of the changed object.',
+  'resource_weergave', 'The changed object for people.', 'toelichting', 'Header X-Audit-Toelichting.',
+  'logrecord_id', 'Header X-NLX-Logrecord-ID.', 'aanmaakdatum', 'When the change was made.',
+  'oud', 'The object before the change, with numbers of persons sealed in their places.',
+  'nieuw', 'The object after the change, sealed as well.', 'request_id', 'Header X-Request-ID of the request, or the id that it was given.',
+  'origin', 'Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.');
 
 -- The keys that something in this database was sealed with, each with a value that tells whether a process has the right one, and the
 -- processes that run: a new key seals when all of them have it, and an old one is retired when none of them seals with it.
@@ -84,40 +153,30 @@ create table data_key (
   sealed bytea not null,
   created_at timestamptz not null default now(), used_at timestamptz, retired_at timestamptz
 );
-comment on table data_key is 'Keys that this database was written with.';
-comment on column data_key.id is 'Its name in DATA_KEYS; secret-key: SECRET_KEY.';
-comment on column data_key.sealed is 'A known text, sealed with it.';
-comment on column data_key.created_at is 'When a process brought it first.';
-comment on column data_key.used_at is 'When a process began to seal with it; empty: nothing is sealed with it yet.';
-comment on column data_key.retired_at is 'When nothing was sealed with it any more, and it was retired.';
+select describe('data_key', 'Keys that this database was written with.',
+  'id', 'Its name in DATA_KEYS; secret-key: SECRET_KEY.', 'sealed', 'A known text, sealed with it.',
+  'created_at', 'When a process brought it first.',
+  'used_at', 'When a process began to seal with it; empty: nothing is sealed with it yet.',
+  'retired_at', 'When nothing was sealed with it any more, and it was retired.');
 
 create table key_holder (
   id uuid constraint key_holder_pkey primary key,
   keys text[] not null, seals text not null,
   seen_at timestamptz not null default now()
 );
-comment on table key_holder is 'Processes that run, with their keys.';
-comment on column key_holder.id is 'The process.';
-comment on column key_holder.keys is 'Names of its keys.';
-comment on column key_holder.seals is 'The one that it seals with.';
-comment on column key_holder.seen_at is 'Its last sign of life.';
+select describe('key_holder', 'Processes that run, with their keys.',
+  'id', 'The process.', 'keys', 'Names of its keys.', 'seals', 'The one that it seals with.', 'seen_at', 'Its last sign of life.');
 
 create table reseal (
   place text constraint reseal_pkey primary key,
   key text not null,
-  position bigint, until bigint,
-  seen bigint not null default 0, resealed bigint not null default 0,
+  position bigint, until bigint, seen bigint not null default 0, resealed bigint not null default 0,
   begun_at timestamptz not null default now(), done_at timestamptz
 );
-comment on table reseal is 'How far the sealing with the newest key is, by where the sealed values stand.';
-comment on column reseal.place is 'The table.';
-comment on column reseal.key is 'The key that all gets.';
-comment on column reseal.position is 'The last row that was looked at; empty: none yet.';
-comment on column reseal.until is 'The last row when it began: later ones are sealed with the newest key.';
-comment on column reseal.seen is 'How many rows were looked at.';
-comment on column reseal.resealed is 'How many of them were sealed anew.';
-comment on column reseal.begun_at is 'When it was asked for.';
-comment on column reseal.done_at is 'When it was done.';
+select describe('reseal', 'How far the sealing with the newest key is, by where the sealed values stand.',
+  'place', 'The table.', 'key', 'The key that all gets.', 'position', 'The last row that was looked at; empty: none yet.',
+  'until', 'The last row when it began: later ones are sealed with the newest key.', 'seen', 'How many rows were looked at.',
+  'resealed', 'How many of them were sealed anew.', 'begun_at', 'When it was asked for.', 'done_at', 'When it was done.');
 
 -- Settings that are changed in the pages instead of in the environment. Every process keeps them in memory and reads them again on a
 -- signal; what the environment says wins.
@@ -126,10 +185,9 @@ create table setting (
   value text not null,
   changed_at timestamptz not null default now()
 );
-comment on table setting is 'Settings that were given a value in the pages.';
-comment on column setting.name is 'Its name in the environment, such as JWT_EXPIRY.';
-comment on column setting.value is 'Its value, written as in the environment.';
-comment on column setting.changed_at is 'When it was changed last.';
+select describe('setting', 'Settings that were given a value in the pages.',
+  'name', 'Its name in the environment, such as JWT_EXPIRY.', 'value', 'Its value, written as in the environment.',
+  'changed_at', 'When it was changed last.');
 
 create function notify_setting_change() returns trigger language plpgsql as $$
 begin
@@ -144,21 +202,16 @@ create table idempotency_key (
   applicatie_uuid uuid not null,
   key text not null constraint idempotency_key_key_check check (length(key) between 1 and 255),
   fingerprint bytea not null constraint idempotency_key_fingerprint_check check (length(fingerprint) = 32),
-  status smallint,
-  answer text,
-  made jsonb,
-  created_at timestamptz not null default now(),
+  status smallint, answer text, made jsonb, created_at timestamptz not null default now(),
   constraint idempotency_key_pkey primary key (applicatie_uuid, key)
 );
 create index idempotency_key_created_at_idx on idempotency_key (created_at);
-comment on table idempotency_key is 'Requests that came with an Idempotency-Key, each written in the transaction of its change, with what a repetition of it gets. Removed after IDEMPOTENCY_KEY_HOURS.';
-comment on column idempotency_key.applicatie_uuid is 'The application that sent it: keys of others are other keys.';
-comment on column idempotency_key.key is 'What the client called it.';
-comment on column idempotency_key.fingerprint is 'SHA-256 of the method, the address and the body.';
-comment on column idempotency_key.status is 'HTTP status of a refusal, and else 200; empty while other servers are asked.';
-comment on column idempotency_key.answer is 'What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.';
-comment on column idempotency_key.made is 'Members of that which the database made.';
-comment on column idempotency_key.created_at is 'When it was kept.';
+select describe('idempotency_key', 'Requests that came with an Idempotency-Key, each written in the transaction of its change, with what a repetition of it gets. Removed after IDEMPOTENCY_KEY_HOURS.',
+  'applicatie_uuid', 'The application that sent it: keys of others are other keys.', 'key', 'What the client called it.',
+  'fingerprint', 'SHA-256 of the method, the address and the body.',
+  'status', 'HTTP status of a refusal, and else 200; empty while other servers are asked.',
+  'answer', 'What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.',
+  'made', 'Members of that which the database made.', 'created_at', 'When it was kept.');
 
 create function remove_keys(term interval, most_of_one bigint, portion integer) returns integer language sql as $$
   with crowded as materialized (

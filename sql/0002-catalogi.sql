@@ -12,10 +12,8 @@ create table catalogus (
   begindatum_versie date,
   constraint catalogus_domein_rsin_unique unique (domein, rsin)
 );
-comment on table catalogus is 'A catalogue of types (Catalogi API, Catalogus).';
-comment on column catalogus.domein is 'Domain, five capitals at most; unique together with rsin.';
-comment on column catalogus.naam is 'Name.';
-comment on column catalogus.versie is 'Version.';
+select describe('catalogus', 'A catalogue of types (Catalogi API, Catalogus).',
+  'domein', 'Domain, five capitals at most; unique together with rsin.', 'naam', 'Name.', 'versie', 'Version.');
 
 create table informatieobjecttype (
   id bigint generated always as identity primary key,
@@ -23,38 +21,29 @@ create table informatieobjecttype (
   catalogus_id bigint not null references catalogus,
   omschrijving text not null,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  begin_geldigheid date not null,
-  einde_geldigheid date,
-  concept boolean not null default true,
-  informatieobjectcategorie text not null,
-  trefwoord text[] not null default '{}',
+  begin_geldigheid date not null, einde_geldigheid date, concept boolean not null default true,
+  informatieobjectcategorie text not null, trefwoord text[] not null default '{}',
   omschrijving_generiek jsonb not null default '{}'
 );
 create index informatieobjecttype_catalogus_id_omschrijving_idx on informatieobjecttype (catalogus_id, omschrijving);
-comment on table informatieobjecttype is 'A version of a document type (Catalogi API, InformatieObjectType).';
-comment on column informatieobjecttype.omschrijving is 'Name; versions of one type share it within their catalogue.';
-comment on column informatieobjecttype.vertrouwelijkheidaanduiding is 'Confidentiality of documents that state none (drc-007).';
-comment on column informatieobjecttype.begin_geldigheid is 'First day of validity.';
-comment on column informatieobjecttype.einde_geldigheid is 'Last day of validity.';
-comment on column informatieobjecttype.omschrijving_generiek is 'Group omschrijvingGeneriek as the API shows it.';
+select describe('informatieobjecttype', 'A version of a document type (Catalogi API, InformatieObjectType).',
+  'omschrijving', 'Name; versions of one type share it within their catalogue.',
+  'vertrouwelijkheidaanduiding', 'Confidentiality of documents that state none (drc-007).', 'begin_geldigheid', 'First day of validity.',
+  'einde_geldigheid', 'Last day of validity.', 'omschrijving_generiek', 'Group omschrijvingGeneriek as the API shows it.');
 
 create table zaaktype (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaaktype_uuid_unique unique,
   catalogus_id bigint not null references catalogus,
-  identificatie text not null,
-  omschrijving text not null, omschrijving_generiek text not null default '',
+  identificatie text not null, omschrijving text not null, omschrijving_generiek text not null default '',
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  doel text not null, aanleiding text not null,
-  toelichting text not null default '',
+  doel text not null, aanleiding text not null, toelichting text not null default '',
   indicatie_intern_of_extern text not null
     constraint zaaktype_indicatie_intern_of_extern_check check (indicatie_intern_of_extern in ('intern', 'extern')),
   handeling_initiator text not null, onderwerp text not null, handeling_behandelaar text not null, doorlooptijd text not null,
   servicenorm text,
   opschorting_en_aanhouding_mogelijk boolean not null, verlenging_mogelijk boolean not null,
-  verlengingstermijn text,
-  trefwoorden text[] not null default '{}',
-  publicatie_indicatie boolean not null,
-  publicatietekst text not null default '',
+  verlengingstermijn text, trefwoorden text[] not null default '{}',
+  publicatie_indicatie boolean not null, publicatietekst text not null default '',
   verantwoordingsrelatie text[] not null default '{}', producten_of_diensten text[] not null default '{}',
   selectielijst_procestype text not null default '',
   referentieproces_naam text not null, referentieproces_link text not null default '', verantwoordelijke text not null,
@@ -62,32 +51,27 @@ create table zaaktype (
   broncatalogus_rsin text not null default '',
   bronzaaktype_url text not null default '', bronzaaktype_identificatie text not null default '',
   bronzaaktype_omschrijving text not null default '',
-  begin_geldigheid date not null,
-  einde_geldigheid date,
-  versiedatum date not null,
+  begin_geldigheid date not null, einde_geldigheid date, versiedatum date not null,
   concept boolean not null default true,
   constraint zaaktype_doorlooptijd_is_term check (is_term(doorlooptijd, 100)),
   constraint zaaktype_servicenorm_is_term check (is_term(servicenorm, 100)),
   constraint zaaktype_verlengingstermijn_is_term check (is_term(verlengingstermijn, 100))
 );
 create index zaaktype_catalogus_id_identificatie_idx on zaaktype (catalogus_id, identificatie);
-comment on table zaaktype is 'A version of a case type (Catalogi API, ZaakType).';
-comment on column zaaktype.identificatie is 'Key; versions of one type share it within their catalogue.';
-comment on column zaaktype.vertrouwelijkheidaanduiding is 'Confidentiality of cases that state none.';
-comment on column zaaktype.doorlooptijd is 'Legal term (duration): uiterlijkeEinddatumAfdoening of a case follows from it.';
-comment on column zaaktype.servicenorm is 'Service level (duration): einddatumGepland of a case follows from it.';
-comment on column zaaktype.verlengingstermijn is 'By how much (duration); empty when no extension is possible.';
-comment on column zaaktype.publicatie_indicatie is 'Whether the start of a case is published.';
-comment on column zaaktype.producten_of_diensten is 'URLs of products that cases of this type can be about.';
-comment on column zaaktype.selectielijst_procestype is 'URL of the procestype in the selectielijst; empty: none.';
-comment on column zaaktype.broncatalogus_url is 'Catalogue it was taken from: URL.';
-comment on column zaaktype.broncatalogus_domein is 'Catalogue it was taken from: domain.';
-comment on column zaaktype.broncatalogus_rsin is 'Catalogue it was taken from: RSIN.';
-comment on column zaaktype.bronzaaktype_url is 'Type it was taken from: URL.';
-comment on column zaaktype.bronzaaktype_identificatie is 'Type it was taken from: identificatie.';
-comment on column zaaktype.bronzaaktype_omschrijving is 'Type it was taken from: omschrijving.';
-comment on column zaaktype.begin_geldigheid is 'First day of validity.';
-comment on column zaaktype.einde_geldigheid is 'Last day of validity.';
+select describe('zaaktype', 'A version of a case type (Catalogi API, ZaakType).',
+  'identificatie', 'Key; versions of one type share it within their catalogue.',
+  'vertrouwelijkheidaanduiding', 'Confidentiality of cases that state none.',
+  'doorlooptijd', 'Legal term (duration): uiterlijkeEinddatumAfdoening of a case follows from it.',
+  'servicenorm', 'Service level (duration): einddatumGepland of a case follows from it.',
+  'verlengingstermijn', 'By how much (duration); empty when no extension is possible.',
+  'publicatie_indicatie', 'Whether the start of a case is published.',
+  'producten_of_diensten', 'URLs of products that cases of this type can be about.',
+  'selectielijst_procestype', 'URL of the procestype in the selectielijst; empty: none.',
+  'broncatalogus_url', 'Catalogue it was taken from: URL.', 'broncatalogus_domein', 'Catalogue it was taken from: domain.',
+  'broncatalogus_rsin', 'Catalogue it was taken from: RSIN.', 'bronzaaktype_url', 'Type it was taken from: URL.',
+  'bronzaaktype_identificatie', 'Type it was taken from: identificatie.',
+  'bronzaaktype_omschrijving', 'Type it was taken from: omschrijving.', 'begin_geldigheid', 'First day of validity.',
+  'einde_geldigheid', 'Last day of validity.');
 
 create table zaaktype_deelzaaktype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
@@ -96,9 +80,8 @@ create table zaaktype_deelzaaktype (
   primary key (zaaktype_id, deelzaaktype_id)
 );
 create index zaaktype_deelzaaktype_deelzaaktype_id_idx on zaaktype_deelzaaktype (deelzaaktype_id);
-comment on table zaaktype_deelzaaktype is 'Case types of which a case can be part of a case of this type.';
-comment on column zaaktype_deelzaaktype.zaaktype_id is 'The type of the whole.';
-comment on column zaaktype_deelzaaktype.deelzaaktype_id is 'The type of the part.';
+select describe('zaaktype_deelzaaktype', 'Case types of which a case can be part of a case of this type.',
+  'zaaktype_id', 'The type of the whole.', 'deelzaaktype_id', 'The type of the part.');
 
 create table zaaktype_gerelateerd_zaaktype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
@@ -112,36 +95,26 @@ create table zaaktype_gerelateerd_zaaktype (
   constraint zaaktype_gerelateerd_one_zaaktype check (num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)
 );
 create index zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
-comment on table zaaktype_gerelateerd_zaaktype is 'Case types that a case type is related to.';
-comment on column zaaktype_gerelateerd_zaaktype.zaaktype_id is 'The type that has the relation.';
-comment on column zaaktype_gerelateerd_zaaktype.place is 'Position in the list.';
-comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_id is 'The other type, when it is one of ours.';
-comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_url is 'The other type, when it stands elsewhere.';
-comment on column zaaktype_gerelateerd_zaaktype.aard_relatie is 'vervolg, bijdrage or onderwerp.';
+select describe('zaaktype_gerelateerd_zaaktype', 'Case types that a case type is related to.',
+  'zaaktype_id', 'The type that has the relation.', 'place', 'Position in the list.',
+  'gerelateerd_zaaktype_id', 'The other type, when it is one of ours.',
+  'gerelateerd_zaaktype_url', 'The other type, when it stands elsewhere.', 'aard_relatie', 'vervolg, bijdrage or onderwerp.');
 
 create table besluittype (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint besluittype_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint besluittype_uuid_unique unique,
   catalogus_id bigint not null references catalogus,
   omschrijving text not null default '', omschrijving_generiek text not null default '',
-  besluitcategorie text not null default '',
-  reactietermijn text,
+  besluitcategorie text not null default '', reactietermijn text,
   publicatie_indicatie boolean not null,
-  publicatietekst text not null default '',
-  publicatietermijn text,
-  toelichting text not null default '',
-  begin_geldigheid date not null,
-  einde_geldigheid date,
-  concept boolean not null default true,
+  publicatietekst text not null default '', publicatietermijn text, toelichting text not null default '',
+  begin_geldigheid date not null, einde_geldigheid date, concept boolean not null default true,
   constraint besluittype_reactietermijn_is_term check (is_term(reactietermijn, 100)),
   constraint besluittype_publicatietermijn_is_term check (is_term(publicatietermijn, 100))
 );
 create index besluittype_catalogus_id_omschrijving_idx on besluittype (catalogus_id, omschrijving);
-comment on table besluittype is 'A version of a decision type (Catalogi API, BesluitType).';
-comment on column besluittype.omschrijving is 'Name; versions of one type share it within their catalogue.';
-comment on column besluittype.publicatie_indicatie is 'Whether decisions are published.';
-comment on column besluittype.begin_geldigheid is 'First day of validity.';
-comment on column besluittype.einde_geldigheid is 'Last day of validity.';
+select describe('besluittype', 'A version of a decision type (Catalogi API, BesluitType).',
+  'omschrijving', 'Name; versions of one type share it within their catalogue.', 'publicatie_indicatie', 'Whether decisions are published.',
+  'begin_geldigheid', 'First day of validity.', 'einde_geldigheid', 'Last day of validity.');
 
 create table zaaktype_besluittype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
@@ -165,54 +138,45 @@ comment on table besluittype_informatieobjecttype is 'Documents in which decisio
 create table statustype (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint statustype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
-  omschrijving text not null, omschrijving_generiek text not null default '',
-  statustekst text not null default '',
+  omschrijving text not null, omschrijving_generiek text not null default '', statustekst text not null default '',
   volgnummer integer not null constraint statustype_volgnummer_check check (volgnummer between 1 and 9999),
-  informeren boolean not null default false,
-  doorlooptijd text, toelichting text,
+  informeren boolean not null default false, doorlooptijd text, toelichting text,
   checklistitem_statustype jsonb not null default '[]',
   begin_geldigheid date, einde_geldigheid date,
   constraint statustype_volgnummer_unique unique (zaaktype_id, volgnummer),
   constraint statustype_doorlooptijd_is_term check (is_term(doorlooptijd, 100))
 );
-comment on table statustype is 'A stage of cases of a type; the one with the highest volgnummer closes the case.';
-comment on column statustype.volgnummer is 'Position in the process.';
-comment on column statustype.doorlooptijd is 'Term of the stage (duration).';
-comment on column statustype.checklistitem_statustype is 'Checklist as the API shows it: itemnaam, vraagstelling, verplicht, toelichting.';
+select describe('statustype', 'A stage of cases of a type; the one with the highest volgnummer closes the case.',
+  'volgnummer', 'Position in the process.', 'doorlooptijd', 'Term of the stage (duration).',
+  'checklistitem_statustype', 'Checklist as the API shows it: itemnaam, vraagstelling, verplicht, toelichting.');
 
 create table resultaattype (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint resultaattype_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint resultaattype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   omschrijving text not null, resultaattypeomschrijving text not null,
   omschrijving_generiek text not null default '', selectielijstklasse text not null default '',
   toelichting text not null default '',
   archiefnominatie text not null default ''
     constraint resultaattype_archiefnominatie_check check (archiefnominatie in ('', 'blijvend_bewaren', 'vernietigen')),
-  archiefactietermijn text,
-  brondatum_afleidingswijze text, brondatum_datumkenmerk text not null default '',
+  archiefactietermijn text, brondatum_afleidingswijze text, brondatum_datumkenmerk text not null default '',
   brondatum_einddatum_bekend boolean not null default false, brondatum_objecttype text not null default '',
   brondatum_registratie text not null default '', brondatum_procestermijn text, procesobjectaard text not null default '',
-  indicatie_specifiek boolean,
-  procestermijn text,
-  begin_geldigheid date, einde_geldigheid date,
+  indicatie_specifiek boolean, procestermijn text, begin_geldigheid date, einde_geldigheid date,
   constraint resultaattype_omschrijving_unique unique (zaaktype_id, omschrijving),
   constraint resultaattype_archiefactietermijn_is_term check (is_term(archiefactietermijn)),
   constraint resultaattype_brondatum_procestermijn_is_term check (is_term(brondatum_procestermijn)),
   constraint resultaattype_procestermijn_is_term check (is_term(procestermijn))
 );
-comment on table resultaattype is 'An outcome of cases of a type, and how they are archived then.';
-comment on column resultaattype.resultaattypeomschrijving is 'URL of the generic description in the selectielijst.';
-comment on column resultaattype.omschrijving_generiek is 'The omschrijving found there at the last save.';
-comment on column resultaattype.selectielijstklasse is 'URL of the resultaat in the selectielijst.';
-comment on column resultaattype.archiefactietermijn is 'Time between brondatum and archiefactiedatum (duration).';
-comment on column resultaattype.brondatum_afleidingswijze is 'How the brondatum is found; empty: no brondatumArchiefprocedure.';
-comment on column resultaattype.brondatum_datumkenmerk is 'Name of the attribute that holds the date.';
-comment on column resultaattype.brondatum_objecttype is 'Kind of object that holds the date.';
-comment on column resultaattype.brondatum_registratie is 'Register that holds the date.';
-comment on column resultaattype.brondatum_procestermijn is 'Time after the end of the case (duration), for afleidingswijze termijn.';
-comment on column resultaattype.indicatie_specifiek is 'Whether it is a specific outcome of the procestype.';
-comment on column resultaattype.procestermijn is 'Term of the process (duration).';
+select describe('resultaattype', 'An outcome of cases of a type, and how they are archived then.',
+  'resultaattypeomschrijving', 'URL of the generic description in the selectielijst.',
+  'omschrijving_generiek', 'The omschrijving found there at the last save.',
+  'selectielijstklasse', 'URL of the resultaat in the selectielijst.',
+  'archiefactietermijn', 'Time between brondatum and archiefactiedatum (duration).',
+  'brondatum_afleidingswijze', 'How the brondatum is found; empty: no brondatumArchiefprocedure.',
+  'brondatum_datumkenmerk', 'Name of the attribute that holds the date.', 'brondatum_objecttype', 'Kind of object that holds the date.',
+  'brondatum_registratie', 'Register that holds the date.',
+  'brondatum_procestermijn', 'Time after the end of the case (duration), for afleidingswijze termijn.',
+  'indicatie_specifiek', 'Whether it is a specific outcome of the procestype.', 'procestermijn', 'Term of the process (duration).');
 
 create table resultaattype_besluittype (
   resultaattype_id bigint not null references resultaattype on delete cascade,
@@ -256,12 +220,10 @@ create table eigenschap (
   constraint eigenschap_naam_unique unique (zaaktype_id, naam)
 );
 create index eigenschap_statustype_id_idx on eigenschap (statustype_id);
-comment on table eigenschap is 'A property that cases of a type have of their own.';
-comment on column eigenschap.statustype_id is 'The stage at which it must have a value.';
-comment on column eigenschap.naam is 'Name.';
-comment on column eigenschap.specificatie_groep is 'Group it belongs to.';
-comment on column eigenschap.specificatie_formaat is 'tekst, getal, datum (YYYYMMDD) or datum_tijd (YYYYMMDDhhmmss).';
-comment on column eigenschap.specificatie_lengte is 'Length of a value; n,m for a number with decimals.';
+select describe('eigenschap', 'A property that cases of a type have of their own.',
+  'statustype_id', 'The stage at which it must have a value.', 'naam', 'Name.', 'specificatie_groep', 'Group it belongs to.',
+  'specificatie_formaat', 'tekst, getal, datum (YYYYMMDD) or datum_tijd (YYYYMMDDhhmmss).',
+  'specificatie_lengte', 'Length of a value; n,m for a number with decimals.');
 
 create table zaaktype_informatieobjecttype (
   id bigint generated always as identity primary key,
@@ -269,33 +231,28 @@ create table zaaktype_informatieobjecttype (
   zaaktype_id bigint not null references zaaktype on delete cascade,
   informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
   volgnummer integer not null constraint zaaktype_informatieobjecttype_volgnummer_check check (volgnummer between 1 and 999),
-  richting text not null
-    constraint zaaktype_informatieobjecttype_richting_check check (richting in ('inkomend', 'intern', 'uitgaand')),
+  richting text not null constraint zaaktype_informatieobjecttype_richting_check check (richting in ('inkomend', 'intern', 'uitgaand')),
   statustype_id bigint references statustype on delete set null,
   by_url boolean not null default true,
   constraint zaaktype_informatieobjecttype_volgnummer_unique unique (zaaktype_id, volgnummer)
 );
 create index zaaktype_informatieobjecttype_informatieobjecttype_id_idx on zaaktype_informatieobjecttype (informatieobjecttype_id);
 create index zaaktype_informatieobjecttype_statustype_id_idx on zaaktype_informatieobjecttype (statustype_id);
-comment on table zaaktype_informatieobjecttype is 'Documents that belong to cases of a type.';
-comment on column zaaktype_informatieobjecttype.volgnummer is 'Position within the case type.';
-comment on column zaaktype_informatieobjecttype.statustype_id is 'The stage at which the document must be there.';
+select describe('zaaktype_informatieobjecttype', 'Documents that belong to cases of a type.',
+  'volgnummer', 'Position within the case type.', 'statustype_id', 'The stage at which the document must be there.');
 
 create table zaakobjecttype (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakobjecttype_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakobjecttype_uuid_unique unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   statustype_id bigint references statustype on delete set null,
-  ander_objecttype boolean not null,
-  objecttype text not null, relatie_omschrijving text not null,
+  ander_objecttype boolean not null, objecttype text not null, relatie_omschrijving text not null,
   begin_geldigheid date,
   einde_geldigheid date
 );
 create index zaakobjecttype_zaaktype_id_idx on zaakobjecttype (zaaktype_id);
 create index zaakobjecttype_statustype_id_idx on zaakobjecttype (statustype_id);
-comment on table zaakobjecttype is 'Objects that cases of a type can be about.';
-comment on column zaakobjecttype.statustype_id is 'The stage at which the object must be known.';
-comment on column zaakobjecttype.objecttype is 'URL of the type of object.';
+select describe('zaakobjecttype', 'Objects that cases of a type can be about.',
+  'statustype_id', 'The stage at which the object must be known.', 'objecttype', 'URL of the type of object.');
 
 -- A catalogue and a zaaktype hold no more than an answer that names all of it: 25,000 versions of types of a kind, and 1,000 parts of
 -- a kind.
@@ -311,17 +268,17 @@ begin
   return new;
 end $$;
 
-create trigger statustype_has_room before insert on statustype for each row execute function has_room('zaaktype_id', '1000');
-create trigger resultaattype_has_room before insert on resultaattype for each row execute function has_room('zaaktype_id', '1000');
-create trigger eigenschap_has_room before insert on eigenschap for each row execute function has_room('zaaktype_id', '1000');
-create trigger roltype_has_room before insert on roltype for each row execute function has_room('zaaktype_id', '1000');
-create trigger zaakobjecttype_has_room before insert on zaakobjecttype for each row execute function has_room('zaaktype_id', '1000');
-create trigger zaaktype_informatieobjecttype_has_room before insert on zaaktype_informatieobjecttype
-  for each row execute function has_room('zaaktype_id', '1000');
-create trigger zaaktype_has_room before insert on zaaktype for each row execute function has_room('catalogus_id', '25000');
-create trigger informatieobjecttype_has_room before insert on informatieobjecttype
-  for each row execute function has_room('catalogus_id', '25000');
-create trigger besluittype_has_room before insert on besluittype for each row execute function has_room('catalogus_id', '25000');
+do $$
+declare
+  counted text;
+begin
+  foreach counted in array array['statustype', 'resultaattype', 'eigenschap', 'roltype', 'zaakobjecttype', 'zaaktype_informatieobjecttype'] loop
+    execute format('create trigger %1$s_has_room before insert on %1$I for each row execute function has_room(''zaaktype_id'', ''1000'')', counted);
+  end loop;
+  foreach counted in array array['zaaktype', 'informatieobjecttype', 'besluittype'] loop
+    execute format('create trigger %1$s_has_room before insert on %1$I for each row execute function has_room(''catalogus_id'', ''25000'')', counted);
+  end loop;
+end $$;
 
 -- The selectielijst as `zaakstroom selectielijst import` read it from files: every process of the service looks in it, and none has
 -- to reach another server for it.
@@ -333,20 +290,15 @@ create table selectielijst_item (
   content jsonb not null
 );
 create index selectielijst_item_kind_idx on selectielijst_item (kind, procestype);
-comment on table selectielijst_item is 'What was imported of the selectielijst: procestypen, resultaten and generic descriptions.';
-comment on column selectielijst_item.url is 'Its URL at the selectielijst, without a slash at the end.';
-comment on column selectielijst_item.kind is 'Kind of resource.';
-comment on column selectielijst_item.procestype is 'URL of the procestype that a Resultaat belongs to.';
-comment on column selectielijst_item.content is 'The resource as the selectielijst serves it.';
+select describe('selectielijst_item', 'What was imported of the selectielijst: procestypen, resultaten and generic descriptions.',
+  'url', 'Its URL at the selectielijst, without a slash at the end.', 'kind', 'Kind of resource.',
+  'procestype', 'URL of the procestype that a Resultaat belongs to.', 'content', 'The resource as the selectielijst serves it.');
 
 create table selectielijst_import (
   id boolean primary key default true constraint selectielijst_import_singleton check (id),
-  day date not null,
-  files text[] not null,
+  day date not null, files text[] not null,
   imported_at timestamptz not null default now()
 );
-comment on table selectielijst_import is 'The last import of the selectielijst; one row at most.';
-comment on column selectielijst_import.id is 'Always true: there is one selectielijst.';
-comment on column selectielijst_import.day is 'The day of the files.';
-comment on column selectielijst_import.files is 'Names of the files.';
-comment on column selectielijst_import.imported_at is 'When it was imported.';
+select describe('selectielijst_import', 'The last import of the selectielijst; one row at most.',
+  'id', 'Always true: there is one selectielijst.', 'day', 'The day of the files.', 'files', 'Names of the files.',
+  'imported_at', 'When it was imported.');

@@ -4,34 +4,26 @@
 
 create table file (
   id bigint generated always as identity primary key,
-  backend text not null, key text not null,
-  size bigint not null,
-  sha256 bytea,
-  created_at timestamptz not null default now(),
-  missing_since timestamptz,
+  backend text not null, key text not null, size bigint not null, sha256 bytea,
+  created_at timestamptz not null default now(), missing_since timestamptz,
   constraint file_key_unique unique (key, backend)
 );
 create index file_missing on file (missing_since) where missing_since is not null;
-comment on table file is 'Stored bytes. Written before the row exists; without a row they are swept away.';
-comment on column file.backend is 'Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.';
-comment on column file.key is 'Key in that storage, made by us.';
-comment on column file.size is 'Size in bytes.';
-comment on column file.sha256 is 'SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.';
-comment on column file.created_at is 'When it was stored.';
-comment on column file.missing_since is 'When its bytes were first not found in the store; empty: they were there when last asked for.';
+select describe('file', 'Stored bytes. Written before the row exists; without a row they are swept away.',
+  'backend', 'Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.', 'key', 'Key in that storage, made by us.',
+  'size', 'Size in bytes.', 'sha256', 'SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.',
+  'created_at', 'When it was stored.',
+  'missing_since', 'When its bytes were first not found in the store; empty: they were there when last asked for.');
 
 create table stray_file (
-  backend text not null, name text not null,
-  unfinished boolean not null,
+  backend text not null, name text not null, unfinished boolean not null,
   seen_at timestamptz not null default now(), last_seen_at timestamptz not null default now(),
   primary key (backend, name, unfinished)
 );
-comment on table stray_file is 'Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.';
-comment on column stray_file.backend is 'Storage that holds them, as in file.';
-comment on column stray_file.name is 'Key, or what the storage calls an unfinished write.';
-comment on column stray_file.unfinished is 'It is an unfinished write: a temporary file, or an upload in parts.';
-comment on column stray_file.seen_at is 'When it was first met.';
-comment on column stray_file.last_seen_at is 'When it was last met.';
+select describe('stray_file', 'Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.',
+  'backend', 'Storage that holds them, as in file.', 'name', 'Key, or what the storage calls an unfinished write.',
+  'unfinished', 'It is an unfinished write: a temporary file, or an upload in parts.', 'seen_at', 'When it was first met.',
+  'last_seen_at', 'When it was last met.');
 
 create table enkelvoudiginformatieobject (
   id bigint generated always as identity primary key,
@@ -40,9 +32,7 @@ create table enkelvoudiginformatieobject (
   informatieobjecttype_id bigint references informatieobjecttype,
   informatieobjecttype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  is_gereed_voor_publicatie boolean,
-  versie integer not null default 1,
-  lock text,
+  is_gereed_voor_publicatie boolean, versie integer not null default 1, lock text,
   duplicate integer not null default 0,
   constraint enkelvoudiginformatieobject_identificatie_unique unique (identificatie, bronorganisatie, duplicate),
   constraint enkelvoudiginformatieobject_one_type check (num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1)
@@ -58,43 +48,33 @@ create index enkelvoudiginformatieobject_more_versions_idx on enkelvoudiginforma
 -- By the name of the confidentiality: the name itself is no part of an index, because PostgreSQL lets names be changed.
 create index enkelvoudiginformatieobject_place_in_alphabet_id_idx
   on enkelvoudiginformatieobject (place_in_alphabet(vertrouwelijkheidaanduiding), id);
-comment on table enkelvoudiginformatieobject is 'A document: what stays the same over its versions, and of the latest version what rights and lists need.';
-comment on column enkelvoudiginformatieobject.id is 'Internal key; order of lists.';
-comment on column enkelvoudiginformatieobject.bronorganisatie is 'RSIN of the organisation that made it (latest version).';
-comment on column enkelvoudiginformatieobject.identificatie is 'Number, unique within bronorganisatie (latest version).';
-comment on column enkelvoudiginformatieobject.informatieobjecttype_id is 'Its type, when that is one of ours (latest version).';
-comment on column enkelvoudiginformatieobject.informatieobjecttype_url is 'Its type, when that stands elsewhere (latest version).';
-comment on column enkelvoudiginformatieobject.vertrouwelijkheidaanduiding is 'Confidentiality (latest version).';
-comment on column enkelvoudiginformatieobject.is_gereed_voor_publicatie is 'Whether it may be published (latest version): some applications read nothing else.';
-comment on column enkelvoudiginformatieobject.versie is 'Number of the latest version.';
-comment on column enkelvoudiginformatieobject.lock is 'Id of the lock that a client holds, empty when unlocked (drc-009).';
-comment on column enkelvoudiginformatieobject.duplicate is '0, or the place among documents that were taken over with the same number.';
+select describe('enkelvoudiginformatieobject', 'A document: what stays the same over its versions, and of the latest version what rights and lists need.',
+  'id', 'Internal key; order of lists.', 'bronorganisatie', 'RSIN of the organisation that made it (latest version).',
+  'identificatie', 'Number, unique within bronorganisatie (latest version).',
+  'informatieobjecttype_id', 'Its type, when that is one of ours (latest version).',
+  'informatieobjecttype_url', 'Its type, when that stands elsewhere (latest version).',
+  'vertrouwelijkheidaanduiding', 'Confidentiality (latest version).',
+  'is_gereed_voor_publicatie', 'Whether it may be published (latest version): some applications read nothing else.',
+  'versie', 'Number of the latest version.', 'lock', 'Id of the lock that a client holds, empty when unlocked (drc-009).',
+  'duplicate', '0, or the place among documents that were taken over with the same number.');
 
 create table enkelvoudiginformatieobject_versie (
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
-  versie integer not null,
-  begin_registratie timestamptz not null default now(),
+  versie integer not null, begin_registratie timestamptz not null default now(),
   bronorganisatie text not null, identificatie text not null,
   informatieobjecttype_id bigint references informatieobjecttype,
   informatieobjecttype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   creatiedatum date not null,
-  titel text not null, auteur text not null,
-  status text not null default '', formaat text not null default '',
-  taal text not null,
-  bestandsnaam text not null default '',
-  bestandsomvang bigint,
+  titel text not null, auteur text not null, status text not null default '', formaat text not null default '',
+  taal text not null, bestandsnaam text not null default '', bestandsomvang bigint,
   file_id bigint references file,
   link text not null default '', beschrijving text not null default '',
-  ontvangstdatum date, verzenddatum date,
-  indicatie_gebruiksrecht boolean,
-  verschijningsvorm text not null default '',
-  ondertekening_soort text, ondertekening_datum date,
+  ontvangstdatum date, verzenddatum date, indicatie_gebruiksrecht boolean,
+  verschijningsvorm text not null default '', ondertekening_soort text, ondertekening_datum date,
   integriteit_algoritme text, integriteit_waarde text, integriteit_datum date,
   trefwoorden text[] not null default '{}',
-  inhoud_is_vervallen boolean,
-  tonen_aan_initiator boolean not null default false,
-  is_gereed_voor_publicatie boolean,
+  inhoud_is_vervallen boolean, tonen_aan_initiator boolean not null default false, is_gereed_voor_publicatie boolean,
   primary key (enkelvoudiginformatieobject_id, versie)
 );
 create index enkelvoudiginformatieobject_versie_file_id_idx on enkelvoudiginformatieobject_versie (file_id);
@@ -132,30 +112,20 @@ begin
       on enkelvoudiginformatieobject_versie using gin (lower(auteur) %1$I.gin_trgm_ops, lower(beschrijving) %1$I.gin_trgm_ops)', place);
   end if;
 end $$;
-comment on table enkelvoudiginformatieobject_versie is 'A version of a document; only added to, by every PUT and PATCH.';
-comment on column enkelvoudiginformatieobject_versie.versie is 'Number, from 1, without gaps.';
-comment on column enkelvoudiginformatieobject_versie.begin_registratie is 'When this version was made or last touched.';
-comment on column enkelvoudiginformatieobject_versie.bronorganisatie is 'RSIN of the organisation that made it.';
-comment on column enkelvoudiginformatieobject_versie.identificatie is 'Number within bronorganisatie.';
-comment on column enkelvoudiginformatieobject_versie.informatieobjecttype_id is 'Its type, when that is one of ours.';
-comment on column enkelvoudiginformatieobject_versie.informatieobjecttype_url is 'Its type, when that stands elsewhere.';
-comment on column enkelvoudiginformatieobject_versie.creatiedatum is 'Day on which the document was made.';
-comment on column enkelvoudiginformatieobject_versie.titel is 'Title.';
-comment on column enkelvoudiginformatieobject_versie.status is 'in_bewerking, ter_vaststelling, definitief, gearchiveerd or empty.';
-comment on column enkelvoudiginformatieobject_versie.formaat is 'Media type as the client gave it.';
-comment on column enkelvoudiginformatieobject_versie.bestandsnaam is 'Name of the file, for people.';
-comment on column enkelvoudiginformatieobject_versie.bestandsomvang is 'Size in bytes; of an upload in parts the announced size.';
-comment on column enkelvoudiginformatieobject_versie.file_id is 'The stored bytes; empty: no content.';
-comment on column enkelvoudiginformatieobject_versie.indicatie_gebruiksrecht is 'Whether rights of use apply; empty: unknown (drc-006).';
-comment on column enkelvoudiginformatieobject_versie.integriteit_algoritme is 'Algorithm of the checksum that the client gave.';
-comment on column enkelvoudiginformatieobject_versie.integriteit_waarde is 'That checksum.';
-comment on column enkelvoudiginformatieobject_versie.integriteit_datum is 'Day on which it was made.';
-comment on column enkelvoudiginformatieobject_versie.tonen_aan_initiator is 'Whether the initiator may see it (1.6).';
-comment on column enkelvoudiginformatieobject_versie.is_gereed_voor_publicatie is 'Whether it may be published (1.7).';
+select describe('enkelvoudiginformatieobject_versie', 'A version of a document; only added to, by every PUT and PATCH.',
+  'versie', 'Number, from 1, without gaps.', 'begin_registratie', 'When this version was made or last touched.',
+  'bronorganisatie', 'RSIN of the organisation that made it.', 'identificatie', 'Number within bronorganisatie.',
+  'informatieobjecttype_id', 'Its type, when that is one of ours.', 'informatieobjecttype_url', 'Its type, when that stands elsewhere.',
+  'creatiedatum', 'Day on which the document was made.', 'titel', 'Title.',
+  'status', 'in_bewerking, ter_vaststelling, definitief, gearchiveerd or empty.', 'formaat', 'Media type as the client gave it.',
+  'bestandsnaam', 'Name of the file, for people.', 'bestandsomvang', 'Size in bytes; of an upload in parts the announced size.',
+  'file_id', 'The stored bytes; empty: no content.', 'indicatie_gebruiksrecht', 'Whether rights of use apply; empty: unknown (drc-006).',
+  'integriteit_algoritme', 'Algorithm of the checksum that the client gave.', 'integriteit_waarde', 'That checksum.',
+  'integriteit_datum', 'Day on which it was made.', 'tonen_aan_initiator', 'Whether the initiator may see it (1.6).',
+  'is_gereed_voor_publicatie', 'Whether it may be published (1.7).');
 
 create table bestandsdeel (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint bestandsdeel_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint bestandsdeel_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   volgnummer integer not null,
   omvang bigint not null constraint bestandsdeel_omvang_check check (omvang > 0),
@@ -163,30 +133,25 @@ create table bestandsdeel (
   constraint bestandsdeel_volgnummer_unique unique (enkelvoudiginformatieobject_id, volgnummer)
 );
 create index bestandsdeel_file_id_idx on bestandsdeel (file_id) where file_id is not null;
-comment on table bestandsdeel is 'Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.';
-comment on column bestandsdeel.volgnummer is 'Place in the whole, from 1.';
-comment on column bestandsdeel.omvang is 'Size in bytes that the part must have.';
-comment on column bestandsdeel.file_id is 'The bytes, once they have come.';
+select describe('bestandsdeel', 'Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.',
+  'volgnummer', 'Place in the whole, from 1.', 'omvang', 'Size in bytes that the part must have.',
+  'file_id', 'The bytes, once they have come.');
 
 create table gebruiksrecht (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint gebruiksrecht_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint gebruiksrecht_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
-  startdatum timestamptz not null,
-  einddatum timestamptz,
+  startdatum timestamptz not null, einddatum timestamptz,
   omschrijving_voorwaarden text not null
 );
 create index gebruiksrecht_enkelvoudiginformatieobject_id_idx on gebruiksrecht (enkelvoudiginformatieobject_id);
-comment on table gebruiksrecht is 'Conditions under which a document may be used outside the case (Documenten API, Gebruiksrechten).';
-comment on column gebruiksrecht.startdatum is 'From when.';
-comment on column gebruiksrecht.einddatum is 'Until when.';
+select describe('gebruiksrecht', 'Conditions under which a document may be used outside the case (Documenten API, Gebruiksrechten).',
+  'startdatum', 'From when.', 'einddatum', 'Until when.');
 
 create table objectinformatieobject (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint objectinformatieobject_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject,
-  object_type text not null
-    constraint objectinformatieobject_object_type_check check (object_type in ('besluit', 'zaak', 'verzoek')),
+  object_type text not null constraint objectinformatieobject_object_type_check check (object_type in ('besluit', 'zaak', 'verzoek')),
   object_uuid uuid, object_url text,
   constraint objectinformatieobject_one_object check (num_nonnulls(object_uuid, object_url) = 1),
   constraint objectinformatieobject_unique unique nulls not distinct (enkelvoudiginformatieobject_id, object_uuid, object_url)
@@ -206,10 +171,8 @@ create table verzending (
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   betrokkene text not null,
   aard_relatie text not null constraint verzending_aard_relatie_check check (aard_relatie in ('afzender', 'geadresseerde')),
-  toelichting text not null default '',
-  ontvangstdatum date, verzenddatum date,
-  contact_persoon text not null,
-  contactpersoonnaam text not null default '',
+  toelichting text not null default '', ontvangstdatum date, verzenddatum date,
+  contact_persoon text not null, contactpersoonnaam text not null default '',
   binnenlands_correspondentieadres jsonb, buitenlands_correspondentieadres jsonb, correspondentie_postadres jsonb,
   faxnummer text not null default '', emailadres text not null default '',
   mijn_overheid boolean not null default false,
@@ -217,14 +180,11 @@ create table verzending (
 );
 create index verzending_enkelvoudiginformatieobject_id_idx on verzending (enkelvoudiginformatieobject_id);
 create index verzending_betrokkene_idx on verzending (betrokkene);
-comment on table verzending is 'That a document was sent to or received from someone (Documenten API, Verzending).';
-comment on column verzending.id is 'Internal key; order of lists, newest first.';
-comment on column verzending.betrokkene is 'URL of who it was sent to or came from.';
-comment on column verzending.aard_relatie is 'afzender or geadresseerde.';
-comment on column verzending.binnenlands_correspondentieadres is 'Address in the country, as the API shows it.';
-comment on column verzending.buitenlands_correspondentieadres is 'Address abroad, as the API shows it.';
-comment on column verzending.correspondentie_postadres is 'Postal address, as the API shows it.';
-comment on column verzending.mijn_overheid is 'Whether MijnOverheid was the channel.';
+select describe('verzending', 'That a document was sent to or received from someone (Documenten API, Verzending).',
+  'id', 'Internal key; order of lists, newest first.', 'betrokkene', 'URL of who it was sent to or came from.',
+  'aard_relatie', 'afzender or geadresseerde.', 'binnenlands_correspondentieadres', 'Address in the country, as the API shows it.',
+  'buitenlands_correspondentieadres', 'Address abroad, as the API shows it.',
+  'correspondentie_postadres', 'Postal address, as the API shows it.', 'mijn_overheid', 'Whether MijnOverheid was the channel.');
 
 create sequence document_nummer;
 comment on sequence document_nummer is 'Numbers of generated identificaties: DOCUMENT-<year>-<number>. Gaps are normal.';
@@ -234,10 +194,8 @@ create table reserved_documentnummer (
   reserved_at timestamptz not null default now(),
   primary key (identificatie, bronorganisatie)
 );
-comment on table reserved_documentnummer is 'Numbers that were handed out before their document exists. They never expire; the document takes its number out.';
-comment on column reserved_documentnummer.bronorganisatie is 'RSIN of the organisation it was reserved for.';
-comment on column reserved_documentnummer.identificatie is 'The number.';
-comment on column reserved_documentnummer.reserved_at is 'When.';
+select describe('reserved_documentnummer', 'Numbers that were handed out before their document exists. They never expire; the document takes its number out.',
+  'bronorganisatie', 'RSIN of the organisation it was reserved for.', 'identificatie', 'The number.', 'reserved_at', 'When.');
 
 -- Documents come with numbers of their own, from another register for instance, so that the next number may be taken. Many
 -- in a row are passed over at once: a number that the sequence gave out does not come back.

@@ -14,25 +14,21 @@ create table zaak (
   zaaktype_id bigint references zaaktype,
   zaaktype_url text, zaaktype_catalogus_url text, zaaktype_identificatie text, zaaktype_omschrijving text,
   registratiedatum date not null default today('Europe/Amsterdam'),
-  verantwoordelijke_organisatie text not null,
-  startdatum date not null,
+  verantwoordelijke_organisatie text not null, startdatum date not null,
   einddatum date, einddatum_gepland date, uiterlijke_einddatum_afdoening date, publicatiedatum date,
   laatst_gemuteerd timestamptz not null default now(), laatst_geopend timestamptz,
   communicatiekanaal text not null default '', communicatiekanaal_naam text not null default '',
   producten_of_diensten text[] not null default '{}',
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  betalingsindicatie text not null default '',
-  laatste_betaaldatum timestamptz,
+  betalingsindicatie text not null default '', laatste_betaaldatum timestamptz,
   zaakgeometrie jsonb, zaakgeometrie_grenzen box,
   verlenging_reden text not null default '', verlenging_duur text,
   opschorting_indicatie boolean not null default false, opschorting_reden text not null default '',
-  opschorting_eerdere boolean not null default false,
-  selectielijstklasse text not null default '',
+  opschorting_eerdere boolean not null default false, selectielijstklasse text not null default '',
   hoofdzaak_id bigint references zaak on delete cascade,
   kenmerken jsonb not null default '[]',
   archiefnominatie text constraint zaak_archiefnominatie_check check (archiefnominatie in ('blijvend_bewaren', 'vernietigen')),
-  archiefstatus text not null default 'nog_te_archiveren'
-    constraint zaak_archiefstatus_check
+  archiefstatus text not null default 'nog_te_archiveren' constraint zaak_archiefstatus_check
       check (archiefstatus in ('nog_te_archiveren', 'gearchiveerd', 'gearchiveerd_procestermijn_onbekend', 'overgedragen')),
   archiefactiedatum date, startdatum_bewaartermijn date,
   opdrachtgevende_organisatie text not null default '', processobjectaard text not null default '',
@@ -77,42 +73,33 @@ begin
       on zaak using gin (lower(identificatie || ' ' || omschrijving) %I.gin_trgm_ops)$index$, place);
   end if;
 end $$;
-comment on table zaak is 'A case (Zaken API, Zaak).';
-comment on column zaak.id is 'Internal key; order of lists, newest first.';
-comment on column zaak.identificatie is 'Number; unique together with bronorganisatie (zrc-002).';
-comment on column zaak.bronorganisatie is 'RSIN of the organisation that gave the number.';
-comment on column zaak.omschrijving is 'Short description.';
-comment on column zaak.zaaktype_id is 'The version of the case type, when it is one of ours; it never changes.';
-comment on column zaak.zaaktype_url is 'The version of the case type, when it stands elsewhere; rights compare it as it was written.';
-comment on column zaak.zaaktype_catalogus_url is 'The catalogue of a type elsewhere: notifications name it.';
-comment on column zaak.zaaktype_identificatie is 'identificatie of a type elsewhere, when the case was made.';
-comment on column zaak.zaaktype_omschrijving is 'omschrijving of a type elsewhere, when the case was made; lists are filtered by it.';
-comment on column zaak.registratiedatum is 'Day of registration.';
-comment on column zaak.verantwoordelijke_organisatie is 'RSIN of the organisation that is responsible.';
-comment on column zaak.startdatum is 'Day on which the work began or will begin.';
-comment on column zaak.einddatum is 'Day on which it was closed; empty: open. Only statuses set it.';
-comment on column zaak.laatst_gemuteerd is 'Last change of the case, its statuses, result, documents or objects.';
-comment on column zaak.laatst_geopend is 'When someone last opened it, as a client says.';
-comment on column zaak.communicatiekanaal is 'URL of the channel through which it came.';
-comment on column zaak.communicatiekanaal_naam is 'Name of that channel.';
-comment on column zaak.producten_of_diensten is 'URLs of products or services, out of those of the case type (zrc-015).';
-comment on column zaak.vertrouwelijkheidaanduiding is 'Confidentiality; rights compare it.';
-comment on column zaak.zaakgeometrie is 'Where it is about: GeoJSON in EPSG:4326.';
-comment on column zaak.zaakgeometrie_grenzen is 'The smallest box around zaakgeometrie, for searches.';
-comment on column zaak.verlenging_reden is 'Why it was prolonged.';
-comment on column zaak.opschorting_indicatie is 'Whether it is suspended.';
-comment on column zaak.opschorting_reden is 'Why.';
-comment on column zaak.opschorting_eerdere is 'Whether it ever was suspended; never goes back to false.';
-comment on column zaak.selectielijstklasse is 'URL of the selectielijst result.';
-comment on column zaak.hoofdzaak_id is 'The case that this one is part of; it is no part itself (zrc-013). Deleted with it (zrc-023).';
-comment on column zaak.kenmerken is 'Marks from other systems: [{"kenmerk", "bron"}].';
-comment on column zaak.archiefnominatie is 'Keep for good, or destroy.';
-comment on column zaak.archiefstatus is 'How far archiving is; other than nog_te_archiveren locks what hangs on the case.';
-comment on column zaak.startdatum_bewaartermijn is 'Day on which the term before archiefactiedatum begins.';
-comment on column zaak.opdrachtgevende_organisatie is 'RSIN of the organisation that commissioned it.';
-comment on column zaak.processobject_datumkenmerk is 'Attribute of the process object that holds the end date.';
-comment on column zaak.processobject_identificatie is 'Number of the process object.';
-comment on column zaak.duplicate is '0, or the place among cases that were taken over with the same number.';
+select describe('zaak', 'A case (Zaken API, Zaak).',
+  'id', 'Internal key; order of lists, newest first.', 'identificatie', 'Number; unique together with bronorganisatie (zrc-002).',
+  'bronorganisatie', 'RSIN of the organisation that gave the number.', 'omschrijving', 'Short description.',
+  'zaaktype_id', 'The version of the case type, when it is one of ours; it never changes.',
+  'zaaktype_url', 'The version of the case type, when it stands elsewhere; rights compare it as it was written.',
+  'zaaktype_catalogus_url', 'The catalogue of a type elsewhere: notifications name it.',
+  'zaaktype_identificatie', 'identificatie of a type elsewhere, when the case was made.',
+  'zaaktype_omschrijving', 'omschrijving of a type elsewhere, when the case was made; lists are filtered by it.',
+  'registratiedatum', 'Day of registration.', 'verantwoordelijke_organisatie', 'RSIN of the organisation that is responsible.',
+  'startdatum', 'Day on which the work began or will begin.', 'einddatum', 'Day on which it was closed; empty: open. Only statuses set it.',
+  'laatst_gemuteerd', 'Last change of the case, its statuses, result, documents or objects.',
+  'laatst_geopend', 'When someone last opened it, as a client says.', 'communicatiekanaal', 'URL of the channel through which it came.',
+  'communicatiekanaal_naam', 'Name of that channel.',
+  'producten_of_diensten', 'URLs of products or services, out of those of the case type (zrc-015).',
+  'vertrouwelijkheidaanduiding', 'Confidentiality; rights compare it.', 'zaakgeometrie', 'Where it is about: GeoJSON in EPSG:4326.',
+  'zaakgeometrie_grenzen', 'The smallest box around zaakgeometrie, for searches.', 'verlenging_reden', 'Why it was prolonged.',
+  'opschorting_indicatie', 'Whether it is suspended.', 'opschorting_reden', 'Why.',
+  'opschorting_eerdere', 'Whether it ever was suspended; never goes back to false.',
+  'selectielijstklasse', 'URL of the selectielijst result.',
+  'hoofdzaak_id', 'The case that this one is part of; it is no part itself (zrc-013). Deleted with it (zrc-023).',
+  'kenmerken', 'Marks from other systems: [{"kenmerk", "bron"}].', 'archiefnominatie', 'Keep for good, or destroy.',
+  'archiefstatus', 'How far archiving is; other than nog_te_archiveren locks what hangs on the case.',
+  'startdatum_bewaartermijn', 'Day on which the term before archiefactiedatum begins.',
+  'opdrachtgevende_organisatie', 'RSIN of the organisation that commissioned it.',
+  'processobject_datumkenmerk', 'Attribute of the process object that holds the end date.',
+  'processobject_identificatie', 'Number of the process object.',
+  'duplicate', '0, or the place among cases that were taken over with the same number.');
 
 create table zaak_andere_zaak (
   zaak_id bigint not null references zaak on delete cascade,
@@ -126,12 +113,10 @@ create table zaak_andere_zaak (
   constraint zaak_andere_zaak_one_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1)
 );
 create index zaak_andere_zaak_andere_zaak_id_idx on zaak_andere_zaak (andere_zaak_id) where andere_zaak_id is not null;
-comment on table zaak_andere_zaak is 'relevanteAndereZaken: cases that matter to a case.';
-comment on column zaak_andere_zaak.place is 'Position in the list.';
-comment on column zaak_andere_zaak.andere_zaak_id is 'The other case when it is one of ours.';
-comment on column zaak_andere_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
-comment on column zaak_andere_zaak.aard_relatie is 'What the other case is to this one.';
-comment on column zaak_andere_zaak.overige_relatie is 'The relation in words, where aard_relatie is overig.';
+select describe('zaak_andere_zaak', 'relevanteAndereZaken: cases that matter to a case.',
+  'place', 'Position in the list.', 'andere_zaak_id', 'The other case when it is one of ours.',
+  'andere_zaak_url', 'URL of the other case when it stands elsewhere.', 'aard_relatie', 'What the other case is to this one.',
+  'overige_relatie', 'The relation in words, where aard_relatie is overig.');
 
 create table zaak_gerelateerde_zaak (
   id bigint generated always as identity primary key,
@@ -142,10 +127,9 @@ create table zaak_gerelateerde_zaak (
   constraint zaak_gerelateerde_zaak_unique unique nulls not distinct (zaak_id, andere_zaak_id, andere_zaak_url)
 );
 create index zaak_gerelateerde_zaak_andere_zaak_id_idx on zaak_gerelateerde_zaak (andere_zaak_id) where andere_zaak_id is not null;
-comment on table zaak_gerelateerde_zaak is 'gerelateerdeZaken: two of our own have a row each way.';
-comment on column zaak_gerelateerde_zaak.id is 'Internal key; order in the list.';
-comment on column zaak_gerelateerde_zaak.andere_zaak_id is 'The other case when it is one of ours.';
-comment on column zaak_gerelateerde_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
+select describe('zaak_gerelateerde_zaak', 'gerelateerdeZaken: two of our own have a row each way.',
+  'id', 'Internal key; order in the list.', 'andere_zaak_id', 'The other case when it is one of ours.',
+  'andere_zaak_url', 'URL of the other case when it stands elsewhere.');
 
 create function concat_names(party jsonb) returns text language sql immutable parallel safe
 return coalesce(party ->> 'statutaireNaam', '') || ' ' || coalesce(party ->> 'naam', '') || ' '
@@ -158,17 +142,12 @@ create table rol (
   betrokkene text not null default '',
   betrokkene_type text not null constraint rol_betrokkene_type_check check (betrokkene_type in
     ('natuurlijk_persoon', 'niet_natuurlijk_persoon', 'vestiging', 'organisatorische_eenheid', 'medewerker')),
-  betrokkene_identificatie jsonb,
-  afwijkende_naam_betrokkene text not null default '',
+  betrokkene_identificatie jsonb, afwijkende_naam_betrokkene text not null default '',
   roltype_id bigint references roltype,
-  roltype_url text,
-  omschrijving text not null, omschrijving_generiek text not null,
-  roltoelichting text not null default '',
-  registratiedatum timestamptz not null default now(),
-  indicatie_machtiging text not null default '',
-  contactpersoon_rol jsonb,
-  begin_geldigheid date, einde_geldigheid date,
-  authenticatie_context jsonb,
+  roltype_url text, omschrijving text not null, omschrijving_generiek text not null,
+  roltoelichting text not null default '', registratiedatum timestamptz not null default now(),
+  indicatie_machtiging text not null default '', contactpersoon_rol jsonb,
+  begin_geldigheid date, einde_geldigheid date, authenticatie_context jsonb,
   inp_bsn_lookup bytea, anp_identificatie_lookup bytea, inp_a_nummer_lookup bytea,
   constraint rol_one_type check (num_nonnulls(roltype_id, roltype_url) = 1)
 );
@@ -218,32 +197,24 @@ begin
 end $$;
 -- Of a type, in the order of the list and with the case that rights look at.
 create index rol_roltype_idx on rol (roltype_id, id) include (zaak_id);
-comment on table rol is 'Who is involved in a case, and as what (Zaken API, Rol).';
-comment on column rol.id is 'Internal key; order of lists, newest first.';
-comment on column rol.betrokkene is 'URL of who is involved; empty: betrokkene_identificatie says it.';
-comment on column rol.betrokkene_type is 'Kind of who is involved; decides the shape of betrokkene_identificatie.';
-comment on column rol.betrokkene_identificatie is 'Who is involved, complete as the API shows it, but with numbers of persons sealed in their places.';
-comment on column rol.roltype_id is 'As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.';
-comment on column rol.roltype_url is 'As what, when the roltype stands elsewhere.';
-comment on column rol.omschrijving is 'Name of the roltype when the row was written.';
-comment on column rol.omschrijving_generiek is 'Generic name of the roltype when the row was written.';
-comment on column rol.registratiedatum is 'When it was made.';
-comment on column rol.contactpersoon_rol is 'Contact person, as the API shows it.';
-comment on column rol.begin_geldigheid is 'First day.';
-comment on column rol.einde_geldigheid is 'Last day.';
-comment on column rol.authenticatie_context is 'How who is involved proved himself, as the API shows it, with numbers sealed.';
-comment on column rol.inp_bsn_lookup is 'HMAC of inpBsn under the key that it is sealed with: what it is found by.';
-comment on column rol.anp_identificatie_lookup is 'The same of anpIdentificatie.';
-comment on column rol.inp_a_nummer_lookup is 'The same of inpA_nummer.';
+select describe('rol', 'Who is involved in a case, and as what (Zaken API, Rol).',
+  'id', 'Internal key; order of lists, newest first.', 'betrokkene', 'URL of who is involved; empty: betrokkene_identificatie says it.',
+  'betrokkene_type', 'Kind of who is involved; decides the shape of betrokkene_identificatie.',
+  'betrokkene_identificatie', 'Who is involved, complete as the API shows it, but with numbers of persons sealed in their places.',
+  'roltype_id', 'As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.',
+  'roltype_url', 'As what, when the roltype stands elsewhere.', 'omschrijving', 'Name of the roltype when the row was written.',
+  'omschrijving_generiek', 'Generic name of the roltype when the row was written.', 'registratiedatum', 'When it was made.',
+  'contactpersoon_rol', 'Contact person, as the API shows it.', 'begin_geldigheid', 'First day.', 'einde_geldigheid', 'Last day.',
+  'authenticatie_context', 'How who is involved proved himself, as the API shows it, with numbers sealed.',
+  'inp_bsn_lookup', 'HMAC of inpBsn under the key that it is sealed with: what it is found by.',
+  'anp_identificatie_lookup', 'The same of anpIdentificatie.', 'inp_a_nummer_lookup', 'The same of inpA_nummer.');
 
 create table status (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint status_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   statustype_id bigint references statustype,
-  statustype_url text, statustype_omschrijving text,
-  is_eindstatus boolean,
-  datum_status_gezet timestamptz not null,
-  statustoelichting text not null default '',
+  statustype_url text, statustype_omschrijving text, is_eindstatus boolean,
+  datum_status_gezet timestamptz not null, statustoelichting text not null default '',
   gezetdoor_id bigint references rol on delete set null,
   laatst boolean not null default true,
   constraint status_moment_unique unique (zaak_id, datum_status_gezet),
@@ -258,35 +229,31 @@ create index status_datum_status_gezet_id_idx on status (datum_status_gezet, id)
 create index status_laatst_idx on status (statustype_id, zaak_id) where laatst;
 -- Of a type, in the order of the list and with the case that rights look at.
 create index status_statustype_idx on status (statustype_id, datum_status_gezet, id) include (zaak_id);
-comment on table status is 'Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.';
-comment on column status.statustype_id is 'The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.';
-comment on column status.statustype_url is 'The stage, when it stands elsewhere.';
-comment on column status.statustype_omschrijving is 'Name of a stage elsewhere, when it was reached.';
-comment on column status.is_eindstatus is 'Whether a stage elsewhere is the last of its zaaktype, as that server said when it was reached. Of ours the volgnummer says it.';
-comment on column status.datum_status_gezet is 'When it was reached.';
-comment on column status.gezetdoor_id is 'The rol that set it; empty again when that goes, since a status is a fact of its own.';
-comment on column status.laatst is 'Whether its case has no later status. Kept by triggers.';
+select describe('status', 'Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.',
+  'statustype_id', 'The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.',
+  'statustype_url', 'The stage, when it stands elsewhere.', 'statustype_omschrijving', 'Name of a stage elsewhere, when it was reached.',
+  'is_eindstatus', 'Whether a stage elsewhere is the last of its zaaktype, as that server said when it was reached. Of ours the volgnummer says it.',
+  'datum_status_gezet', 'When it was reached.',
+  'gezetdoor_id', 'The rol that set it; empty again when that goes, since a status is a fact of its own.',
+  'laatst', 'Whether its case has no later status. Kept by triggers.');
 
 create table substatus (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint substatus_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   status_id bigint not null references status on delete cascade,
-  omschrijving text not null,
-  tijdstip timestamptz not null default now(),
+  omschrijving text not null, tijdstip timestamptz not null default now(),
   doelgroep text not null default 'betrokkenen'
 );
 create index substatus_zaak_id_idx on substatus (zaak_id);
 create index substatus_status_id_idx on substatus (status_id);
-comment on table substatus is 'A step within a status (Zaken API, SubStatus).';
-comment on column substatus.status_id is 'The status that it is a step of.';
-comment on column substatus.tijdstip is 'When it was reached.';
+select describe('substatus', 'A step within a status (Zaken API, SubStatus).',
+  'status_id', 'The status that it is a step of.', 'tijdstip', 'When it was reached.');
 
 create table resultaat (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_unique unique,
   zaak_id bigint not null constraint resultaat_zaak_unique unique references zaak on delete cascade,
   resultaattype_id bigint references resultaattype,
-  resultaattype_url text, resultaattype_elsewhere jsonb,
-  toelichting text not null default '',
+  resultaattype_url text, resultaattype_elsewhere jsonb, toelichting text not null default '',
   constraint resultaat_one_type check (num_nonnulls(resultaattype_id, resultaattype_url) = 1),
   constraint resultaat_data_of_type_elsewhere check ((resultaattype_url is null) = (resultaattype_elsewhere is null))
 );
@@ -308,24 +275,20 @@ create view resultaat_archiving as
     coalesce(y.brondatum_objecttype, r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,objecttype}') as objecttype,
     coalesce(y.brondatum_procestermijn, r.resultaattype_elsewhere #>> '{brondatumArchiefprocedure,procestermijn}') as procestermijn
   from resultaat r left join resultaattype y on y.id = r.resultaattype_id;
-comment on view resultaat_archiving is 'How the outcome of a case has it archived, wherever its resultaattype stands.';
-comment on column resultaat_archiving.omschrijving is 'What the outcome is called.';
-comment on column resultaat_archiving.archiefnominatie is 'Whether the case is kept (blijvend_bewaren) or destroyed (vernietigen).';
-comment on column resultaat_archiving.archiefactietermijn is 'After how long.';
-comment on column resultaat_archiving.afleidingswijze is 'How the day is found from which that is counted.';
-comment on column resultaat_archiving.datumkenmerk is 'The name of the date in another register, for some ways.';
-comment on column resultaat_archiving.objecttype is 'The kind of object that has that date.';
-comment on column resultaat_archiving.procestermijn is 'The term of the process, for the way termijn.';
+select describe('resultaat_archiving', 'How the outcome of a case has it archived, wherever its resultaattype stands.',
+  'omschrijving', 'What the outcome is called.',
+  'archiefnominatie', 'Whether the case is kept (blijvend_bewaren) or destroyed (vernietigen).', 'archiefactietermijn', 'After how long.',
+  'afleidingswijze', 'How the day is found from which that is counted.',
+  'datumkenmerk', 'The name of the date in another register, for some ways.', 'objecttype', 'The kind of object that has that date.',
+  'procestermijn', 'The term of the process, for the way termijn.');
 
 create table zaakinformatieobject (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint zaakinformatieobject_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
-  informatieobject_url text,
-  titel text not null default '', beschrijving text not null default '',
-  registratiedatum timestamptz not null default now(),
-  vernietigingsdatum timestamptz,
+  informatieobject_url text, titel text not null default '', beschrijving text not null default '',
+  registratiedatum timestamptz not null default now(), vernietigingsdatum timestamptz,
   status_id bigint references status on delete set null,
   constraint zaakinformatieobject_unique unique (zaak_id, enkelvoudiginformatieobject_id),
   constraint zaakinformatieobject_one_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
@@ -336,28 +299,23 @@ create unique index zaakinformatieobject_elsewhere_unique on zaakinformatieobjec
   where informatieobject_url is not null;
 create index zaakinformatieobject_informatieobject_url_idx on zaakinformatieobject (informatieobject_url)
   where informatieobject_url is not null;
-comment on table zaakinformatieobject is 'That a document belongs to a case (Zaken API, ZaakInformatieObject); an objectinformatieobject stands beside it (zrc-005).';
-comment on column zaakinformatieobject.enkelvoudiginformatieobject_id is 'The document, when it is one of ours; it cannot be deleted while this is here.';
-comment on column zaakinformatieobject.titel is 'Name of the document within the case.';
-comment on column zaakinformatieobject.registratiedatum is 'When it was linked (zrc-004).';
-comment on column zaakinformatieobject.status_id is 'The status for which it matters.';
+select describe('zaakinformatieobject', 'That a document belongs to a case (Zaken API, ZaakInformatieObject); an objectinformatieobject stands beside it (zrc-005).',
+  'enkelvoudiginformatieobject_id', 'The document, when it is one of ours; it cannot be deleted while this is here.',
+  'titel', 'Name of the document within the case.', 'registratiedatum', 'When it was linked (zrc-004).',
+  'status_id', 'The status for which it matters.');
 
 create table zaakeigenschap (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakeigenschap_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakeigenschap_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   eigenschap_id bigint references eigenschap,
-  eigenschap_url text,
-  naam text not null, waarde text not null,
+  eigenschap_url text, naam text not null, waarde text not null,
   constraint zaakeigenschap_one_type check (num_nonnulls(eigenschap_id, eigenschap_url) = 1)
 );
 create index zaakeigenschap_zaak_id_idx on zaakeigenschap (zaak_id);
 create index zaakeigenschap_eigenschap_id_idx on zaakeigenschap (eigenschap_id);
-comment on table zaakeigenschap is 'A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).';
-comment on column zaakeigenschap.eigenschap_id is 'The eigenschap; of the zaaktype of the case (zrc-018), when that is one of ours.';
-comment on column zaakeigenschap.eigenschap_url is 'The eigenschap, when it stands elsewhere.';
-comment on column zaakeigenschap.naam is 'Its name when the row was made.';
-comment on column zaakeigenschap.waarde is 'The value.';
+select describe('zaakeigenschap', 'A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).',
+  'eigenschap_id', 'The eigenschap; of the zaaktype of the case (zrc-018), when that is one of ours.',
+  'eigenschap_url', 'The eigenschap, when it stands elsewhere.', 'naam', 'Its name when the row was made.', 'waarde', 'The value.');
 
 create table zaakobject (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakobject_uuid_unique unique,
@@ -366,43 +324,36 @@ create table zaakobject (
   zaakobjecttype_id bigint references zaakobjecttype,
   zaakobjecttype_url text,
   object_type text not null, object_type_overige text not null default '', object_type_overige_definitie jsonb,
-  relatieomschrijving text not null default '',
-  object_identificatie jsonb,
+  relatieomschrijving text not null default '', object_identificatie jsonb,
   constraint zaakobject_one_type check (num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1)
 );
 create index zaakobject_zaak_id_idx on zaakobject (zaak_id);
 create index zaakobject_zaakobjecttype_id_idx on zaakobject (zaakobjecttype_id) where zaakobjecttype_id is not null;
 create index zaakobject_object_idx on zaakobject (object) where object <> '';
 create index zaakobject_object_type_idx on zaakobject (object_type);
-comment on table zaakobject is 'What a case is about (Zaken API, ZaakObject).';
-comment on column zaakobject.id is 'Internal key; order of lists, newest first.';
-comment on column zaakobject.object is 'URL of the object; empty: object_identificatie says it.';
-comment on column zaakobject.zaakobjecttype_id is 'The zaakobjecttype, when one of ours was named.';
-comment on column zaakobject.zaakobjecttype_url is 'The zaakobjecttype, when one elsewhere was named.';
-comment on column zaakobject.object_type is 'Kind of object; decides the shape of object_identificatie.';
-comment on column zaakobject.object_type_overige is 'Kind of object in words, where object_type is overige.';
-comment on column zaakobject.object_type_overige_definitie is 'How the data of the object is found and judged, as the API shows it.';
-comment on column zaakobject.object_identificatie is 'The object, complete as the API shows it, with numbers of persons sealed.';
+select describe('zaakobject', 'What a case is about (Zaken API, ZaakObject).',
+  'id', 'Internal key; order of lists, newest first.', 'object', 'URL of the object; empty: object_identificatie says it.',
+  'zaakobjecttype_id', 'The zaakobjecttype, when one of ours was named.',
+  'zaakobjecttype_url', 'The zaakobjecttype, when one elsewhere was named.',
+  'object_type', 'Kind of object; decides the shape of object_identificatie.',
+  'object_type_overige', 'Kind of object in words, where object_type is overige.',
+  'object_type_overige_definitie', 'How the data of the object is found and judged, as the API shows it.',
+  'object_identificatie', 'The object, complete as the API shows it, with numbers of persons sealed.');
 
 create table zaakbesluit (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakbesluit_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakbesluit_uuid_unique unique,
   zaak_id bigint not null constraint zaakbesluit_zaak_exists references zaak,
-  besluit_uuid uuid, besluit_url text,
-  ingangsdatum date, vervaldatum date,
+  besluit_uuid uuid, besluit_url text, ingangsdatum date, vervaldatum date,
   constraint zaakbesluit_one_besluit check (num_nonnulls(besluit_uuid, besluit_url) = 1),
   constraint zaakbesluit_unique unique nulls not distinct (zaak_id, besluit_uuid, besluit_url)
 );
 create index zaakbesluit_besluit_uuid_idx on zaakbesluit (besluit_uuid) where besluit_uuid is not null;
-comment on table zaakbesluit is 'Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.';
-comment on column zaakbesluit.besluit_uuid is 'uuid of the besluit when it is one of ours.';
-comment on column zaakbesluit.besluit_url is 'URL of the besluit when it stands elsewhere.';
-comment on column zaakbesluit.ingangsdatum is 'Its ingangsdatum: archiving may count from it.';
-comment on column zaakbesluit.vervaldatum is 'Its vervaldatum: archiving may count from it.';
+select describe('zaakbesluit', 'Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.',
+  'besluit_uuid', 'uuid of the besluit when it is one of ours.', 'besluit_url', 'URL of the besluit when it stands elsewhere.',
+  'ingangsdatum', 'Its ingangsdatum: archiving may count from it.', 'vervaldatum', 'Its vervaldatum: archiving may count from it.');
 
 create table klantcontact (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint klantcontact_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint klantcontact_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   identificatie text not null constraint klantcontact_identificatie_unique unique,
   datumtijd timestamptz not null,
@@ -410,10 +361,8 @@ create table klantcontact (
   toelichting text not null default ''
 );
 create index klantcontact_zaak_id_idx on klantcontact (zaak_id);
-comment on table klantcontact is 'A contact with a customer about a case (Zaken API, KlantContact; deprecated).';
-comment on column klantcontact.identificatie is 'Number, unique over all.';
-comment on column klantcontact.datumtijd is 'When it was.';
-comment on column klantcontact.kanaal is 'Channel.';
+select describe('klantcontact', 'A contact with a customer about a case (Zaken API, KlantContact; deprecated).',
+  'identificatie', 'Number, unique over all.', 'datumtijd', 'When it was.', 'kanaal', 'Channel.');
 
 create table zaakcontactmoment (
   id bigint generated always as identity primary key,
@@ -427,8 +376,7 @@ comment on table zaakcontactmoment is 'A contactmoment about a case (Zaken API, 
 comment on column zaakcontactmoment.contactmoment is 'Its URL.';
 
 create table zaakverzoek (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakverzoek_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakverzoek_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   verzoek text not null,
   constraint zaakverzoek_unique unique (zaak_id, verzoek)
@@ -438,34 +386,26 @@ comment on table zaakverzoek is 'A verzoek that belongs to a case (Zaken API, Za
 comment on column zaakverzoek.verzoek is 'Its URL.';
 
 create table zaaknotitie (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaaknotitie_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaaknotitie_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
-  onderwerp text not null, tekst text not null,
-  aangemaakt_door text not null default '',
-  notitie_type text not null default 'intern'
-    constraint zaaknotitie_notitie_type_check check (notitie_type in ('intern', 'extern')),
+  onderwerp text not null, tekst text not null, aangemaakt_door text not null default '',
+  notitie_type text not null default 'intern' constraint zaaknotitie_notitie_type_check check (notitie_type in ('intern', 'extern')),
   status text not null default 'concept' constraint zaaknotitie_status_check check (status in ('concept', 'definitief')),
   aanmaakdatum timestamptz not null default now(),
   wijzigingsdatum timestamptz not null default now()
 );
 create index zaaknotitie_zaak_id_idx on zaaknotitie (zaak_id);
-comment on table zaaknotitie is 'A note on a case (Zaken API 1.7, ZaakNotitie).';
-comment on column zaaknotitie.tekst is 'The note.';
-comment on column zaaknotitie.aangemaakt_door is 'Who wrote it.';
-comment on column zaaknotitie.status is 'concept or definitief; a definitive note does not change.';
-comment on column zaaknotitie.aanmaakdatum is 'When it was made.';
-comment on column zaaknotitie.wijzigingsdatum is 'When it last changed.';
+select describe('zaaknotitie', 'A note on a case (Zaken API 1.7, ZaakNotitie).',
+  'tekst', 'The note.', 'aangemaakt_door', 'Who wrote it.', 'status', 'concept or definitief; a definitive note does not change.',
+  'aanmaakdatum', 'When it was made.', 'wijzigingsdatum', 'When it last changed.');
 
 create table reserved_zaaknummer (
   bronorganisatie text not null, identificatie text not null,
   reserved_at timestamptz not null default now(),
   primary key (identificatie, bronorganisatie)
 );
-comment on table reserved_zaaknummer is 'Numbers handed out beforehand; the row goes when a zaak takes the number.';
-comment on column reserved_zaaknummer.bronorganisatie is 'RSIN of the organisation that asked.';
-comment on column reserved_zaaknummer.identificatie is 'The number.';
-comment on column reserved_zaaknummer.reserved_at is 'When it was handed out.';
+select describe('reserved_zaaknummer', 'Numbers handed out beforehand; the row goes when a zaak takes the number.',
+  'bronorganisatie', 'RSIN of the organisation that asked.', 'identificatie', 'The number.', 'reserved_at', 'When it was handed out.');
 
 -- Numbers of new cases, by choice (ZAAK_IDENTIFICATIE_GENERATOR): the year of the startdatum, with numbers that go on or that begin
 -- anew each year, the year of today, or the letters and check digit that UWV uses.
@@ -497,9 +437,8 @@ comment on function skip_zaaknummers(date) is 'Moves the sequence of generated n
 
 -- Each year counts from where the sequence stood at its first zaak: no create waits for another, and no number returns.
 create table zaak_number_year (year integer primary key, starts_after bigint not null);
-comment on table zaak_number_year is 'Where the numbers of a year begin, for numbers per year.';
-comment on column zaak_number_year.year is 'The year.';
-comment on column zaak_number_year.starts_after is 'What is taken off the sequence for a number of this year.';
+select describe('zaak_number_year', 'Where the numbers of a year begin, for numbers per year.',
+  'year', 'The year.', 'starts_after', 'What is taken off the sequence for a number of this year.');
 
 create function zaak_identificatie_of_year(day date) returns text language plpgsql volatile as $$
 declare

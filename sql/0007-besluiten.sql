@@ -7,13 +7,10 @@ create table besluit (
   besluittype_id bigint references besluittype,
   besluittype_url text, besluittype_catalogus_url text not null default '',
   zaak_id bigint constraint besluit_zaak_exists references zaak,
-  zaak_url text,
-  datum date not null,
+  zaak_url text, datum date not null,
   toelichting text not null default '', bestuursorgaan text not null default '',
-  ingangsdatum date not null,
-  vervaldatum date,
-  vervalreden text not null default ''
-    constraint besluit_vervalreden_check
+  ingangsdatum date not null, vervaldatum date,
+  vervalreden text not null default '' constraint besluit_vervalreden_check
       check (vervalreden in ('', 'tijdelijk', 'ingetrokken_overheid', 'ingetrokken_belanghebbende')),
   publicatiedatum date, verzenddatum date, uiterlijke_reactiedatum date,
   duplicate integer not null default 0,
@@ -25,22 +22,18 @@ create index besluit_besluittype_id_id_idx on besluit (besluittype_id, id);
 create index besluit_verantwoordelijke_organisatie_id_idx on besluit (verantwoordelijke_organisatie, id);
 create index besluit_zaak_id_idx on besluit (zaak_id) where zaak_id is not null;
 create index besluit_zaak_url_idx on besluit (zaak_url) where zaak_url is not null;
-comment on table besluit is 'A decision (Besluiten API, Besluit). When it is taken in a zaak, a zaakbesluit stands beside it (brc-006).';
-comment on column besluit.id is 'Internal key; order of lists, newest first.';
-comment on column besluit.identificatie is 'Number; unique together with verantwoordelijke_organisatie, and never changes (brc-002).';
-comment on column besluit.verantwoordelijke_organisatie is 'RSIN of the organisation that answers for it; never changes.';
-comment on column besluit.besluittype_id is 'The version of the decision type, when that is one of ours; never changes (brc-001).';
-comment on column besluit.besluittype_url is 'The decision type when it stands elsewhere.';
-comment on column besluit.besluittype_catalogus_url is 'Catalogue of a decision type elsewhere, as its register said when the decision was made.';
-comment on column besluit.zaak_id is 'The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.';
-comment on column besluit.zaak_url is 'The case in which it was taken, if that stands elsewhere.';
-comment on column besluit.datum is 'Day on which it was taken.';
-comment on column besluit.bestuursorgaan is 'Who took it.';
-comment on column besluit.ingangsdatum is 'Day from which it holds.';
-comment on column besluit.vervaldatum is 'Day on which it lapses.';
-comment on column besluit.vervalreden is 'Why it lapses.';
-comment on column besluit.verzenddatum is 'Day on which it was sent.';
-comment on column besluit.duplicate is '0, or the place among decisions that were taken over with the same number.';
+select describe('besluit', 'A decision (Besluiten API, Besluit). When it is taken in a zaak, a zaakbesluit stands beside it (brc-006).',
+  'id', 'Internal key; order of lists, newest first.',
+  'identificatie', 'Number; unique together with verantwoordelijke_organisatie, and never changes (brc-002).',
+  'verantwoordelijke_organisatie', 'RSIN of the organisation that answers for it; never changes.',
+  'besluittype_id', 'The version of the decision type, when that is one of ours; never changes (brc-001).',
+  'besluittype_url', 'The decision type when it stands elsewhere.',
+  'besluittype_catalogus_url', 'Catalogue of a decision type elsewhere, as its register said when the decision was made.',
+  'zaak_id', 'The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.',
+  'zaak_url', 'The case in which it was taken, if that stands elsewhere.', 'datum', 'Day on which it was taken.',
+  'bestuursorgaan', 'Who took it.', 'ingangsdatum', 'Day from which it holds.', 'vervaldatum', 'Day on which it lapses.',
+  'vervalreden', 'Why it lapses.', 'verzenddatum', 'Day on which it was sent.',
+  'duplicate', '0, or the place among decisions that were taken over with the same number.');
 
 create table besluitinformatieobject (
   id bigint generated always as identity primary key,
@@ -56,10 +49,9 @@ create unique index besluitinformatieobject_elsewhere_unique on besluitinformati
   where informatieobject_url is not null;
 create index besluitinformatieobject_informatieobject_url_idx on besluitinformatieobject (informatieobject_url)
   where informatieobject_url is not null;
-comment on table besluitinformatieobject is 'That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).';
-comment on column besluitinformatieobject.id is 'Internal key; order of lists.';
-comment on column besluitinformatieobject.besluit_id is 'The decision; gone with it (brc-009).';
-comment on column besluitinformatieobject.enkelvoudiginformatieobject_id is 'The document, when it is one of ours.';
+select describe('besluitinformatieobject', 'That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).',
+  'id', 'Internal key; order of lists.', 'besluit_id', 'The decision; gone with it (brc-009).',
+  'enkelvoudiginformatieobject_id', 'The document, when it is one of ours.');
 
 create sequence besluit_nummer;
 comment on sequence besluit_nummer is 'Numbers of generated identificaties of besluiten; it never goes back, so a number never returns.';

@@ -6,77 +6,61 @@
 -- hand is harmless: a living worker registers itself again.
 create table worker (
   id integer generated always as identity primary key,
-  name text not null, version text not null, host text not null,
-  pid integer not null,
+  name text not null, version text not null, host text not null, pid integer not null,
   pool_id text not null constraint worker_pool_id_unique unique,
   started_at timestamptz not null default now(), seen_at timestamptz not null default now(),
   uninterrupted_since timestamptz not null default now()
 );
-comment on table worker is 'One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.';
-comment on column worker.id is 'Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.';
-comment on column worker.name is 'Name of the worker in logs, chosen by whoever starts it.';
-comment on column worker.version is 'Version of the program that the worker runs.';
-comment on column worker.host is 'Name of the machine or container the process runs on.';
-comment on column worker.pid is 'Process id on that machine.';
-comment on column worker.pool_id is 'Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.';
-comment on column worker.started_at is 'When the worker registered.';
-comment on column worker.seen_at is 'Last sign of life, by the clock of the database.';
-comment on column worker.uninterrupted_since is 'Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.';
+select describe('worker', 'One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.',
+  'id', 'Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.',
+  'name', 'Name of the worker in logs, chosen by whoever starts it.', 'version', 'Version of the program that the worker runs.',
+  'host', 'Name of the machine or container the process runs on.', 'pid', 'Process id on that machine.',
+  'pool_id', 'Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.',
+  'started_at', 'When the worker registered.', 'seen_at', 'Last sign of life, by the clock of the database.',
+  'uninterrupted_since', 'Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.');
 
 create table worker_crash (
   job_id bigint primary key,
   count integer not null default 1,
   last_at timestamptz not null default now()
 );
-comment on table worker_crash is 'Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.';
-comment on column worker_crash.job_id is 'Id of the job in graphile_worker. Rows of jobs that are gone are removed.';
-comment on column worker_crash.count is 'How often a worker died while it ran this job.';
-comment on column worker_crash.last_at is 'When that was last found out.';
+select describe('worker_crash', 'Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.',
+  'job_id', 'Id of the job in graphile_worker. Rows of jobs that are gone are removed.',
+  'count', 'How often a worker died while it ran this job.', 'last_at', 'When that was last found out.');
 
 create table periodic_job (
   task text primary key,
   last_at timestamptz not null
 );
-comment on table periodic_job is 'Up to where the jobs that come at set moments were planned: one row a kind, kept by src/jobs/periodic.ts.';
-comment on column periodic_job.task is 'Kind of job: a file of that name in tasks/.';
-comment on column periodic_job.last_at is 'The last of its moments for which a job was added.';
+select describe('periodic_job', 'Up to where the jobs that come at set moments were planned: one row a kind, kept by src/jobs/periodic.ts.',
+  'task', 'Kind of job: a file of that name in tasks/.', 'last_at', 'The last of its moments for which a job was added.');
 
 create table clock_setback (
   id bigint generated always as identity primary key,
-  noticed_at timestamptz not null default now(),
-  ahead_seconds double precision not null,
+  noticed_at timestamptz not null default now(), ahead_seconds double precision not null,
   deliveries integer not null, receivers integer not null, jobs integer not null,
   resumed integer not null
 );
-comment on table clock_setback is 'When the clock of the database was found to have been ahead, and what was pulled back. The last hundred are kept.';
-comment on column clock_setback.id is 'Number.';
-comment on column clock_setback.noticed_at is 'When that was found out, by the clock that was set right.';
-comment on column clock_setback.ahead_seconds is 'By how much it had been ahead at least, in seconds.';
-comment on column clock_setback.deliveries is 'Deliveries that were planned too far ahead.';
-comment on column clock_setback.receivers is 'Abonnementen that were left alone for too long.';
-comment on column clock_setback.jobs is 'Jobs that were planned too far ahead.';
-comment on column clock_setback.resumed is 'Abonnementen that had been blocked by that clock, and were resumed.';
+select describe('clock_setback', 'When the clock of the database was found to have been ahead, and what was pulled back. The last hundred are kept.',
+  'id', 'Number.', 'noticed_at', 'When that was found out, by the clock that was set right.',
+  'ahead_seconds', 'By how much it had been ahead at least, in seconds.', 'deliveries', 'Deliveries that were planned too far ahead.',
+  'receivers', 'Abonnementen that were left alone for too long.', 'jobs', 'Jobs that were planned too far ahead.',
+  'resumed', 'Abonnementen that had been blocked by that clock, and were resumed.');
 
 create table retention_run (
   id bigint generated always as identity primary key,
   started_by text not null default '',
   begun_at timestamptz not null default now(), ended_at timestamptz,
   imports integer not null default 0, notificaties integer not null default 0, files integer not null default 0,
-  unfinished integer not null default 0,
-  skipped text[] not null default '{}',
+  unfinished integer not null default 0, skipped text[] not null default '{}',
   fault text
 );
-comment on table retention_run is 'What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.';
-comment on column retention_run.id is 'Number.';
-comment on column retention_run.started_by is 'Account that asked for it in the administration pages; empty: the clock.';
-comment on column retention_run.begun_at is 'When it began.';
-comment on column retention_run.ended_at is 'When it ended; empty: it runs, or its worker died and it begins anew.';
-comment on column retention_run.imports is 'Imports removed.';
-comment on column retention_run.notificaties is 'Notifications removed.';
-comment on column retention_run.files is 'Stored files removed that belonged to no document.';
-comment on column retention_run.unfinished is 'Unfinished writes removed from the stores.';
-comment on column retention_run.skipped is 'Stores that could not be reached.';
-comment on column retention_run.fault is 'Why it ended before the end.';
+select describe('retention_run', 'What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.',
+  'id', 'Number.', 'started_by', 'Account that asked for it in the administration pages; empty: the clock.', 'begun_at', 'When it began.',
+  'ended_at', 'When it ended; empty: it runs, or its worker died and it begins anew.', 'imports', 'Imports removed.',
+  'notificaties', 'Notifications removed.', 'files', 'Stored files removed that belonged to no document.',
+  'unfinished', 'Unfinished writes removed from the stores.', 'skipped', 'Stores that could not be reached.',
+  'fault', 'Why it ended before the end.');
 
 create function job_state(busy_since timestamptz, attempts integer, max_attempts integer, run_at timestamptz)
 returns text language sql stable as $$
@@ -131,15 +115,9 @@ end $$;
 comment on function job_rows() is 'The rows of the view job_overview, for who may read that.';
 
 create view job_overview as select * from job_rows() order by id;
-comment on view job_overview is 'Jobs that are in the queue. A job that is done is gone.';
-comment on column job_overview.id is 'Id in graphile_worker.';
-comment on column job_overview.task is 'Kind of job: a file of that name in tasks/.';
-comment on column job_overview.state is 'gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
-comment on column job_overview.belongs_to is 'What the job belongs to.';
-comment on column job_overview.attempts is 'Attempts begun.';
-comment on column job_overview.max_attempts is 'Attempts allowed.';
-comment on column job_overview.last_fault is 'How the last attempt failed.';
-comment on column job_overview.created_at is 'When it was added.';
-comment on column job_overview.run_at is 'Not before this moment.';
-comment on column job_overview.busy_since is 'When the worker took it.';
-comment on column job_overview.worker is 'Which worker has it.';
+select describe('job_overview', 'Jobs that are in the queue. A job that is done is gone.',
+  'id', 'Id in graphile_worker.', 'task', 'Kind of job: a file of that name in tasks/.',
+  'state', 'gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).',
+  'belongs_to', 'What the job belongs to.', 'attempts', 'Attempts begun.', 'max_attempts', 'Attempts allowed.',
+  'last_fault', 'How the last attempt failed.', 'created_at', 'When it was added.', 'run_at', 'Not before this moment.',
+  'busy_since', 'When the worker took it.', 'worker', 'Which worker has it.');

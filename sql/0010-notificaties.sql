@@ -2,16 +2,11 @@
 -- notifications service, or to the abonnementen of the one that is built in. src/notificaties/claims.ts tells how.
 
 create table notificatie (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint notificatie_uuid_unique unique,
-  kanaal text not null,
-  hoofd_object text not null, hoofd_object_uuid uuid not null,
-  resource text not null, resource_url text not null, actie text not null,
-  kenmerken jsonb not null,
+  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint notificatie_uuid_unique unique,
+  kanaal text not null, hoofd_object text not null, hoofd_object_uuid uuid not null,
+  resource text not null, resource_url text not null, actie text not null, kenmerken jsonb not null,
   aanmaakdatum timestamptz not null default now(),
-  bron text not null default '',
-  aanmaakdatum_text text, cloudevent text,
-  request_id text not null default '',
+  bron text not null default '', aanmaakdatum_text text, cloudevent text, request_id text not null default '',
   traceparent text
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 create index notificatie_aanmaakdatum on notificatie (aanmaakdatum, id);
@@ -19,33 +14,24 @@ create index notificatie_kanaal on notificatie (kanaal, aanmaakdatum, id);
 -- Messages of one object: the main object, or what lies below it by the uuid at the end of its URL.
 create index notificatie_hoofd_object on notificatie (hoofd_object_uuid);
 create index notificatie_resource on notificatie (right(resource_url, 36)) where resource_url <> hoofd_object;
-comment on table notificatie is 'Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in delivery.';
-comment on column notificatie.id is 'Internal key; order of the changes.';
-comment on column notificatie.uuid is 'Constant id of the message: goes along with every attempt.';
-comment on column notificatie.kanaal is 'Channel, such as documenten.';
-comment on column notificatie.hoofd_object is 'URL of the main object.';
-comment on column notificatie.hoofd_object_uuid is 'uuid of the main object: messages of one object keep their order.';
-comment on column notificatie.resource is 'Kind of the changed object.';
-comment on column notificatie.resource_url is 'URL of the changed object.';
-comment on column notificatie.kenmerken is 'Attributes on which subscribers filter.';
-comment on column notificatie.aanmaakdatum is 'When the change was made.';
-comment on column notificatie.bron is 'Attribute source of a message that another publisher gave; empty: none.';
-comment on column notificatie.aanmaakdatum_text is 'The moment as another publisher wrote it; empty: it is our own message.';
-comment on column notificatie.cloudevent is 'Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.';
-comment on column notificatie.request_id is 'Id of the request that the message came from.';
-comment on column notificatie.traceparent is 'Trace context of the request that the message came from; empty: it was not traced.';
+select describe('notificatie', 'Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in delivery.',
+  'id', 'Internal key; order of the changes.', 'uuid', 'Constant id of the message: goes along with every attempt.',
+  'kanaal', 'Channel, such as documenten.', 'hoofd_object', 'URL of the main object.',
+  'hoofd_object_uuid', 'uuid of the main object: messages of one object keep their order.', 'resource', 'Kind of the changed object.',
+  'resource_url', 'URL of the changed object.', 'kenmerken', 'Attributes on which subscribers filter.',
+  'aanmaakdatum', 'When the change was made.', 'bron', 'Attribute source of a message that another publisher gave; empty: none.',
+  'aanmaakdatum_text', 'The moment as another publisher wrote it; empty: it is our own message.',
+  'cloudevent', 'Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.',
+  'request_id', 'Id of the request that the message came from.',
+  'traceparent', 'Trace context of the request that the message came from; empty: it was not traced.');
 
 create table delivery (
-  notificatie_id bigint not null,
-  abonnement_id bigint not null default 0,
+  notificatie_id bigint not null, abonnement_id bigint not null default 0,
   hoofd_object_uuid uuid not null,
   status text not null default 'gepland' constraint delivery_status_check check (status in ('gepland', 'mislukt')),
   next_attempt_at timestamptz default now(),
-  retries integer not null default 0, attempt integer not null default 0,
-  claimed_by integer,
-  begun_at timestamptz, ended_at timestamptz,
-  replay boolean not null default false,
-  place bigint,
+  retries integer not null default 0, attempt integer not null default 0, claimed_by integer,
+  begun_at timestamptz, ended_at timestamptz, replay boolean not null default false, place bigint,
   primary key (notificatie_id, abonnement_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_scale_factor = 0.05);
@@ -53,46 +39,35 @@ create index delivery_due on delivery (abonnement_id, next_attempt_at, notificat
 create index delivery_order on delivery (abonnement_id, hoofd_object_uuid, notificatie_id) where status = 'gepland';
 create index delivery_failed on delivery (abonnement_id, notificatie_id) where status = 'mislukt';
 create index delivery_place on delivery (abonnement_id, place) where place is not null;
-comment on table delivery is 'What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.';
-comment on column delivery.notificatie_id is 'The message.';
-comment on column delivery.abonnement_id is 'The receiver: an abonnement, or 0 for the external notifications service.';
-comment on column delivery.hoofd_object_uuid is 'Main object of the message: those of one object keep their order.';
-comment on column delivery.status is 'gepland (waits) or mislukt (all attempts used).';
-comment on column delivery.next_attempt_at is 'When it is to be sent. Empty: it waits for an earlier message of its main object, or to be fetched, or it failed.';
-comment on column delivery.retries is 'Retries that were planned since it was made or resent.';
-comment on column delivery.attempt is 'Number of the last attempt that was begun; 0: none.';
-comment on column delivery.claimed_by is 'The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.';
-comment on column delivery.begun_at is 'When that attempt began.';
-comment on column delivery.ended_at is 'When it failed for the last time.';
-comment on column delivery.place is 'Its place among what the receiver fetched (src/nrc/abonnement/fetch.ts); empty: it was not fetched yet.';
-comment on column delivery.replay is 'It was delivered or failed before and is sent again because somebody asked.';
+select describe('delivery', 'What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.',
+  'notificatie_id', 'The message.', 'abonnement_id', 'The receiver: an abonnement, or 0 for the external notifications service.',
+  'hoofd_object_uuid', 'Main object of the message: those of one object keep their order.',
+  'status', 'gepland (waits) or mislukt (all attempts used).',
+  'next_attempt_at', 'When it is to be sent. Empty: it waits for an earlier message of its main object, or to be fetched, or it failed.',
+  'retries', 'Retries that were planned since it was made or resent.', 'attempt', 'Number of the last attempt that was begun; 0: none.',
+  'claimed_by', 'The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.',
+  'begun_at', 'When that attempt began.', 'ended_at', 'When it failed for the last time.',
+  'place', 'Its place among what the receiver fetched (src/nrc/abonnement/fetch.ts); empty: it was not fetched yet.',
+  'replay', 'It was delivered or failed before and is sent again because somebody asked.');
 
 create table delivery_attempt (
-  notificatie_id bigint not null,
-  abonnement_id bigint not null default 0,
-  number integer not null,
+  notificatie_id bigint not null, abonnement_id bigint not null default 0, number integer not null,
   begun_at timestamptz not null default clock_timestamp(),
   duration_ms integer,
   outcome text not null constraint delivery_attempt_outcome_check check (outcome in
     ('delivered', 'http', 'refused', 'dns', 'tls', 'tls-expired', 'tls-name', 'tls-ca', 'tls-client', 'tls-version', 'timeout',
       'connection', 'protocol', 'blocked', 'unknown', 'lost')),
-  http_status integer,
-  answer text,
-  is_last boolean not null default false,
+  http_status integer, answer text, is_last boolean not null default false,
   primary key (notificatie_id, abonnement_id, number)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 -- For the last outcomes at a receiver.
 create index delivery_attempt_begun on delivery_attempt (abonnement_id, begun_at);
-comment on table delivery_attempt is 'Attempts to deliver a message that ended.';
-comment on column delivery_attempt.notificatie_id is 'The message.';
-comment on column delivery_attempt.abonnement_id is 'The receiver, as in delivery.';
-comment on column delivery_attempt.number is 'Number of the attempt, from 1.';
-comment on column delivery_attempt.begun_at is 'When it began.';
-comment on column delivery_attempt.duration_ms is 'Milliseconds that it took.';
-comment on column delivery_attempt.outcome is 'delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).';
-comment on column delivery_attempt.http_status is 'Status of the answer.';
-comment on column delivery_attempt.answer is 'Start of the body of the answer, at most 4 KB.';
-comment on column delivery_attempt.is_last is 'With it the delivery failed: no other was planned.';
+select describe('delivery_attempt', 'Attempts to deliver a message that ended.',
+  'notificatie_id', 'The message.', 'abonnement_id', 'The receiver, as in delivery.', 'number', 'Number of the attempt, from 1.',
+  'begun_at', 'When it began.', 'duration_ms', 'Milliseconds that it took.',
+  'outcome', 'delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).',
+  'http_status', 'Status of the answer.', 'answer', 'Start of the body of the answer, at most 4 KB.',
+  'is_last', 'With it the delivery failed: no other was planned.');
 
 create table delivery_figure (
   hour timestamptz not null, abonnement_id bigint not null,
@@ -100,13 +75,10 @@ create table delivery_figure (
   counted_until timestamptz not null,
   primary key (hour, abonnement_id)
 );
-comment on table delivery_figure is 'How many attempts began in an hour at a receiver, for pictures; counted by a job (src/notificaties/figures.ts).';
-comment on column delivery_figure.hour is 'The hour, by its beginning.';
-comment on column delivery_figure.abonnement_id is 'The receiver, as in delivery.';
-comment on column delivery_figure.delivered is 'Attempts that delivered.';
-comment on column delivery_figure.retried is 'Attempts that failed, after which another was planned.';
-comment on column delivery_figure.failed is 'Attempts with which the delivery failed.';
-comment on column delivery_figure.counted_until is 'All attempts that began before were counted when this row was written.';
+select describe('delivery_figure', 'How many attempts began in an hour at a receiver, for pictures; counted by a job (src/notificaties/figures.ts).',
+  'hour', 'The hour, by its beginning.', 'abonnement_id', 'The receiver, as in delivery.', 'delivered', 'Attempts that delivered.',
+  'retried', 'Attempts that failed, after which another was planned.', 'failed', 'Attempts with which the delivery failed.',
+  'counted_until', 'All attempts that began before were counted when this row was written.');
 
 create view notificatie_overview as
 select n.uuid, n.kanaal, n.resource, n.actie, n.resource_url, n.aanmaakdatum,
@@ -122,36 +94,30 @@ create table notificatie_settings (
   configured_service_id bigint constraint notificatie_service_in_use references service,
   paused_at timestamptz,
   service_id bigint generated always as (case when paused_at is null then configured_service_id end) stored,
-  max_retries integer not null default 7
-    constraint notificatie_settings_max_retries_check check (max_retries between 0 and 100),
+  max_retries integer not null default 7 constraint notificatie_settings_max_retries_check check (max_retries between 0 and 100),
   backoff jsonb not null default '25' constraint notificatie_settings_backoff_check check (case jsonb_typeof(backoff)
     when 'boolean' then true when 'number' then backoff::numeric between 0 and 1000000 else false end),
-  backoff_max integer not null default 52000
-    constraint notificatie_settings_backoff_max_check check (backoff_max between 1 and 31536000),
-  base_factor integer not null default 4
-    constraint notificatie_settings_base_factor_check check (base_factor between 1 and 1000),
+  backoff_max integer not null default 52000 constraint notificatie_settings_backoff_max_check check (backoff_max between 1 and 31536000),
+  base_factor integer not null default 4 constraint notificatie_settings_base_factor_check check (base_factor between 1 and 1000),
   in_order boolean not null default true,
-  mode text not null default 'extern'
-    constraint notificatie_settings_mode_check check (mode in ('extern', 'ingebouwd', 'beide')),
+  mode text not null default 'extern' constraint notificatie_settings_mode_check check (mode in ('extern', 'ingebouwd', 'beide')),
   changed_at timestamptz not null default now(),
   block_after_hours integer not null default 336
     constraint notificatie_settings_block_after_hours_check check (block_after_hours between 1 and 87600),
   block_from_count integer not null default 1000000
     constraint notificatie_settings_block_from_count_check check (block_from_count between 1 and 100000000)
 );
-comment on table notificatie_settings is 'How notifications are delivered: one row, read at every attempt.';
-comment on column notificatie_settings.singleton is 'True; keeps it to one row.';
-comment on column notificatie_settings.configured_service_id is 'The notifications service (kind nrc) of the settings; empty: none.';
-comment on column notificatie_settings.paused_at is 'Since when sending is paused; empty: it is not.';
-comment on column notificatie_settings.service_id is 'The service that messages go to now; empty: messages wait. It follows from the two above.';
-comment on column notificatie_settings.max_retries is 'Attempts after the first, before a message has failed.';
-comment on column notificatie_settings.backoff is 'Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.';
-comment on column notificatie_settings.backoff_max is 'Longest delay in seconds, unless backoff is false.';
-comment on column notificatie_settings.base_factor is 'Base of the power in the delay.';
-comment on column notificatie_settings.in_order is 'Messages of one main object wait for each other.';
-comment on column notificatie_settings.mode is 'Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).';
-comment on column notificatie_settings.block_after_hours is 'An abonnement is blocked when a message waits for it for so many hours.';
-comment on column notificatie_settings.block_from_count is 'An abonnement is blocked when so many messages wait for it.';
+select describe('notificatie_settings', 'How notifications are delivered: one row, read at every attempt.',
+  'singleton', 'True; keeps it to one row.', 'configured_service_id', 'The notifications service (kind nrc) of the settings; empty: none.',
+  'paused_at', 'Since when sending is paused; empty: it is not.',
+  'service_id', 'The service that messages go to now; empty: messages wait. It follows from the two above.',
+  'max_retries', 'Attempts after the first, before a message has failed.',
+  'backoff', 'Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.',
+  'backoff_max', 'Longest delay in seconds, unless backoff is false.', 'base_factor', 'Base of the power in the delay.',
+  'in_order', 'Messages of one main object wait for each other.',
+  'mode', 'Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).',
+  'block_after_hours', 'An abonnement is blocked when a message waits for it for so many hours.',
+  'block_from_count', 'An abonnement is blocked when so many messages wait for it.');
 insert into notificatie_settings default values;
 
 -- Not logged: when it is lost, senders are woken once more than needed.
@@ -159,9 +125,8 @@ create unlogged table active_sender (
   worker_id integer primary key,
   seen_at timestamptz not null default now()
 );
-comment on table active_sender is 'Workers that look for what is due by themselves at this moment. While there is one, nobody is woken.';
-comment on column active_sender.worker_id is 'The worker (table worker).';
-comment on column active_sender.seen_at is 'When it last said so.';
+select describe('active_sender', 'Workers that look for what is due by themselves at this moment. While there is one, nobody is woken.',
+  'worker_id', 'The worker (table worker).', 'seen_at', 'When it last said so.');
 
 -- Reads what is committed now, and not when the statement that calls it began: src/notificaties/sender.ts tells why.
 create function wake_sender() returns void language plpgsql volatile as $$
@@ -177,18 +142,14 @@ comment on function wake_sender is 'Wakes a sender, unless one looks by itself. 
 create table kanaal (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint kanaal_uuid_unique unique,
   naam text not null constraint kanaal_naam_unique unique constraint kanaal_naam_check check (length(naam) between 1 and 50),
-  documentatie_link text not null default ''
-    constraint kanaal_documentatie_link_check check (length(documentatie_link) <= 200),
-  filters text[] not null default '{}',
-  own boolean not null default false,
+  documentatie_link text not null default '' constraint kanaal_documentatie_link_check check (length(documentatie_link) <= 200),
+  filters text[] not null default '{}', own boolean not null default false,
   created_at timestamptz not null default now()
 );
-comment on table kanaal is 'Channels of the notifications service that is built in.';
-comment on column kanaal.id is 'Internal key; order of lists.';
-comment on column kanaal.naam is 'Name, such as zaken. It never changes.';
-comment on column kanaal.documentatie_link is 'Where its kenmerken are explained; may be empty.';
-comment on column kanaal.filters is 'Names of the kenmerken that one may filter on.';
-comment on column kanaal.own is 'This service publishes on it: its filters come from the program.';
+select describe('kanaal', 'Channels of the notifications service that is built in.',
+  'id', 'Internal key; order of lists.', 'naam', 'Name, such as zaken. It never changes.',
+  'documentatie_link', 'Where its kenmerken are explained; may be empty.', 'filters', 'Names of the kenmerken that one may filter on.',
+  'own', 'This service publishes on it: its filters come from the program.');
 
 create table abonnement (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint abonnement_uuid_unique unique,
@@ -197,58 +158,46 @@ create table abonnement (
   callback_url text not null constraint abonnement_callback_url_check check (length(callback_url) <= 2000),
   authenticatie text not null default 'header'
     constraint abonnement_authenticatie_check check (authenticatie in ('header', 'jwt', 'oauth2')),
-  auth bytea not null,
-  outgoing_client_id text not null default '',
+  auth bytea not null, outgoing_client_id text not null default '',
   token_url text not null default '', token_scope text not null default '', certificaat text not null default '',
   certificate_key bytea,
-  ondertekening bytea[] not null default '{}'
-    constraint abonnement_ondertekening_check check (cardinality(ondertekening) <= 2),
-  cloudevents boolean not null default false,
-  in_order boolean not null default true,
+  ondertekening bytea[] not null default '{}' constraint abonnement_ondertekening_check check (cardinality(ondertekening) <= 2),
+  cloudevents boolean not null default false, in_order boolean not null default true,
   concurrency integer not null default 4 constraint abonnement_concurrency_check check (concurrency between 1 and 50),
   timeout_ms integer not null default 10000 constraint abonnement_timeout_ms_check check (timeout_ms between 1000 and 60000),
   status text not null default 'actief'
     constraint abonnement_status_check check (status in ('actief', 'gepauzeerd', 'geblokkeerd', 'opgezegd')),
-  reason text not null default '',
-  status_since timestamptz not null default now(),
-  failures integer not null default 0,
-  failing_since timestamptz, not_before timestamptz,
+  reason text not null default '', status_since timestamptz not null default now(),
+  failures integer not null default 0, failing_since timestamptz, not_before timestamptz,
   last_outcome text, last_http_status integer,
   created_at timestamptz not null default now(), changed_at timestamptz not null default now(), deleted_at timestamptz,
-  last_fault_at timestamptz,
-  missed_after bigint,
+  last_fault_at timestamptz, missed_after bigint,
   place bigint not null default 0, confirmed bigint not null default 0, fetched_at timestamptz
 );
 create index abonnement_applicatie on abonnement (applicatie_id);
-comment on table abonnement is 'Who gets messages of the notifications service that is built in, and where.';
-comment on column abonnement.id is 'Internal key; order of lists. Never 0: that stands for the external service.';
-comment on column abonnement.uuid is 'Last part of its URL, and what its secrets are bound to.';
-comment on column abonnement.applicatie_id is 'Who may see and change it; empty: that applicatie is gone.';
-comment on column abonnement.client_id is 'Client id of the token that made it, for the log.';
-comment on column abonnement.callback_url is 'Where messages go; empty: the receiver fetches them.';
-comment on column abonnement.place is 'The last place that a message got when it was fetched.';
-comment on column abonnement.confirmed is 'Up to which place the receiver has them.';
-comment on column abonnement.fetched_at is 'When it last asked for messages, to the minute; empty: never.';
-comment on column abonnement.authenticatie is 'How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).';
-comment on column abonnement.auth is 'Value of the header Authorization, or the secret (jwt, oauth2); sealed with a key of the ring.';
-comment on column abonnement.outgoing_client_id is 'Our client id there (jwt, oauth2).';
-comment on column abonnement.certificate_key is 'Private key of that certificate; sealed with a key of the ring.';
-comment on column abonnement.ondertekening is 'Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.';
-comment on column abonnement.cloudevents is 'It gets cloud events instead of messages of the standard.';
-comment on column abonnement.in_order is 'Messages of one main object wait for each other.';
-comment on column abonnement.concurrency is 'Messages that are sent to it at once.';
-comment on column abonnement.timeout_ms is 'Milliseconds that one attempt may take, from connecting to the last byte of the answer.';
-comment on column abonnement.status is 'actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).';
-comment on column abonnement.reason is 'Why it has that status.';
-comment on column abonnement.status_since is 'Since when it has that status.';
-comment on column abonnement.failures is 'Attempts that failed since the last one that succeeded.';
-comment on column abonnement.failing_since is 'Since when attempts fail; empty: they do not.';
-comment on column abonnement.not_before is 'Nothing is sent to it before this moment: it asked for that, or it fails and is probed.';
-comment on column abonnement.last_outcome is 'Outcome of the last attempt that failed; empty: the last one succeeded.';
-comment on column abonnement.last_http_status is 'Status of that answer.';
-comment on column abonnement.deleted_at is 'When it was deleted: nothing is sent any more, and a worker removes what is left.';
-comment on column abonnement.last_fault_at is 'When an attempt last failed; empty: never.';
-comment on column abonnement.missed_after is 'Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.';
+select describe('abonnement', 'Who gets messages of the notifications service that is built in, and where.',
+  'id', 'Internal key; order of lists. Never 0: that stands for the external service.',
+  'uuid', 'Last part of its URL, and what its secrets are bound to.',
+  'applicatie_id', 'Who may see and change it; empty: that applicatie is gone.',
+  'client_id', 'Client id of the token that made it, for the log.', 'callback_url', 'Where messages go; empty: the receiver fetches them.',
+  'place', 'The last place that a message got when it was fetched.', 'confirmed', 'Up to which place the receiver has them.',
+  'fetched_at', 'When it last asked for messages, to the minute; empty: never.',
+  'authenticatie', 'How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).',
+  'auth', 'Value of the header Authorization, or the secret (jwt, oauth2); sealed with a key of the ring.',
+  'outgoing_client_id', 'Our client id there (jwt, oauth2).',
+  'certificate_key', 'Private key of that certificate; sealed with a key of the ring.',
+  'ondertekening', 'Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.',
+  'cloudevents', 'It gets cloud events instead of messages of the standard.',
+  'in_order', 'Messages of one main object wait for each other.', 'concurrency', 'Messages that are sent to it at once.',
+  'timeout_ms', 'Milliseconds that one attempt may take, from connecting to the last byte of the answer.',
+  'status', 'actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).',
+  'reason', 'Why it has that status.', 'status_since', 'Since when it has that status.',
+  'failures', 'Attempts that failed since the last one that succeeded.', 'failing_since', 'Since when attempts fail; empty: they do not.',
+  'not_before', 'Nothing is sent to it before this moment: it asked for that, or it fails and is probed.',
+  'last_outcome', 'Outcome of the last attempt that failed; empty: the last one succeeded.', 'last_http_status', 'Status of that answer.',
+  'deleted_at', 'When it was deleted: nothing is sent any more, and a worker removes what is left.',
+  'last_fault_at', 'When an attempt last failed; empty: never.',
+  'missed_after', 'Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.');
 
 create function follow_abonnement() returns trigger language plpgsql as $$
 begin
@@ -343,23 +292,18 @@ create index abonnement_kanaal_abonnement on abonnement_kanaal (abonnement_id);
 create index abonnement_kanaal_kanaal on abonnement_kanaal (kanaal_id);
 -- It stays in the row, also where the filters themselves do not.
 alter table abonnement_kanaal alter column comparable set storage external, set (toast_tuple_target = 4096);
-comment on table abonnement_kanaal is 'What an abonnement wants: it gets a message when one of these rows fits, and once however many do.';
-comment on column abonnement_kanaal.id is 'Internal key; order in which they were given.';
-comment on column abonnement_kanaal.abonnement_id is 'The abonnement.';
-comment on column abonnement_kanaal.kanaal_id is 'The channel.';
-comment on column abonnement_kanaal.filters is 'Names and values that all have to fit, as they were registered; * fits all.';
-comment on column abonnement_kanaal.comparable is 'The filters in the shape in which messages are compared with them.';
+select describe('abonnement_kanaal', 'What an abonnement wants: it gets a message when one of these rows fits, and once however many do.',
+  'id', 'Internal key; order in which they were given.', 'abonnement_id', 'The abonnement.', 'kanaal_id', 'The channel.',
+  'filters', 'Names and values that all have to fit, as they were registered; * fits all.',
+  'comparable', 'The filters in the shape in which messages are compared with them.');
 
 create table resend (
   id bigint generated always as identity primary key,
   abonnement_id bigint not null references abonnement on delete cascade,
   kind text not null constraint resend_kind_check check (kind in ('failed', 'since', 'missed')),
-  since timestamptz not null default '-infinity',
-  until timestamptz,
-  after_message bigint not null default 0,
-  waits_for text[],
-  position_at timestamptz not null default '-infinity',
-  position bigint not null default 0,
+  since timestamptz not null default '-infinity', until timestamptz,
+  after_message bigint not null default 0, waits_for text[],
+  position_at timestamptz not null default '-infinity', position bigint not null default 0,
   per_minute integer not null constraint resend_per_minute_check check (per_minute between 1 and 600000),
   planned integer not null default 0,
   started_by text not null, started_at timestamptz not null default now(), ended_at timestamptz,
@@ -367,21 +311,16 @@ create table resend (
 );
 create unique index resend_one_at_once on resend (abonnement_id) where ended_at is null;
 create index resend_abonnement on resend (abonnement_id, id);
-comment on table resend is 'Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.';
-comment on column resend.abonnement_id is 'Who gets them.';
-comment on column resend.kind is 'failed (those that failed), since (all since a moment) or missed (those that were not planned while it was blocked).';
-comment on column resend.since is 'Messages that were made since this moment.';
-comment on column resend.until is 'And before this one; empty: it is not known yet.';
-comment on column resend.after_message is 'Only messages with a higher key (missed).';
-comment on column resend.waits_for is 'Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (missed).';
-comment on column resend.position_at is 'Moment of the last message that was looked at.';
-comment on column resend.position is 'Key of that message.';
-comment on column resend.per_minute is 'Deliveries that it plans in a minute, at most.';
-comment on column resend.planned is 'Deliveries that it planned until now.';
-comment on column resend.started_by is 'Who asked for it.';
-comment on column resend.started_at is 'When.';
-comment on column resend.ended_at is 'When all was planned, or somebody stopped it; empty: it goes on.';
-comment on column resend.stopped is 'Somebody stopped it.';
+select describe('resend', 'Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.',
+  'abonnement_id', 'Who gets them.',
+  'kind', 'failed (those that failed), since (all since a moment) or missed (those that were not planned while it was blocked).',
+  'since', 'Messages that were made since this moment.', 'until', 'And before this one; empty: it is not known yet.',
+  'after_message', 'Only messages with a higher key (missed).',
+  'waits_for', 'Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (missed).',
+  'position_at', 'Moment of the last message that was looked at.', 'position', 'Key of that message.',
+  'per_minute', 'Deliveries that it plans in a minute, at most.', 'planned', 'Deliveries that it planned until now.',
+  'started_by', 'Who asked for it.', 'started_at', 'When.', 'ended_at', 'When all was planned, or somebody stopped it; empty: it goes on.',
+  'stopped', 'Somebody stopped it.');
 
 -- ---- sending ----
 
@@ -397,8 +336,7 @@ comment on function is_claimable is 'Whether nobody makes an attempt to deliver 
 
 -- Messages with the same of these go one after the other: those of a main object. Its cloud events are an order of their own, so that
 -- they hold up no notification.
-create function delivery_order(hoofd_object uuid, cloudevent text) returns uuid
-language sql immutable
+create function delivery_order(hoofd_object uuid, cloudevent text) returns uuid language sql immutable
 return case when cloudevent is null then hoofd_object else overlay(hoofd_object::text placing 'ffffffff' from 1)::uuid end;
 comment on function delivery_order is 'What messages to one receiver are kept in order by.';
 
@@ -686,9 +624,6 @@ create table received_event (
   primary key (source, id)
 );
 create index received_event_received_at on received_event (received_at);
-comment on table received_event is 'Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.';
-comment on column received_event.source is 'Attribute source.';
-comment on column received_event.id is 'Attribute id, unique within the source.';
-comment on column received_event.type is 'Attribute type.';
-comment on column received_event.outcome is 'uitgevoerd, or why nothing was done.';
-comment on column received_event.received_at is 'When it came first.';
+select describe('received_event', 'Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.',
+  'source', 'Attribute source.', 'id', 'Attribute id, unique within the source.', 'type', 'Attribute type.',
+  'outcome', 'uitgevoerd, or why nothing was done.', 'received_at', 'When it came first.');

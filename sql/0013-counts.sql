@@ -6,9 +6,7 @@ create table zaak_count (
   id bigint generated always as identity primary key,
   zaaktype_id bigint, zaaktype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  bronorganisatie text not null,
-  archiefnominatie text,
-  archiefstatus text not null,
+  bronorganisatie text not null, archiefnominatie text, archiefstatus text not null,
   einddatum date constraint zaak_count_einddatum_check check (einddatum is null or einddatum = 'infinity'),
   count bigint not null
 );
@@ -18,28 +16,22 @@ comment on column zaak_count.count is 'What to add to the count; negative after 
 
 create table zaak_part_count (
   id bigint generated always as identity primary key,
-  kind text not null, groep text not null,
-  zaaktype_id bigint, zaaktype_url text,
+  kind text not null, groep text not null, zaaktype_id bigint, zaaktype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  count bigint not null,
-  type_id bigint, type_url text,
+  count bigint not null, type_id bigint, type_url text,
   omschrijving text not null default '', betrokkene_type text not null default '',
   indicatie_machtiging text not null default ''
 );
-comment on table zaak_part_count is 'How many rows hang on cases, per table, as additions and subtractions (see zaak_count).';
-comment on column zaak_part_count.kind is 'The table whose rows are counted.';
-comment on column zaak_part_count.groep is 'Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.';
-comment on column zaak_part_count.zaaktype_id is 'As on their case; so are the next two.';
-comment on column zaak_part_count.count is 'What to add to the count; negative after a delete.';
-comment on column zaak_part_count.type_id is 'Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.';
-comment on column zaak_part_count.type_url is 'That type elsewhere.';
-comment on column zaak_part_count.omschrijving is 'Of a rol; so are the next two.';
-comment on column zaak_part_count.betrokkene_type is 'Kind of who is involved.';
+select describe('zaak_part_count', 'How many rows hang on cases, per table, as additions and subtractions (see zaak_count).',
+  'kind', 'The table whose rows are counted.',
+  'groep', 'Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.',
+  'zaaktype_id', 'As on their case; so are the next two.', 'count', 'What to add to the count; negative after a delete.',
+  'type_id', 'Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.', 'type_url', 'That type elsewhere.',
+  'omschrijving', 'Of a rol; so are the next two.', 'betrokkene_type', 'Kind of who is involved.');
 
 create table besluit_count (
   id bigint generated always as identity primary key,
-  besluittype_id bigint, besluittype_url text,
-  verantwoordelijke_organisatie text not null,
+  besluittype_id bigint, besluittype_url text, verantwoordelijke_organisatie text not null,
   count bigint not null
 );
 comment on table besluit_count is 'How many besluiten there are, as additions and subtractions (see zaak_count).';
@@ -49,8 +41,7 @@ create table enkelvoudiginformatieobject_count (
   id bigint generated always as identity primary key,
   informatieobjecttype_id bigint, informatieobjecttype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
-  bronorganisatie text not null,
-  is_gereed_voor_publicatie boolean,
+  bronorganisatie text not null, is_gereed_voor_publicatie boolean,
   count bigint not null
 );
 comment on table enkelvoudiginformatieobject_count is 'How many documents there are, as additions and subtractions (see zaak_count).';
@@ -62,24 +53,20 @@ create table queue_figure (
   minute timestamptz primary key,
   deliveries integer not null, delivery_seconds integer not null, jobs integer not null, job_seconds integer not null
 );
-comment on table queue_figure is 'What waited at a minute of the last hours (src/operations/figures.ts).';
-comment on column queue_figure.minute is 'The minute, by its beginning.';
-comment on column queue_figure.deliveries is 'Deliveries that waited.';
-comment on column queue_figure.delivery_seconds is 'Age of the message that waited longest.';
-comment on column queue_figure.jobs is 'Jobs that could have begun.';
-comment on column queue_figure.job_seconds is 'For how long the oldest of them could.';
+select describe('queue_figure', 'What waited at a minute of the last hours (src/operations/figures.ts).',
+  'minute', 'The minute, by its beginning.', 'deliveries', 'Deliveries that waited.',
+  'delivery_seconds', 'Age of the message that waited longest.', 'jobs', 'Jobs that could have begun.',
+  'job_seconds', 'For how long the oldest of them could.');
 
 create table growth_figure (
   day date primary key,
   cases bigint not null, documents bigint not null, database_bytes bigint not null, disk_bytes bigint, disk_total bigint
 );
-comment on table growth_figure is 'What there was at the end of a day (src/operations/figures.ts).';
-comment on column growth_figure.day is 'The day, in the time zone of the settings.';
-comment on column growth_figure.cases is 'Cases.';
-comment on column growth_figure.documents is 'Documents.';
-comment on column growth_figure.database_bytes is 'Bytes of the database.';
-comment on column growth_figure.disk_bytes is 'Bytes in use on the disk of the documents; empty where documents are on no disk of ours.';
-comment on column growth_figure.disk_total is 'Bytes that this disk has.';
+select describe('growth_figure', 'What there was at the end of a day (src/operations/figures.ts).',
+  'day', 'The day, in the time zone of the settings.', 'cases', 'Cases.', 'documents', 'Documents.',
+  'database_bytes', 'Bytes of the database.',
+  'disk_bytes', 'Bytes in use on the disk of the documents; empty where documents are on no disk of ours.',
+  'disk_total', 'Bytes that this disk has.');
 
 -- ---- setting up ----
 

@@ -11,19 +11,15 @@ create table change (
   made_at timestamptz not null default now(),
   primary key (component, xact, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
-comment on table change is 'Rows that were made, changed or deleted, as the feed tells them: those of one transaction are one delta. Only added to, and removed after FEED_DAYS.';
-comment on column change.component is 'zrc, drc, brc or ztc: each has a feed of its own.';
-comment on column change.xact is 'The transaction. With id the order in which changes became visible (src/database/position.ts).';
-comment on column change.id is 'Order within a transaction.';
-comment on column change.resource is 'Kind of the changed object, as in notifications.';
-comment on column change.row_id is 'Key of its row.';
-comment on column change.main_id is 'Key of the case, document or decision that it is or belongs to; of a type, or a part of one, the catalogue.';
-comment on column change.operation is 'insert, update or delete. An update that changes nothing of the object itself says that its answer changed.';
-comment on column change.type_id is 'What rights looked at before a delete, or before a change of it, and so are the next three: the type when it is one of ours.';
-comment on column change.type_url is 'The type when it stands elsewhere.';
-comment on column change.level is 'The confidentiality.';
-comment on column change.ready is 'Whether a document may be published.';
-comment on column change.made_at is 'When the transaction began.';
+select describe('change', 'Rows that were made, changed or deleted, as the feed tells them: those of one transaction are one delta. Only added to, and removed after FEED_DAYS.',
+  'component', 'zrc, drc, brc or ztc: each has a feed of its own.',
+  'xact', 'The transaction. With id the order in which changes became visible (src/database/position.ts).',
+  'id', 'Order within a transaction.', 'resource', 'Kind of the changed object, as in notifications.', 'row_id', 'Key of its row.',
+  'main_id', 'Key of the case, document or decision that it is or belongs to; of a type, or a part of one, the catalogue.',
+  'operation', 'insert, update or delete. An update that changes nothing of the object itself says that its answer changed.',
+  'type_id', 'What rights looked at before a delete, or before a change of it, and so are the next three: the type when it is one of ours.',
+  'type_url', 'The type when it stands elsewhere.', 'level', 'The confidentiality.', 'ready', 'Whether a document may be published.',
+  'made_at', 'When the transaction began.');
 
 create table feed (
   singleton boolean primary key default true constraint feed_singleton_check check (singleton),
@@ -188,20 +184,16 @@ comment on function remove_changes is 'Removes a portion of the changes whose te
 
 create table feed_snapshot (
   id bigint generated always as identity primary key,
-  component text not null,
-  rights text not null, viewer jsonb not null,
-  position text, total bigint,
+  component text not null, rights text not null, viewer jsonb not null, position text, total bigint,
   file_id bigint references file,
   created_at timestamptz not null default now(), made_at timestamptz
 );
 create unique index feed_snapshot_under_way on feed_snapshot (component, rights) where made_at is null;
 create index feed_snapshot_component_rights_idx on feed_snapshot (component, rights, id);
 create index feed_snapshot_file_id_idx on feed_snapshot (file_id);
-comment on table feed_snapshot is 'Snapshots of a collection for who begins a copy, each as its rights see it. Kept for FEED_SNAPSHOT_DAYS.';
-comment on column feed_snapshot.component is 'zrc, drc, brc or ztc, as in change.';
-comment on column feed_snapshot.rights is 'For which rights: part of the position.';
-comment on column feed_snapshot.viewer is 'Those rights, and the address for links.';
-comment on column feed_snapshot.position is 'Where deltas follow on it; empty: it is being made.';
-comment on column feed_snapshot.total is 'Resources in it.';
-comment on column feed_snapshot.file_id is 'Its bytes: gzip of a line of JSON per resource.';
-comment on column feed_snapshot.made_at is 'When it was ready.';
+select describe('feed_snapshot', 'Snapshots of a collection for who begins a copy, each as its rights see it. Kept for FEED_SNAPSHOT_DAYS.',
+  'component', 'zrc, drc, brc or ztc, as in change.', 'rights', 'For which rights: part of the position.',
+  'viewer', 'Those rights, and the address for links.', 'position', 'Where deltas follow on it; empty: it is being made.',
+  'total', 'Resources in it.', 'file_id', 'Its bytes: gzip of a line of JSON per resource.', 'made_at', 'When it was ready.');
+
+select describe_rest();
