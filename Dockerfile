@@ -28,7 +28,7 @@ ENV NODE_COMPILE_CACHE=/app/.compiled
 RUN node --input-type=module -e " \
   import { globSync } from 'node:fs'; \
   const ours = globSync('/app/{src,tasks}/**/*.ts', { exclude: ['**/*-thread.ts', '**/main.ts'] }); \
-  const later = ['undici', '@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@azure/identity', '@azure/storage-blob']; \
+  const later = ['undici', 'nodemailer', '@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@azure/identity', '@azure/storage-blob']; \
   for (const one of [...ours, ...later]) await import(one)" \
   && node src/main.ts --version
 # Threads share two pools of malloc instead of one each, which saves a worker 15 to 25 MB; and large buffers go back to the system

@@ -189,6 +189,13 @@ select describe('setting', 'Settings that were given a value in the pages.',
   'name', 'Its name in the environment, such as JWT_EXPIRY.', 'value', 'Its value, written as in the environment.',
   'changed_at', 'When it was changed last.');
 
+create table sealed_setting (
+  name text constraint sealed_setting_pkey primary key,
+  sealed bytea not null
+);
+select describe('sealed_setting', 'Secret settings that were given a value in the pages.',
+  'name', 'Its name in the environment, such as SMTP_PASSWORD.', 'sealed', 'Its value, sealed with a key of the ring.');
+
 create function notify_setting_change() returns trigger language plpgsql as $$
 begin
   perform pg_notify('zaakstroom_settings', '');

@@ -15,6 +15,7 @@ create table beheer_account (
   last_sign_in_at timestamptz, created_at timestamptz not null default now(),
   failed_since timestamptz, failed_last timestamptz,
   password_given boolean not null default false, may_repair boolean not null default false,
+  alert_kinds text[] not null default '{}', alert_digest text not null default 'nooit',
   constraint beheer_account_oidc_complete check ((oidc_issuer is null) = (oidc_subject is null))
 );
 create unique index beheer_account_gebruikersnaam_unique on beheer_account (lower(gebruikersnaam));
@@ -22,7 +23,7 @@ create unique index beheer_account_oidc_unique on beheer_account (oidc_issuer, o
 select describe('beheer_account', 'People who may use the administration pages.',
   'id', 'Number.', 'uuid', 'Identifies the account in addresses of pages.',
   'gebruikersnaam', 'Name to sign in with; unique whatever its case.', 'naam', 'Name for people, as audit records show it.',
-  'email', 'E-mail address, for people only: nothing is sent.',
+  'email', 'E-mail address, where alerts go.',
   'rol', 'viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.',
   'max_vertrouwelijkheidaanduiding', 'Cases and documents above it are not shown.',
   'password_hash', 'argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.',
@@ -34,7 +35,9 @@ select describe('beheer_account', 'People who may use the administration pages.'
   'last_sign_in_at', 'When it last signed in.', 'failed_since', 'When the first of them was; empty: none.',
   'failed_last', 'When the last of them was; empty: none.',
   'may_repair', 'Has the role hersteller beside its own: may correct cases and documents by hand.',
-  'password_given', 'The password was given by somebody else: the next sign-in asks for another.');
+  'password_given', 'The password was given by somebody else: the next sign-in asks for another.',
+  'alert_kinds', 'Kinds of alerts that it is mailed at once (KINDS of src/operations/alerts/kinds.ts).',
+  'alert_digest', 'Whether it is mailed a digest every day: nooit, nodig (when there is something) or altijd.');
 
 create table beheer_session (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint beheer_session_uuid_unique unique,
@@ -79,6 +82,39 @@ create index beheer_browser_account on beheer_browser (account_id);
 select describe('beheer_browser', 'Browsers that signed in to an account before. They get nothing but a count of failed attempts of their own.',
   'id', 'Number; stays when the cookie gets another value.', 'key', 'SHA-256 of the value in the cookie.', 'account_id', 'The account.',
   'seen_at', 'When it last signed in.');
+
+-- What people are told of, by mail and webhook: src/operations/alerts/look.ts tells how.
+create table alert (
+  id bigint generated always as identity primary key,
+  key text not null,
+  kind text not null, level integer not null default 1, text text not null, path text not null,
+  since timestamptz not null default now(), missing_since timestamptz, ended_at timestamptz
+);
+create unique index alert_open on alert (key) where ended_at is null;
+select describe('alert', 'What somebody should know of, from its begin to its end. Those that ended are kept for 90 days.',
+  'id', 'Number.', 'key', 'What it is about, such as abonnement:<uuid>: one of these is open at a time.',
+  'kind', 'Kind, by which people choose.', 'level', 'How bad it is; it is told again when that rises.',
+  'text', 'What was told last.', 'path', 'The page about it, below /beheer.', 'since', 'When it was found.',
+  'missing_since', 'Since when it is not found any more; it ends when that lasts.',
+  'ended_at', 'When it ended; empty: it goes on.');
+
+create table alert_message (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid(),
+  account_id bigint references beheer_account on delete cascade,
+  kind text not null, lines jsonb not null,
+  created_at timestamptz not null default now(), next_at timestamptz not null default now(),
+  attempts integer not null default 0,
+  sent_at timestamptz, fault text not null default ''
+);
+create index alert_message_account on alert_message (account_id);
+create index alert_message_due on alert_message (next_at) where sent_at is null;
+select describe('alert_message', 'What is told to whom, and whether it was. Kept for 30 days.',
+  'id', 'Number.', 'uuid', 'Identifies it for the receiver, at every attempt.',
+  'account_id', 'Who is mailed; empty: it goes to the webhook.', 'kind', 'melding or samenvatting.',
+  'lines', 'What it says: a list of event, kind, text, path and moment.',
+  'next_at', 'When it is tried next; during an attempt, when that counts as lost.', 'attempts', 'Attempts begun.',
+  'sent_at', 'When it was accepted.', 'fault', 'Why the last attempt failed.');
 
 create table beheer_saved_filter (
   id bigint generated always as identity primary key,

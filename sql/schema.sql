@@ -85,6 +85,39 @@ create unlogged table active_sender (
   constraint active_sender_pkey PRIMARY KEY (worker_id)
 );
 
+-- What somebody should know of, from its begin to its end. Those that ended are kept for 90 days.
+create table alert (
+  ended_at timestamp with time zone, -- When it ended; empty: it goes on.
+  id bigint not null generated always as identity, -- Number.
+  key text not null, -- What it is about, such as abonnement:<uuid>: one of these is open at a time.
+  kind text not null, -- Kind, by which people choose.
+  level integer not null default 1, -- How bad it is; it is told again when that rises.
+  missing_since timestamp with time zone, -- Since when it is not found any more; it ends when that lasts.
+  path text not null, -- The page about it, below /beheer.
+  since timestamp with time zone not null default now(), -- When it was found.
+  text text not null, -- What was told last.
+  constraint alert_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX alert_open ON alert USING btree (key) WHERE (ended_at IS NULL);
+
+-- What is told to whom, and whether it was. Kept for 30 days.
+create table alert_message (
+  account_id bigint, -- Who is mailed; empty: it goes to the webhook.
+  attempts integer not null default 0, -- Attempts begun.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  fault text not null default ''::text, -- Why the last attempt failed.
+  id bigint not null generated always as identity, -- Number.
+  kind text not null, -- melding or samenvatting.
+  lines jsonb not null, -- What it says: a list of event, kind, text, path and moment.
+  next_at timestamp with time zone not null default now(), -- When it is tried next; during an attempt, when that counts as lost.
+  sent_at timestamp with time zone, -- When it was accepted.
+  uuid uuid not null default gen_random_uuid(), -- Identifies it for the receiver, at every attempt.
+  constraint alert_message_pkey PRIMARY KEY (id),
+  constraint alert_message_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
+);
+CREATE INDEX alert_message_account ON alert_message USING btree (account_id);
+CREATE INDEX alert_message_due ON alert_message USING btree (next_at) WHERE (sent_at IS NULL);
+
 -- An application that may use the APIs (Autorisaties API, Applicatie).
 create table applicatie (
   alleen_is_gereed_voor_publicatie boolean not null default false, -- True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).
@@ -212,8 +245,10 @@ CREATE TRIGGER autorisatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE 
 -- People who may use the administration pages.
 create table beheer_account (
   actief boolean not null default true, -- False: cannot sign in.
+  alert_digest text not null default 'nooit'::text, -- Whether it is mailed a digest every day: nooit, nodig (when there is something) or altijd.
+  alert_kinds text[] not null default '{}'::text[], -- Kinds of alerts that it is mailed at once (KINDS of src/operations/alerts/kinds.ts).
   created_at timestamp with time zone not null default now(), -- When it was made.
-  email text not null default ''::text, -- E-mail address, for people only: nothing is sent.
+  email text not null default ''::text, -- E-mail address, where alerts go.
   failed_attempts integer not null default 0, -- Wrong passwords and codes since it last signed in, told to whoever signs in.
   failed_last timestamp with time zone, -- When the last of them was; empty: none.
   failed_since timestamp with time zone, -- When the first of them was; empty: none.
@@ -1433,6 +1468,13 @@ create table roltype (
 );
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON roltype FOR EACH ROW EXECUTE FUNCTION feed_type_part('roltype');
 CREATE TRIGGER roltype_has_room BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
+
+-- Secret settings that were given a value in the pages.
+create table sealed_setting (
+  name text not null, -- Its name in the environment, such as SMTP_PASSWORD.
+  sealed bytea not null, -- Its value, sealed with a key of the ring.
+  constraint sealed_setting_pkey PRIMARY KEY (name)
+);
 
 -- The last import of the selectielijst; one row at most.
 create table selectielijst_import (

@@ -29,7 +29,10 @@ import { replayMessages } from './replay-messages.ts'
 import { reseal } from './reseal.ts'
 import { retention } from './retention.ts'
 import { rotateSigningKeys } from './rotate-signing-keys.ts'
+import { sendAlerts } from './send-alerts.ts'
+import { sendDigests } from './send-digests.ts'
 import { takeoverStep } from './takeover-step.ts'
+import { watchAlerts } from './watch-alerts.ts'
 import { watchFeed } from './watch-feed.ts'
 
 export type TaskParts = BatchParts &
@@ -61,6 +64,9 @@ export function taskList(parts: TaskParts): Tasks {
     'remove-keys': removeKeys(parts),
     'make-snapshot': makeSnapshots(parts),
     'watch-feed': watchFeed(parts),
+    'watch-alerts': watchAlerts(parts),
+    'send-alerts': sendAlerts(parts),
+    'send-digests': sendDigests(parts),
     'replay-messages': replayMessages(mutate),
     'remove-abonnementen': removeAbonnementen(parts.database),
     'block-abonnementen': blockAbonnementen(parts),
@@ -95,5 +101,7 @@ export const PERIODIC: Periodic[] = [
   { task: 'rotate-signing-keys', every: '1 hour', from: '2000-01-01T00:30Z' },
   { task: 'fold-counts', every: '1 minute', from: '2000-01-01T00:00Z' },
   { task: 'watch-feed', every: '1 minute', from: '2000-01-01T00:00Z' },
+  { task: 'watch-alerts', every: '1 minute', from: '2000-01-01T00:00Z' },
+  { task: 'send-digests', every: '1 day', from: '2000-01-01T06:00Z' },
   { task: 'block-abonnementen', every: '1 minute', from: '2000-01-01T00:00Z' },
 ]

@@ -36,6 +36,8 @@ export const TABLES: Record<string, Table> = {
   abonnement: RECEIVERS,
   abonnement_kanaal: RECEIVERS,
   active_sender: RUNNING,
+  alert: RUNNING,
+  alert_message: PEOPLE,
   applicatie: {
     label: RIGHT,
   },
@@ -248,6 +250,7 @@ export const TABLES: Record<string, Table> = {
     roltype_url: TYPE,
   },
   roltype: types(`omschrijving omschrijving_generiek`),
+  sealed_setting: SECRETS,
   selectielijst_import: RUNNING,
   selectielijst_item: types(`content kind procestype url`),
   service: RECEIVERS,

@@ -8,6 +8,7 @@ import { forbidden } from '../core/problem.ts'
 import { readForms } from '../http/forms.ts'
 import { registerAccounts } from './accounts/account-pages.ts'
 import { registerMyAccount } from './accounts/my-account.ts'
+import { registerMyAlerts } from './accounts/my-alerts.ts'
 import { openOwnTables, type WholeParts } from './accounts/own-tables.ts'
 import { registerSignIn } from './accounts/sign-in.ts'
 import { registerApplicaties } from './applicaties/applicaties.ts'
@@ -31,6 +32,7 @@ import { registerAbonnementen } from './notificaties/abonnementen/index.ts'
 import { registerKanalen } from './notificaties/kanalen.ts'
 import { registerNotificatieSettings } from './notificaties/notificatie-settings.ts'
 import { registerNotificaties } from './notificaties/notificaties.ts'
+import { registerAlerts } from './operations/alerts.ts'
 import { registerAudit } from './operations/audit.ts'
 import { registerGrowth } from './operations/growth.ts'
 import { registerJobs } from './operations/jobs.ts'
@@ -95,12 +97,14 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerRetention(app)
   registerGrowth(app)
   registerKeyPage(app)
+  registerAlerts(app)
   registerOutgoing(app)
   registerServicePages(app)
   registerIssuers(app)
   registerApplicaties(app)
   registerAccounts(app)
   registerMyAccount(app)
+  registerMyAlerts(app)
   registerSearch(app)
   registerSavedFilters(app)
   registerZaken(app)

@@ -17,6 +17,7 @@ import { openReplica, type Replica } from '../database/replica.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
+import { watchWorkers } from '../operations/alerts/watch-workers.ts'
 import { openServices } from '../services/services.ts'
 import { checkConnections, checkSchema, openStore } from './processes.ts'
 import { NEVER, type Running } from './server.ts'
@@ -79,6 +80,7 @@ export async function runApi(
       services,
       log,
     }
+    opened.defer(watchWorkers({ database, config, box, log }).close)
     const app = await buildApp(parts)
     opened.defer(() => app.close())
     const address = await app.listen({ host: config.host, port: config.port })

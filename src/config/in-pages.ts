@@ -9,6 +9,7 @@ export const SETTING_GROUPS = [
   'Toegang tot de API’s',
   'Imports',
   'Inloggen',
+  'Meldingen',
 ] as const
 
 /** How the pages show a setting that can be changed there. */

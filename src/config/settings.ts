@@ -13,6 +13,7 @@
 // the program uses.
 import Type from 'typebox'
 import { ACCESS } from './settings/access.ts'
+import { ALERTS } from './settings/alerts.ts'
 import { BACKGROUND } from './settings/background.ts'
 import { DOCUMENTEN } from './settings/documenten.ts'
 import { OPERATION } from './settings/operation.ts'
@@ -25,5 +26,6 @@ export const Settings = Type.Object({
   ...DOCUMENTEN,
   ...ZAKEN,
   ...BACKGROUND,
+  ...ALERTS,
   ...OPERATION,
 })

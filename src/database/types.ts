@@ -190,6 +190,88 @@ export interface ActiveSender {
   workerId: number;
 }
 
+export interface Alert {
+  /**
+   * When it ended; empty: it goes on.
+   */
+  endedAt: string | null;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * What it is about, such as abonnement:<uuid>: one of these is open at a time.
+   */
+  key: string;
+  /**
+   * Kind, by which people choose.
+   */
+  kind: string;
+  /**
+   * How bad it is; it is told again when that rises.
+   */
+  level: Generated<number>;
+  /**
+   * Since when it is not found any more; it ends when that lasts.
+   */
+  missingSince: string | null;
+  /**
+   * The page about it, below /beheer.
+   */
+  path: string;
+  /**
+   * When it was found.
+   */
+  since: Generated<string>;
+  /**
+   * What was told last.
+   */
+  text: string;
+}
+
+export interface AlertMessage {
+  /**
+   * Who is mailed; empty: it goes to the webhook.
+   */
+  accountId: number | null;
+  /**
+   * Attempts begun.
+   */
+  attempts: Generated<number>;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Why the last attempt failed.
+   */
+  fault: Generated<string>;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * melding or samenvatting.
+   */
+  kind: string;
+  /**
+   * What it says: a list of event, kind, text, path and moment.
+   */
+  lines: unknown;
+  /**
+   * When it is tried next; during an attempt, when that counts as lost.
+   */
+  nextAt: Generated<string>;
+  /**
+   * When it was accepted.
+   */
+  sentAt: string | null;
+  /**
+   * Identifies it for the receiver, at every attempt.
+   */
+  uuid: Generated<string>;
+}
+
 export interface Applicatie {
   /**
    * True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).
@@ -482,11 +564,19 @@ export interface BeheerAccount {
    */
   actief: Generated<boolean>;
   /**
+   * Whether it is mailed a digest every day: nooit, nodig (when there is something) or altijd.
+   */
+  alertDigest: Generated<string>;
+  /**
+   * Kinds of alerts that it is mailed at once (KINDS of src/operations/alerts/kinds.ts).
+   */
+  alertKinds: Generated<string[]>;
+  /**
    * When it was made.
    */
   createdAt: Generated<string>;
   /**
-   * E-mail address, for people only: nothing is sent.
+   * E-mail address, where alerts go.
    */
   email: Generated<string>;
   /**
@@ -3168,6 +3258,17 @@ export interface Roltype {
   zaaktypeId: number;
 }
 
+export interface SealedSetting {
+  /**
+   * Its name in the environment, such as SMTP_PASSWORD.
+   */
+  name: string;
+  /**
+   * Its value, sealed with a key of the ring.
+   */
+  sealed: Buffer;
+}
+
 export interface SelectielijstImport {
   /**
    * The day of the files.
@@ -4904,6 +5005,8 @@ export interface DB {
   abonnement: Abonnement;
   abonnementKanaal: AbonnementKanaal;
   activeSender: ActiveSender;
+  alert: Alert;
+  alertMessage: AlertMessage;
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
   applicatieClientAll: ApplicatieClientAll;
@@ -4986,6 +5089,7 @@ export interface DB {
   retentionRun: RetentionRun;
   rol: Rol;
   roltype: Roltype;
+  sealedSetting: SealedSetting;
   selectielijstImport: SelectielijstImport;
   selectielijstItem: SelectielijstItem;
   service: Service;

@@ -181,7 +181,7 @@ export function bericht(config: Config, message: Message): Bericht {
 const SECRET_PREFIX = 'whsec_'
 
 /** Standard Webhooks: HMAC-SHA256 with the bytes that the secret is the base64 of. */
-function sign(secret: string, content: string): string {
+export function sign(secret: string, content: string): string {
   const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }

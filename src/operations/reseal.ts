@@ -13,6 +13,7 @@ import { unnested } from '../overnemen/rows.ts'
 import { takeoverOwner } from '../overnemen/takeover.ts'
 import { serviceOwner } from '../services/services.ts'
 import { LOOKUP_COLUMNS, lookupsOf } from '../zaken/persons.ts'
+import { settingOwner } from './alerts/settings.ts'
 
 type Sql = postgres.Sql | postgres.TransactionSql
 
@@ -31,6 +32,7 @@ const SECRETS: readonly Secrets[] = [
     owner: subscriberOwner,
   },
   { table: 'beheer_account', key: 'id', by: 'uuid', columns: ['totp_secret'], owner: totpOwner },
+  { table: 'sealed_setting', key: 'name', by: 'name', columns: ['sealed'], owner: settingOwner },
   { table: 'takeover', key: 'id', by: 'uuid', columns: ['secret'], owner: takeoverOwner },
 ]
 

@@ -39,6 +39,8 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/token-uitgevers', 'applicaties'],
   ['/accounts', 'accounts'],
   ['/mijn-account', 'accounts'],
+  ['/mijn-account/meldingen', 'meldingen'],
+  ['/meldingen', 'meldingen'],
   ['/overnemen', 'overnemen'],
   ['/bewaartermijnen', 'bewaartermijnen'],
   ['/groei', 'bewaartermijnen'],

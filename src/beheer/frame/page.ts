@@ -95,6 +95,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/bewaartermijnen', name: 'Bewaartermijnen' },
         { path: '/groei', name: 'Groei' },
         { path: '/sleutels', name: 'Sleutels' },
+        { path: '/meldingen', name: 'Meldingen' },
         { path: '/uitgaand', name: 'Uitgaande verzoeken' },
       ],
     },

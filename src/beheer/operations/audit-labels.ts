@@ -13,6 +13,7 @@ const SPECIAL: Record<string, string> = words({
   'import-opnieuw': 'Mislukte rijen van een import klaargezet',
   'import-proefdraaien': 'Proefgedraaid met een bestand',
   'import-verder': 'Import verder laten gaan',
+  'meldingen-kiezen': 'Meldingen gekozen',
   'notificaties-herzenden': 'Notificaties opnieuw verstuurd',
   'notificaties-nu-versturen': 'Notificaties meteen geprobeerd',
   'notificaties-instellen': 'Notificaties ingesteld',

@@ -6,7 +6,7 @@ import { SETTING_GROUPS } from '../../config/in-pages.ts'
 import { withStored } from '../../config.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
-import { mutateFromPage } from '../frame/change.ts'
+import { mutateFromPage, type PageMutation } from '../frame/change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from '../frame/form.ts'
 import { redirectWith } from '../frame/page.ts'
 import { localeOf, t, words } from '../language/language.ts'
@@ -15,6 +15,7 @@ import { localeOf, t, words } from '../language/language.ts'
 const ELSEWHERE = words(
   [
     { name: 'Notificaties: dienst, herhalingen en bewaren', path: '/configuratie/notificaties' },
+    { name: 'Meldingen: mailserver en webhook', path: '/meldingen/instellingen' },
     { name: 'Andere diensten', path: '/diensten' },
     { name: 'Applicaties, geheimen en rechten', path: '/applicaties' },
     { name: 'Accounts', path: '/accounts' },
@@ -34,7 +35,7 @@ export function registerSettings(app: FastifyInstance): void {
   app.post(PATH, { config: access }, async (request, reply) => {
     const form = (request.body ?? {}) as FormValues
     try {
-      const changed = await save(request, form)
+      const changed = await saveSettings(request, form)
       if (changed === 0) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
       const what = changed === 1 ? t('Een instelling is') : t`${changed} instellingen zijn`
       return redirectWith(request, reply, PATH, t`${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
@@ -45,90 +46,105 @@ export function registerSettings(app: FastifyInstance): void {
   })
 
   async function page(form: FormValues = {}, faults: FormFaults = {}) {
-    const { listed } = parts.config
-    const stored = await readRows(app.read)
-    const fields = CHANGEABLE.map((setting) => {
-      const now = stored.get(setting.env) ?? ''
-      const { value, from } = expected(listed.find(({ env }) => env === setting.env))
-      return {
-        setting,
-        value: textOf(form, setting.env) ?? now,
-        was: textOf(form, `was.${setting.env}`) ?? now,
-        /** Not of the stored one when that is wrong: what counts. */
-        effective: inWords(setting, value),
-        byDefault: inWords(setting, setting.default?.toString()),
-        origin: from,
-        choices: choicesOf(setting),
-      }
-    })
+    const groups = SETTING_GROUPS.filter((group) => group !== 'Meldingen')
     return {
       title: t('Configuratie'),
       faults,
-      groups: SETTING_GROUPS.map(
-        (group) => [group, fields.filter(({ setting }) => setting.pages.group === group)] as const,
-      ),
-      fixed: listed
+      groups: await Promise.all(groups.map(async (group) => [group, await settingFields(app, group, form)] as const)),
+      fixed: parts.config.listed
         .filter(({ changeable }) => !changeable)
         .sort((one, other) => Number(other.from === 'environment') - Number(one.from === 'environment')),
       elsewhere: ELSEWHERE,
     }
   }
+}
 
-  /** @returns how many settings were changed */
-  async function save(request: FastifyRequest, form: FormValues): Promise<number> {
-    const given = new Set(parts.config.listed.flatMap(({ env, from }) => (from === 'environment' ? env : [])))
-    const asked = CHANGEABLE.flatMap((setting) => {
-      const [to, was] = [textOf(form, setting.env), textOf(form, `was.${setting.env}`)]
-      return given.has(setting.env) || to === undefined || to === was ? [] : [{ setting, to, was }]
-    })
-    if (asked.length === 0) return 0
-    const { faults } = withStored(
-      parts.config,
-      new Map(asked.filter(({ to }) => to !== '').map(({ setting, to }) => [setting.env, to])),
-    )
+/** The fields of the settings of a group, with what stands in a form. */
+export async function settingFields(
+  app: FastifyInstance,
+  group: (typeof SETTING_GROUPS)[number],
+  form: FormValues = {},
+) {
+  const stored = await readRows(app.read)
+  return CHANGEABLE.filter(({ pages }) => pages.group === group).map((setting) => {
+    const now = stored.get(setting.env) ?? ''
+    const { value, from } = expected(app.parts.config.listed.find(({ env }) => env === setting.env))
+    return {
+      setting,
+      value: textOf(form, setting.env) ?? now,
+      was: textOf(form, `was.${setting.env}`) ?? now,
+      /** Not of the stored one when that is wrong: what counts. */
+      effective: inWords(setting, value),
+      byDefault: inWords(setting, setting.default?.toString()),
+      origin: from,
+      choices: choicesOf(setting),
+    }
+  })
+}
+
+/**
+ * Saves the settings that a form has.
+ * @param also what is saved with them, in the same change
+ * @returns how many settings were changed
+ * @throws Problem 400 with what is wrong, per field
+ */
+export async function saveSettings(
+  request: FastifyRequest,
+  form: FormValues,
+  also?: (m: PageMutation, changed: ReadonlySet<string>) => Promise<number>,
+): Promise<number> {
+  const { parts } = request.server
+  const given = new Set(parts.config.listed.flatMap(({ env, from }) => (from === 'environment' ? env : [])))
+  const asked = CHANGEABLE.flatMap((setting) => {
+    const [to, was] = [textOf(form, setting.env), textOf(form, `was.${setting.env}`)]
+    return given.has(setting.env) || to === undefined || to === was ? [] : [{ setting, to, was }]
+  })
+  if (asked.length === 0 && !also) return 0
+  const { faults } = withStored(
+    parts.config,
+    new Map(asked.filter(({ to }) => to !== '').map(({ setting, to }) => [setting.env, to])),
+  )
+  throwFormFaults(
+    Object.fromEntries(
+      asked.flatMap(({ setting }) => (faults.has(setting.env) ? [[setting.env, mustBe(setting)]] : [])),
+    ),
+  )
+  const others = await mutateFromPage(request, async (m) => {
+    await m.sql`lock table setting in share row exclusive mode`
+    const stored = await readRows(m.read)
+    const changedSince = asked.filter(({ setting, was }) => (stored.get(setting.env) ?? '') !== (was ?? ''))
     throwFormFaults(
       Object.fromEntries(
-        asked.flatMap(({ setting }) => (faults.has(setting.env) ? [[setting.env, mustBe(setting)]] : [])),
+        changedSince.map(({ setting }) => {
+          const now = inWords(setting, stored.get(setting.env) ?? setting.default?.toString())
+          return [
+            setting.env,
+            t`Iemand anders heeft dit intussen gewijzigd: het is nu “${now}”. Open de pagina opnieuw.`,
+          ]
+        }),
       ),
     )
-    await mutateFromPage(request, async (m) => {
-      await m.sql`lock table setting in share row exclusive mode`
-      const stored = await readRows(m.read)
-      const changedSince = asked.filter(({ setting, was }) => (stored.get(setting.env) ?? '') !== (was ?? ''))
-      throwFormFaults(
-        Object.fromEntries(
-          changedSince.map(({ setting }) => {
-            const now = inWords(setting, stored.get(setting.env) ?? setting.default?.toString())
-            return [
-              setting.env,
-              t`Iemand anders heeft dit intussen gewijzigd: het is nu “${now}”. Open de pagina opnieuw.`,
-            ]
-          }),
-        ),
-      )
-      for (const { setting, to } of asked) {
-        const before = stored.get(setting.env)
-        if (to === '') await m.trx.deleteFrom('setting').where('name', '=', setting.env).execute()
-        else
-          await m.sql`
-          insert into setting (name, value) values (${setting.env}, ${to})
-          on conflict (name) do update set value = excluded.value, changed_at = now()`
-        const [from, now] = [before, to || undefined].map((text) =>
-          inWords(setting, text ?? setting.default?.toString()),
-        )
-        m.audit({
-          handeling: 'instelling-wijzigen',
-          soort: 'instelling',
-          id: setting.env,
-          weergave: `${setting.pages.label}: van “${from}” naar “${now}”`,
-          oud: { waarde: from },
-          nieuw: { waarde: now },
-        })
-      }
-    })
-    await parts.settings.refresh() // the signal comes too, but it may come after the next page
-    return asked.length
-  }
+    for (const { setting, to } of asked) {
+      const before = stored.get(setting.env)
+      if (to === '') await m.trx.deleteFrom('setting').where('name', '=', setting.env).execute()
+      else
+        await m.sql`
+        insert into setting (name, value) values (${setting.env}, ${to})
+        on conflict (name) do update set value = excluded.value, changed_at = now()`
+      const [from, now] = [before, to || undefined].map((text) => inWords(setting, text ?? setting.default?.toString()))
+      m.audit({
+        handeling: 'instelling-wijzigen',
+        soort: 'instelling',
+        id: setting.env,
+        weergave: `${setting.pages.label}: van “${from}” naar “${now}”`,
+        oud: { waarde: from },
+        nieuw: { waarde: now },
+      })
+    }
+    return (await also?.(m, new Set(asked.map(({ setting }) => setting.env)))) ?? 0
+  })
+  await parts.settings.refresh() // the signal comes too, but it may come after the next page
+  return asked.length + others
 }
 
 async function readRows(db: ReadDb): Promise<Map<string, string>> {

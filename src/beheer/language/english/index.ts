@@ -1,6 +1,8 @@
 // The English of the administration pages, by the Dutch sentence; a file for each area of the pages.
+
 import { abonnementen } from './abonnementen.ts'
 import { accounts } from './accounts.ts'
+import { alerts } from './alerts.ts'
 import { applicaties } from './applicaties.ts'
 import { catalogi } from './catalogi.ts'
 import { catalogiFields } from './catalogi-fields.ts'
@@ -18,6 +20,7 @@ import { takeovers } from './takeovers.ts'
 import { zaken } from './zaken.ts'
 
 const AREAS = [
+  alerts,
   abonnementen,
   accounts,
   applicaties,

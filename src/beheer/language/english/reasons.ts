@@ -75,4 +75,21 @@ export const REASONS: Record<string, string> = {
     'This is an Excel file of before 2007 (.xls), or one with a password.',
   'Wacht op zijn beurt: een andere import gaat voor.': 'Waits for its turn: another import goes first.',
   'Er wachten al {1} imports.': '{1} imports wait already.',
+  // of alerts that were not accepted
+  'de mailserver weigert de verbinding': 'the mail server refuses the connection',
+  'de mailserver verbrak de verbinding': 'the mail server broke off the connection',
+  'de verbinding met de mailserver werd verbroken': 'the connection to the mail server was lost',
+  'de mailserver antwoordde niet op tijd': 'the mail server did not answer in time',
+  'de mailserver is niet te vinden': 'the mail server cannot be found',
+  'de beveiligde verbinding kwam niet tot stand': 'the secure connection could not be made',
+  'de mailserver nam de gebruikersnaam of het wachtwoord niet aan':
+    'the mail server did not accept the user name or the password',
+  'de mailserver vraagt een gebruikersnaam en wachtwoord': 'the mail server asks for a user name and password',
+  'de mailserver weigert de afzender of de ontvanger': 'the mail server refuses the sender or the receiver',
+  'de mailserver weigert het bericht': 'the mail server refuses the message',
+  'dit is geen mailserver': 'this is no mail server',
+  'het versturen mislukte': 'sending it failed',
+  'het pakket nodemailer ontbreekt in deze installatie': 'the package nodemailer is missing in this installation',
+  'mail of webhook is niet (meer) ingesteld': 'mail or webhook is not set up (any more)',
+  'de webhook antwoordde met status {1}': 'the webhook answered with status {1}',
 }
