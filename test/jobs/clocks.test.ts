@@ -155,6 +155,8 @@ t.test('periodic jobs come once a moment, whoever looks, and skipped moments are
     'remove-keys',
     'retention',
     'rotate-signing-keys',
+    'send-digests',
+    'watch-alerts',
     'watch-feed',
   ])
   t.strictSame(await queued(test), [
@@ -163,6 +165,8 @@ t.test('periodic jobs come once a moment, whoever looks, and skipped moments are
     'remove-keys',
     'retention',
     'rotate-signing-keys',
+    'send-digests',
+    'watch-alerts',
     'watch-feed',
   ])
   t.match(await known(test), { 'fold-counts': 0, 'block-abonnementen': 0 })
