@@ -108,6 +108,16 @@ const VERSIONS: Record<string, string> = {
   notificaties: '1.0.0',
 }
 
+/** The setting that says whether an API answers, by where it is. */
+const SWITCHES = {
+  zaken: 'zakenApi',
+  api: 'zakenApi',
+  documenten: 'documentenApi',
+  catalogi: 'catalogiApi',
+  besluiten: 'besluitenApi',
+  autorisaties: 'autorisatiesApi',
+} as const satisfies Record<string, keyof Config>
+
 const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -202,6 +212,8 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     const root = request.url.split('/', 2)[1] ?? ''
     const version = Object.hasOwn(VERSIONS, root) ? VERSIONS[root] : undefined
     if (version) reply.header('api-version', version)
+    if (Object.hasOwn(SWITCHES, root) && !parts.config[SWITCHES[root as keyof typeof SWITCHES]])
+      throw new Problem(404, { code: 'api-disabled', detail: 'Deze API staat uit.' })
   })
   // Before the first route, which is the one of CORS: a route keeps the handler of the moment that it is made.
   app.setErrorHandler((error, request, reply) => sendFailure(parts.database, request, reply, error))

@@ -7,7 +7,7 @@ import { isUnavailable } from '../src/database/database.ts'
 import { type Ahead, openAhead } from '../src/documenten/import/ahead.ts'
 import { processBatch } from '../src/documenten/import/batch.ts'
 import type { BatchParts } from '../src/documenten/import/prepare.ts'
-import { stopImport } from '../src/documenten/import/progress.ts'
+import { enqueueBatch, noteWaiting, stopImport } from '../src/documenten/import/progress.ts'
 import { readInput } from '../src/http/input.ts'
 import { caseLinks } from '../src/zaken/import-links.ts'
 
@@ -24,11 +24,25 @@ declare global {
   }
 }
 
+/** How often a batch looks whether its API was switched on again. */
+const REST_SECONDS = 30
+
 /** @param parts.ahead what prepares batches in this process; it may be shared with whoever calls its `look` */
 export function importBatch(parts: BatchParts & { ahead?: Ahead }): Task {
   const { ahead = openAhead(parts) } = parts
   return async (payload, { job }) => {
     const batch = readInput(Payload, payload)
+    if (!parts.config.documentenApi) {
+      await parts.database.db.transaction().execute(async (trx) => {
+        await noteWaiting(
+          trx,
+          batch.import,
+          'De Documenten API staat uit. De import gaat verder als zij weer aanstaat.',
+        )
+        await enqueueBatch(trx, batch, REST_SECONDS)
+      })
+      return
+    }
     try {
       const [crash] = await parts.database.sql<{ count: number }[]>`
         select count from worker_crash where job_id = ${job.id}`

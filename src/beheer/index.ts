@@ -14,6 +14,7 @@ import { registerSignIn } from './accounts/sign-in.ts'
 import { registerApplicaties } from './applicaties/applicaties.ts'
 import { registerIssuers } from './applicaties/issuers.ts'
 import { registerCatalogi } from './catalogi/index.ts'
+import { requireComponent } from './frame/components.ts'
 import { checkToken, tokenCookie } from './frame/csrf-token.ts'
 import type { FormValues } from './frame/form.ts'
 import { basePath } from './frame/keyset-list.ts'
@@ -81,6 +82,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerLanguage(app)
   app.addHook('onRequest', requireOwnOrigin)
   app.addHook('onRequest', requireRole)
+  app.addHook('onRequest', requireComponent)
   app.addHook('preHandler', async (request, reply) => {
     if (!isSafe(request) && !request.routeOptions.config.checksToken) await checkToken(request, reply)
   })

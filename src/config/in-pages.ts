@@ -10,6 +10,7 @@ export const SETTING_GROUPS = [
   'Imports',
   'Inloggen',
   'Meldingen',
+  'Onderdelen',
 ] as const
 
 /** How the pages show a setting that can be changed there. */

@@ -15,6 +15,7 @@ import Type from 'typebox'
 import { ACCESS } from './settings/access.ts'
 import { ALERTS } from './settings/alerts.ts'
 import { BACKGROUND } from './settings/background.ts'
+import { COMPONENTS } from './settings/components.ts'
 import { DOCUMENTEN } from './settings/documenten.ts'
 import { OPERATION } from './settings/operation.ts'
 import { SERVICE } from './settings/service.ts'
@@ -28,4 +29,5 @@ export const Settings = Type.Object({
   ...BACKGROUND,
   ...ALERTS,
   ...OPERATION,
+  ...COMPONENTS,
 })

@@ -269,6 +269,15 @@ export const PROBLEM_CODES = {
     ],
     example: 'GET /zaken/00000000-0000-4000-8000-000000000000',
   },
+  'api-disabled': {
+    status: 404,
+    cause: ['Een beheerder heeft deze API uitgezet.', 'An administrator switched this API off.'],
+    remedy: [
+      'Gebruik de API van de installatie die dit onderdeel wel heeft, of vraag de beheerder om het aan te zetten.',
+      'Use the API of the installation that has this component, or ask the administrator to switch it on.',
+    ],
+    example: 'GET /besluiten (BESLUITEN_API_ENABLED=false)',
+  },
   'inhoud-vermist': {
     status: 503,
     cause: [

@@ -8,6 +8,7 @@ import { toProblem } from '../../core/problem.ts'
 import { ENGLISH } from '../language/english/index.ts'
 import { inLanguage, language, lowerFirst, reason, t, words } from '../language/language.ts'
 import { templateLanguage } from '../language/templates.ts'
+import { isOn } from './components.ts'
 import type { FormFaults } from './form.ts'
 import {
   formatAgo,
@@ -288,7 +289,7 @@ function frame(request: FastifyRequest, style: Style) {
         ? MENU.map(({ name, items }) => ({
             name,
             items: items
-              .filter(({ rol = 'viewer' }) => hasRole(beheerder, rol))
+              .filter(({ path, rol = 'viewer' }) => hasRole(beheerder, rol) && isOn(request, path))
               .map((item) => ({
                 ...item,
                 path: item.path === '/' ? `${base}/` : `${base}${item.path}`,

@@ -103,7 +103,12 @@ export function registerSearch(app: FastifyInstance): void {
         app.read,
       ),
     ])
-    return { zaken: zaken.rows, documenten: documenten.rows, besluiten: besluiten.rows }
+    const { zakenApi, documentenApi, besluitenApi } = app.parts.config
+    return {
+      zaken: zakenApi ? zaken.rows : [],
+      documenten: documentenApi ? documenten.rows : [],
+      besluiten: besluitenApi ? besluiten.rows : [],
+    }
   }
 
   async function searchBsn(request: FastifyRequest, reply: FastifyReply, bsn: string): Promise<FastifyReply> {

@@ -3,6 +3,20 @@ import type { Mutant } from '../mutant.ts'
 
 export const SHARED: Mutant[] = [
   {
+    what: 'switched off: the Zaken API answers at neither of its addresses',
+    file: 'src/app.ts',
+    search: "  api: 'zakenApi',\n",
+    replace: '',
+    tests: ['test/beheer/components.test.ts'],
+  },
+  {
+    what: 'switched off: an import rests while the Documenten API is off',
+    file: 'tasks/import-batch.ts',
+    search: 'if (!parts.config.documentenApi) {',
+    replace: "if (!parts.config.documentenApi && batch.import === '') {",
+    tests: ['test/beheer/components.test.ts'],
+  },
+  {
     what: 'by hand: only who has the role hersteller repairs',
     file: 'src/beheer/frame/session.ts',
     search: 'return administrator?.mayRepair ?? false',

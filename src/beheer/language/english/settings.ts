@@ -4,6 +4,19 @@ export const settings: Record<string, string> = {
   standaard: 'default',
   Selectielijst: 'Selectielijst',
   Bewaren: 'Keeping',
+  Onderdelen: 'Components',
+  'Dit onderdeel staat uit. Een administrator zet het aan bij Configuratie, onder Onderdelen.':
+    'This component is off. An administrator switches it on at Configuration, under Components.',
+  'Nee: de API antwoordt overal 404 met code api-disabled, en de pagina’s over zaken verdwijnen. Wat er is, blijft bewaard.':
+    'No: the API answers 404 with code api-disabled everywhere, and the pages about cases go. What there is stays stored.',
+  'Nee: de API antwoordt 404 met code api-disabled, de pagina’s over documenten en imports verdwijnen, en een lopende import wacht.':
+    'No: the API answers 404 with code api-disabled, the pages about documents and imports go, and an import that runs waits.',
+  'Nee: de API antwoordt 404 met code api-disabled en de pagina’s over typen verdwijnen. Zaken en documenten gebruiken de typen die er zijn nog wel.':
+    'No: the API answers 404 with code api-disabled and the pages about types go. Cases and documents still use the types that are there.',
+  'Nee: de API antwoordt 404 met code api-disabled. Wat er is, blijft bewaard.':
+    'No: the API answers 404 with code api-disabled. What there is stays stored.',
+  'Nee: de API antwoordt 404 met code api-disabled. Applicaties en hun rechten gelden nog steeds, en blijven hier te wijzigen.':
+    'No: the API answers 404 with code api-disabled. Applications and their rights still hold, and can still be changed here.',
   'Toegang tot de API’s': 'Access to the APIs',
   'Wat hier wordt gewijzigd geldt meteen, voor alle processen. Wat in de omgeving (environment) van de service staat wint: dat ligt hier vast. Elke wijziging staat in de':
     'What is changed here counts at once, for all processes. What is in the environment of the service wins: that is fixed here. Every change is in the',
