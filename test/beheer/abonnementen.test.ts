@@ -4,7 +4,7 @@ import { prepareNrc } from '../../src/nrc/start.ts'
 import { forgetMessages, givenChange } from '../notificaties/given.ts'
 import { idsOf, real } from '../nrc/given.ts'
 import { subscriber } from '../nrc/subscriber.ts'
-import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
+import { accessibilityFaults, asBeheerder, clickInMenu, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 const KWAAD = '<script>alert(1)</script>'
 
@@ -17,7 +17,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
   const { tab, klachten } = await asBeheerder(test, 'administrator')
   const main = () => tab.textContent('main')
   const goto = (path: string) => tab.goto(`/beheer${path}`)
-  const submit = (text: string) => tab.click(`main button:has-text("${text}")`)
+  const submit = (text: string) => clickInMenu(tab, `main button:has-text("${text}")`)
   const audits = async () =>
     (await sql`select handeling from beheer_audit order by id`).map(({ handeling }) => handeling)
   let pad = ''
@@ -126,6 +126,12 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
 
   t.test('it is paused and resumed by keyboard, and nothing is lost', async (t) => {
     await goto(pad)
+    await tab.focus('.meer-menu > summary')
+    await tab.keyboard.press('Enter')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.keyboard.press('Escape')
+    t.equal(await tab.isVisible('text=Pauzeren'), false, 'Escape closes the menu')
+    await tab.keyboard.press('Enter')
     await tab.focus('text=Pauzeren')
     await tab.keyboard.press('Enter')
     await tab.waitForSelector('text=Berichten blijven bewaard en wachten')
@@ -270,7 +276,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     await submit('Opslaan')
     await tab.waitForSelector('text=De wijziging is opgeslagen')
     t.match(await main(), /zo snel mogelijk.*ten hoogste 8/s)
-    await tab.click('main a:has-text("Opzeggen")')
+    await clickInMenu(tab, 'main a:has-text("Opzeggen")')
     t.same(await accessibilityFaults(tab), [])
     await submit('Abonnement opzeggen')
     await tab.waitForURL('**/abonnementen')

@@ -149,6 +149,14 @@ export async function asBeheerder(
   return { tab, context, klachten }
 }
 
+/** Clicks on something that may be in the menu behind “Meer”. */
+export async function clickInMenu(tab: Page, selector: string): Promise<void> {
+  const target = tab.locator(selector).first()
+  await target.waitFor({ state: 'attached' })
+  if (!(await target.isVisible())) await tab.click('.meer-menu > summary')
+  await target.click()
+}
+
 /**
  * What axe finds against WCAG 2.1 AA on the page as it stands; empty when all is well. The page has to run scripts: without them
  * no timer goes off, and axe waits for one for ever. Frames that may run none are therefore left out.

@@ -7,7 +7,11 @@ import type { Version } from './context.ts'
 import type { Choice, Group } from './fields.ts'
 
 /** A part as the API shows it, with the members that pages of all kinds look at. */
-export type Item = Record<string, unknown> & { url: string; statustype?: string | null } & {
+export type Item = Record<string, unknown> & {
+  url: string
+  statustype?: string | null
+  doorlooptijd?: string | null
+} & {
   [member in 'omschrijving' | 'naam' | 'relatieOmschrijving' | 'informatieobjecttype' | 'richting']?: string
 }
 

@@ -29,6 +29,7 @@ import {
   withNames,
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
+import { durationInWords } from './duration.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
 import { type Choice, changedState, type Field, type Group, inWords } from './fields.ts'
 import type { Item } from './part.ts'
@@ -79,6 +80,10 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   app.get('/catalogi/zaaktypen/:uuid', { config: viewing }, async (request, reply) => {
     const version = await requireVersion(app, request, 'zaaktype')
     const groups = await groupsOf(version, request.base)
+    const parts = await Promise.all(
+      PARTS.map(async (kind) => ({ kind, items: await itemsOf(app.read, kind, request.base, version) })),
+    )
+    const statuses = parts.find(({ kind }) => kind.path === 'statustypen')?.items ?? []
     return reply.page('catalogi-zaaktype', {
       ...(await zaaktypeHead(app, version, '')),
       groups: groups.map(({ key, title, fields }) => ({
@@ -89,12 +94,13 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
           .map((field) => ({ label: field.label, value: inWords(field, version.resource) }))
           .filter(({ value }) => value !== ''),
       })),
-      parts: await Promise.all(
-        PARTS.map(async (kind) => {
-          const items = await itemsOf(app.read, kind, request.base, version)
-          return { path: kind.path, name: kind.name, names: partNames(kind.path, items) }
-        }),
-      ),
+      parts: parts.map(({ kind, items }) => ({ path: kind.path, name: kind.name, names: partNames(kind.path, items) })),
+      line: statuses.map(({ omschrijving, doorlooptijd }, place) => ({
+        name: omschrijving,
+        term: durationInWords(doorlooptijd),
+        closes: place > 0 && place === statuses.length - 1,
+      })),
+      whole: termsInWords(version.resource),
       usage: usageInWords(await usageOf(app.read, version), 'zaaktype'),
       rights: await rightsOf(version),
     })
@@ -318,6 +324,15 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       join applicatie a on a.id = q.applicatie_id group by a.uuid, a.label order by a.label limit 50`.execute(app.read)
     return rows
   }
+}
+
+/** How long a case may take, and is meant to. */
+function termsInWords({ doorlooptijd, servicenorm }: Version['resource']): string {
+  const [term, norm] = [durationInWords(doorlooptijd), durationInWords(servicenorm)]
+  if (term === '') return ''
+  return norm === ''
+    ? t`De hele zaak duurt ten hoogste ${term}.`
+    : t`De hele zaak duurt ten hoogste ${term}, met als streven ${norm}.`
 }
 
 function archiefGroup(listed: { kind: string; reason?: string }, choices: readonly Choice[], version: Version): Group {

@@ -158,7 +158,6 @@ export const catalogiPages: Record<string, string> = {
   'Er ontbreekt nog iets voordat dit zaaktype kan worden gebruikt.':
     'Something is still missing before this zaaktype can be used.',
   'Bekijk wat': 'See what',
-  'Nog niets ingevuld.': 'Nothing filled in yet.',
   'Applicaties met rechten': 'Applications with rights',
   'Geen enkele applicatie mag iets met zaken van deze versie.':
     'No application may do anything with cases of this version.',

@@ -134,13 +134,8 @@ export const common: Record<string, string> = {
   'Deze pagina kijkt zelf of het weer gaat.': 'This page checks by itself whether it works again.',
   'Kenmerk voor de beheerder:': 'Reference for the administrator:',
   'Naar het overzicht': 'To the overview',
-  ', door {1}': ', by {1}',
-  'werd vastgelegd': 'was recorded',
-  stond: 'was there',
-  veranderde: 'changed',
   veld: 'field',
   velden: 'fields',
-  'Wat er {1} ({2} {3})': 'What {1} ({2} {3})',
   'Er is geen wijziging vastgelegd. Van documenten uit een bulkimport wordt het begin niet vastgelegd.':
     'No change has been recorded. For documents from a bulk import the beginning is not recorded.',
   'Alle onderwerpen van de handleiding': 'All topics of the manual',

@@ -69,4 +69,12 @@ export const pictures: Record<string, string> = {
   'Naar de groei': 'To the growth',
   'Bijna vol': 'Nearly full',
   'Groei per maand, en wanneer de schijf vol is': 'Growth by month, and when the disk is full',
+  // other pages
+  'Statussen en termijnen': 'Statuses and terms',
+  'Nog niet ingevuld:': 'Not filled in yet:',
+  'Zonder:': 'Without:',
+  'door {1}': 'by {1}',
+  'De hele zaak duurt ten hoogste {1}.': 'The whole case takes {1} at most.',
+  'De hele zaak duurt ten hoogste {1}, met als streven {2}.':
+    'The whole case takes {1} at most, and is meant to take {2}.',
 }
