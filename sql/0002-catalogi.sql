@@ -15,6 +15,16 @@ create table catalogus (
 select describe('catalogus', 'A catalogue of types (Catalogi API, Catalogus).',
   'domein', 'Domain, five capitals at most; unique together with rsin.', 'naam', 'Name.', 'versie', 'Version.');
 
+create table verwerkingsactiviteit (
+  catalogus_id bigint not null references catalogus on delete cascade,
+  zaaktype_identificatie text not null default '',
+  url text not null,
+  constraint verwerkingsactiviteit_pkey primary key (catalogus_id, zaaktype_identificatie)
+);
+comment on table verwerkingsactiviteit is 'Which processing activity cases belong to, in the log of processing.';
+comment on column verwerkingsactiviteit.zaaktype_identificatie is 'All versions of this zaaktype; empty: those of the catalogue that have none of their own.';
+comment on column verwerkingsactiviteit.url is 'The activity in the register of processing activities.';
+
 create table informatieobjecttype (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint informatieobjecttype_uuid_unique unique,

@@ -1828,6 +1828,44 @@ create table token_issuer_keys (
 );
 CREATE TRIGGER token_issuer_keys_changed AFTER INSERT OR DELETE OR UPDATE OF answered_at OR TRUNCATE ON token_issuer_keys FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
 
+-- Log of processing: a line for each act that touched a case or a person, changes in the transaction of the change.
+create table verwerking (
+  activiteit text not null, -- URL of the processing activity in the register: that of the zaaktype, its catalogus, or the installation.
+  applicatie_weergave text not null, -- Label of the application at that moment.
+  at timestamp with time zone not null default now(), -- When it began.
+  betrokkenen jsonb, -- Who it was about: an object for each person, with the number sealed.
+  client_id text not null, -- Client id of the token; empty for the pages and for jobs.
+  gebruikers_id text not null, -- Claim user_id of the token, without what may be a number of a person.
+  gebruikers_weergave text not null, -- Claim user_representation of the token, as well.
+  handeling text not null, -- What was done: method and route of a read, or the changes.
+  id bigint not null generated always as identity, -- Internal key.
+  lookups bytea[], -- HMAC of each of these numbers: what a person is found by.
+  ms integer not null default 0, -- How long it took, in milliseconds.
+  objecten uuid[] not null, -- uuids of documents, besluiten and parts of cases.
+  parent_span_id bytea, -- What led to it within that trace; empty: nobody told.
+  request_id text not null, -- Header X-Request-ID of the request, or the id that it was given.
+  trace_id bytea not null, -- The trace of the request.
+  zaken uuid[] not null, -- uuids of the cases. The uuid of zeros: all, as in a snapshot.
+  constraint verwerking_pkey PRIMARY KEY (id)
+);
+CREATE INDEX verwerking_lookups_idx ON verwerking USING gin (lookups) WHERE (lookups IS NOT NULL);
+CREATE INDEX verwerking_zaken_objecten_idx ON verwerking USING gin (zaken, objecten);
+
+-- Lines of `verwerking` that the collector has not confirmed.
+create table verwerking_spool (
+  id bigint not null, -- Internal key.
+  constraint verwerking_spool_pkey PRIMARY KEY (id)
+);
+
+-- Which processing activity cases belong to, in the log of processing.
+create table verwerkingsactiviteit (
+  catalogus_id bigint not null, -- The catalogue.
+  url text not null, -- The activity in the register of processing activities.
+  zaaktype_identificatie text not null default ''::text, -- All versions of this zaaktype; empty: those of the catalogue that have none of their own.
+  constraint verwerkingsactiviteit_pkey PRIMARY KEY (catalogus_id, zaaktype_identificatie),
+  constraint verwerkingsactiviteit_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id) ON DELETE CASCADE
+);
+
 -- That a document was sent to or received from someone (Documenten API, Verzending).
 create table verzending (
   aard_relatie text not null, -- afzender or geadresseerde.
@@ -2543,6 +2581,18 @@ UNION ALL
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
    FROM zaaknotitie r;
+
+-- The processing activity of a case; of this zaaktype when the case is not there. Null: that of the installation.
+CREATE OR REPLACE FUNCTION activiteit_of(zaak_uuid uuid, zaaktype_uuid uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select a.url from zaaktype t
+  join verwerkingsactiviteit a on a.catalogus_id = t.catalogus_id and a.zaaktype_identificatie in (t.identificatie, '')
+  where t.id = coalesce((select zaaktype_id from zaak where uuid = zaak_uuid), (select id from zaaktype where uuid = zaaktype_uuid))
+  order by a.zaaktype_identificatie desc limit 1
+$function$;
 
 -- Part of count_rows_of and count_parts_of.
 CREATE OR REPLACE FUNCTION add_count_triggers(counted text, changes text, kind text)
@@ -3705,6 +3755,37 @@ begin
   return null;
 end $function$;
 
+-- Who is involved in this case; when it is not one case, who these rollen are. `given` are more: members zaak, lookup (hexadecimal) and person. Those without a look-up come last.
+CREATE OR REPLACE FUNCTION persons_of(zaken uuid[], rollen uuid[], given jsonb)
+ RETURNS TABLE(betrokkenen jsonb, lookups bytea[])
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with involved as (
+    select coalesce(r.inp_bsn_lookup, r.anp_identificatie_lookup, r.inp_a_nummer_lookup) as lookup,
+      jsonb_build_object('inpBsn', nullif(r.betrokkene_identificatie -> 'inpBsn', '""'), 'anpIdentificatie', nullif(r.betrokkene_identificatie -> 'anpIdentificatie', '""'),
+        'inpA_nummer', nullif(r.betrokkene_identificatie -> 'inpA_nummer', '""')) as person, r.authenticatie_context -> 'representee' as representee
+    from (
+      select q.* from zaak z join rol q on q.zaak_id = z.id where cardinality(zaken) = 1 and z.uuid = zaken[1]
+      union all
+      select q.* from rol q where cardinality(zaken) <> 1 and q.uuid = any(rollen)
+        and (cardinality(zaken) = 0 or exists (select from zaak z where z.id = q.zaak_id and z.uuid = any(zaken)))
+    ) r
+    where r.inp_bsn_lookup is not null or r.anp_identificatie_lookup is not null or r.inp_a_nummer_lookup is not null
+      or r.authenticatie_context is not null
+  ), person as (
+    select lookup, person from involved where lookup is not null
+    union all select null, jsonb_build_object('identifier', representee -> 'identifier') from involved where representee ->> 'identifier' <> ''
+    union all select null, jsonb_build_object('inpBsn', o.object_identificatie -> 'inpBsn') from zaak z join zaakobject o on o.zaak_id = z.id
+      where cardinality(zaken) = 1 and z.uuid = zaken[1] and o.object_identificatie ->> 'inpBsn' <> ''
+    union all select decode(g ->> 'lookup', 'hex'), g -> 'person' from jsonb_array_elements(given) g
+      where g ->> 'zaak' is null or (g ->> 'zaak')::uuid = any(zaken)
+  ), each_once as (
+    select lookup, (array_agg(person))[1] as person from person group by lookup, case when lookup is null then person end
+  )
+  select jsonb_agg(jsonb_strip_nulls(person) order by lookup), array_agg(lookup order by lookup) filter (where lookup is not null) from each_once
+$function$;
+
 -- The order of the names of confidentiality, which existing clients know.
 CREATE OR REPLACE FUNCTION place_in_alphabet(vertrouwelijkheidaanduiding)
  RETURNS smallint
@@ -4183,4 +4264,16 @@ CREATE OR REPLACE FUNCTION zaaknummer_uwv_letters(n bigint)
 AS $function$
   select case when prefix_at < 26 then chr(65 + prefix_at) else chr(65 + prefix_at / 26 - 1) || chr(65 + prefix_at % 26) end
   from (select (n / 10000000)::integer) as prefix(prefix_at)
+$function$;
+
+-- The cases that these documents and besluiten belong to.
+CREATE OR REPLACE FUNCTION zaken_with(objecten uuid[])
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(array_agg(uuid), '{}') from zaak where id in (
+    select zi.zaak_id from enkelvoudiginformatieobject e
+      join zaakinformatieobject zi on zi.enkelvoudiginformatieobject_id = e.id where e.uuid = any(objecten)
+    union all select zaak_id from besluit where uuid = any(objecten))
 $function$;

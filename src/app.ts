@@ -26,6 +26,7 @@ import { LIMITS } from './core/limits.ts'
 import { type Mutate, mutator } from './core/mutate.ts'
 import { Problem, problemBody, sendProblem } from './core/problem.ts'
 import type { SecretBox } from './core/secret-box.ts'
+import { logOptionsOf } from './core/verwerkingen.ts'
 import { type Database, type ReadDb, type Reader, readerOf } from './database/database.ts'
 import type { Replica } from './database/replica.ts'
 import { documenten } from './documenten/index.ts'
@@ -45,6 +46,7 @@ import { collectOpenapi } from './http/openapi/index.ts'
 import { sharePlaces } from './http/places.ts'
 import { namePlugins } from './http/plugin-names.ts'
 import { countSmallRequests, inSlices } from './http/turns.ts'
+import { logReads } from './http/verwerkingen.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
 import { registerHealth } from './operations/health.ts'
@@ -187,6 +189,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
       cloudEvents:
         parts.config.enableCloudEvents && (parts.config.cloudEventsProfile === 'open-zaak' || publishedEvents),
       committed: parts.credentials.changed,
+      log: () => logOptionsOf(parts.config),
     }),
   )
   app.decorate('parts', others)
@@ -247,6 +250,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
   const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
   registerAccess(app, parts)
+  logReads(app, parts)
   registerKeys(app, parts.config)
   checkContent(app, (request) => request.actor?.key !== undefined)
   sharePlaces(app, parts.config.databasePoolSize)

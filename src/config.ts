@@ -268,6 +268,8 @@ function faultsAmong(given: Set<string>, values: SettingValues): string[] {
     )
   if (given.has('AZURE_CLIENT_SECRET') && !(given.has('AZURE_CLIENT_ID') && given.has('AZURE_TENANT_ID')))
     faults.push('AZURE_CLIENT_SECRET goes with AZURE_CLIENT_ID and AZURE_TENANT_ID')
+  if (values.logboekDataverwerkingen && !values.logboekActiviteit)
+    faults.push('LOGBOEK_DATAVERWERKINGEN needs LOGBOEK_ACTIVITEIT: the activity of what has none of its own')
   const namesAzure = given.has('AZURE_ACCOUNT_NAME') || given.has('AZURE_CONNECTION_STRING')
   if (documentenBackend === 'azure_blob_storage' && !namesAzure)
     faults.push('AZURE_ACCOUNT_NAME is required, since DOCUMENTEN_API_BACKEND is azure_blob_storage')

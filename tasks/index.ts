@@ -2,6 +2,7 @@ import type { Task } from 'graphile-worker'
 import type { Config } from '../src/config.ts'
 import { mutator } from '../src/core/mutate.ts'
 import type { SecretBox } from '../src/core/secret-box.ts'
+import { logOptionsOf } from '../src/core/verwerkingen.ts'
 import type { Ahead } from '../src/documenten/import/ahead.ts'
 import type { BatchParts } from '../src/documenten/import/prepare.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
@@ -51,7 +52,10 @@ type Tasks = Record<Exclude<keyof GraphileWorker.Tasks, 'send-notificaties'>, Ta
  * has a worker of its own. Each goes on under the id of the request that it came from, and in its trace.
  */
 export function taskList(parts: TaskParts): Tasks {
-  const mutate = mutator(parts.database, { announces: () => !parts.config.notificationsDisabled })
+  const mutate = mutator(parts.database, {
+    announces: () => !parts.config.notificationsDisabled,
+    log: () => logOptionsOf(parts.config),
+  })
   const relations = openRemoteRelations(mutate, parts.services)
   return underOrigins({
     'import-batch': importBatch(parts),

@@ -64,6 +64,7 @@ export function retention(parts: Parts): Task {
       await deleteOldLines(database, config.outgoingLogRetentionDays)
       await removeOldChanges(database, config.feedDays)
       await removeSnapshots(database, config.feedSnapshotDays)
+      await removeOldLines(database, config)
       await deleteOldEvents(database.db, config.notificationDaysRetained)
       const notificaties = await deleteOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
@@ -97,6 +98,24 @@ async function removeOldChanges({ sql }: Database, days: number): Promise<void> 
       select remove_changes(make_interval(days => ${days}::int), ${PORTION}::int) as removed`,
     )
     if ((found.removed ?? 0) < PORTION) return
+  }
+}
+
+/** Removes lines of the log of processing whose term is over, the oldest first; not those that the collector still has to get. */
+export async function removeOldLines(
+  { sql }: Pick<Database, 'sql'>,
+  config: Pick<Config, 'logboekRetentionDays' | 'logboekEndpoint'>,
+): Promise<void> {
+  const keepsSpooled = config.logboekEndpoint !== undefined
+  for (;;) {
+    const { count } = await sql`
+      with oldest as materialized (select id, at from verwerking order by id limit ${PORTION}),
+      over as (
+        select id from oldest o where at < now() - make_interval(days => ${config.logboekRetentionDays}::int)
+          and (not ${keepsSpooled}::boolean or not exists (select from verwerking_spool s where s.id = o.id))
+      ), unspooled as (delete from verwerking_spool where id in (select id from over))
+      delete from verwerking where id in (select id from over)`
+    if (count < PORTION) return
   }
 }
 

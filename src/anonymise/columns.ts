@@ -275,6 +275,9 @@ export const TABLES: Record<string, Table> = {
   takeover_step: TAKEOVER,
   token_issuer: SECRETS,
   token_issuer_keys: SECRETS,
+  verwerking: leftOut('who looked at persons of the source: the copy begins its own'),
+  verwerking_spool: RUNNING,
+  verwerkingsactiviteit: { url: ORGANISATION, zaaktype_identificatie: TYPE },
   verzending: {
     aard_relatie: WORD,
     betrokkene: 'url',

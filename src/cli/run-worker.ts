@@ -19,6 +19,7 @@ import { openSupervisor, startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/claims.ts'
 import { openSender } from '../notificaties/sender.ts'
 import { watchClock } from '../operations/clock.ts'
+import { startExport } from '../operations/export-verwerkingen.ts'
 import { overall, rememberedReadiness } from '../operations/health.ts'
 import { sideServer } from '../operations/metrics-server.ts'
 import { portionRunner } from '../overnemen/portions.ts'
@@ -106,6 +107,7 @@ export async function runWorker(
     })
     const stopping: (() => Promise<void>)[] = [worker.stop]
     opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))
+    stopping.push(startExport({ config, database, log }).stop)
     const notifications = await startNotifications({ config, url, database, supervisor, box, log })
     stopping.push(notifications.stop) // side by side: each waits for what it has under way
     return {

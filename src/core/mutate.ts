@@ -16,12 +16,14 @@ import { expected, one } from '../database/rows.ts'
 import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import type { Numbers } from '../lib/numbers.ts'
+import { currentRequest } from '../telemetry/current-request.ts'
 import type { Actor, Component } from './actor.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
 import { claimKey, endKey, findKept, isKnownKey, keyOf, mayComeOfRepetition } from './idempotency.ts'
 import { requireJudged } from './precondition.ts'
 import { toProblem } from './problem.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
+import { type Concerned, involvedIn, isLogged, type LogOptions } from './verwerkingen.ts'
 
 export type { Actie, Change } from './records.ts'
 
@@ -44,6 +46,8 @@ export type Mutation = {
   announce(event: CloudEvent): void
   /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
   unrecorded(reason: string): void
+  /** Notes who is involved in these cases, before they go: the log of processing tells whom the change was about. */
+  noteInvolved(zaken: readonly string[]): Promise<void>
   /** The request is answered later, after another `mutate`, with what this one would give: who repeats it has to wait for that. */
   claimKey(later: unknown): Promise<void>
   /** What another `mutate` claimed was done, or taken back. */
@@ -69,6 +73,7 @@ type Options = {
   announces?(): boolean
   cloudEvents?: boolean | ((sql: postgres.TransactionSql, events: CloudEvent[]) => Promise<CloudEvent[]>)
   committed?(components: ReadonlySet<Component> | undefined): void
+  log?(): LogOptions | undefined
 }
 export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>) => Promise<T>
 /** The same for who wraps it, with work that does not end in `Last`. */
@@ -87,17 +92,18 @@ const STALE_PLANS = 100
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
  * @param options.cloudEvents true: cloud events are written too, unless nothing is announced; a function: those that it chooses,
  *   asked in the transaction
+ * @param options.log asked at every change: how it is written in the log of processing; undefined: not at all
  * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
  *   what was recorded; undefined when something else was changed too.
  */
 export function mutator(
   database: Database,
-  { announces = () => true, cloudEvents = false, committed = () => {} }: Options = {},
+  { announces = () => true, cloudEvents = false, committed = () => {}, log = () => undefined }: Options = {},
 ): Mutate {
   return async <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(database, actor, work, attempt, { announces, cloudEvents, committed })
+        return await once(database, actor, work, attempt, { announces, cloudEvents, committed, log })
       } catch (error) {
         const kept = await keptAnswer<T>(database, actor, error)
         if (kept) return kept.answer
@@ -124,13 +130,15 @@ async function once<T>(
   actor: Actor,
   work: (m: Mutation) => Promise<T | Last<T>>,
   attempt: number,
-  { announces, cloudEvents, committed }: Required<Options>,
+  { announces, cloudEvents, committed, log }: Required<Options>,
 ): Promise<T> {
   const mark = randomUUID()
   const changes: Change[] = []
   const events = new Map<string, CloudEvent>()
   let accounted = false
   const { numbers } = database
+  const logging = log()
+  const concerned: Concerned[] = []
   let key = keyOf(actor) // as long as nothing is kept for it
   const transaction = await openTransaction(database)
   let builder: Db | undefined // made when it is asked for: much is written without
@@ -165,6 +173,9 @@ async function once<T>(
     unrecorded: () => {
       accounted = true
     },
+    noteInvolved: async (zaken) => {
+      if (logging) concerned.push(...(await involvedIn(transaction.sql, zaken)))
+    },
     claimKey: async (later) => {
       if (key) await claimKey(transaction.sql, actor, key, numbers, later)
       key = undefined
@@ -190,7 +201,10 @@ async function once<T>(
     }
     if (alone) {
       isEnding = true
-      const { nieuw } = await madeOf(alone, insertAndRecord(transaction.connection, actor, mark, alone, numbers, key))
+      const { nieuw } = await madeOf(
+        alone,
+        insertAndRecord(transaction.connection, actor, mark, alone, numbers, key, logging),
+      )
       answer = { ...alone.change.nieuw, ...nieuw }
     } else {
       if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
@@ -200,7 +214,9 @@ async function once<T>(
       const chosen =
         typeof cloudEvents === 'function' && told.length > 0 ? await cloudEvents(transaction.sql, told) : told
       isEnding = true
-      const records = writeRecords(transaction, actor, mark, announced, chosen, numbers, key && { key, answer })
+      const kept = key && { key, answer }
+      const logged = logging && { ...logging, concerned }
+      const records = writeRecords(transaction, actor, mark, announced, chosen, numbers, kept, logged)
       await transaction.commit(records)
     }
     transaction.release()
@@ -216,6 +232,8 @@ async function once<T>(
   }
   if (actor.key) actor.key.isKept = true
   const made = alone ? [alone.change] : changes
+  const { shown } = currentRequest.getStore() ?? {}
+  if (shown && logging && made.some(isLogged)) shown.isChange = true
   committed(accounted ? undefined : new Set(made.map(({ component }) => component)))
   return answer as T
 }

@@ -10,6 +10,7 @@ import { type CloudEvent, eventType } from './cloud-event.ts'
 import { keepKey, keyOfRow } from './idempotency.ts'
 import { planDeliveries, wakeSender } from './outbox.ts'
 import type { RequestKey } from './request-key.ts'
+import { type Concerned, concernedBy, type LogOptions, loggedChanges } from './verwerkingen.ts'
 
 export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
 
@@ -61,6 +62,7 @@ export const insertRow = <T>(sql: Sql, row: NewRow<T>) => sql<Made[]>`
 /**
  * Inserts a row and writes all that is recorded of it. `mark` becomes the uuid of the record and of the message.
  * @param key kept with the answer
+ * @param log how its line in the log of processing is written; undefined: not at all
  */
 export function insertAndRecord<T>(
   sql: Sql,
@@ -69,6 +71,7 @@ export function insertAndRecord<T>(
   { insert, change }: NewRow<T>,
   numbers: Numbers,
   key?: RequestKey,
+  log?: LogOptions,
 ): postgres.PendingQuery<Made[]> {
   const { component, actie, resource, url, uuid, hoofdobject, kanaal, oud, nieuw } = change
   return sql<Made[]>`
@@ -83,12 +86,14 @@ export function insertAndRecord<T>(
       from gemaakt
     ), ${key ? sql`${keyOfRow(sql, actor, key, numbers, nieuw)},` : sql``}
     ${recorded(sql, actor, sql`${mark}::uuid`)}
+    ${log ? loggedChanges(sql, actor, log, numbers, concernedBy(numbers, [change]), hoofdobject === undefined) : sql``}
     select id, weergave, nieuw, ${wakeSender(sql)} as gewekt from gemaakt`
 }
 
 /**
  * Writes all that is recorded of changes. `mark` becomes the uuid of the first record and of the first message.
  * @param kept the key of the request, with what its repetition gets
+ * @param log as in `insertAndRecord`, and who is concerned beside those whom the changes tell
  */
 export async function writeRecords(
   transaction: Transaction,
@@ -98,6 +103,7 @@ export async function writeRecords(
   events: CloudEvent[],
   numbers: Numbers,
   kept?: { key: RequestKey; answer: unknown },
+  log?: LogOptions & { concerned: readonly Concerned[] },
 ): Promise<void> {
   const { sql } = transaction
   const key = kept && keepKey(sql, actor, kept.key, numbers, kept.answer)
@@ -142,6 +148,7 @@ export async function writeRecords(
     ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
     ${key ? sql`sleutel as (${key}),` : sql``}
     ${recorded(sql, actor, uuid)}
+    ${log ? loggedChanges(sql, actor, log, numbers, [...log.concerned, ...concernedBy(numbers, changes)], false) : sql``}
     select ${wakeSender(sql)} as gewekt`.execute()
 }
 

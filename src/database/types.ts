@@ -3980,6 +3980,95 @@ export interface TokenIssuerKeys {
   refreshAt: string | null;
 }
 
+export interface Verwerking {
+  /**
+   * URL of the processing activity in the register: that of the zaaktype, its catalogus, or the installation.
+   */
+  activiteit: string;
+  /**
+   * Label of the application at that moment.
+   */
+  applicatieWeergave: string;
+  /**
+   * When it began.
+   */
+  at: Generated<string>;
+  /**
+   * Who it was about: an object for each person, with the number sealed.
+   */
+  betrokkenen: unknown | null;
+  /**
+   * Client id of the token; empty for the pages and for jobs.
+   */
+  clientId: string;
+  /**
+   * Claim user_id of the token, without what may be a number of a person.
+   */
+  gebruikersId: string;
+  /**
+   * Claim user_representation of the token, as well.
+   */
+  gebruikersWeergave: string;
+  /**
+   * What was done: method and route of a read, or the changes.
+   */
+  handeling: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * HMAC of each of these numbers: what a person is found by.
+   */
+  lookups: ArrayType<Buffer> | null;
+  /**
+   * How long it took, in milliseconds.
+   */
+  ms: Generated<number>;
+  /**
+   * uuids of documents, besluiten and parts of cases.
+   */
+  objecten: string[];
+  /**
+   * What led to it within that trace; empty: nobody told.
+   */
+  parentSpanId: Buffer | null;
+  /**
+   * Header X-Request-ID of the request, or the id that it was given.
+   */
+  requestId: string;
+  /**
+   * The trace of the request.
+   */
+  traceId: Buffer;
+  /**
+   * uuids of the cases. The uuid of zeros: all, as in a snapshot.
+   */
+  zaken: string[];
+}
+
+export interface Verwerkingsactiviteit {
+  /**
+   * The catalogue.
+   */
+  catalogusId: number;
+  /**
+   * The activity in the register of processing activities.
+   */
+  url: string;
+  /**
+   * All versions of this zaaktype; empty: those of the catalogue that have none of their own.
+   */
+  zaaktypeIdentificatie: Generated<string>;
+}
+
+export interface VerwerkingSpool {
+  /**
+   * Internal key.
+   */
+  id: number;
+}
+
 export interface Verzending {
   /**
    * afzender or geadresseerde.
@@ -5107,6 +5196,9 @@ export interface DB {
   takeoverStep: TakeoverStep;
   tokenIssuer: TokenIssuer;
   tokenIssuerKeys: TokenIssuerKeys;
+  verwerking: Verwerking;
+  verwerkingsactiviteit: Verwerkingsactiviteit;
+  verwerkingSpool: VerwerkingSpool;
   verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;

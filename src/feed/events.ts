@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache'
 import { isSettled } from '../database/position.ts'
 import { countStream } from '../http/stream.ts'
 import { largeTurn } from '../http/turns.ts'
+import { logSoFar, noteText } from '../http/verwerkingen.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
 import { readPage, rightsPrint, type ToldDelta, tellDeltas } from './deltas.ts'
 import type { Feed, Viewer } from './kinds.ts'
@@ -85,14 +86,20 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
       const page = await next({ ...first, actor }, { heard, position, rights })
       for (const { id, json } of page.told) {
         if (stop.aborted) return
-        if (typeof json === 'string') yield `id: ${id}\ndata: ${json}\n\n`
-        else {
+        if (typeof json === 'string') {
+          noteText(request, json)
+          yield `id: ${id}\ndata: ${json}\n\n`
+        } else {
           yield `id: ${id}\ndata: `
-          yield* json
+          for await (const piece of json) {
+            noteText(request, piece)
+            yield piece
+          }
           yield '\n\n'
         }
         spokeAt = performance.now()
       }
+      logSoFar(request)
       position = page.position
       if (!page.isEnd) continue
       const left = HEARTBEAT_MS - (performance.now() - spokeAt)

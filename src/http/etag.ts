@@ -7,6 +7,7 @@ import { isNamedWeakly, judgePrecondition, type Precondition } from '../core/pre
 import { weightOf } from './expand.ts'
 import { header } from './header.ts'
 import { gatherInTurn, jsonPieces } from './json-pieces.ts'
+import { noteText } from './verwerkingen.ts'
 
 /**
  * Answers a detail GET or HEAD with its ETag: strong, over this very representation (with its version and expansion).
@@ -21,11 +22,15 @@ export async function sendCacheable(
     const texts = await gatherInTurn(request, jsonPieces(resource))
     const sum = createHash('md5')
     for (const text of texts) sum.update(text)
+    for (const text of texts) noteText(request, text)
     if (isKnown(request, reply, etagOf(sum))) return reply.code(304).send()
     return reply.type('application/json').send(Readable.from(texts, { objectMode: false }))
   }
   const body = JSON.stringify(resource)
-  if (isKnown(request, reply, `"${hash('md5', body)}"`)) return reply.code(304).send()
+  if (isKnown(request, reply, `"${hash('md5', body)}"`)) {
+    noteText(request, body) // he has it, and looks at it
+    return reply.code(304).send()
+  }
   return reply.type('application/json').send(body)
 }
 

@@ -9,6 +9,7 @@ import { inTurn } from '../lib/in-turn.ts'
 import { countLongAnswers } from './long-answers.ts'
 import { fifthOf } from './places.ts'
 import { largeTurn } from './turns.ts'
+import { noteText } from './verwerkingen.ts'
 
 /** Where rows come from, and what stands around them in the answer. */
 export type Rows<Row> = {
@@ -69,16 +70,20 @@ export async function sendRows<Row>(
   }
   if (request.method === 'HEAD') return reply.send('')
   countStream(request, reply)
-  return reply.send(Readable.from(after(begin, pieces), { objectMode: false, highWaterMark: PIECE }))
+  return reply.send(Readable.from(after(request, begin, pieces), { objectMode: false, highWaterMark: PIECE }))
 }
 
 /** Counts an answer that is streamed, before its first byte. @throws Problem 503 as `sendRows` */
 export const countStream = countLongAnswers(LIMITS.streams, LIMITS.streamsOfClient, LIMITS.streamsOfAccount)
 const PIECE = 64 * 1024
 
-async function* after(begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* after(request: FastifyRequest, begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+  noteText(request, begin)
   yield begin
-  yield* pieces
+  for await (const piece of pieces) {
+    noteText(request, piece)
+    yield piece
+  }
 }
 
 /** The text, in pieces of about 64 kB. */

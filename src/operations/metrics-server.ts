@@ -6,6 +6,7 @@ import { sql as order } from 'kysely'
 import type { Logger } from 'pino'
 import { Counter, collectDefaultMetrics, Gauge } from 'prom-client'
 import packageJson from '../../package.json' with { type: 'json' }
+import { spoolOf } from '../core/verwerkingen.ts'
 import { type Database, openDatabase, type ReadDb, waitingForConnection } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { type Store, storageFaults } from '../documenten/storage/index.ts'
@@ -180,6 +181,16 @@ const sealing = new Gauge({
   labelNames: ['key', 'state'],
   registers: [register],
 })
+const spooled = new Gauge({
+  name: 'zaakstroom_processing_log_waiting',
+  help: 'Lines of the log of processing that wait for the collector. Beyond LOGBOEK_SPOOL_MOST requests are refused.',
+  registers: [register],
+})
+const spoolAge = new Gauge({
+  name: 'zaakstroom_processing_log_oldest_waiting_seconds',
+  help: 'Age of the oldest of them; 0: none waits.',
+  registers: [register],
+})
 const databaseUp = new Gauge({
   name: 'zaakstroom_database_up',
   help: 'Whether the database answered; without it the values that come from it are left out.',
@@ -188,6 +199,7 @@ const databaseUp = new Gauge({
 
 const GROWING = [
   'audit',
+  'verwerking',
   'change',
   'notificatie',
   'delivery_attempt',
@@ -258,6 +270,8 @@ export async function startMetrics(options: {
       tableBytes,
       resealed,
       sealing,
+      spooled,
+      spoolAge,
     ])
       gauge.reset()
     try {
@@ -286,6 +300,9 @@ export async function startMetrics(options: {
       await collectSubscriptions(database)
       subscriptionOldest.set({ subscription: 'external' }, waiting.external)
       await collectKeys(database)
+      const spool = await spoolOf(sql)
+      spooled.set(spool.waiting)
+      spoolAge.set(spool.seconds)
       const states = await sql<{ task: string; count: number; state: string }[]>`
         select task_identifier as task, count(*)::int as count,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'

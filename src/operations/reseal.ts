@@ -12,7 +12,7 @@ import { subscriberOwner } from '../notificaties/deliver.ts'
 import { unnested } from '../overnemen/rows.ts'
 import { takeoverOwner } from '../overnemen/takeover.ts'
 import { serviceOwner } from '../services/services.ts'
-import { LOOKUP_COLUMNS, lookupsOf } from '../zaken/persons.ts'
+import { LOOKUP_COLUMNS, lookupsOf, lookupsOfAll } from '../zaken/persons.ts'
 import { settingOwner } from './alerts/settings.ts'
 
 type Sql = postgres.Sql | postgres.TransactionSql
@@ -36,13 +36,17 @@ const SECRETS: readonly Secrets[] = [
   { table: 'takeover', key: 'id', by: 'uuid', columns: ['secret'], owner: takeoverOwner },
 ]
 
-/** Where JSON with numbers of persons stands. `person`: the column that a row is found by, by numbers in it. */
-type Rows = { table: string; columns: string[]; person?: string }
+/**
+ * Where JSON with numbers of persons stands. `person`: the column that a row is found by, by numbers in it; `persons`: the same with a
+ * list, and one column for all of them.
+ */
+type Rows = { table: string; columns: string[]; person?: string; persons?: string }
 const ROWS: readonly Rows[] = [
   { table: 'rol', columns: ['betrokkene_identificatie', 'authenticatie_context'], person: 'betrokkene_identificatie' },
   { table: 'zaakobject', columns: ['object_identificatie'] },
   { table: 'takeover_postponed', columns: ['object'] },
   { table: 'audit', columns: ['oud', 'nieuw'] },
+  { table: 'verwerking', columns: ['betrokkenen'], persons: 'betrokkenen' },
 ]
 /** Those that live for a day at most go by themselves. */
 const SHORT_LIVED: readonly Rows[] = [
@@ -130,7 +134,7 @@ type JsonRow = { id: number; version: string } & Record<string, string | null>
 async function resealRows(
   sql: postgres.TransactionSql,
   { numbers }: SecretBox,
-  { table, columns, person }: Rows,
+  { table, columns, person, persons }: Rows,
   { key, position, until }: Step,
 ): Promise<void> {
   await sql`select set_config('zaakstroom.reseal', 'on', true)` // the feed tells nothing: the answers stay the same
@@ -148,13 +152,16 @@ async function resealRows(
     const sealed = Object.fromEntries(columns.map((name) => [name, row[name] ? numbers.reseal(row[name], key) : null]))
     if (columns.every((name) => sealed[name] === row[name])) return []
     const who = person && row[person] ? JSON.parse(numbers.open(row[person])) : undefined
-    return [{ id: row.id, version: row.version, ...sealed, ...(person && lookupsOf(numbers, who, key)) }]
+    const all = persons && row[persons] ? JSON.parse(numbers.open(row[persons])) : undefined
+    const found = all && { lookups: lookupsOfAll(numbers, all, key) }
+    return [{ id: row.id, version: row.version, ...sealed, ...(person && lookupsOf(numbers, who, key)), ...found }]
   })
   let resealed = 0
   if (changed.length > 0) {
     const types = [
       ...columns.map((name) => ({ name, type: 'jsonb', encoded: true })),
       ...(person ? LOOKUP_COLUMNS.map((name) => ({ name, type: 'bytea' })) : []),
+      ...(persons ? [{ name: 'lookups', type: 'bytea[]' }] : []),
     ]
     const { from, value, parameters } = unnested(
       'r',

@@ -5,8 +5,14 @@ import type { OwnAddresses } from '../lib/own-addresses.ts'
 
 export type CurrentRequest = {
   id: string
+  /** When it came, by `performance.now()`. */
+  began: number
   /** Its trace context, when it is traced. */
   traceparent?: string
+  /** That of the caller, when he sent one. */
+  incoming?: string | undefined
+  /** What its answer shows, while that is noted (`src/http/verwerkingen.ts`). */
+  shown?: Shown
   /** Questions to other services so far, and when the last may be asked. */
   questions: number
   until: number | undefined
@@ -15,6 +21,16 @@ export type CurrentRequest = {
   addresses: Set<string>
   /** Does what waits for others: meanwhile the request does not take the place of another request of its client. */
   away<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** uuids of what an answer shows, and persons that were asked for. */
+export type Shown = {
+  zaken: Set<string>
+  objecten: Set<string>
+  rollen: Set<string>
+  persons: { lookup: string; person: object }[]
+  /** What the request does is written with its change. */
+  isChange: boolean
 }
 
 /** The request that is being answered; jobs and commands are none. */
@@ -32,8 +48,11 @@ export function currentOf({ raw }: FastifyRequest): CurrentRequest {
 /** Makes `currentRequest` hold in all hooks and handlers. */
 export function followRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
+    const { traceparent } = request.headers
     const current: CurrentRequest = {
       id: request.id,
+      began: performance.now(),
+      incoming: typeof traceparent === 'string' ? traceparent : undefined,
       questions: 0,
       until: undefined,
       addresses: new Set(),

@@ -31,6 +31,30 @@ export const notificationDelay = new Histogram({
   registers: [register],
 })
 
+export const verwerkingenMost = new Gauge({
+  name: 'zaakstroom_processing_log_most',
+  help: 'How many lines of the log of processing may wait for the collector (LOGBOEK_SPOOL_MOST).',
+  registers: [register],
+})
+
+export const verwerkingenExported = new Counter({
+  name: 'zaakstroom_processing_log_exported_total',
+  help: 'Lines of the log of processing that the collector confirmed to this process.',
+  registers: [register],
+})
+
+export const verwerkingenFailures = new Counter({
+  name: 'zaakstroom_processing_log_failures_total',
+  help: 'Times that the collector did not take lines of the log of processing from this process; they are sent again.',
+  registers: [register],
+})
+
+export const verwerkingenLost = new Counter({
+  name: 'zaakstroom_processing_log_dropped_total',
+  help: 'Lines of reads that this process could not write before it ended, since the database was away. Those of changes never are.',
+  registers: [register],
+})
+
 export const contentLost = new Counter({
   name: 'zaakstroom_content_lost_total',
   help: 'Requests for content of which the bytes are gone from the store.',

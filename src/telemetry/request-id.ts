@@ -1,8 +1,8 @@
 // One id goes with a request through the log, the audit trail, the message that it leads to, its jobs and the deliveries.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomUUID } from 'node:crypto'
-import { currentRequest } from './current-request.ts'
-import { currentTraceparent } from './tracing.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { type CurrentRequest, currentRequest } from './current-request.ts'
+import { currentTraceparent, TRACE_CONTEXT } from './tracing.ts'
 
 export const REQUEST_ID = 'x-request-id'
 
@@ -18,6 +18,23 @@ const origin = new AsyncLocalStorage<string>()
 
 /** The id of the request that is being answered, or of the one that the running job came from; empty when there is none. */
 export const currentRequestId = (): string => currentRequest.getStore()?.id ?? origin.getStore() ?? ''
+
+/** A trace, and what led to the act in it; both in hexadecimal. */
+export type Trace = { traceId: string; parentSpanId: string | undefined }
+
+/** The trace that a request is in, also when it is not sampled. Without one its id stands for a trace. */
+export function traceOf(current: CurrentRequest | undefined, requestId = current?.id ?? ''): Trace {
+  const known = current?.traceparent ?? current?.incoming ?? currentTraceparent() ?? ''
+  const [, traceId, parentSpanId] = TRACE_CONTEXT.exec(known) ?? []
+  if (traceId !== undefined) return { traceId, parentSpanId }
+  const digest = createHash('sha256')
+    .update(requestId || randomUUID())
+    .digest('hex')
+  return { traceId: digest.slice(0, 32), parentSpanId: undefined }
+}
+
+/** That of what is being done. */
+export const currentTrace = (): Trace => traceOf(currentRequest.getStore(), currentRequestId())
 
 /** The payload of a job that goes on under the id, and in the trace, of what queues it. */
 export function withOrigin<P extends object>(payload: P): P & { requestId?: string; traceparent?: string } {

@@ -14,7 +14,7 @@ import { currentOf, currentRequest } from './current-request.ts'
 export const TRACEPARENT = 'traceparent'
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header, of this version or a later one. */
-const VALID = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-|$)/
+export const TRACE_CONTEXT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-|$)/
 
 type Attributes = Record<string, string | number>
 type Api = typeof import('@opentelemetry/api')
@@ -94,7 +94,7 @@ export async function openTracing(
 }
 
 /** As in OTEL_EXPORTER_OTLP_HEADERS: `name=value` with commas, percent-encoded. */
-function readHeaders(text = ''): Record<string, string> {
+export function readHeaders(text = ''): Record<string, string> {
   return Object.fromEntries(
     text.split(',').flatMap((one) => {
       const [name, ...value] = one.split('=')
@@ -111,7 +111,7 @@ function start({ api, tracer }: Open, name: string, { kind, attributes = {}, par
 }
 
 function contextOf(api: Api, traceparent: string | null | undefined): Context {
-  const [, traceId, spanId = '', flags = ''] = VALID.exec(traceparent ?? '') ?? []
+  const [, traceId, spanId = '', flags = ''] = TRACE_CONTEXT.exec(traceparent ?? '') ?? []
   if (!traceId) return api.ROOT_CONTEXT
   const traceFlags = Number.parseInt(flags, 16) & 1
   return api.trace.setSpanContext(api.ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })

@@ -27,6 +27,9 @@ export function lookupsOf(numbers: Numbers, identificatie: unknown, key?: string
     inp_a_nummer_lookup: of('inpA_nummer'),
   }
 }
+/** The same of several persons, one of each as the log of processing has them: by the first number that he has. */
+export const lookupsOfAll = (numbers: Numbers, persons: readonly unknown[], key?: string): string[] =>
+  persons.flatMap((person) => Object.values(lookupsOf(numbers, person, key)).find((found) => found !== null) ?? [])
 export const LOOKUP_COLUMNS = SEARCHED.map((member) => COLUMNS[member])
 
 /**

@@ -55,6 +55,7 @@ t.test('a request asks other services at most so many questions', async (t) => {
 t.test('a request asks nothing more when other services took too long together', async (t) => {
   const request: CurrentRequest = {
     id: 'x',
+    began: 0,
     questions: 0,
     until: undefined,
     addresses: new Set<string>(),

@@ -1,7 +1,5 @@
 // Traces, as a collector gets them: OTLP over HTTP in JSON.
 import { spawnSync } from 'node:child_process'
-import { createServer } from 'node:http'
-import { json } from 'node:stream/consumers'
 import t from 'tap'
 import { readConfig } from '../../src/config.ts'
 import { openLog } from '../../src/telemetry/log.ts'
@@ -10,47 +8,12 @@ import { givenInformatieobjecttype, testApp } from '../app.ts'
 import { EIO, newDocument } from '../documenten/documenten.ts'
 import { givenNotificaties } from '../notificaties/given.ts'
 import { until } from '../until.ts'
+import { attributesOf, givenCollector, type Sent } from './collector.ts'
 
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
 const BSN = '123456782'
 
-type Sent = {
-  name: string
-  traceId: string
-  spanId: string
-  parentSpanId?: string
-  attributes: Attribute[]
-  status: { code?: number }
-}
-type Attribute = { key: string; value: { stringValue?: string; intValue?: number } }
-type Body = { resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Sent[] }[] }[] }
-type Test = { teardown(work: () => unknown): unknown }
-
-async function givenCollector(t: Test) {
-  const requests: { url: string; headers: Record<string, unknown>; body: Body }[] = []
-  const server = createServer(async (request, response) => {
-    requests.push({ url: request.url!, headers: request.headers, body: (await json(request)) as Body })
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as { port: number }
-  const all = () =>
-    requests.flatMap(({ body }) =>
-      body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
-    )
-  /** The span of that name, as soon as it has come. */
-  const span = (name: string) => until(`the span ${name}`, () => all().find((one) => one.name === name))
-  return { url: `http://127.0.0.1:${port}`, requests, all, span }
-}
-
 const settings = (env: Record<string, string>) => readConfig({ SECRET_KEY: 'key of the tests, long enough', ...env })
-const attributesOf = ({ attributes }: { attributes: Attribute[] }) =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]))
-
 t.test('a request, its job and its delivery are one trace, which is that of the caller', async (t) => {
   const collector = await givenCollector(t)
   const log = openLog('silent')

@@ -1,5 +1,6 @@
 // What is measured and logged, and the bounds of connections and uploads.
 import Type from 'typebox'
+import { pages } from '../in-pages.ts'
 
 export const OPERATION = {
   metricsPort: Type.Optional(
@@ -37,6 +38,58 @@ export const OPERATION = {
     minimum: 0,
     maximum: 1,
     description: 'part of the traces that is sent, from 0 to 1; a caller that sends traceparent decides for its own',
+  }),
+  logboekDataverwerkingen: Type.Boolean({
+    env: 'LOGBOEK_DATAVERWERKINGEN',
+    default: false,
+    description:
+      'true: each act that touches a case or a person, also a read, gets a line in the log of processing (Logboek Dataverwerkingen)',
+  }),
+  logboekActiviteit: Type.Optional(
+    Type.String({
+      env: 'LOGBOEK_ACTIVITEIT',
+      must: 'begin with https:// or http://, and have at most 1000 characters',
+      pattern: '^https?://[!-~]{1,990}$',
+      description:
+        'processing activity of cases whose zaaktype and catalogus have none: its URL in your register of processing activities',
+    }),
+  ),
+  logboekEndpoint: Type.Optional(
+    Type.String({
+      env: 'LOGBOEK_OTLP_ENDPOINT',
+      must: 'begin with https:// or http://, and have no ? and no #',
+      pattern: '^https?://[^?#\\s]+$',
+      description:
+        'where lines of the log of processing go (OTLP over HTTP, /v1/traces below it), never sampled; unset: they stay in the database only',
+    }),
+  ),
+  logboekHeaders: Type.Optional(
+    Type.String({
+      env: 'LOGBOEK_OTLP_HEADERS',
+      secret: true,
+      description: 'headers for it, as name=value with commas, percent-encoded',
+    }),
+  ),
+  logboekSpoolMost: Type.Integer({
+    env: 'LOGBOEK_SPOOL_MOST',
+    default: 20_000_000,
+    minimum: 1,
+    maximum: 1_000_000_000,
+    description:
+      'lines that may wait for that collector; beyond it whatever touches cases or persons is answered with 503, since nothing is done without its line',
+  }),
+  logboekRetentionDays: Type.Integer({
+    env: 'LOGBOEK_RETENTION_DAYS',
+    default: 365,
+    minimum: 1,
+    maximum: 36_500,
+    description:
+      'days after which lines of the log of processing are removed here; those that wait for the collector stay',
+    ...pages({
+      group: 'Bewaren',
+      label: 'Logboek dataverwerkingen, in dagen',
+      help: 'Zo lang blijft hier te zien wie naar een zaak of een persoon keek. Wat nog niet bij het logboek van de organisatie is, blijft langer.',
+    }),
   }),
   minUploadSize: Type.Integer({
     env: 'MIN_UPLOAD_SIZE',

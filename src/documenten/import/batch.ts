@@ -6,11 +6,15 @@
 
 import { sql } from 'kysely'
 import type postgres from 'postgres'
+import { systemActor } from '../../core/access.ts'
+import { logOptionsOf, writeActs } from '../../core/verwerkingen.ts'
 import { type Db, isConflict, kyselyOn } from '../../database/database.ts'
+import { currentRequestId, currentTrace } from '../../telemetry/request-id.ts'
 import { StoreUnavailable } from '../storage/index.ts'
 import { type Ahead, endClaim } from './ahead.ts'
 import type { CaseLinks } from './case-links.ts'
 import { insertDocuments, type Made } from './insert.ts'
+import { withZaak } from './judge.ts'
 import {
   type ActiveImport,
   activeImport,
@@ -141,13 +145,14 @@ async function commit(
 }
 
 async function writeBatch(
-  { store, caseLinks }: Parts,
+  parts: Parts,
   connection: postgres.TransactionSql,
   { id, total }: ActiveImport,
   batch: Batch,
   prepared: Prepared,
   claim?: string,
 ): Promise<Made | undefined> {
+  const { store, caseLinks } = parts
   const trx = kyselyOn(connection)
   const start = batch.start + prepared.rows
   // What a crash of the database may lose of this is done again: position, documents and report go together. The last
@@ -166,12 +171,39 @@ async function writeBatch(
   if (claim !== undefined && !(await endClaim(connection, id, claim))) return undefined
   const faults = new Map(prepared.faults)
   const made = await insertDocuments({ connection, backend: store.backend, caseLinks }, prepared.candidates, faults)
+  await writeLine(parts, connection, prepared, made)
   await insertResults(trx, id, made, faults)
   if (!(await advance(trx, id, { handled: prepared.rows, made: made.size }))) {
     const { rowByRowUntil = 0 } = batch
     await enqueueBatch(trx, { import: batch.import, start, ...(start < rowByRowUntil && { rowByRowUntil }) })
   }
   return made
+}
+
+/** The line of a batch in the log of processing. */
+async function writeLine(
+  { config, database: { numbers } }: Parts,
+  sql: postgres.TransactionSql,
+  { candidates }: Prepared,
+  made: Made,
+): Promise<void> {
+  const options = logOptionsOf(config)
+  if (!options || made.size === 0) return
+  const linked = withZaak(candidates).filter(({ number }) => made.has(number))
+  const now = performance.now()
+  const line = {
+    began: now,
+    ended: now,
+    handeling: 'import documenten',
+    actor: systemActor('import'),
+    zaken: [...new Set(linked.map(({ zaakUuid }) => zaakUuid))],
+    objecten: [...made.values()].map(({ uuid }) => uuid),
+    rollen: [],
+    persons: [],
+    trace: currentTrace(),
+    requestId: currentRequestId(),
+  }
+  await writeActs({ sql, numbers }, options, [line])
 }
 
 async function insertResults(trx: Db, importId: number, made: Made, faults: Map<number, string>): Promise<void> {

@@ -44,6 +44,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
     family.map((one) => one.uuid),
   )
   await releaseRemoteBelow(m, ids)
+  await m.noteInvolved(family.map((one) => one.uuid))
   await m.sql`delete from zaak where id = any(${ids}::bigint[])`
   for (const one of family) {
     m.record({

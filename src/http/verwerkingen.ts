@@ -1,0 +1,189 @@
+// Reads in the log of processing: what an answer shows is noted as its text goes out, whatever route made it, and becomes a line when
+// the answer is through. Cases, rollen, documents and besluiten are known by their own addresses in it, and by the address of the case
+// that each part of a case names.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { Problem } from '../core/problem.ts'
+import { type Acts, ALL_ZAKEN, type Concerned, logOptionsOf, openActs } from '../core/verwerkingen.ts'
+import type { Database } from '../database/database.ts'
+import { type Numbers, SEARCHED, type Searched } from '../lib/numbers.ts'
+import { UUID_PATTERN } from '../lib/uuid.ts'
+import { currentOf, type Shown } from '../telemetry/current-request.ts'
+import { traceOf } from '../telemetry/request-id.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Undefined while the log of processing is off. */
+    acts: Acts | undefined
+  }
+}
+
+/** What may show a case or a person. */
+const TOUCHING = /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer)\//
+/** Of the pages, those that are for looking cases up; the others may be needed to repair what is wrong. */
+const REFUSED =
+  /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer\/(?:zaken|documenten|zoeken|persoon))(?:\/|$)/
+const SNAPSHOT = /\/_snapshots\/:positie$/
+const ONE_UUID = new RegExp(`^${UUID_PATTERN}$`)
+
+/** Writes a line for each read of the APIs and the pages that shows a case or a person. To be registered after the access of routes. */
+export function logReads(
+  app: FastifyInstance,
+  { config, database, log }: { config: Config; database: Database; log: Logger },
+): void {
+  const acts = logOptionsOf(config) ? openActs(database, config, log) : undefined
+  app.decorate('acts', acts)
+  if (!acts) return
+  app.addHook('onClose', acts.close)
+  app.addHook('onRequest', async (request) => {
+    const { url = '', config: route } = request.routeOptions
+    if (route.access === undefined || route.access === 'public' || !TOUCHING.test(url)) return
+    if (acts.isFull && REFUSED.test(url)) {
+      const detail = 'Er wachten te veel regels op het logboek van verwerkingen: zonder regel wordt niets verwerkt.'
+      throw new Problem(503, { detail, headers: { 'retry-after': '60' } })
+    }
+    currentOf(request).shown = nothingShown()
+    await acts.room()
+  })
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    if (typeof payload === 'string') noteText(request, payload)
+    done(null, payload)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { shown } = currentOf(request)
+    if (!shown || shown.isChange || (reply.statusCode >= 300 && reply.statusCode !== 304)) return
+    notePlaces(request, shown)
+    noteAsked(request, shown, database.numbers)
+    writeLine(request, acts, shown)
+  })
+}
+
+const nothingShown = (): Shown => ({
+  zaken: new Set(),
+  objecten: new Set(),
+  rollen: new Set(),
+  persons: [],
+  isChange: false,
+})
+
+/** An answer that goes on for long has a line now for what it showed until now. */
+export function logSoFar(request: FastifyRequest): void {
+  const current = currentOf(request)
+  const { acts } = request.server
+  if (!current.shown || !acts) return
+  writeLine(request, acts, current.shown)
+  current.shown = nothingShown()
+}
+
+function writeLine(request: FastifyRequest, acts: Acts, { zaken, objecten, rollen, persons }: Shown): void {
+  if (zaken.size + objecten.size + rollen.size + persons.length === 0) return
+  const current = currentOf(request)
+  const { actor, beheerder } = request as FastifyRequest & {
+    beheerder?: { gebruikersnaam: string; naam: string } | undefined
+  }
+  const ended = performance.now()
+  acts.add({
+    began: current.began,
+    ended,
+    handeling: `${request.method} ${request.routeOptions.url}`,
+    actor: actor ?? {
+      clientId: '',
+      applicatieLabel: 'Beheer',
+      userId: beheerder?.gebruikersnaam ?? '',
+      userRepresentation: beheerder?.naam ?? '',
+    },
+    zaken: [...zaken],
+    objecten: [...objecten],
+    rollen: [...rollen],
+    persons: persons as Concerned[],
+    trace: traceOf(current),
+    requestId: request.id,
+  })
+}
+
+/** As many are noted before an answer that goes on has a line for them. */
+const MOST_NOTED = 2000
+
+/** Notes what a part of an answer shows. What is no whole text may be cut between resources only. */
+export function noteText(request: FastifyRequest, text: string): void {
+  const { shown } = currentOf(request)
+  if (!shown || shown.isChange) return
+  noteAddresses(text, shown)
+  if (shown.zaken.size + shown.objecten.size + shown.rollen.size > MOST_NOTED) logSoFar(request)
+}
+
+/** Notes somebody who was asked for, or shown, by one of his numbers. */
+export function notePerson(request: FastifyRequest, member: Searched, value: string): void {
+  const { shown } = currentOf(request)
+  if (shown) shown.persons.push(personOf(request.server.parts.box.numbers, member, value))
+}
+
+const personOf = (numbers: Numbers, member: Searched, value: string) => ({
+  lookup: numbers.lookup(member, value).toString('hex'),
+  person: { [member]: value },
+})
+
+const UUID_LENGTH = 36
+const API = '/api/v1/'
+/** By the kind in an address: where it is noted, and the members whose value means that it is shown. */
+const KINDS: readonly [kind: string, where: 'zaken' | 'objecten' | 'rollen', members: string[]][] = [
+  ['zaken/', 'zaken', ['"url":', '"zaak":', '"object":']],
+  ['rollen/', 'rollen', ['"url":']],
+  ['enkelvoudiginformatieobjecten/', 'objecten', ['"url":', '"informatieobject":', '"enkelvoudiginformatieobject":']],
+  ['besluiten/', 'objecten', ['"url":', '"besluit":', '"object":']],
+]
+const PAGES = '/beheer/'
+const PAGE_KINDS: readonly [kind: string, where: 'zaken' | 'objecten'][] = [
+  ['zaken/', 'zaken'],
+  ['documenten/', 'objecten'],
+]
+
+/** Finds the addresses in a text by hand: an expression over each answer takes ten times as long. */
+function noteAddresses(text: string, shown: Shown): void {
+  for (let at = text.indexOf(API); at >= 0; at = text.indexOf(API, at + API.length)) {
+    const from = at + API.length
+    for (const [kind, where, members] of KINDS) {
+      if (!text.startsWith(kind, from)) continue
+      const quote = text.lastIndexOf('"', at)
+      if (members.some((member) => text.startsWith(member, quote - member.length)))
+        note(shown[where], text.substr(from + kind.length, UUID_LENGTH))
+      break
+    }
+  }
+  if (text[0] !== '<') return
+  for (let at = text.indexOf(PAGES); at >= 0; at = text.indexOf(PAGES, at + PAGES.length))
+    for (const [kind, where] of PAGE_KINDS)
+      if (text.startsWith(kind, at + PAGES.length))
+        note(shown[where], text.substr(at + PAGES.length + kind.length, UUID_LENGTH))
+}
+
+function note(noted: Set<string>, uuid: string): void {
+  if (!noted.has(uuid) && ONE_UUID.test(uuid)) noted.add(uuid)
+}
+
+/** What the address of the request itself names: of bytes, and of what the client has already, there is no text. */
+function notePlaces(request: FastifyRequest, shown: Shown): void {
+  const { url = '' } = request.routeOptions
+  if (SNAPSHOT.test(url)) shown.zaken.add(ALL_ZAKEN)
+  for (const [, kind, name = ''] of url.matchAll(/\/([a-z]+)\/:(\w+)/g)) {
+    const uuid = String((request.params as Record<string, unknown>)[name] ?? '').toLowerCase()
+    if (kind === 'zaken') note(shown.zaken, uuid)
+    else if (kind === 'rollen') note(shown.rollen, uuid)
+    else note(shown.objecten, uuid)
+  }
+}
+
+/** Persons whose numbers the request asks for: also when nothing is found, somebody was looked for. */
+function noteAsked(request: FastifyRequest, shown: Shown, numbers: Numbers): void {
+  const look = (value: unknown, depth: number): void => {
+    if (value === null || typeof value !== 'object' || depth > 4) return
+    for (const [name, one] of Object.entries(value)) {
+      const member = SEARCHED.find((known) => name === known || name.endsWith(`__${known}`))
+      if (member && typeof one === 'string' && one !== '') shown.persons.push(personOf(numbers, member, one))
+      else look(one, depth + 1)
+    }
+  }
+  if (SEARCHED.some((member) => request.url.includes(member))) look(request.query, 0)
+  if (request.method === 'POST') look(request.body, 0)
+}

@@ -1,0 +1,200 @@
+// Sends lines of the log of processing to the collector of the organisation: spans over OTLP/HTTP, one for each person that a line is
+// about, never sampled. A line leaves the spool in the transaction that waited for the answer. What is sent again, after a crash in
+// between, has the same trace and span ids, by which a collector knows it.
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type postgres from 'postgres'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Config } from '../config.ts'
+import { logOptionsOf } from '../core/verwerkingen.ts'
+import type { Database } from '../database/database.ts'
+import { loadOptional } from '../lib/optional-package.ts'
+import { verwerkingenExported, verwerkingenFailures } from '../telemetry/metrics.ts'
+import { openRepeats } from '../telemetry/repeats.ts'
+import { readHeaders } from '../telemetry/tracing.ts'
+
+const PORTION = 500
+const IDLE_MS = 1000
+const MOST_WAIT_MS = 60_000
+const SEND_MS = 10_000
+/** The advisory lock of the one process that sends. */
+const SENDER = 7_340_034
+
+export type Line = {
+  id: number
+  at: string
+  ms: number
+  activiteit: string
+  handeling: string
+  client_id: string
+  applicatie_weergave: string
+  gebruikers_id: string
+  gebruikers_weergave: string
+  zaken: string[]
+  objecten: string[]
+  /** JSON as it is stored, with its numbers sealed. */
+  betrokkenen: string | null
+  lookups: string[] | null
+  trace: string
+  parent: string | null
+  request_id: string
+}
+
+/** Gets lines to the collector. @throws when it did not take them all */
+export type Send = (lines: readonly Line[]) => Promise<void>
+
+/** Sends one portion, unless another process does. @returns how many lines it was */
+export async function exportPortion({ sql }: Pick<Database, 'sql'>, send: Send): Promise<number> {
+  return (await sql.begin(async (trx) => {
+    const [held] = await trx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${SENDER}::bigint) as held`
+    if (!held?.held) return 0
+    const lines = await readLines(trx)
+    if (lines.length === 0) return 0
+    await send(lines)
+    await trx`delete from verwerking_spool where id = any(${lines.map(({ id }) => id)}::bigint[])`
+    return lines.length
+  })) as number
+}
+
+const readLines = (sql: postgres.TransactionSql) => sql<Line[]>`
+  select v.id, at, ms, activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken, objecten,
+    betrokkenen::text as betrokkenen, (select array_agg(encode(l, 'hex')) from unnest(lookups) l) as lookups,
+    encode(trace_id, 'hex') as trace, encode(parent_span_id, 'hex') as parent, request_id
+  from verwerking_spool s join verwerking v on v.id = s.id order by s.id limit ${PORTION}`
+
+/** Sends what is spooled, as long as it runs. */
+export function startExport(parts: { config: Config; database: Database; log: Logger }): { stop(): Promise<void> } {
+  const { config, database, log } = parts
+  if (!logOptionsOf(config)?.spools) return { stop: async () => {} }
+  const repeats = openRepeats(log)
+  const stopped = new AbortController()
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {})
+  const run = async () => {
+    const collector = await openCollector(config)
+    for (let failures = 0; !stopped.signal.aborted; ) {
+      try {
+        const sent = await exportPortion(database, collector.send)
+        failures = 0
+        verwerkingenExported.inc(sent)
+        if (sent < PORTION) await pause(IDLE_MS)
+      } catch (error) {
+        failures++
+        verwerkingenFailures.inc()
+        repeats.say('error', { err: error }, 'the collector of the log of processing did not take lines: they wait')
+        await pause(Math.min(MOST_WAIT_MS, IDLE_MS * 2 ** Math.min(failures, 10)))
+      }
+    }
+    await collector.close()
+  }
+  const running = run().catch((error) => log.error({ err: error }, 'the log of processing is not sent'))
+  return {
+    stop: async () => {
+      stopped.abort()
+      await running
+    },
+  }
+}
+
+/** What takes lines: the settings say where it is. */
+export async function openCollector(config: Config): Promise<{ send: Send; close(): Promise<void> }> {
+  const [api, { resourceFromAttributes }, { OTLPTraceExporter }] = await loadOptional('LOGBOEK_OTLP_ENDPOINT', () =>
+    Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+    ]),
+  )
+  const exporter = new OTLPTraceExporter({
+    url: `${(config.logboekEndpoint ?? '').replace(/\/$/, '')}/v1/traces`,
+    headers: readHeaders(config.logboekHeaders),
+    timeoutMillis: SEND_MS,
+  })
+  const resource = resourceFromAttributes({
+    'service.name': config.otelServiceName,
+    'service.version': packageJson.version,
+    'service.instance.id': `${hostname()}/${process.pid}`,
+  })
+  const spanOf = (line: Line, { id, attributes }: ReturnType<typeof personsOf>[number]) => {
+    const begin = Date.parse(line.at)
+    return {
+      name: line.handeling,
+      kind: api.SpanKind.INTERNAL,
+      spanContext: () => ({ traceId: line.trace, spanId: id, traceFlags: api.TraceFlags.SAMPLED }),
+      ...(line.parent && {
+        parentSpanContext: {
+          traceId: line.trace,
+          spanId: line.parent,
+          traceFlags: api.TraceFlags.SAMPLED,
+          isRemote: true,
+        },
+      }),
+      startTime: hrTime(begin),
+      endTime: hrTime(begin + line.ms),
+      duration: hrTime(line.ms),
+      status: { code: api.SpanStatusCode.UNSET },
+      attributes: { ...attributesOf(line), ...attributes },
+      links: [],
+      events: [],
+      ended: true,
+      resource,
+      instrumentationScope: { name: 'zaakstroom logboek' },
+      droppedAttributesCount: 0,
+      droppedEventsCount: 0,
+      droppedLinksCount: 0,
+    }
+  }
+  return {
+    send: (lines) =>
+      new Promise((resolve, reject) => {
+        const spans = lines.flatMap((line) => personsOf(line).map((person) => spanOf(line, person)))
+        exporter.export(spans, ({ code, error }) =>
+          code === 0 ? resolve() : reject(error ?? new Error('the collector took nothing')),
+        )
+      }),
+    close: () => exporter.shutdown().catch(() => {}),
+  }
+}
+
+const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)]
+
+/** What the register of each number is called. */
+const ID_TYPES: Record<string, string> = {
+  inpBsn: 'BSN',
+  identifier: 'BSN',
+  anpIdentificatie: 'ANP',
+  inpA_nummer: 'A-nummer',
+}
+
+/** A span for each person, and one where there is none. The id is the same each time that the line is sent. */
+function personsOf({ id, betrokkenen, lookups }: Line) {
+  const persons: (Record<string, string> | undefined)[] = betrokkenen ? JSON.parse(betrokkenen) : [undefined]
+  return persons.map((person, place) => {
+    const [found] = Object.entries(person ?? {})
+    const lookup = lookups?.[place]
+    return {
+      id: createHash('sha256').update(`verwerking ${id} ${place}`).digest('hex').slice(0, 16),
+      attributes: {
+        ...(found && {
+          'dpl.core.data_subject_id': found[1],
+          'dpl.core.data_subject_id_type': ID_TYPES[found[0]] ?? found[0],
+        }),
+        ...(lookup && { 'zaakstroom.data_subject_pseudonym': lookup }),
+      },
+    }
+  })
+}
+
+const attributesOf = (line: Line) => ({
+  'dpl.core.processing_activity_id': line.activiteit,
+  ...(line.parent && { 'dpl.core.foreign_operation.span_id': line.parent }),
+  'zaakstroom.handeling': line.handeling,
+  'zaakstroom.client_id': line.client_id,
+  'zaakstroom.applicatie': line.applicatie_weergave,
+  'zaakstroom.user_id': line.gebruikers_id,
+  'zaakstroom.user_representation': line.gebruikers_weergave,
+  'zaakstroom.zaken': line.zaken,
+  'zaakstroom.objecten': line.objecten,
+  'zaakstroom.request_id': line.request_id,
+})

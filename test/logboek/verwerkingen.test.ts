@@ -1,0 +1,350 @@
+// The log of processing (Logboek Dataverwerkingen): who did what with which case and which person. Changes write their line in their
+// transaction, reads after their answer; then lines go to the collector.
+import t, { type Test } from 'tap'
+import { signToken } from '../../src/autorisaties/clients.ts'
+import { exportPortion, openCollector } from '../../src/operations/export-verwerkingen.ts'
+import { removeOldLines } from '../../tasks/retention.ts'
+import { givenInformatieobjecttype, givenZaaktype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
+import { base64, EIO, newDocument } from '../documenten/documenten.ts'
+import { attributesOf, givenCollector, type Sent } from '../telemetry/collector.ts'
+import { until } from '../until.ts'
+import { CRS, givenZaak, made, ZAKEN, zaakBody } from '../zaken/given.ts'
+
+const [BSN, OTHER_BSN] = ['999990019', '999990020']
+const ACTIVITEIT = 'https://register.gemeente.nl/verwerkingen/zaken'
+const ON = { LOGBOEK_DATAVERWERKINGEN: 'true', LOGBOEK_ACTIVITEIT: ACTIVITEIT }
+type Row = {
+  handeling: string
+  zaken: string[]
+  objecten: string[]
+  activiteit: string
+  persons: { inpBsn?: string }[] | null
+  client_id: string
+  gebruikers_id: string
+  gebruikers_weergave: string
+  trace: string
+  parent: string | null
+}
+
+/** The line of a request, as soon as it is written. */
+const lineOf = (test: TestApp, requestId: string): Promise<Row> =>
+  until(`the line of ${requestId}`, async () => {
+    const [row] = await linesOf(test, requestId)
+    return row
+  })
+const linesOf = ({ database: { sql } }: TestApp, requestId: string) => sql<Row[]>`
+  select handeling, zaken, objecten, activiteit, betrokkenen as persons, client_id, gebruikers_id, gebruikers_weergave,
+    encode(trace_id, 'hex') as trace, encode(parent_span_id, 'hex') as parent
+  from verwerking where request_id = ${requestId} order by id`
+
+let asked = 0
+/** A request, and its line. */
+async function told(test: TestApp, method: string, url: string, body?: unknown, headers = {}) {
+  const requestId = `verzoek-${++asked}`
+  const answer = await test.call(method, url, body, {
+    headers: { ...CRS.headers, ...headers, 'x-request-id': requestId },
+  })
+  if (answer.status >= 400) throw new Error(`${method} ${url}: ${answer.text}`)
+  return { answer, line: await lineOf(test, requestId) }
+}
+
+async function givenPerson(test: TestApp) {
+  const zaaktype = await givenZaaktype(test, {
+    roltypen: [{ omschrijving: 'Belanghebbende', omschrijvingGeneriek: 'belanghebbende' }],
+  })
+  const [roltype] = (await test.call('GET', zaaktype)).body.roltypen
+  const rolOf = (zaak: string, inpBsn: string) => ({
+    zaak,
+    roltype,
+    roltoelichting: 'x',
+    betrokkeneType: 'natuurlijk_persoon',
+    betrokkeneIdentificatie: { inpBsn },
+  })
+  const zaak: string = (await givenZaak(test, { zaaktype })).url
+  return { zaaktype, zaak, rolOf }
+}
+const BY_BSN = `${ZAKEN}/rollen?betrokkeneIdentificatie__natuurlijkPersoon__inpBsn=`
+
+t.test('each act has one line, with who did it, what it was about and whom', async (t) => {
+  const test = await testApp(t, ON)
+  const { zaaktype, zaak, rolOf } = await givenPerson(test)
+  const uuid = uuidOf(zaak)
+
+  const created = await told(test, 'POST', `${ZAKEN}/zaken`, zaakBody(zaaktype), {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00',
+  })
+  t.match(created.line, {
+    handeling: 'create zaak',
+    zaken: [uuidOf(created.answer.body.url)],
+    activiteit: ACTIVITEIT,
+    client_id: 'beheer',
+    gebruikers_id: 'gebruiker-1',
+    gebruikers_weergave: 'Gebruiker Een',
+    trace: '0af7651916cd43dd8448eb211c80319c',
+    parent: 'b7ad6b7169203331',
+  })
+  const rol = await told(test, 'POST', `${ZAKEN}/rollen`, rolOf(zaak, BSN))
+  t.match(rol.line, { handeling: 'create rol', zaken: [uuid], persons: [{ inpBsn: BSN }] })
+  const rolUrl: string = rol.answer.body.url
+
+  const read = await told(test, 'GET', zaak)
+  t.match(read.line, { handeling: 'GET /zaken/api/v1/zaken/:uuid', zaken: [uuid], persons: [{ inpBsn: BSN }] })
+  t.match(read.line.trace, /^[0-9a-f]{32}$/, 'without a trace of its own the request has one by its id')
+  const etag = String(read.answer.headers.etag)
+  const known = await told(test, 'GET', zaak, undefined, { 'if-none-match': etag })
+  t.equal(known.answer.status, 304)
+  t.match(known.line, { zaken: [uuid], persons: [{ inpBsn: BSN }] }, 'who has it already looks at it')
+
+  const list = await told(test, 'GET', `${ZAKEN}/zaken`)
+  t.strictSame(new Set(list.line.zaken), new Set([uuid, uuidOf(created.answer.body.url)]), 'a list: each case in it')
+  t.equal(list.line.persons, null, 'of which it shows nobody')
+  const expanded = await told(test, 'GET', `${ZAKEN}/zaken?expand=rollen`)
+  t.match(expanded.line.persons, [{ inpBsn: BSN }], 'unless it does')
+  const searched = await told(test, 'GET', `${BY_BSN}${OTHER_BSN}`)
+  t.match(searched.line, { zaken: [], persons: [{ inpBsn: OTHER_BSN }] }, 'who is looked for and not found')
+  const zoek = await told(test, 'POST', `${ZAKEN}/zaken/_zoek`, {
+    rol__betrokkeneIdentificatie__natuurlijkPersoon__inpBsn: BSN,
+  })
+  t.match(zoek.line, { zaken: [uuid], persons: [{ inpBsn: BSN }] })
+
+  const changed = await told(test, 'PUT', rolUrl, rolOf(zaak, OTHER_BSN))
+  const both = (line: Row) => line.persons?.map(({ inpBsn }) => inpBsn).sort()
+  t.strictSame(both(changed.line), [BSN, OTHER_BSN], 'who it was, and who it became')
+  const deleted = await told(test, 'DELETE', rolUrl)
+  t.match(deleted.line, { handeling: 'destroy rol', persons: [{ inpBsn: OTHER_BSN }] })
+  await told(test, 'POST', `${ZAKEN}/rollen`, rolOf(zaak, BSN))
+  const gone = await told(test, 'DELETE', zaak)
+  t.match(
+    gone.line,
+    { handeling: 'destroy zaak', zaken: [uuid], persons: [{ inpBsn: BSN }] },
+    'also when the rol is gone with it',
+  )
+
+  const { sql } = test.database
+  const [stored] = await sql<{ text: string }[]>`select string_agg(v::text, '') as text from verwerking v`
+  t.notOk(stored?.text.includes(BSN) || stored?.text.includes(OTHER_BSN), 'numbers are sealed')
+  t.equal((await sql`select 1 from verwerking group by request_id having count(*) > 1`).length, 0, 'one line each')
+})
+
+t.test('what shows nobody anything has no line', async (t) => {
+  const test = await testApp(t, ON)
+  const { zaak } = await givenPerson(test)
+  await test.call('GET', zaak, undefined, {
+    headers: { ...CRS.headers, authorization: '', 'x-request-id': 'zonder-token' },
+  })
+  await test.call('GET', `${ZAKEN}/zaken/${uuidOf(zaak).replace(/^.{8}/, '00000000')}`, undefined, {
+    headers: { ...CRS.headers, 'x-request-id': 'niet-gevonden' },
+  })
+  await test.call('POST', `${ZAKEN}/rollen`, { zaak }, { headers: { 'x-request-id': 'geweigerd' } })
+  await told(test, 'GET', zaak) // and so those before are through
+  for (const id of ['zonder-token', 'niet-gevonden', 'geweigerd']) t.equal((await linesOf(test, id)).length, 0, id)
+})
+
+t.test('a document belongs to its cases, and a number that a token names is no name', async (t) => {
+  const test = await testApp(t, ON)
+  const informatieobjecttype = await givenInformatieobjecttype(test)
+  const { catalogus } = (await test.call('GET', informatieobjecttype)).body
+  const zaaktype = await givenZaaktype(test, { catalogus, informatieobjecttypen: [informatieobjecttype] })
+  const zaak = (await givenZaak(test, { zaaktype })).url
+  const document = await told(
+    test,
+    'POST',
+    EIO,
+    newDocument(informatieobjecttype, { inhoud: base64('x'), bestandsomvang: 1 }),
+  )
+  const { url } = document.answer.body
+  t.match(document.line, { handeling: 'create enkelvoudiginformatieobject', zaken: [], objecten: [uuidOf(url)] })
+  made(await test.call('POST', `${ZAKEN}/zaakinformatieobjecten`, { zaak, informatieobject: url }))
+  const download = await told(test, 'GET', `${url}/download`)
+  t.match(download.line, { handeling: /download$/, zaken: [uuidOf(zaak)], objecten: [uuidOf(url)] })
+
+  const token = signToken('beheer', SECRET, { id: BSN, name: `Inwoner ${BSN}` })
+  const { line } = await told(test, 'GET', url, undefined, { authorization: `Bearer ${token}` })
+  t.match(line, { gebruikers_id: '[number]', gebruikers_weergave: 'Inwoner [number]' })
+})
+
+t.test('the activity is that of the zaaktype, of its catalogus, or of the installation', async (t) => {
+  const test = await testApp(t, ON)
+  const { sql } = test.database
+  const zaaktype = await givenZaaktype(test)
+  const other = await givenZaaktype(test)
+  const activityOf = async (type: string) => {
+    const { answer, line } = await told(test, 'POST', `${ZAKEN}/zaken`, zaakBody(type))
+    const read = await told(test, 'GET', answer.body.url)
+    t.equal(read.line.activiteit, line.activiteit, 'of a change as of a read')
+    return line.activiteit
+  }
+  t.equal(await activityOf(zaaktype), ACTIVITEIT)
+  const set = (identificatie: string, url: string) => sql`
+    insert into verwerkingsactiviteit select catalogus_id, ${identificatie}, ${url} from zaaktype where uuid = ${uuidOf(zaaktype)}`
+  await set('', 'https://register.gemeente.nl/catalogus')
+  t.equal(await activityOf(zaaktype), 'https://register.gemeente.nl/catalogus')
+  await set('MELDING', 'https://register.gemeente.nl/melding')
+  t.equal(await activityOf(zaaktype), 'https://register.gemeente.nl/melding')
+  t.equal(await activityOf(other), ACTIVITEIT, 'another catalogus')
+
+  const requestId = 'twee-activiteiten'
+  await test.call('GET', `${ZAKEN}/zaken`, undefined, { headers: { ...CRS.headers, 'x-request-id': requestId } })
+  await until('both lines', async () => (await linesOf(test, requestId)).length === 2)
+  const lines = await linesOf(test, requestId)
+  t.strictSame(
+    new Set(lines.map(({ activiteit }) => activiteit)),
+    new Set(['https://register.gemeente.nl/melding', ACTIVITEIT]),
+  )
+  t.equal(lines.flatMap(({ zaken }) => zaken).length, 4, 'a list of cases of several: a line for each')
+})
+
+t.test('a change and its line are there together, or neither', async (t) => {
+  const test = await testApp(t, ON)
+  const { zaaktype, zaak, rolOf } = await givenPerson(test)
+  const { sql } = test.database
+  await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'no room'; end $$`
+  await sql`create trigger refuse before insert on verwerking for each row execute function refuse()`
+  const counts = async () =>
+    (
+      await sql<
+        { n: number[] }[]
+      >`select array[(select count(*) from zaak), (select count(*) from rol), (select count(*) from audit)]::int[] as n`
+    )[0]?.n
+  const before = await counts()
+  t.equal((await test.call('POST', `${ZAKEN}/zaken`, zaakBody(zaaktype), CRS)).status, 500)
+  t.equal((await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, BSN))).status, 500)
+  t.strictSame(await counts(), before)
+  const read = await test.call('GET', zaak, undefined, { headers: { ...CRS.headers, 'x-request-id': 'wacht' } })
+  t.equal(read.status, 200)
+  await sql`drop trigger refuse on verwerking`
+  t.match(await lineOf(test, 'wacht'), { zaken: [uuidOf(zaak)] }, 'a read is written as soon as there is room')
+})
+
+t.test('while the log is off nothing is written', async (t) => {
+  const test = await testApp(t)
+  const { zaak } = await givenPerson(test)
+  await test.call('GET', zaak, undefined, CRS)
+  await test.app.close()
+  t.equal((await test.database.sql`select 1 from verwerking`).length, 0)
+})
+
+t.test('lines that wait when the application closes are written', async (t) => {
+  const test = await testApp(t, ON)
+  const { zaak } = await givenPerson(test)
+  await Promise.all(Array.from({ length: 20 }, () => test.call('GET', zaak, undefined, CRS)))
+  await test.app.close()
+  t.equal((await test.database.sql`select 1 from verwerking where handeling like 'GET%'`).length, 20)
+})
+
+// ---- the collector ----
+
+const sentOf = (collector: { all(): Sent[] }) => collector.all().map((span) => ({ ...span, ...attributesOf(span) }))
+
+async function givenLines(t: Test, env: Record<string, string> = {}) {
+  const collector = await givenCollector(t)
+  const test = await testApp(t, {
+    ...ON,
+    LOGBOEK_OTLP_ENDPOINT: collector.url,
+    LOGBOEK_OTLP_HEADERS: 'x-sleutel=een%20geheim',
+    OTEL_TRACES_SAMPLER_ARG: '0',
+    ...env,
+  })
+  const { zaak, rolOf } = await givenPerson(test)
+  for (const bsn of [BSN, OTHER_BSN]) made(await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, bsn)))
+  await told(test, 'GET', zaak)
+  const out = await openCollector(test.config)
+  t.teardown(out.close)
+  const spooled = async () => (await test.database.sql`select 1 from verwerking_spool`).length
+  return { collector, test, zaak, out, spooled }
+}
+
+t.test('the collector gets a span for each person of each line, whatever part of the traces is sent', async (t) => {
+  const { collector, test, zaak, out, spooled } = await givenLines(t)
+  t.equal(await spooled(), 4)
+  t.equal(await exportPortion(test.database, out.send), 4)
+  t.equal(await spooled(), 0)
+  const spans = sentOf(collector)
+  t.equal(spans.length, 1 + 1 + 2 + 2, 'a case, a rol, a second one, and the case with both')
+  const looked = spans.filter(({ name }) => name === 'GET /zaken/api/v1/zaken/:uuid')
+  t.equal(new Set(looked.map(({ traceId }) => traceId)).size, 1, 'in one trace')
+  t.equal(new Set(looked.map(({ spanId }) => spanId)).size, 2)
+  for (const span of looked)
+    t.match(span, {
+      'dpl.core.processing_activity_id': ACTIVITEIT,
+      'dpl.core.data_subject_id': /^~1\.secret-key\.[\w-]{38,}$/,
+      'dpl.core.data_subject_id_type': 'BSN',
+      'zaakstroom.client_id': 'beheer',
+      'zaakstroom.user_id': 'gebruiker-1',
+      'zaakstroom.zaken': [uuidOf(zaak)],
+      'zaakstroom.data_subject_pseudonym': /^[0-9a-f]{32}$/,
+    })
+  const sealed = looked.map((span) => String((span as Record<string, unknown>)['dpl.core.data_subject_id']))
+  const opened = sealed.map((text) => test.database.numbers.open(JSON.stringify({ inpBsn: text })))
+  t.strictSame(
+    opened.sort(),
+    [BSN, OTHER_BSN].map((bsn) => `{"inpBsn":"${bsn}"}`),
+    'which this installation can open',
+  )
+  t.match(collector.requests[0], { url: '/v1/traces', headers: { 'x-sleutel': 'een geheim' } })
+  const everything = JSON.stringify(collector.requests.map(({ body }) => body))
+  for (const number of [BSN, OTHER_BSN]) t.notOk(everything.includes(number), 'and nobody reads')
+})
+
+t.test('a collector that is away, or refuses, loses nothing', async (t) => {
+  const { collector, test, out, spooled } = await givenLines(t)
+  for (const answer of [400, 401]) {
+    collector.answer = answer
+    await t.rejects(exportPortion(test.database, out.send), `${answer}`)
+    t.equal(await spooled(), 4)
+  }
+  collector.answer = 200
+  t.equal(await exportPortion(test.database, out.send), 4)
+})
+
+t.test('a line that was sent when the process was killed is sent again under the same ids', async (t) => {
+  const { collector, test, out, spooled } = await givenLines(t)
+  const crashed = async (lines: Parameters<typeof out.send>[0]) => {
+    await out.send(lines)
+    throw new Error('killed')
+  }
+  await t.rejects(exportPortion(test.database, crashed), { message: 'killed' })
+  t.equal(await spooled(), 4)
+  const first = collector.all().map(({ spanId, traceId }) => `${traceId} ${spanId}`)
+  t.equal(await exportPortion(test.database, out.send), 4)
+  const all = collector.all().map(({ spanId, traceId }) => `${traceId} ${spanId}`)
+  t.strictSame(all, [...first, ...first])
+})
+
+t.test('one process sends at a time', async (t) => {
+  const { test, out } = await givenLines(t)
+  const others: number[] = []
+  const slow = async (lines: Parameters<typeof out.send>[0]) => {
+    others.push(await exportPortion(test.database, out.send))
+    await out.send(lines)
+  }
+  t.equal(await exportPortion(test.database, slow), 4)
+  t.strictSame(others, [0])
+})
+
+t.test('beyond as many lines as may wait nothing is shown or changed, and what repairs that goes on', async (t) => {
+  const { test, zaak, out } = await givenLines(t, { LOGBOEK_SPOOL_MOST: '4' })
+  const read = () => test.call('GET', zaak, undefined, CRS)
+  const refused = await until('a refusal', async () => {
+    const answer = await read()
+    return answer.status === 503 ? answer : undefined
+  })
+  t.match(refused.body.detail, /logboek van verwerkingen/)
+  t.equal(refused.headers['retry-after'], '60')
+  t.equal((await test.call('POST', `${ZAKEN}/rollen`, {})).status, 503)
+  t.equal((await test.call('GET', '/catalogi/api/v1/zaaktypen')).status, 200, 'types are nobody')
+  while ((await exportPortion(test.database, out.send)) > 0);
+  await until('room', async () => (await read()).status === 200)
+})
+
+t.test('lines go after their term, and not before the collector has them', async (t) => {
+  const { test, out } = await givenLines(t)
+  const { sql } = test.database
+  const count = async () => (await sql`select 1 from verwerking`).length
+  await sql`update verwerking set at = now() - interval '366 days' where id < (select max(id) from verwerking)`
+  await removeOldLines(test.database, test.config)
+  t.equal(await count(), 4, 'they wait')
+  await exportPortion(test.database, out.send)
+  await removeOldLines(test.database, test.config)
+  t.equal(await count(), 1)
+})
