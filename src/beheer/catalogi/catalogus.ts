@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
+import { activiteitOf } from '../../catalogi/activiteiten.ts'
 import { CatalogusInput, changeCatalogus, createCatalogus, deleteCatalogus } from '../../catalogi/catalogussen.ts'
 import { loadResources } from '../../catalogi/expand.ts'
 import { TYPE_KEY, validOn } from '../../catalogi/versions.ts'
@@ -125,6 +126,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       title: catalogus.naam || t`Catalogus ${catalogus.domein}`,
       breadcrumbs: [CRUMB],
       catalogus,
+      activiteit: await activiteitOf(app.reader, { catalogusId: catalogus.id, identificatie: '' }),
       defaultSort: 'omschrijving',
       soort: path,
       info: TYPES[path],

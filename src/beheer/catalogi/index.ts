@@ -1,6 +1,7 @@
 // The catalogue in the pages: catalogues and the types in them, made and changed with the functions of the API.
 import type { FastifyInstance } from 'fastify'
 import { openSelectielijst } from '../../catalogi/selectielijst.ts'
+import { registerActiviteit } from './activiteit.ts'
 import { registerCatalogus } from './catalogus.ts'
 import { registerCompare } from './compare.ts'
 import { registerExamples } from './examples.ts'
@@ -16,6 +17,7 @@ import { registerZaaktype } from './zaaktype.ts'
 export async function registerCatalogi(app: FastifyInstance): Promise<void> {
   const selectielijst = await openSelectielijst(app.parts.config, app.parts.services, app.read)
   registerCatalogus(app)
+  registerActiviteit(app)
   registerTypes(app)
   registerZaaktype(app, selectielijst)
   registerParts(app, selectielijst)

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { activiteitOf } from '../../catalogi/activiteiten.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { changeZaaktype } from '../../catalogi/zaaktype/change.ts'
 import { ZaaktypeInput } from '../../catalogi/zaaktype/columns.ts'
@@ -103,6 +104,10 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       whole: termsInWords(version.resource),
       usage: usageInWords(await usageOf(app.read, version), 'zaaktype'),
       rights: await rightsOf(version),
+      activiteit: {
+        own: await activiteitOf(app.reader, { catalogusId: version.catalogusId, identificatie: version.key }),
+        ofCatalogus: await activiteitOf(app.reader, { catalogusId: version.catalogusId, identificatie: '' }),
+      },
     })
   })
 

@@ -1,5 +1,16 @@
 // Catalogues: the templates.
 export const catalogiPages: Record<string, string> = {
+  'De verwerkingsactiviteit is opgeslagen.': 'The processing activity was saved.',
+  'Adres in het register': 'Address in the register',
+  'Leeg: die van de catalogus. Alle versies van het zaaktype hebben dezelfde.':
+    'Empty: that of the catalogue. All versions of the zaaktype have the same.',
+  'Leeg: die van deze installatie. Een zaaktype kan een eigen hebben.':
+    'Empty: that of this installation. A zaaktype may have its own.',
+  'Waar in uw register van verwerkingsactiviteiten zulke zaken staan. Het logboek van verwerkingen noemt dit adres bij elke regel.':
+    'Where such cases stand in your register of processing activities. The log of processing names this address in each line.',
+  ': Verwerkingsactiviteit': ': Processing activity',
+  '(van de catalogus)': '(of the catalogue)',
+  'Die van deze installatie.': 'That of this installation.',
   Moet: 'Required',
   'Hoort erbij': 'Belongs to it',
   'Nog niet gepubliceerd': 'Not published yet',
