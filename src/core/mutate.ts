@@ -46,6 +46,8 @@ export type Mutation = {
   announce(event: CloudEvent): void
   /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
   unrecorded(reason: string): void
+  /** What such a change touches all the same: it gets its line in the log of processing. */
+  touches(what: Pick<Change, 'component' | 'actie' | 'resource' | 'url' | 'uuid' | 'hoofdobject'>): void
   /** Notes who is involved in these cases, before they go: the log of processing tells whom the change was about. */
   noteInvolved(zaken: readonly string[]): Promise<void>
   /** The request is answered later, after another `mutate`, with what this one would give: who repeats it has to wait for that. */
@@ -172,6 +174,9 @@ async function once<T>(
     },
     unrecorded: () => {
       accounted = true
+    },
+    touches: (what) => {
+      if (logging) changes.push({ ...what, weergave: '', kanaal: null, oud: null, nieuw: null, spoor: 'geen' })
     },
     noteInvolved: async (zaken) => {
       if (logging) concerned.push(...(await involvedIn(transaction.sql, zaken)))

@@ -116,7 +116,7 @@ export function loggedChanges(
       select coalesce(case when exists (select from verwerkingsactiviteit) then activiteit_of(z.zaken[1],
           substring(g.zaaktype from '[0-9a-f]{8}-[0-9a-f-]{27}$')::uuid) end, ${activiteit}::text),
         g.handeling, ${actor.clientId}::text, ${actor.applicatieLabel}::text, ${nameOf(actor.userId)}::text, ${nameOf(actor.userRepresentation)}::text,
-        z.zaken, coalesce(g.objecten, '{}'), p.betrokkenen, p.lookups, ${bytesOf(traceId)}::text::bytea, ${bytesOf(parentSpanId)}::text::bytea,
+        z.zaken, case g.bron when 'zrc' then coalesce(g.objecten, '{}') else array_append(array_remove(g.objecten, g.uuid), g.uuid) end, p.betrokkenen, p.lookups, ${bytesOf(traceId)}::text::bytea, ${bytesOf(parentSpanId)}::text::bytea,
         ${currentRequestId()}::text
       from (
         select bron, hoofd_object_uuid as uuid, string_agg(distinct actie || ' ' || resource, ', ') as handeling,

@@ -128,7 +128,7 @@ const UUID_LENGTH = 36
 const API = '/api/v1/'
 /** By the kind in an address: where it is noted, and the members whose value means that it is shown. */
 const KINDS: readonly [kind: string, where: 'zaken' | 'objecten' | 'rollen', members: string[]][] = [
-  ['zaken/', 'zaken', ['"url":', '"zaak":', '"object":']],
+  ['zaken/', 'zaken', ['"url":', '"zaak":', '"gerelateerdAan":', '"object":']],
   ['rollen/', 'rollen', ['"url":']],
   ['enkelvoudiginformatieobjecten/', 'objecten', ['"url":', '"informatieobject":', '"enkelvoudiginformatieobject":']],
   ['besluiten/', 'objecten', ['"url":', '"besluit":', '"object":']],
@@ -162,6 +162,8 @@ function note(noted: Set<string>, uuid: string): void {
   if (!noted.has(uuid) && ONE_UUID.test(uuid)) noted.add(uuid)
 }
 
+const OBJECTS = new Set(['enkelvoudiginformatieobjecten', 'documenten', 'besluiten', 'objectinformatieobjecten'])
+
 /** What the address of the request itself names: of bytes, and of what the client has already, there is no text. */
 function notePlaces(request: FastifyRequest, shown: Shown): void {
   const { url = '' } = request.routeOptions
@@ -170,7 +172,7 @@ function notePlaces(request: FastifyRequest, shown: Shown): void {
     const uuid = String((request.params as Record<string, unknown>)[name] ?? '').toLowerCase()
     if (kind === 'zaken') note(shown.zaken, uuid)
     else if (kind === 'rollen') note(shown.rollen, uuid)
-    else note(shown.objecten, uuid)
+    else if (kind && OBJECTS.has(kind)) note(shown.objecten, uuid)
   }
 }
 

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { refuseBeforeSwitch } from '../core/before-switch.ts'
-import type { Mutation } from '../core/mutate.ts'
+import type { Actie, Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
 import { requireMatch } from '../http/etag.ts'
@@ -91,7 +91,9 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
         const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
         const values = { ...toRow(body), onderwerp: body.onderwerp, tekst: body.tekst, zaakId: zaak.id }
         const row = await m.trx.insertInto('zaaknotitie').values(values).returning('uuid').executeTakeFirstOrThrow()
-        return toZaaknotitie(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
+        const note = expected(await findOne(m.read, source, row.uuid))
+        touch(m, 'create', note)
+        return toZaaknotitie(note, m.actor.base)
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -126,6 +128,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
         m.unrecorded('the standard keeps no record of notes')
         await refuseBeforeSwitch(m)
         const row = await lockZaaknotitie(m, request.params.uuid)
+        touch(m, 'destroy', row)
         await m.trx.deleteFrom('zaaknotitie').where('id', '=', row.id).execute()
       })
       return reply.code(204).send()
@@ -168,7 +171,15 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
     : undefined
   const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: sql<string>`now()` }
   await m.trx.updateTable('zaaknotitie').set(values).where('id', '=', row.id).execute()
-  return toZaaknotitie(expected(await findOne(m.read, source, uuid)), m.actor.base)
+  const after = expected(await findOne(m.read, source, uuid))
+  touch(m, 'update', after)
+  return toZaaknotitie(after, m.actor.base)
+}
+
+function touch(m: Mutation, actie: Actie, { uuid, zaakUuid }: Row): void {
+  const hoofdobject = { url: link(m.actor.base, 'zaak', zaakUuid), uuid: zaakUuid }
+  const url = link(m.actor.base, 'zaaknotitie', uuid)
+  m.touches({ component: 'zrc', actie, resource: 'zaaknotitie', url, uuid, hoofdobject })
 }
 
 /** Locked before it is read: whoever waited for another change sees what came of it. */

@@ -137,8 +137,11 @@ async function storePart(
     await m.trx.updateTable('bestandsdeel').set({ fileId }).where('id', '=', deel.id).execute()
     if (deel.fileId !== null) await deleteFiles(m, [deel.fileId])
   }
+  const url = link(m.actor.base, 'bestandsdeel', uuid)
+  const hoofdobject = { url: link(m.actor.base, 'enkelvoudiginformatieobject', document), uuid: document }
+  m.touches({ component: 'drc', actie: 'update', resource: 'bestandsdeel', url, uuid, hoofdobject })
   return {
-    url: link(m.actor.base, 'bestandsdeel', uuid),
+    url,
     volgnummer: deel.volgnummer,
     omvang: deel.omvang,
     voltooid: bytes !== null || deel.fileId !== null,

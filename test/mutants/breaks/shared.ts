@@ -642,9 +642,30 @@ export const SHARED: Mutant[] = [
   {
     what: 'a key is kept with the row of a create',
     file: 'src/core/mutate.ts',
-    search: 'actor, mark, alone, numbers, key)',
-    replace: 'actor, mark, alone, numbers)',
+    search: 'actor, mark, alone, numbers, key, logging)',
+    replace: 'actor, mark, alone, numbers, undefined, logging)',
     tests: ['test/http/idempotency.test.ts'],
+  },
+  {
+    what: 'a line that the collector did not take waits',
+    file: 'src/operations/export-verwerkingen.ts',
+    search: 'code === 0 ? resolve() : reject(',
+    replace: 'code < 9 ? resolve() : reject(',
+    tests: ['test/logboek/verwerkingen.test.ts'],
+  },
+  {
+    what: 'who has an answer already looks at it all the same',
+    file: 'src/http/etag.ts',
+    search: '    noteText(request, body) // he has it, and looks at it\n',
+    replace: '',
+    tests: ['test/logboek/verwerkingen.test.ts'],
+  },
+  {
+    what: 'nothing is shown when as many lines wait as may',
+    file: 'src/http/verwerkingen.ts',
+    search: 'if (acts.isFull && REFUSED.test(url))',
+    replace: 'if (false && REFUSED.test(url))',
+    tests: ['test/logboek/verwerkingen.test.ts'],
   },
   {
     what: 'a key is kept with the records of a change',
