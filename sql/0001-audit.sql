@@ -161,25 +161,25 @@ create table verwerking (
 );
 create index verwerking_zaken_objecten_idx on verwerking using gin (zaken, objecten);
 create index verwerking_lookups_idx on verwerking using gin (lookups) where lookups is not null;
-comment on table verwerking is 'Log of processing: a line for each act that touched a case or a person, changes in the transaction of the change.';
-comment on column verwerking.at is 'When it began.';
-comment on column verwerking.ms is 'How long it took, in milliseconds.';
-comment on column verwerking.activiteit is 'URL of the processing activity in the register: that of the zaaktype, its catalogus, or the installation.';
-comment on column verwerking.handeling is 'What was done: method and route of a read, or the changes.';
-comment on column verwerking.client_id is 'Client id of the token; empty for the pages and for jobs.';
-comment on column verwerking.applicatie_weergave is 'Label of the application at that moment.';
-comment on column verwerking.gebruikers_id is 'Claim user_id of the token, without what may be a number of a person.';
-comment on column verwerking.gebruikers_weergave is 'Claim user_representation of the token, as well.';
-comment on column verwerking.zaken is 'uuids of the cases. The uuid of zeros: all, as in a snapshot.';
-comment on column verwerking.objecten is 'uuids of documents, besluiten and parts of cases.';
-comment on column verwerking.betrokkenen is 'Who it was about: an object for each person, with the number sealed.';
-comment on column verwerking.lookups is 'HMAC of each of these numbers: what a person is found by.';
-comment on column verwerking.trace_id is 'The trace of the request.';
-comment on column verwerking.parent_span_id is 'What led to it within that trace; empty: nobody told.';
-comment on column verwerking.request_id is 'Header X-Request-ID of the request, or the id that it was given.';
+select describe('verwerking', 'Log of processing: a line for each act that touched a case or a person, changes in the transaction of the change.',
+  'at', 'When it began.',
+  'ms', 'How long it took, in milliseconds.',
+  'activiteit', 'URL of the processing activity in the register: that of the zaaktype, its catalogus, or the installation.',
+  'handeling', 'What was done: method and route of a read, or the changes.',
+  'client_id', 'Client id of the token; empty for the pages and for jobs.',
+  'applicatie_weergave', 'Label of the application at that moment.',
+  'gebruikers_id', 'Claim user_id of the token, without what may be a number of a person.',
+  'gebruikers_weergave', 'Claim user_representation of the token, as well.',
+  'zaken', 'uuids of the cases. The uuid of zeros: all, as in a snapshot.',
+  'objecten', 'uuids of documents, besluiten and parts of cases.',
+  'betrokkenen', 'Who it was about: an object for each person, with the number sealed.',
+  'lookups', 'HMAC of each of these numbers: what a person is found by.',
+  'trace_id', 'The trace of the request.',
+  'parent_span_id', 'What led to it within that trace; empty: nobody told.',
+  'request_id', 'Header X-Request-ID of the request, or the id that it was given.');
 
 create table verwerking_spool (id bigint constraint verwerking_spool_pkey primary key);
-comment on table verwerking_spool is 'Lines of `verwerking` that the collector has not confirmed.';
+select describe('verwerking_spool', 'Lines of `verwerking` that the collector has not confirmed.');
 
 -- The keys that something in this database was sealed with, each with a value that tells whether a process has the right one, and the
 -- processes that run: a new key seals when all of them have it, and an old one is retired when none of them seals with it.

@@ -21,9 +21,9 @@ create table verwerkingsactiviteit (
   url text not null,
   constraint verwerkingsactiviteit_pkey primary key (catalogus_id, zaaktype_identificatie)
 );
-comment on table verwerkingsactiviteit is 'Which processing activity cases belong to, in the log of processing.';
-comment on column verwerkingsactiviteit.zaaktype_identificatie is 'All versions of this zaaktype; empty: those of the catalogue that have none of their own.';
-comment on column verwerkingsactiviteit.url is 'The activity in the register of processing activities.';
+select describe('verwerkingsactiviteit', 'Which processing activity cases belong to, in the log of processing.',
+  'zaaktype_identificatie', 'All versions of this zaaktype; empty: those of the catalogue that have none of their own.',
+  'url', 'The activity in the register of processing activities.');
 
 create table informatieobjecttype (
   id bigint generated always as identity primary key,

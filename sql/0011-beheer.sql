@@ -5,7 +5,7 @@ create table beheer_account (
   gebruikersnaam text not null constraint beheer_account_gebruikersnaam_check check (gebruikersnaam ~ '^[[:graph:]]{1,150}$'),
   naam text not null default '' constraint beheer_account_naam_check check (length(naam) <= 200),
   email text not null default '' constraint beheer_account_email_check check (length(email) <= 254),
-  rol text not null constraint beheer_account_rol_check check (rol in ('viewer', 'operator', 'administrator')),
+  rol text not null constraint beheer_account_rol_check check (rol in ('viewer', 'privacy', 'operator', 'administrator')),
   max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'
     constraint beheer_account_max_vertrouwelijkheidaanduiding_check check (max_vertrouwelijkheidaanduiding in
     ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim')),
@@ -24,7 +24,7 @@ select describe('beheer_account', 'People who may use the administration pages.'
   'id', 'Number.', 'uuid', 'Identifies the account in addresses of pages.',
   'gebruikersnaam', 'Name to sign in with; unique whatever its case.', 'naam', 'Name for people, as audit records show it.',
   'email', 'E-mail address, where alerts go.',
-  'rol', 'viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.',
+  'rol', 'viewer looks, privacy looks and also sees who looked at cases and persons, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.',
   'max_vertrouwelijkheidaanduiding', 'Cases and documents above it are not shown.',
   'password_hash', 'argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.',
   'totp_secret', 'Secret of the one-time codes, sealed with a key of the ring; empty: none asked.',

@@ -262,7 +262,7 @@ create table beheer_account (
   oidc_subject text, -- Who it is there (claim sub).
   password_given boolean not null default false, -- The password was given by somebody else: the next sign-in asks for another.
   password_hash text, -- argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
-  rol text not null, -- viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
+  rol text not null, -- viewer looks, privacy looks and also sees who looked at cases and persons, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
   totp_secret bytea, -- Secret of the one-time codes, sealed with a key of the ring; empty: none asked.
   totp_since timestamp with time zone, -- When one-time codes were confirmed; empty while they are being set up.
   totp_step bigint, -- Time step of the last code that was used: each code counts once.
@@ -274,7 +274,7 @@ create table beheer_account (
   constraint beheer_account_max_vertrouwelijkheidaanduiding_check CHECK ((max_vertrouwelijkheidaanduiding = ANY (ARRAY['openbaar'::text, 'beperkt_openbaar'::text, 'intern'::text, 'zaakvertrouwelijk'::text, 'vertrouwelijk'::text, 'confidentieel'::text, 'geheim'::text, 'zeer_geheim'::text]))),
   constraint beheer_account_naam_check CHECK ((length(naam) <= 200)),
   constraint beheer_account_oidc_complete CHECK (((oidc_issuer IS NULL) = (oidc_subject IS NULL))),
-  constraint beheer_account_rol_check CHECK ((rol = ANY (ARRAY['viewer'::text, 'operator'::text, 'administrator'::text])))
+  constraint beheer_account_rol_check CHECK ((rol = ANY (ARRAY['viewer'::text, 'privacy'::text, 'operator'::text, 'administrator'::text])))
 );
 CREATE UNIQUE INDEX beheer_account_gebruikersnaam_unique ON beheer_account USING btree (lower(gebruikersnaam));
 CREATE UNIQUE INDEX beheer_account_oidc_unique ON beheer_account USING btree (oidc_issuer, oidc_subject);

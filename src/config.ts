@@ -64,7 +64,7 @@ export type OidcSettings = {
   scopes: string
   roleClaim: string
   /** Values of the claim that lead to each role. */
-  roles: { viewer: string[]; operator: string[]; administrator: string[] }
+  roles: { viewer: string[]; privacy: string[]; operator: string[]; administrator: string[] }
 }
 
 /** Addresses that count as PUBLIC_URL, at this moment. */
@@ -307,13 +307,18 @@ function fscSettings({ fsc }: SettingValues, faults: string[]): FscSettings | un
 }
 
 function oidcSettings({ oidc }: SettingValues): OidcSettings | undefined {
-  const { issuer, clientId, viewer, operator, administrator, ...plain } = oidc
+  const { issuer, clientId, viewer, privacy, operator, administrator, ...plain } = oidc
   if (!issuer) return undefined
   return {
     ...plain,
     issuer,
     clientId: expected(clientId),
-    roles: { viewer: list(viewer), operator: list(operator), administrator: list(administrator) },
+    roles: {
+      viewer: list(viewer),
+      privacy: list(privacy),
+      operator: list(operator),
+      administrator: list(administrator),
+    },
   }
 }
 

@@ -121,7 +121,7 @@ t.test('a default passes its own bounds, and settings that go together become on
     issuer: 'https://idp.example.nl',
     clientId: 'zs',
     label: 'OpenID Connect',
-    roles: { viewer: ['a', 'b'], operator: ['operator'], administrator: ['administrator'] },
+    roles: { viewer: ['a', 'b'], privacy: ['privacy'], operator: ['operator'], administrator: ['administrator'] },
   })
   t.equal(readConfig({}).oidc, undefined)
   t.equal(readConfig({}).s3, undefined)

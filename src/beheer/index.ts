@@ -28,6 +28,7 @@ import { registerImports } from './imports/imports.ts'
 import { t } from './language/language.ts'
 import { registerDocumenten } from './lookup/documenten.ts'
 import { registerSearch } from './lookup/search.ts'
+import { registerWieKeek } from './lookup/wie-keek.ts'
 import { registerZaken } from './lookup/zaken.ts'
 import { registerAbonnementen } from './notificaties/abonnementen/index.ts'
 import { registerKanalen } from './notificaties/kanalen.ts'
@@ -110,6 +111,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerSearch(app)
   registerSavedFilters(app)
   registerZaken(app)
+  registerWieKeek(app)
   registerDocumenten(app)
   await registerRepairs(app)
   await registerCatalogi(app)

@@ -632,7 +632,7 @@ export interface BeheerAccount {
    */
   passwordHash: string | null;
   /**
-   * viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
+   * viewer looks, privacy looks and also sees who looked at cases and persons, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
    */
   rol: string;
   /**

@@ -65,7 +65,7 @@ export async function setUpPages(
 ): Promise<PagesSetup> {
   const test = await testApp(t, env)
   const accounts = new Map<Rol | 'hersteller', number>()
-  for (const rol of ['viewer', 'operator', 'administrator', 'hersteller'] as const) {
+  for (const rol of ['viewer', 'privacy', 'operator', 'administrator', 'hersteller'] as const) {
     const { id } = await givenAccount(test, {
       gebruikersnaam: rol,
       naam: `De ${rol}`,

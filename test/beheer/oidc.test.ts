@@ -270,7 +270,7 @@ t.test('a role follows from the claim that the settings name', async (t) => {
     label: '',
     scopes: '',
     roleClaim: 'realm_access.roles',
-    roles: { viewer: ['kijker', 'gast'], operator: ['behandelaar'], administrator: ['beheerder'] },
+    roles: { viewer: ['kijker', 'gast'], privacy: ['fg'], operator: ['behandelaar'], administrator: ['beheerder'] },
   }
   const rol = (claims: Record<string, unknown>, roleClaim = oidc.roleClaim) => roleOf(claims, { ...oidc, roleClaim })
   t.equal(rol({ realm_access: { roles: ['gast', 'behandelaar'] } }), 'operator')

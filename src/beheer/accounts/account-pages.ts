@@ -64,6 +64,7 @@ const PasswordForm = Type.Object({
 
 const ROLE_WORDS: Record<(typeof ROLLEN)[number], string> = words({
   viewer: 'viewer: kijkt alleen',
+  privacy: 'privacy: kijkt, en ziet wie naar zaken en personen keek',
   operator: 'operator: ook imports en opnieuw versturen',
   administrator: 'administrator: ook instellingen, rechten en accounts',
 })

@@ -33,6 +33,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/documenten', 'zoeken'],
   ['/zoeken', 'zoeken'],
   ['/gereserveerde-nummers', 'herstellen'],
+  ['/persoon', 'gegevensbescherming'],
   ['/catalogi', 'catalogus'],
   ['/catalogi/zaaktypen', 'zaaktype'],
   ['/applicaties', 'applicaties'],
@@ -52,6 +53,7 @@ export function manualPageFor(path: string): string | undefined {
   if (/^\/(zaken|documenten)\/[^/]+\/(herstellen|verwijderen|ontgrendelen|verplaatsen)/.test(path)) return 'herstellen'
   if (/^\/catalogi\/[a-z]+\/[^/]+\/(nieuwe-versie|verschillen|beeindigen)$/.test(path)) return 'nieuwe-versie'
   if (/^\/catalogi\/[^/]+\/zaaktypen\/nieuw$/.test(path)) return 'zaaktype'
+  if (/^\/zaken\/[^/]+\/wie-keek$/.test(path)) return 'gegevensbescherming'
   const under = ([prefix]: [string, string]) => path === prefix || (prefix !== '/' && path.startsWith(`${prefix}/`))
   return EXPLAINED.filter(under).toSorted((a, b) => b[0].length - a[0].length)[0]?.[1]
 }

@@ -74,6 +74,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/documenten', name: 'Documenten' },
         { path: '/catalogi', name: 'Catalogi' },
         { path: '/gereserveerde-nummers', name: 'Gereserveerde nummers', rol: 'hersteller' },
+        { path: '/persoon', name: 'Wie keek?', rol: 'privacy' },
       ],
     },
     {

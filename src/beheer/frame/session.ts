@@ -7,12 +7,13 @@ import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaa
 import type { Database, Db, Reader } from '../../database/database.ts'
 import { headerText } from '../../http/header.ts'
 
-export const ROLLEN = ['viewer', 'operator', 'administrator'] as const
+/** From low to high; `privacy` looks as a viewer does, and alone sees who looked: those who run the service are looked at too. */
+export const ROLLEN = ['viewer', 'privacy', 'operator', 'administrator'] as const
 export type Rol = (typeof ROLLEN)[number]
 
 /**
- * What a page asks: a role, or nothing. A higher role may do all that a lower one may. `hersteller` stands apart: an account has it
- * beside its role, and no role brings it along.
+ * What a page asks: a role, or nothing. A higher role may do all that a lower one may, but for what asks `privacy`. `hersteller` stands
+ * apart: an account has it beside its role, and no role brings it along.
  */
 export type RequiredRole = Rol | 'hersteller' | 'iedereen'
 
@@ -289,6 +290,7 @@ export function sessionOf({ session }: FastifyRequest): Session {
 export function hasRole(administrator: Administrator | undefined, rol: RequiredRole): boolean {
   if (rol === 'iedereen') return true
   if (rol === 'hersteller') return administrator?.mayRepair ?? false
+  if (rol === 'privacy') return administrator?.rol === 'privacy'
   return administrator !== undefined && ROLLEN.indexOf(administrator.rol) >= ROLLEN.indexOf(rol)
 }
 

@@ -216,7 +216,7 @@ const cleaned = (value: FormValues[string]) =>
     .slice(0, 1000)
 
 /** A BSN, also as people write it: with spaces or dots. */
-function bsnIn(text: string): string | undefined {
+export function bsnIn(text: string): string | undefined {
   const digits = text.replace(/[\s.]/g, '')
   return /^\d{8,9}$/.test(digits) && passesElfproef(digits.padStart(9, '0')) ? digits.padStart(9, '0') : undefined
 }

@@ -23,6 +23,8 @@ const SPECIAL: Record<string, string> = words({
   'statustype-volgorde': 'Volgorde van statustypen gewijzigd',
   'taak-opnieuw': 'Taak opnieuw uitgevoerd',
   'taken-opnieuw': 'Taken opnieuw uitgevoerd',
+  'wie-keek-bekijken': 'Bekeken wie naar een zaak keek',
+  'wie-keek-zoeken': 'Gezocht wie naar een persoon keek',
   'token-maken': 'Token gemaakt om te proberen',
 })
 const VERBS: Record<string, string> = words({

@@ -157,6 +157,11 @@ export const ACCESS = {
       default: 'viewer',
       description: 'values of that claim that mean viewer, with commas',
     }),
+    privacy: Type.String({
+      env: 'OIDC_ROLE_PRIVACY',
+      default: 'privacy',
+      description: 'those that mean privacy: a viewer who sees who looked at cases and persons',
+    }),
     operator: Type.String({ env: 'OIDC_ROLE_OPERATOR', default: 'operator', description: 'those that mean operator' }),
     administrator: Type.String({
       env: 'OIDC_ROLE_ADMINISTRATOR',

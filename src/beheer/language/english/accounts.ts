@@ -179,6 +179,7 @@ export const accounts: Record<string, string> = {
   'Er is te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over {1} opnieuw. In een browser waarmee u eerder hebt ingelogd, telt alleen wat daar is ingevuld.':
     'A wrong password or code was filled in too often. Try again in {1}. In a browser that you signed in with before, only what was filled in there counts.',
   'viewer: kijkt alleen': 'viewer: only looks',
+  'privacy: kijkt, en ziet wie naar zaken en personen keek': 'privacy: looks, and sees who looked at cases and persons',
   'operator: ook imports en opnieuw versturen': 'operator: also imports and sending again',
   'administrator: ook instellingen, rechten en accounts': 'administrator: also settings, rights and accounts',
   'Account verwijderen': 'Delete account',

@@ -1,5 +1,8 @@
 // Other services and the configuration.
 export const settings: Record<string, string> = {
+  'Logboek dataverwerkingen, in dagen': 'Log of processing, in days',
+  'Zo lang blijft hier te zien wie naar een zaak of een persoon keek. Wat nog niet bij het logboek van de organisatie is, blijft langer.':
+    'So long it stays visible here who looked at a case or a person. What the log of the organisation does not have yet stays longer.',
   omgeving: 'environment',
   standaard: 'default',
   Selectielijst: 'Selectielijst',
