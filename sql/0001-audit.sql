@@ -179,7 +179,7 @@ select describe('verwerking', 'Log of processing: a line for each act that touch
   'request_id', 'Header X-Request-ID of the request, or the id that it was given.');
 
 create table verwerking_spool (id bigint constraint verwerking_spool_pkey primary key);
-select describe('verwerking_spool', 'Lines of `verwerking` that the collector has not confirmed.');
+comment on table verwerking_spool is 'Lines of `verwerking` that the collector has not confirmed.';
 
 -- The keys that something in this database was sealed with, each with a value that tells whether a process has the right one, and the
 -- processes that run: a new key seals when all of them have it, and an old one is retired when none of them seals with it.
