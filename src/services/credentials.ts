@@ -117,6 +117,18 @@ export function certificateFault(certificate: string, key: string): 'certificate
   }
 }
 
+type CertificateFacts = { subject: string; issuer: string; until: string }
+
+/** Whose certificates these are, who vouches for them and until when (ISO 8601), in their order; empty when a text holds none. */
+export function certificateFacts(text: string): CertificateFacts[] {
+  const parts = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
+  const named = (names: string) => names.replaceAll('\n', ', ')
+  return parts.map((part) => {
+    const { subject, issuer, validTo } = new X509Certificate(part)
+    return { subject: named(subject), issuer: named(issuer), until: new Date(validTo).toISOString() }
+  })
+}
+
 /** Whether a text is one or more certificates in PEM. */
 export function areCertificates(text: string): boolean {
   const parts = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []

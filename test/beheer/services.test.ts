@@ -1,4 +1,6 @@
 // The pages of services elsewhere: making, changing and removing one, and what the test of one says.
+import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
@@ -65,6 +67,49 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await tab.goto('/beheer/diensten')
     t.match(await content(), 'Zaken van de buren')
     await check(t)
+  })
+
+  await t.test('what is filled in is tried before it is saved, and its secret is kept until then', async (t) => {
+    const before = await sql`select label, api_root, sealed_secret from service`
+    await tab.goto(`${path}/wijzigen`)
+    await tab.fill('#veld-apiRoot', root.replace('/zaken/', '/anders/'))
+    await tab.fill('#veld-secret', 'een ander geheim, van 32 tekens lang')
+    await tab.click('text=Eerst proberen')
+    t.match(await content(), 'Dit is een Zaken API, en zij kent ons.')
+    t.match(await content(), 'Er is nog niets opgeslagen.')
+    t.match(asked.at(-1), { url: '/anders/api/v1/zaken?pageSize=1' })
+    t.notMatch(await tab.content(), 'een ander geheim')
+    t.same(await sql`select label, api_root, sealed_secret from service`, before)
+    await check(t)
+    await tab.fill('#veld-apiRoot', `http://127.0.0.1:${await freePort()}/`)
+    await tab.click('text=Eerst proberen')
+    t.match(await content(), 'De verbinding werd geweigerd.')
+    await tab.fill('#veld-apiRoot', root)
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(new RegExp(`${path}$`))
+    const [row] = await sql`select uuid, sealed_secret from service where slug = 'buren'`
+    const box = secretBox(test.config.secretKey!)
+    t.equal(box.open(row!.sealed_secret, serviceOwner(row!.uuid)), 'een ander geheim, van 32 tekens lang')
+  })
+
+  await t.test('a certificate is shown by whom it is and until when', async (t) => {
+    const files = t.testdir({})
+    const made =
+      'req -x509 -newkey rsa:2048 -nodes -days 9 -keyout key.pem -out cert.pem -subj /CN=zaakstroom.example.nl'
+    execFileSync('openssl', made.split(' '), { cwd: files, stdio: 'ignore' })
+    await tab.goto(`${path}/wijzigen`)
+    await tab.click('summary')
+    await tab.fill('#veld-clientCertificate', await readFile(`${files}/cert.pem`, 'utf8'))
+    await tab.fill('#veld-clientKey', await readFile(`${files}/key.pem`, 'utf8'))
+    await tab.fill('#veld-ca', await readFile(`${files}/cert.pem`, 'utf8'))
+    await tab.click('text=Eerst proberen')
+    t.match(await content(), 'Dit is een Zaken API, en zij kent ons.')
+    t.notMatch(await tab.content(), 'PRIVATE KEY')
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(new RegExp(`${path}$`))
+    t.match(await content(), /CN=zaakstroom.example.nl\s*geldig tot/)
+    await check(t)
+    await sql`update service set certificaat = '', certificate_key = null, ca = '' where slug = 'buren'`
   })
 
   await t.test('the test says in Dutch what is wrong', async (t) => {

@@ -272,6 +272,15 @@ export function unseal(request: FastifyRequest): string | undefined {
   return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
 }
 
+/** What `seal` made for this session; undefined for whatever else somebody sends. */
+export function openSealed(request: FastifyRequest, sealed: string): string | undefined {
+  try {
+    return request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
+  } catch {
+    return undefined
+  }
+}
+
 const owner = (request: FastifyRequest) => `session:${sessionOf(request).uuid}`
 
 /** Who is signed in, on a page that is not for everybody. */

@@ -1,12 +1,13 @@
 // Services: the services elsewhere that this one may call, how we identify ourselves there, and whether that works.
 
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { invalid, notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { isUuid } from '../../lib/uuid.ts'
+import { certificateFacts } from '../../services/credentials.ts'
 import { type Probe, probeService } from '../../services/probe.ts'
 import { deleteService, KINDS, saveService } from '../../services/register.ts'
 import { mutateFromPage } from '../frame/change.ts'
@@ -19,6 +20,7 @@ import {
   throwFormFaults,
 } from '../frame/form.ts'
 import { redirectWith } from '../frame/page.ts'
+import { beheerActor, openSealed, seal } from '../frame/session.ts'
 import { t, words } from '../language/language.ts'
 
 const viewing = { access: 'beheer', rol: 'viewer' } as const
@@ -104,11 +106,13 @@ export function registerServicePages(app: FastifyInstance): void {
   )
 
   app.post(`${PATH}/nieuw`, { config: administering }, async (request, reply) => {
+    const given = withKept(request)
     try {
-      const form = readForm(FormFields, request.body)
+      const form = readForm(FormFields, given)
       const { slug = '' } = form
       if (!/^[-a-zA-Z0-9_]{1,100}$/.test(slug))
         throwFormFaults({ slug: t('Vul letters, cijfers, streepjes of lage streepjes in.') })
+      if (given.proberen) return await tryOut(request, reply, undefined, given, toInput(form, slug))
       const uuid = await mutateFromPage(request, async (m) => {
         const known = await m.trx.selectFrom('service').where('slug', '=', slug).select('id').executeTakeFirst()
         if (known) throw invalid('slug', 'unique', t('Een andere dienst heeft deze naam al.'))
@@ -130,8 +134,7 @@ export function registerServicePages(app: FastifyInstance): void {
         t('De dienst is opgeslagen. Test nu of zij ons kent.'),
       )
     } catch (error) {
-      const form = (request.body ?? {}) as FormValues
-      return reply.code(400).page('service-edit', page(undefined, form, formFaultsOf(error)))
+      return reply.code(400).page('service-edit', page(undefined, given, formFaultsOf(error), kept(request, given)))
     }
   })
 
@@ -143,6 +146,8 @@ export function registerServicePages(app: FastifyInstance): void {
       service,
       soort: KIND_WORDS[service.kind as keyof typeof KIND_WORDS],
       authenticatie: AUTHENTICATIES[service.authenticatie as keyof typeof AUTHENTICATIES],
+      certificates: certificateFacts(service.certificaat),
+      authorities: certificateFacts(service.ca),
       test: await lastProbe(service.uuid),
     })
   })
@@ -170,9 +175,11 @@ export function registerServicePages(app: FastifyInstance): void {
 
   app.post<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
     const service = await requireService(request)
+    const given = withKept(request)
     try {
-      const form = readForm(FormFields, request.body)
+      const form = readForm(FormFields, given)
       throwFormFaults(secretFaults(form, service))
+      if (given.proberen) return await tryOut(request, reply, service, given, toInput(form, service.slug))
       const isChanged = await mutateFromPage(request, async (m) => {
         const changed = await saveService(m, box, toInput(form, service.slug))
         m.audit({
@@ -192,8 +199,7 @@ export function registerServicePages(app: FastifyInstance): void {
       const text = isChanged ? t('De dienst is opgeslagen.') : t('Er was niets gewijzigd.')
       return await redirectWith(request, reply, `${PATH}/${service.uuid}`, text, isChanged ? 'goed' : 'info')
     } catch (error) {
-      const form = (request.body ?? {}) as FormValues
-      return reply.code(400).page('service-edit', page(service, form, formFaultsOf(error)))
+      return reply.code(400).page('service-edit', page(service, given, formFaultsOf(error), kept(request, given)))
     }
   })
 
@@ -220,6 +226,31 @@ export function registerServicePages(app: FastifyInstance): void {
     return redirectWith(request, reply, `${PATH}/${service.uuid}`, why, 'fout')
   })
 
+  /** Asks the service with what is filled in, and saves nothing of it. */
+  async function tryOut(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    service: ServiceRow | undefined,
+    given: FormValues,
+    input: ReturnType<typeof toInput>,
+  ): Promise<FastifyReply> {
+    const trial = await probeService(services, await draftOf(request, input))
+    return reply.page('service-edit', { ...page(service, given, {}, kept(request, given)), trial })
+  }
+
+  /** The service as it would be saved: it is, in a transaction that is taken back. */
+  async function draftOf(request: FastifyRequest, input: ReturnType<typeof toInput>): Promise<ServiceRow> {
+    try {
+      return await app.mutate(beheerActor(request), async (m) => {
+        await saveService(m, box, input)
+        throw new Draft(expected(await readService(m.read, { slug: input.slug })))
+      })
+    } catch (error) {
+      if (error instanceof Draft) return error.service
+      throw error
+    }
+  }
+
   async function requireService({ params }: FastifyRequest): Promise<ServiceRow> {
     const { uuid } = params as { uuid: string }
     const service = isUuid(uuid) ? await readService(app.read, { uuid }) : undefined
@@ -240,6 +271,36 @@ export function registerServicePages(app: FastifyInstance): void {
   }
 }
 
+class Draft extends Error {
+  readonly service: ServiceRow
+  constructor(service: ServiceRow) {
+    super('not to be saved')
+    this.service = service
+  }
+}
+
+const SECRETS = ['secret', 'clientKey'] as const
+
+/** What was filled in, with the secrets that the form before kept: fields of secrets come back empty. */
+function withKept(request: FastifyRequest): FormValues {
+  const given = (request.body ?? {}) as FormValues
+  const opened = openSealed(request, String(given.bewaard ?? ''))
+  const before = opened === undefined ? {} : (JSON.parse(opened) as FormValues)
+  const secrets = SECRETS.flatMap((name) => {
+    const value = String(given[name] ?? '').trim() === '' ? before[name] : given[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...given, ...Object.fromEntries(secrets) }
+}
+
+/** The secrets that were filled in, for the next form of this session alone; '' when there are none. */
+function kept(request: FastifyRequest, given: FormValues): string {
+  const secrets = SECRETS.filter((name) => String(given[name] ?? '').trim() !== '')
+  return secrets.length === 0
+    ? ''
+    : seal(request, JSON.stringify(Object.fromEntries(secrets.map((name) => [name, given[name]]))))
+}
+
 function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string }) {
   return db
     .selectFrom('service as d')
@@ -256,7 +317,12 @@ const crumbs = ({ uuid, label }: ServiceRow) => [
   { path: `${PATH}/${uuid}`, name: label.slice(0, 60) },
 ]
 
-const page = (service: ServiceRow | undefined, values: Record<string, unknown>, faults: FormFaults = {}) => ({
+const page = (
+  service: ServiceRow | undefined,
+  { secret: _, clientKey: __, ...values }: Record<string, unknown>,
+  faults: FormFaults = {},
+  keptSecrets = '',
+) => ({
   title: service ? t('Dienst wijzigen') : t('Nieuwe dienst'),
   breadcrumbs: service ? crumbs(service) : [{ path: PATH, name: t('Andere diensten') }],
   service,
@@ -266,6 +332,8 @@ const page = (service: ServiceRow | undefined, values: Record<string, unknown>, 
   authenticaties: Object.entries(AUTHENTICATIES),
   hasSecret: service?.sealedSecret != null,
   hasKey: service?.certificateKey != null,
+  kept: keptSecrets,
+  trial: undefined as Probe | undefined,
 })
 
 function toFields(service: ServiceRow) {

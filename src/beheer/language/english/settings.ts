@@ -8,6 +8,12 @@ export const settings: Record<string, string> = {
   Selectielijst: 'Selectielijst',
   Bewaren: 'Keeping',
   Onderdelen: 'Components',
+  'geldig tot': 'valid until',
+  'van {1}': 'by {1}',
+  'Er is nog niets opgeslagen.': 'Nothing was saved yet.',
+  'Het geheim of de sleutel die u hebt ingevuld is onthouden, versleuteld. U hoeft die niet opnieuw in te vullen.':
+    'The secret or key that you filled in is remembered, encrypted. You need not fill it in again.',
+  'Eerst proberen': 'Try first',
   'Dit onderdeel staat uit. Een administrator zet het aan bij Configuratie, onder Onderdelen.':
     'This component is off. An administrator switches it on at Configuration, under Components.',
   'Nee: de API antwoordt overal 404 met code api-disabled, en de pagina’s over zaken verdwijnen. Wat er is, blijft bewaard.':
