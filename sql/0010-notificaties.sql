@@ -73,7 +73,7 @@ create table delivery_figure (
   hour timestamptz not null, abonnement_id bigint not null,
   delivered integer not null, retried integer not null, failed integer not null,
   counted_until timestamptz not null,
-  primary key (hour, abonnement_id)
+  primary key (abonnement_id, hour)
 );
 select describe('delivery_figure', 'How many attempts began in an hour at a receiver, for pictures; counted by a job (src/notificaties/figures.ts).',
   'hour', 'The hour, by its beginning.', 'abonnement_id', 'The receiver, as in delivery.', 'delivered', 'Attempts that delivered.',

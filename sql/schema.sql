@@ -617,7 +617,7 @@ create table delivery_figure (
   failed integer not null, -- Attempts with which the delivery failed.
   hour timestamp with time zone not null, -- The hour, by its beginning.
   retried integer not null, -- Attempts that failed, after which another was planned.
-  constraint delivery_figure_pkey PRIMARY KEY (hour, abonnement_id)
+  constraint delivery_figure_pkey PRIMARY KEY (abonnement_id, hour)
 );
 
 -- A property that cases of a type have of their own.

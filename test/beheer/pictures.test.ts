@@ -39,8 +39,8 @@ t.test(
       await sql`insert into abonnement (callback_url, auth) values ('https://ontvanger.example/', '\\x00') returning id, uuid`
     await sql`
     insert into delivery_figure (hour, abonnement_id, delivered, retried, failed, counted_until)
-    select date_trunc('hour', now()) - n * interval '1 hour', ${made!.id}, 40 + n, case n when 3 then 9 else 0 end, case n when 3 then 2 else 0 end, now()
-    from generate_series(0, 200) n`
+    select date_trunc('hour', now()) - n * interval '1 hour', receiver, 40 + n, case n when 3 then 9 else 0 end, case n when 3 then 2 else 0 end, now()
+    from generate_series(0, 200) n, unnest(array[-1, ${made!.id}::bigint]) receiver`
     await sql`insert into queue_figure select date_trunc('minute', now()) - n * interval '1 minute', 100 - n, case when n < 20 then 1200 else 60 end, 1, 5
       from generate_series(0, 60) n`
     await sql`insert into growth_figure select current_date - n, 1000 - n, 500 - n, 1e9::bigint, 6e11::bigint - n * 10e9::bigint, 1e12::bigint from generate_series(0, 40) n
@@ -52,7 +52,7 @@ t.test(
     for (const colorScheme of ['light', 'dark'] as const) {
       await tab.emulateMedia({ colorScheme })
       for (const [path, pictures] of [
-        ['/', 3],
+        ['/', 4],
         ['/notificaties', 3],
         ['/taken', 2],
         ['/groei', 4],

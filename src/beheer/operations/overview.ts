@@ -75,6 +75,7 @@ export function registerOverview(app: FastifyInstance): void {
       age,
       steps,
       picture,
+      days,
       queue,
       growth,
     ] = await Promise.all([
@@ -95,6 +96,7 @@ export function registerOverview(app: FastifyInstance): void {
       feedAge(app.reader.sql),
       readFirstSteps(app.reader),
       deliveryPicture(app.reader, 'hour'),
+      deliveryPicture(app.reader, 'day'),
       queuePictures(app.reader, 'deliveries'),
       diskGrowth(app.reader),
     ])
@@ -127,6 +129,7 @@ export function registerOverview(app: FastifyInstance): void {
       versions,
       pause,
       picture: picture.isEmpty ? null : picture,
+      days: days.isEmpty ? null : days,
       queue,
       lateSeconds: LATE_SECONDS,
       steps: steps.some(({ isDone }) => !isDone) ? steps : [],
