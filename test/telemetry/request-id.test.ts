@@ -16,7 +16,7 @@ t.test('a request keeps the id that it came with, when that is sane, and always 
     (await test.call('GET', url, undefined, given === undefined ? {} : { headers: { 'x-request-id': given } })).headers[
       'x-request-id'
     ]
-  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+  const uuid = /^[0-9a-f]{16}$/
   for (const sane of [
     'a',
     '0af7651916cd43dd8448eb211c80319c',
@@ -50,7 +50,7 @@ t.test('also where the request could not be read', async (t) => {
     socket.write('GET / HTTP/1.1\r\nhost : x\r\n\r\n')
   })
   t.match(text, /^HTTP\/1.1 400/)
-  t.match(text, /\r\nx-request-id: [0-9a-f-]{36}\r\n/)
+  t.match(text, /\r\nx-request-id: [0-9a-f]{16}\r\n/)
 })
 
 t.test('it goes into the audit trail, the message, its delivery and the jobs', async (t) => {
