@@ -213,7 +213,7 @@ async function driveSql(databaseUrl: string, scenario: Scenario, clients: number
 async function compare(sql: Sql, arrivals: [string, number][]) {
   const rows = await sql`
     select n.uuid, extract(epoch from pg_xact_commit_timestamp(a.xmin))::float8 * 1000 as committed
-    from notificatie n join audit a on a.hoofd_object_uuid = n.hoofd_object_uuid and a.resource_url = n.resource_url and a.actie = n.actie`
+    from notificatie n join audit a on a.hoofd_object_uuid = n.hoofd_object_uuid and a.resource_uuid::text = right(n.resource_url, 36) and a.actie = n.actie`
   const first = new Map<string, number>()
   for (const [id, at] of arrivals) if (!first.has(id)) first.set(id, at)
   const delays = rows.flatMap(({ uuid, committed }) => (first.has(uuid) ? [first.get(uuid)! - committed] : []))

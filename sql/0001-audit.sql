@@ -121,28 +121,29 @@ end $$;
 comment on function is_term(text, integer) is 'The same of at most so many years. The bounds are those of MAX_YEARS in src/http/duration.ts.';
 
 create table audit (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint audit_uuid_unique unique,
-  bron text not null, applicatie_id text not null default '', applicatie_weergave text not null default '',
-  gebruikers_id text not null default '', gebruikers_weergave text not null default '', actie text not null,
-  resultaat integer not null, hoofd_object text not null, hoofd_object_uuid uuid not null,
-  resource text not null, resource_url text not null, resource_weergave text not null default '',
-  toelichting text not null default '', logrecord_id text not null default '',
-  aanmaakdatum timestamptz not null default now(), oud jsonb, nieuw jsonb,
-  request_id text not null default '',
-  origin jsonb
+  id bigint generated always as identity, aanmaakdatum timestamptz not null default now(),
+  uuid uuid not null default gen_random_uuid(), hoofd_object_uuid uuid not null, resource_uuid uuid,
+  resultaat integer not null,
+  bron text not null, actie text not null, resource text not null, resource_weergave text not null default '',
+  applicatie_id text not null default '', applicatie_weergave text not null default '',
+  gebruikers_id text not null default '', gebruikers_weergave text not null default '',
+  toelichting text not null default '', logrecord_id text not null default '', request_id text not null default '',
+  packed bytea not null, made jsonb, origin jsonb,
+  constraint audit_pkey primary key (hoofd_object_uuid, id)
 );
-create index audit_hoofd_object_uuid_id_idx on audit (hoofd_object_uuid, id);
+create unique index audit_taken_over_unique on audit (uuid) where id < 0;
 select describe('audit', 'Audit trail: one row for every change, written in the transaction of that change.',
   'id', 'Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.',
   'bron', 'Component: ac, zrc, ztc, drc or brc.', 'applicatie_id', 'uuid of the application that made the change.',
   'applicatie_weergave', 'Its label at that moment.', 'gebruikers_id', 'Claim user_id of the token.',
   'gebruikers_weergave', 'Claim user_representation of the token.', 'resultaat', 'HTTP status of the answer.',
-  'hoofd_object', 'URL of the main object.', 'hoofd_object_uuid', 'uuid of the main object: the trail is read by it.',
-  'resource', 'Kind of the changed object.', 'resource_url', 'URL of the changed object.',
+  'hoofd_object_uuid', 'uuid of the main object: the trail is read by it.', 'resource', 'Kind of the changed object.',
+  'resource_uuid', 'uuid of the changed object; empty where one of another product has none.',
   'resource_weergave', 'The changed object for people.', 'toelichting', 'Header X-Audit-Toelichting.',
   'logrecord_id', 'Header X-NLX-Logrecord-ID.', 'aanmaakdatum', 'When the change was made.',
-  'oud', 'The object before the change, with numbers of persons sealed in their places.',
-  'nieuw', 'The object after the change, sealed as well.', 'request_id', 'Header X-Request-ID of the request, or the id that it was given.',
+  'packed', 'URLs of the main and the changed object, and that one before and after the change, as JSON with numbers of persons sealed, deflated: src/core/audit-contents.ts.',
+  'made', 'Members of the object after the change that the database made.',
+  'request_id', 'Header X-Request-ID of the request, or the id that it was given.',
   'origin', 'Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.');
 
 -- The log of processing (Logboek Dataverwerkingen): who did what with which cases and persons, also by reading. What still has to go to
@@ -210,8 +211,9 @@ create table reseal (
   begun_at timestamptz not null default now(), done_at timestamptz
 );
 select describe('reseal', 'How far the sealing with the newest key is, by where the sealed values stand.',
-  'place', 'The table.', 'key', 'The key that all gets.', 'position', 'The last row that was looked at; empty: none yet.',
-  'until', 'The last row when it began: later ones are sealed with the newest key.', 'seen', 'How many rows were looked at.',
+  'place', 'The table.', 'key', 'The key that all gets.',
+  'position', 'The last row that was looked at, of the audit trail the block before which all was; empty: none yet.',
+  'until', 'The last row (or block) when it began: later ones are sealed with the newest key.', 'seen', 'How many rows were looked at.',
   'resealed', 'How many of them were sealed anew.', 'begun_at', 'When it was asked for.', 'done_at', 'When it was done.');
 
 -- Settings that are changed in the pages instead of in the environment. Every process keeps them in memory and reads them again on a

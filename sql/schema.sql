@@ -206,24 +206,22 @@ create table audit (
   bron text not null, -- Component: ac, zrc, ztc, drc or brc.
   gebruikers_id text not null default ''::text, -- Claim user_id of the token.
   gebruikers_weergave text not null default ''::text, -- Claim user_representation of the token.
-  hoofd_object text not null, -- URL of the main object.
   hoofd_object_uuid uuid not null, -- uuid of the main object: the trail is read by it.
   id bigint not null generated always as identity, -- Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.
   logrecord_id text not null default ''::text, -- Header X-NLX-Logrecord-ID.
-  nieuw jsonb, -- The object after the change, sealed as well.
+  made jsonb, -- Members of the object after the change that the database made.
   origin jsonb, -- Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.
-  oud jsonb, -- The object before the change, with numbers of persons sealed in their places.
+  packed bytea not null, -- URLs of the main and the changed object, and that one before and after the change, as JSON with numbers of persons sealed, deflated: src/core/audit-contents.ts.
   request_id text not null default ''::text, -- Header X-Request-ID of the request, or the id that it was given.
   resource text not null, -- Kind of the changed object.
-  resource_url text not null, -- URL of the changed object.
+  resource_uuid uuid, -- uuid of the changed object; empty where one of another product has none.
   resource_weergave text not null default ''::text, -- The changed object for people.
   resultaat integer not null, -- HTTP status of the answer.
   toelichting text not null default ''::text, -- Header X-Audit-Toelichting.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
-  constraint audit_pkey PRIMARY KEY (id),
-  constraint audit_uuid_unique UNIQUE (uuid)
+  constraint audit_pkey PRIMARY KEY (hoofd_object_uuid, id)
 );
-CREATE INDEX audit_hoofd_object_uuid_id_idx ON audit USING btree (hoofd_object_uuid, id);
+CREATE UNIQUE INDEX audit_taken_over_unique ON audit USING btree (uuid) WHERE (id < 0);
 
 -- A right of an application: scopes in one component, for one type and up to one confidentiality.
 create table autorisatie (
@@ -1241,10 +1239,10 @@ create table reseal (
   done_at timestamp with time zone, -- When it was done.
   key text not null, -- The key that all gets.
   place text not null, -- The table.
-  position bigint, -- The last row that was looked at; empty: none yet.
+  position bigint, -- The last row that was looked at, of the audit trail the block before which all was; empty: none yet.
   resealed bigint not null default 0, -- How many of them were sealed anew.
   seen bigint not null default 0, -- How many rows were looked at.
-  until bigint, -- The last row when it began: later ones are sealed with the newest key.
+  until bigint, -- The last row (or block) when it began: later ones are sealed with the newest key.
   constraint reseal_pkey PRIMARY KEY (place)
 );
 

@@ -8,6 +8,7 @@ import { accept, startReceiver } from '../bench/receiver.ts'
 import { signToken } from '../src/autorisaties/clients.ts'
 import { createAccount } from '../src/beheer/accounts/accounts.ts'
 import { BASE, givenInformatieobjecttype, givenZaaktype, SECRET, testApp } from './app.ts'
+import { storedAuditTexts } from './audit-records.ts'
 import { base64, EIO, newDocument } from './documenten/documenten.ts'
 import { csvText, givenFile, goodRow, API as IMPORT } from './documenten/importing.ts'
 import { freePort } from './free-port.ts'
@@ -229,6 +230,7 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 58
     ['the log', log],
     ['the metrics of the api', metrics[0]!],
     ['the metrics of the worker', metrics[1]!],
+    ['audit', await storedAuditTexts(test.database)],
   ]
   for (const { name } of tables) {
     const rows = await sql<{ row: string }[]>`select to_jsonb(r)::text as row from ${sql(name)} r`

@@ -16,6 +16,7 @@ import { numbersOf, WITHOUT_KEYS } from '../src/lib/numbers.ts'
 import { countSealed, resealPortion, startReseal } from '../src/operations/reseal.ts'
 import { register } from '../src/telemetry/metrics.ts'
 import { givenZaaktype, testApp } from './app.ts'
+import { storedAuditTexts } from './audit-records.ts'
 import { ownServer } from './database/own-server.ts'
 import { givenZaak, made, ZAKEN, zaakBody } from './zaken/given.ts'
 
@@ -228,6 +229,7 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
     const places: [string, string][] = [
       ['log', log],
       ['metrics', await register.metrics()],
+      ['audit', await storedAuditTexts(database)],
     ]
     const tables = await sql<{ name: string }[]>`
       select format('%I.%I', table_schema, table_name) as name from information_schema.tables

@@ -1,10 +1,10 @@
 // What becomes of each column that can hold something about a person: every column of text, JSON and bytes. A column is replaced (by what
-// `replacements.ts` calls so, `record` and `bytes` by `copy.ts`), or kept for a reason; a table may be left out as a whole, for a reason. Other columns (keys, dates,
+// `replacements.ts` calls so, `record`, `packed` and `bytes` by `copy.ts`), or kept for a reason; a table may be left out as a whole, for a reason. Other columns (keys, dates,
 // numbers, flags, uuids) are kept, so that the copy has the shape of its source. A test holds this list against the schema.
 import type { Replacements } from './replacements.ts'
 
 type Kept = { kept: string }
-type Columns = Record<string, Kept | Exclude<keyof Replacements, 'field'> | 'record' | 'bytes'>
+type Columns = Record<string, Kept | Exclude<keyof Replacements, 'field'> | 'record' | 'packed' | 'bytes'>
 type Table = Columns | { leftOut: string }
 
 const kept = (reason: string): Kept => ({ kept: reason })
@@ -57,14 +57,12 @@ export const TABLES: Record<string, Table> = {
     bron: WORD,
     gebruikers_id: 'code',
     gebruikers_weergave: 'person',
-    hoofd_object: REFERENCE,
     logrecord_id: 'code',
-    nieuw: 'record',
+    made: 'record',
     origin: 'nothing',
-    oud: 'record',
+    packed: 'packed',
     request_id: 'code',
     resource: WORD,
-    resource_url: REFERENCE,
     resource_weergave: 'label',
     toelichting: 'text',
   },

@@ -3,6 +3,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import type postgres from 'postgres'
+import { deflated, inflated } from '../core/audit-contents.ts'
 import { openDatabase } from '../database/database.ts'
 import { migrate, requireKnownSchema } from '../database/migrate.ts'
 import { one } from '../database/rows.ts'
@@ -144,7 +145,7 @@ async function copyTable(
   table: string,
   { replacements, placeholders, numbers }: Means,
 ): Promise<CopyReport['tables'][number]> {
-  const columns = await columnsOf(from, table, replacements)
+  const columns = await columnsOf(from, table, replacements, numbers)
   const names = columns.map(({ name }) => `"${name}"`)
   const where = ROWS[table] ? ` where ${ROWS[table]}` : ''
   const read = columns.map(({ name, isList }) => (isList ? `array_to_json("${name}")::text` : `"${name}"::text`))
@@ -173,7 +174,12 @@ async function copyTable(
   return { name: table, rows, replaced: Object.fromEntries(replaced) }
 }
 
-async function columnsOf(from: postgres.TransactionSql, table: string, replacements: Replacements): Promise<Column[]> {
+async function columnsOf(
+  from: postgres.TransactionSql,
+  table: string,
+  replacements: Replacements,
+  numbers: Numbers,
+): Promise<Column[]> {
   const found = await from<{ name: string; type: string }[]>`
     select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
     where attrelid = ${`"${table}"`}::text::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`
@@ -185,7 +191,9 @@ async function columnsOf(from: postgres.TransactionSql, table: string, replaceme
         ? undefined
         : answer === 'record'
           ? recordOf(replacements)
-          : replacements[answer as Exclude<keyof Replacements, 'field'>]
+          : answer === 'packed'
+            ? packedOf(replacements, numbers)
+            : replacements[answer as Exclude<keyof Replacements, 'field'>]
     const isList = replace !== undefined && type.endsWith('[]')
     return { name, isJson: type.startsWith('json'), isList, replace, replaced: 0 }
   })
@@ -230,6 +238,20 @@ function recordOf(replacements: Replacements): Replace {
       if (name === 'integriteit') return null
       return replacements.field(name)?.(inner, () => null) ?? replacements.detail(inner, () => null)
     })
+  }
+}
+
+/** The same in what an audit record holds, of which the addresses are kept. */
+function packedOf(replacements: Replacements, numbers: Numbers): Replace {
+  const replace = recordOf(replacements)
+  return (value, sibling) => {
+    const [hoofdObjectUuid, resourceUuid] = [String(sibling('hoofd_object_uuid')), sibling('resource_uuid') as Cell]
+    const uuids = { hoofdObjectUuid, resourceUuid }
+    const [hoofdObject, resourceUrl, ...objects] = JSON.parse(
+      numbers.open(inflated(Buffer.from(String(value).slice(2), 'hex'), uuids)),
+    )
+    const made = objects.map((object: Value) => (object === null ? null : replace(object, sibling)))
+    return `\\x${deflated(JSON.stringify([hoofdObject, resourceUrl, ...made]), uuids).toString('hex')}`
   }
 }
 

@@ -12,12 +12,13 @@ import {
   OutcomeUnknown,
   type ReadDb,
 } from '../database/database.ts'
-import { expected, one } from '../database/rows.ts'
+import { one } from '../database/rows.ts'
 import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import type { Numbers } from '../lib/numbers.ts'
 import { currentRequest } from '../telemetry/current-request.ts'
 import type { Actor, Component } from './actor.ts'
+import { type Packed, unpack } from './audit-contents.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
 import { claimKey, endKey, findKept, isKnownKey, keyOf, mayComeOfRepetition } from './idempotency.ts'
 import { requireJudged } from './precondition.ts'
@@ -228,12 +229,13 @@ async function once<T>(
   } catch (error) {
     await transaction.undo()
     if (!isEnding || !isUnavailable(error)) throw error
-    if (!(await wasCommitted(database, mark))) {
+    const mainObjects = (alone ? [alone.change] : changes).map(({ hoofdobject, uuid }) => hoofdobject?.uuid ?? uuid)
+    if (!(await wasCommitted(database, mark, mainObjects))) {
       // What was sent on a connection that fell silent may still be on its way, and be done when that goes on.
       if ((error as { code?: unknown }).code === 'CONNECTION_SILENT') throw new OutcomeUnknown()
       throw error
     }
-    if (alone) answer = await recordedAnswer(database, mark)
+    if (alone) answer = await recordedAnswer(database, mark, mainObjects)
   }
   if (actor.key) actor.key.isKept = true
   const made = alone ? [alone.change] : changes
@@ -260,9 +262,11 @@ async function madeOf(row: NewRow<unknown>, statement: Promise<Made[]>): Promise
 }
 
 /** The answer to a change that was committed while its own answer was lost. */
-async function recordedAnswer<T>({ sql }: Database, mark: string): Promise<T> {
-  const [row] = await sql<{ nieuw: T | null }[]>`select nieuw from audit where uuid = ${mark}`
-  return expected(row?.nieuw)
+async function recordedAnswer<T>({ sql, numbers }: Database, mark: string, mainObjects: string[]): Promise<T> {
+  const rows = await sql<Packed[]>`
+    select hoofd_object_uuid as "hoofdObjectUuid", resource_uuid as "resourceUuid", packed, made
+    from audit where hoofd_object_uuid = any(${mainObjects}::uuid[]) and uuid = ${mark}`
+  return unpack(numbers, one(rows)).nieuw as T
 }
 
 const ASK_MS = 3_000
@@ -270,11 +274,11 @@ const ASK_MS = 3_000
 const BEGIN_MS = 100
 
 /**
- * Whether the records of a change with this mark are there. Its transaction may still be at its commit: that they are not there
+ * Whether the records of a change of these main objects with this mark are there. Its transaction may still be at its commit: that they are not there
  * counts when no transaction of this program goes on that had begun when this was first asked. A database that restarts is
  * waited for.
  */
-async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
+async function wasCommitted({ sql }: Database, mark: string, mainObjects: string[]): Promise<boolean> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new OutcomeUnknown()), ASK_MS)
   let isOver = false
@@ -293,7 +297,7 @@ async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
         const { first: since, busy } = one(going)
         first = since
         const found = await sql<{ committed: boolean }[]>`
-          select exists (select from audit where uuid = ${mark})
+          select exists (select from audit where hoofd_object_uuid = any(${mainObjects}::uuid[]) and uuid = ${mark})
               or exists (select from notificatie where uuid = ${mark}) as committed`
         const { committed } = one(found)
         if (committed || !busy) return committed

@@ -6,6 +6,7 @@ import type { Numbers } from '../lib/numbers.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 import { currentTraceparent } from '../telemetry/tracing.ts'
 import type { Actor, Component } from './actor.ts'
+import { pack } from './audit-contents.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
 import { keepKey, keyOfRow } from './idempotency.ts'
 import { planDeliveries, wakeSender } from './outbox.ts'
@@ -73,19 +74,19 @@ export function insertAndRecord<T>(
   key?: RequestKey,
   log?: LogOptions,
 ): postgres.PendingQuery<Made[]> {
-  const { component, actie, resource, url, uuid, hoofdobject, kanaal, oud, nieuw } = change
+  const { component, actie, resource, url, uuid, hoofdobject, kanaal, nieuw } = change
   return sql<Made[]>`
     with ${insert(sql)}, wijziging as materialized (
       select ${component}::text as bron, ${actie}::text as actie, ${RESULTAAT[actie]}::integer as resultaat,
         ${hoofdobject?.url ?? url}::text as hoofd_object, ${hoofdobject?.uuid ?? uuid}::uuid as hoofd_object_uuid,
-        ${resource}::text as resource, ${url}::text as resource_url, left(weergave, 200) as resource_weergave,
-        ${sealedText(numbers, oud)}::text::jsonb as oud, ${numbers.seal(JSON.stringify(nieuw))}::text::jsonb || gemaakt.nieuw as nieuw,
+        ${resource}::text as resource, ${url}::text as resource_url, ${uuid}::uuid as resource_uuid,
+        left(weergave, 200) as resource_weergave, ${packedOf(numbers, change)}::bytea as packed, gemaakt.nieuw as made,
         ${kanaal?.naam ?? null}::text as kanaal, ${textOf(kanaal?.kenmerken)}::text::jsonb as kenmerken,
         true as vastleggen, null::text as cloudevent, 1 as volgnummer,
         taken_over(${hoofdobject?.uuid ?? uuid}::uuid, ${component}) as stil
       from gemaakt
     ), ${key ? sql`${keyOfRow(sql, actor, key, numbers, nieuw)},` : sql``}
-    ${recorded(sql, actor, sql`${mark}::uuid`)}
+    ${recorded(sql, actor, sql`${mark}::uuid`, sql`packed`)}
     ${log ? loggedChanges(sql, actor, log, numbers, concernedBy(numbers, [change]), hoofdobject === undefined) : sql``}
     select id, weergave, nieuw, ${wakeSender(sql)} as gewekt from gemaakt`
 }
@@ -116,9 +117,9 @@ export async function writeRecords(
     hoofd_object_uuid: change.hoofdobject?.uuid ?? change.uuid,
     resource: change.resource,
     resource_url: change.url,
+    resource_uuid: change.uuid,
     resource_weergave: change.weergave.slice(0, 200).toWellFormed(), // half a character is no JSON for PostgreSQL
-    oud: change.oud,
-    nieuw: change.nieuw,
+    packed: change.spoor ? undefined : packedOf(numbers, change).toString('base64'),
     kanaal: change.kanaal?.naam,
     kenmerken: change.kanaal?.kenmerken,
     vastleggen: change.spoor === undefined,
@@ -139,30 +140,35 @@ export async function writeRecords(
   const uuid = sql`case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end`
   await sql`
     with wijziging as materialized (
-      select r.*, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${numbers.seal(JSON.stringify([...rows, ...announced]))}::text::jsonb) as (
+      select r.*, null::jsonb as made, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${numbers.seal(JSON.stringify([...rows, ...announced]))}::text::jsonb) as (
         bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
-        resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean,
-        cloudevent text
+        resource_url text, resource_uuid uuid, resource_weergave text, packed text, kanaal text, kenmerken jsonb,
+        vastleggen boolean, cloudevent text
       )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
-        resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, cloudevent, volgnummer)
+        resource_uuid, resource_weergave, packed, kanaal, kenmerken, vastleggen, cloudevent, volgnummer)
     ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
     ${key ? sql`sleutel as (${key}),` : sql``}
-    ${recorded(sql, actor, uuid)}
+    ${recorded(sql, actor, uuid, sql`decode(packed, 'base64')`)}
     ${log ? loggedChanges(sql, actor, log, numbers, [...log.concerned, ...concernedBy(numbers, changes)], false) : sql``}
     select ${wakeSender(sql)} as gewekt`.execute()
 }
 
 /** Parts of a WITH that write the rows of its part `wijziging` to where they belong, under these uuids. */
-function recorded(sql: Sql, actor: Actor, uuid: postgres.PendingQuery<postgres.Row[]>) {
+function recorded(
+  sql: Sql,
+  actor: Actor,
+  uuid: postgres.PendingQuery<postgres.Row[]>,
+  packed: postgres.PendingQuery<postgres.Row[]>,
+) {
   const requestId = currentRequestId()
   return sql`
     spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
-        hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw,
-        request_id, origin, uuid)
+        hoofd_object_uuid, resource, resource_uuid, resource_weergave, toelichting, logrecord_id, packed, made, request_id,
+        origin, uuid)
       select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
-        resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
-        ${actor.logrecordId}, oud, nieuw, ${requestId}, ${textOf(actor.origin)}::text::jsonb, ${uuid}
+        resultaat, hoofd_object_uuid, resource, resource_uuid, resource_weergave, ${actor.toelichting},
+        ${actor.logrecordId}, ${packed}, made, ${requestId}, ${textOf(actor.origin)}::text::jsonb, ${uuid}
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
@@ -174,8 +180,16 @@ function recorded(sql: Sql, actor: Actor, uuid: postgres.PendingQuery<postgres.R
     )${planDeliveries(sql)}`
 }
 
-const sealedText = (numbers: Numbers, value: unknown) => {
-  const text = textOf(value)
-  return text === null ? null : numbers.seal(text)
+function packedOf(
+  numbers: Numbers,
+  { hoofdobject, url, uuid, oud, nieuw }: Pick<Change, 'hoofdobject' | 'url' | 'uuid' | 'oud' | 'nieuw'>,
+): Buffer {
+  const main = hoofdobject ?? { url, uuid }
+  return pack(
+    numbers,
+    { hoofdObjectUuid: main.uuid, resourceUuid: uuid },
+    { hoofdObject: main.url, resourceUrl: url, oud, nieuw },
+  )
 }
+
 const textOf = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))

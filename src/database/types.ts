@@ -447,10 +447,6 @@ export interface Audit {
    */
   gebruikersWeergave: Generated<string>;
   /**
-   * URL of the main object.
-   */
-  hoofdObject: string;
-  /**
    * uuid of the main object: the trail is read by it.
    */
   hoofdObjectUuid: string;
@@ -463,17 +459,17 @@ export interface Audit {
    */
   logrecordId: Generated<string>;
   /**
-   * The object after the change, sealed as well.
+   * Members of the object after the change that the database made.
    */
-  nieuw: unknown | null;
+  made: unknown | null;
   /**
    * Where the request came from: issuer and organisation of its token, and peer, delegator and grant of FSC. Empty: a token that the client made itself.
    */
   origin: unknown | null;
   /**
-   * The object before the change, with numbers of persons sealed in their places.
+   * URLs of the main and the changed object, and that one before and after the change, as JSON with numbers of persons sealed, deflated: src/core/audit-contents.ts.
    */
-  oud: unknown | null;
+  packed: Buffer;
   /**
    * Header X-Request-ID of the request, or the id that it was given.
    */
@@ -483,9 +479,9 @@ export interface Audit {
    */
   resource: string;
   /**
-   * URL of the changed object.
+   * uuid of the changed object; empty where one of another product has none.
    */
-  resourceUrl: string;
+  resourceUuid: string | null;
   /**
    * The changed object for people.
    */
@@ -2804,7 +2800,7 @@ export interface Reseal {
    */
   place: string;
   /**
-   * The last row that was looked at; empty: none yet.
+   * The last row that was looked at, of the audit trail the block before which all was; empty: none yet.
    */
   position: number | null;
   /**
@@ -2816,7 +2812,7 @@ export interface Reseal {
    */
   seen: Generated<number>;
   /**
-   * The last row when it began: later ones are sealed with the newest key.
+   * The last row (or block) when it began: later ones are sealed with the newest key.
    */
   until: number | null;
 }

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Actor, Component } from '../core/actor.ts'
+import { unpack } from '../core/audit-contents.ts'
 import { LIMITS } from '../core/limits.ts'
 import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
+import type { Numbers } from '../lib/numbers.ts'
 import { Moment, Url, Uuid } from './input.ts'
 import { sendAllById } from './stream.ts'
 
@@ -67,7 +69,7 @@ export function audittrail(path: string, component: Component): FastifyPluginAsy
         return sendAllById(request, reply, {
           first: LIMITS.firstLines,
           select: (after, limit) => (after === undefined ? Promise.resolve(begin) : select(after, limit)),
-          toResources: (rows) => rows.map(toAuditRecord),
+          toResources: (rows) => rows.map((row) => toAuditRecord(row, app.parts.box.numbers)),
         })
       },
     )
@@ -79,7 +81,7 @@ export function audittrail(path: string, component: Component): FastifyPluginAsy
           .where('uuid', '=', request.params.audittrailUuid)
           .executeTakeFirst()
         if (!row) throw notFound()
-        return toAuditRecord(row)
+        return toAuditRecord(row, app.parts.box.numbers)
       },
     )
   }
@@ -95,7 +97,8 @@ function lines(db: ReadDb, component: Component, hoofdObjectUuid: string) {
 }
 type AuditRow = Awaited<ReturnType<ReturnType<typeof lines>['executeTakeFirstOrThrow']>>
 
-function toAuditRecord(row: AuditRow) {
+function toAuditRecord(row: AuditRow, numbers: Numbers) {
+  const { hoofdObject, resourceUrl, oud, nieuw } = unpack(numbers, row)
   return {
     uuid: row.uuid,
     bron: row.bron.toUpperCase(), // as servers in use write it and clients read it; the standard's enumeration is lower case
@@ -106,12 +109,12 @@ function toAuditRecord(row: AuditRow) {
     actie: row.actie,
     actieWeergave: WEERGAVE[row.actie] ?? row.actie,
     resultaat: row.resultaat,
-    hoofdObject: row.hoofdObject,
+    hoofdObject,
     resource: row.resource,
-    resourceUrl: row.resourceUrl,
+    resourceUrl,
     toelichting: row.toelichting,
     resourceWeergave: row.resourceWeergave,
     aanmaakdatum: row.aanmaakdatum,
-    wijzigingen: { oud: row.oud ?? null, nieuw: row.nieuw ?? null },
+    wijzigingen: { oud, nieuw },
   }
 }

@@ -125,5 +125,10 @@ const refuse = (): never => {
   throw new Error('persons are found with keys, and there are none here')
 }
 
+/** The keys that numbers in JSON are sealed with; `undefined`: there is one that is not sealed. */
+export function keysIn(json: string): Set<string | undefined> {
+  return new Set(Array.from(json.matchAll(PLAIN), ([, , , value = '']) => SEALED_VALUE.exec(value)?.[1]))
+}
+
 /** A regular expression of PostgreSQL that finds JSON with a number that is not sealed. */
 export const UNSEALED = `"(${MEMBERS})": ("[^"~]|-?[0-9])`

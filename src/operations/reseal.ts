@@ -2,12 +2,13 @@
 // in `reseal`: a crash loses nothing that was committed, and what comes twice finds nothing to do.
 import type postgres from 'postgres'
 import { signingKeyOwner } from '../autorisaties/token-endpoint/signing-keys.ts'
+import { deflated, inflated, type Packed } from '../core/audit-contents.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { type SecretBox, totpOwner } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { lastOf, one } from '../database/rows.ts'
 import { keyIdOf, SECRET_KEY } from '../lib/key-ring.ts'
-import { UNSEALED } from '../lib/numbers.ts'
+import { keysIn, UNSEALED } from '../lib/numbers.ts'
 import { subscriberOwner } from '../notificaties/deliver.ts'
 import { unnested } from '../overnemen/rows.ts'
 import { takeoverOwner } from '../overnemen/takeover.ts'
@@ -38,14 +39,14 @@ const SECRETS: readonly Secrets[] = [
 
 /**
  * Where JSON with numbers of persons stands. `person`: the column that a row is found by, by numbers in it; `persons`: the same with a
- * list, and one column for all of them.
+ * list, and one column for all of them. `isTrail`: it is deflated in `packed`.
  */
-type Rows = { table: string; columns: string[]; person?: string; persons?: string }
+type Rows = { table: string; columns: string[]; person?: string; persons?: string; isTrail?: boolean }
 const ROWS: readonly Rows[] = [
   { table: 'rol', columns: ['betrokkene_identificatie', 'authenticatie_context'], person: 'betrokkene_identificatie' },
   { table: 'zaakobject', columns: ['object_identificatie'] },
   { table: 'takeover_postponed', columns: ['object'] },
-  { table: 'audit', columns: ['oud', 'nieuw'] },
+  { table: 'audit', columns: [], isTrail: true },
   { table: 'verwerking', columns: ['betrokkenen'], persons: 'betrokkenen' },
 ]
 /** Those that live for a day at most go by themselves. */
@@ -56,6 +57,8 @@ const SHORT_LIVED: readonly Rows[] = [
 
 export const PLACES: readonly string[] = [...SECRETS, ...ROWS].map(({ table }) => table)
 const PORTION = 2_000
+/** Of the audit trail, with as many rows. */
+const BLOCKS = 128
 
 type SecretRow = { key: string; by: string } & Record<string, Buffer | Buffer[] | string | null>
 
@@ -81,7 +84,16 @@ export async function countSealed({
   await sql.begin(async (trx) => {
     await trx`select set_config('statement_timeout', '0', true)`
     const keys = await trx<{ id: string }[]>`select id from data_key`
-    for (const { table, columns } of [...ROWS, ...SHORT_LIVED]) {
+    for (const { table, columns, isTrail } of [...ROWS, ...SHORT_LIVED]) {
+      if (isTrail) {
+        const portions = trx<TrailRow[]>`
+          select hoofd_object_uuid as "hoofdObjectUuid", resource_uuid as "resourceUuid", packed from audit`.cursor(
+          PORTION,
+        )
+        for await (const rows of portions)
+          for (const row of rows) for (const key of keysIn(inflated(row.packed, row))) count(table, key)
+        continue
+      }
       const text = columns.map((name) => `coalesce(${name}::text, '')`).join(' || ')
       const rows = await trx.unsafe<{ key: string | null; count: number }[]>(
         `select k.key, count(*)::int as count from (select ${text} as text from ${table}) x
@@ -121,12 +133,14 @@ export async function resealPortion({ sql }: Pick<Database, 'sql'>, box: SecretB
     const secrets = SECRETS.find(({ table }) => table === step.place)
     const rows = ROWS.find(({ table }) => table === step.place)
     if (secrets) await resealSecrets(trx, box, secrets, step.key)
-    if (rows) await resealRows(trx, box, rows, step)
+    if (rows?.isTrail) await resealTrail(trx, box, step)
+    else if (rows) await resealRows(trx, box, rows, step)
     return true
   }) as Promise<boolean>
 }
 
 type Step = { place: string; key: string; position: number | null; until: number | null }
+type TrailRow = Omit<Packed, 'made'>
 type Ends = { low: number | null; high: number | null }
 type JsonRow = { id: number; version: string } & Record<string, string | null>
 
@@ -138,7 +152,6 @@ async function resealRows(
   { key, position, until }: Step,
 ): Promise<void> {
   await sql`select set_config('zaakstroom.reseal', 'on', true)` // the feed tells nothing: the answers stay the same
-  // What was taken over into the audit trail has numbers below 0.
   const [ends] =
     position === null ? await sql.unsafe<Ends[]>(`select min(id) as low, max(id) as high from ${table}`) : []
   const after = position ?? (ends?.low ?? 0) - 1
@@ -179,6 +192,32 @@ async function resealRows(
   await sql`
     update reseal set position = ${isDone ? last : lastOf(rows).id}, until = ${last}, seen = seen + ${rows.length},
       resealed = resealed + ${resealed}, done_at = ${isDone ? sql`clock_timestamp()` : null} where place = ${table}`
+}
+
+/** Its rows are not ordered by a key of one column, and never changed but here: it goes from block to block of the table. */
+async function resealTrail(sql: postgres.TransactionSql, { numbers }: SecretBox, { key, position, until }: Step) {
+  const [size] = await sql<{ blocks: number }[]>`
+    select (pg_relation_size('audit') / current_setting('block_size')::int)::int as blocks`
+  const from = position ?? 0
+  const last = until ?? size?.blocks ?? 0
+  const to = Math.min(from + BLOCKS, last)
+  const rows = await sql<(TrailRow & { place: string; version: string })[]>`
+    select ctid::text as place, xmin::text as version, packed, hoofd_object_uuid as "hoofdObjectUuid",
+      resource_uuid as "resourceUuid"
+    from audit where ctid >= ${`(${from},0)`}::text::tid and ctid < ${`(${to},0)`}::text::tid`
+  const changed = rows.flatMap(({ place, version, packed, ...uuids }) => {
+    const json = inflated(packed, uuids)
+    const sealed = numbers.reseal(json, key)
+    return sealed === json ? [] : [{ place, version, hex: deflated(sealed, uuids).toString('hex') }]
+  })
+  const written = await sql`
+    update audit t set packed = decode(r.hex, 'hex')
+    from unnest(${changed.map(({ place }) => place)}::text[], ${changed.map(({ version }) => version)}::text[],
+      ${changed.map(({ hex }) => hex)}::text[]) as r(place, version, hex)
+    where t.ctid = r.place::tid and t.xmin::text = r.version`
+  await sql`
+    update reseal set position = ${to}, until = ${last}, seen = seen + ${rows.length}, resealed = resealed + ${written.count},
+      done_at = ${to === last ? sql`clock_timestamp()` : null} where place = 'audit'`
 }
 
 async function resealSecrets(sql: postgres.TransactionSql, box: SecretBox, place: Secrets, key: string): Promise<void> {

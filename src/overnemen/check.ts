@@ -4,11 +4,11 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type postgres from 'postgres'
+import { type Uuids, unpack } from '../core/audit-contents.ts'
 import { lastOf } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
-import { uuidOf } from '../http/links.ts'
-import { isUuid, NIL } from '../lib/uuid.ts'
-import { addresses, adopt } from './addresses.ts'
+import { NIL } from '../lib/uuid.ts'
+import { type Addresses, addresses, adopt } from './addresses.ts'
 import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
 import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
@@ -16,6 +16,7 @@ import { fingerprint, normalise } from './normalise.ts'
 import { patient, untilThere, type Waiting } from './patience.ts'
 import { type AuditRow, type Contents, type Finding, type Source, UnreadableContents } from './source.ts'
 import { oldAddresses, openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
+import { mainUuidOf } from './trail.ts'
 
 export type Difference = {
   kind: string
@@ -212,7 +213,7 @@ export async function checkTakeover(
           options.progress?.(name, of(name).daar)
         }
         for (const { kind } of portion.complete ?? []) looked.add(kind)
-        if (portion.audit) await compareAudit(portion.audit)
+        if (portion.audit) await compareAudit(portion.audit, old)
         if (portion.applicaties) await compareApplicaties(portion.applicaties)
         if (portion.next === null) break
         position = portion.next
@@ -294,26 +295,32 @@ export async function checkTakeover(
       })
   }
 
-  async function compareAudit(rows: AuditRow[]): Promise<void> {
-    const usable = rows.filter(({ hoofd_object }) => isUuid(uuidOf(hoofd_object)))
+  async function compareAudit(rows: AuditRow[], { toUuid }: Addresses): Promise<void> {
+    const usable = rows.flatMap((row) => {
+      const main = mainUuidOf(row.hoofd_object, toUuid)
+      return main === undefined ? [] : [{ ...row, main }]
+    })
     await see(
       'audit',
       usable.map(({ uuid }) => uuid),
     )
     of('audit').daar += rows.length
-    const found = await connection<{ uuid: string; hier: boolean; same: boolean; oud: unknown; nieuw: unknown }[]>`
-      select r.uuid, a.uuid is not null as hier, a.oud, a.nieuw,
+    const lines = usable.map(({ uuid, main, actie, aanmaakdatum }) => ({ uuid, main, actie, aanmaakdatum }))
+    const found = await connection<
+      (Uuids & { uuid: string; hier: boolean; same: boolean; packed: Buffer | null; made: object | null })[]
+    >`
+      select r.uuid, r.main as "hoofdObjectUuid", a.resource_uuid as "resourceUuid", a.uuid is not null as hier, a.packed, a.made,
         coalesce(a.actie = r.actie and a.aanmaakdatum = r.aanmaakdatum, false) as same
-      from json_to_recordset(${JSON.stringify(usable.map(({ uuid, actie, aanmaakdatum }) => ({ uuid, actie, aanmaakdatum })))}::text::json)
-        as r(uuid uuid, actie text, aanmaakdatum timestamptz)
-      left join audit a on a.uuid = r.uuid`
+      from json_to_recordset(${JSON.stringify(lines)}::text::json) as r(uuid uuid, main uuid, actie text, aanmaakdatum timestamptz)
+      left join audit a on a.hoofd_object_uuid = r.main and a.uuid = r.uuid`
     const given = new Map(usable.map((row) => [row.uuid, row]))
     // What stands here is sealed: it is compared as it is read.
     const isSide = (text: string | null | undefined, here: unknown) =>
       isDeepStrictEqual(text ? JSON.parse(text) : null, here ?? null)
-    const missing = found.filter(({ uuid, same, oud, nieuw }) => {
+    const missing = found.filter(({ uuid, same, packed, ...line }) => {
       const row = given.get(uuid)
-      return !same || !isSide(row?.oud, oud) || !isSide(row?.nieuw, nieuw)
+      const here = same && packed ? unpack(parts.box.numbers, { ...line, packed }) : undefined
+      return !here || !isSide(row?.oud, here.oud) || !isSide(row?.nieuw, here.nieuw)
     })
     of('audit').hier += usable.length - missing.filter(({ hier }) => !hier).length
     of('audit').gelijk += usable.length - missing.length

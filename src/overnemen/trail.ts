@@ -1,5 +1,6 @@
 // The audit trail and the numbers that were handed out: rows without rules of their own.
 
+import { pack } from '../core/audit-contents.ts'
 import { uuidOf } from '../http/links.ts'
 import type { Numbers } from '../lib/numbers.ts'
 import { isUuid } from '../lib/uuid.ts'
@@ -9,16 +10,16 @@ import type { AuditRow, Finding, Reservering } from './source.ts'
 import type { Sql, Written } from './write.ts'
 
 const AUDIT_TEXTS =
-  `bron applicatie_id applicatie_weergave gebruikers_id gebruikers_weergave actie hoofd_object resource
-  resource_url resource_weergave toelichting logrecord_id`.split(/\s+/)
+  `bron applicatie_id applicatie_weergave gebruikers_id gebruikers_weergave actie resource resource_weergave toelichting
+  logrecord_id`.split(/\s+/)
 const AUDIT_COLUMNS: RowColumn[] = [
   { name: 'uuid', type: 'uuid' },
   ...AUDIT_TEXTS.map((name) => ({ name, type: 'text' })),
   { name: 'hoofd_object_uuid', type: 'uuid' },
+  { name: 'resource_uuid', type: 'uuid' },
   { name: 'resultaat', type: 'integer' },
   { name: 'aanmaakdatum', type: 'timestamptz' },
-  { name: 'oud', type: 'jsonb', encoded: true },
-  { name: 'nieuw', type: 'jsonb', encoded: true },
+  { name: 'packed', type: 'bytea' },
 ]
 const PLACE: RowColumn = { name: 'place', type: 'bigint' }
 /** Takeovers have keys below 0, which is before all lines of our own. Integers of JavaScript end at 2^53: 8,191 takeovers. */
@@ -39,10 +40,9 @@ export async function writeAudit(
   findings: Finding[],
 ): Promise<Written> {
   const kept: Record<string, unknown>[] = []
-  for (const { oud, nieuw, ...row } of rows) {
-    const main = toUuid(row.hoofd_object)
-    const uuid = isUuid(main) ? main : uuidOf(row.hoofd_object)
-    if (!isUuid(uuid)) {
+  for (const { oud, nieuw, hoofd_object, resource_url, ...row } of rows) {
+    const uuid = mainUuidOf(hoofd_object, toUuid)
+    if (uuid === undefined) {
       findings.push({
         kind: 'audit',
         key: row.uuid,
@@ -53,21 +53,28 @@ export async function writeAudit(
       continue
     }
     for (const name of AUDIT_TEXTS) (row as Record<string, unknown>)[name] ??= ''
+    const resource = uuidOf(resource_url)
+    const uuids = { hoofdObjectUuid: uuid, resourceUuid: isUuid(resource) ? resource : null }
+    const packed = pack(numbers, uuids, {
+      hoofdObject: rewrite(hoofd_object, 'audit', 'hoofd_object'),
+      resourceUrl: rewrite(resource_url, 'audit', 'resource_url'),
+      oud: JSON.parse(oud ?? 'null'),
+      nieuw: JSON.parse(nieuw ?? 'null'),
+    })
     kept.push({
       ...row,
       bron: row.bron.toLowerCase(),
-      hoofd_object: rewrite(row.hoofd_object, 'audit', 'hoofd_object'),
-      resource_url: rewrite(row.resource_url, 'audit', 'resource_url'),
       hoofd_object_uuid: uuid,
-      oud,
-      nieuw,
+      resource_uuid: uuids.resourceUuid,
+      packed: `\\x${packed.toString('hex')}`,
     })
   }
-  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], kept, 2, numbers.seal)
+  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], kept, 2)
   const added = await sql.unsafe(
     `insert into audit (id, ${AUDIT_COLUMNS.map(({ name }) => name).join(', ')}) overriding system value
      select $1::bigint + coalesce(r.place, nextval(pg_get_serial_sequence('audit', 'id'))), ${AUDIT_COLUMNS.map(value).join(', ')}
-     from ${from} on conflict do nothing`,
+     from ${from} where not exists (
+       select from audit a where a.hoofd_object_uuid = r.hoofd_object_uuid and a.uuid = r.uuid) on conflict do nothing`,
     [(takeoverId - MOST_TAKEOVERS) * PER_TAKEOVER, ...parameters],
     { prepare: true },
   )
@@ -77,6 +84,11 @@ export async function writeAudit(
     unchanged: kept.length - added.count,
     refused: rows.length - kept.length,
   }
+}
+
+/** The uuid of the main object of a line; undefined when its URL has none. */
+export function mainUuidOf(url: string, toUuid: Addresses['toUuid']): string | undefined {
+  return [toUuid(url), uuidOf(url)].find(isUuid)
 }
 
 /** Numbers that were handed out and not used: whoever holds one may still use it. */

@@ -13,6 +13,7 @@ import { systemActor } from '../../src/core/access.ts'
 import { mutator } from '../../src/core/mutate.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
+import { auditRecords } from '../audit-records.ts'
 import { programEnv } from '../program-env.ts'
 
 const URL = '/catalogi/api/v1/catalogussen'
@@ -69,8 +70,7 @@ t.test('secrets', async (t) => {
     t.ok(await becomes(test, id, third, 200))
     t.equal(await mutate(actor, (m) => revokeSecret(m, id, 'alle')), 1)
     t.ok(await becomes(test, id, third, 403))
-    const trail = await test.database.sql`
-      select actie, applicatie_weergave, gebruikers_weergave, oud, nieuw from audit where resource = 'applicatiegeheim' order by id`
+    const trail = await auditRecords(test.database, test.database.sql`resource = 'applicatiegeheim'`)
     t.equal(trail.filter(({ nieuw }) => nieuw.clientId === id).length, 5, 'every change leaves its record')
     for (const secret of [SECRET, second, third]) t.notOk(JSON.stringify(trail).includes(secret))
     await t.rejects(

@@ -1,6 +1,7 @@
 // What becomes of rights when types come, go and change: consumers look again only at the applications that are announced.
 import t from 'tap'
 import { givenCatalogus, givenInformatieobjecttype, type TestApp, testApp, uuidOf } from '../app.ts'
+import { auditRecords } from '../audit-records.ts'
 
 const URL = '/autorisaties/api/v1/applicaties'
 
@@ -68,9 +69,8 @@ t.test('rights follow the types', async (t) => {
       "nota's update",
     ])
     t.strictSame((await call('GET', versie)).body.autorisaties, [])
-    const [trail] = await test.database.sql`
-      select oud, nieuw from audit where hoofd_object_uuid = ${uuidOf(versie)} order by id desc limit 1`
-    t.match(trail, {
+    const trail = await auditRecords(test.database, test.database.sql`hoofd_object_uuid = ${uuidOf(versie)}`)
+    t.match(trail.at(-1), {
       oud: { autorisaties: [{ informatieobjecttype: nota }] },
       nieuw: { autorisaties: [] },
     })

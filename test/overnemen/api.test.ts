@@ -6,6 +6,7 @@ import { apiClient } from '../../src/overnemen/api/client.ts'
 import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound, type Round } from '../../src/overnemen/round.ts'
 import { BASE, SECRET, type TestApp, testApp } from '../app.ts'
+import { auditRecords } from '../audit-records.ts'
 import { emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, fillOtherKinds, KIND, OLD, uuidOf } from './open-zaak-database.ts'
 
@@ -44,10 +45,15 @@ const rowsOf = async ({ database }: TestApp) => {
         from enkelvoudiginformatieobject_versie v join enkelvoudiginformatieobject e on e.id = v.enkelvoudiginformatieobject_id
       union all select 'zio', x.uuid, to_jsonb(x) - 'id' - 'zaak_id' - 'enkelvoudiginformatieobject_id' - 'status_id' from zaakinformatieobject x
       union all select 'oio', x.uuid, to_jsonb(x) - 'id' - 'enkelvoudiginformatieobject_id' from objectinformatieobject x
-      union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'hoofd_object' - 'resource_url' - 'request_id' from audit a
+      union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'packed' - 'request_id' from audit a
         where a.bron = 'zrc' and a.hoofd_object_uuid in (select uuid from zaak)
     ) r order by t, uuid`
-  return rows.map(({ rij: rowOf }) => rowOf)
+  const trail = await auditRecords(
+    database,
+    database.sql`bron = 'zrc' and hoofd_object_uuid in (select uuid from zaak)`,
+  )
+  const held = trail.map(({ uuid, oud, nieuw }) => ({ uuid, oud, nieuw }))
+  return [...rows.map(({ rij: rowOf }) => rowOf), ...held.sort((a, b) => (a.uuid < b.uuid ? -1 : 1))]
 }
 
 t.test('the database and the APIs of one installation end in the same rows, bytes included', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { LIMITS } from '../../src/core/limits.ts'
 import { givenClient, givenInformatieobjecttype, givenZaaktype, type Json, testApp, uuidOf } from '../app.ts'
+import { auditRecords } from '../audit-records.ts'
 import {
   CRS,
   faultsOf,
@@ -188,8 +189,10 @@ t.test('combined endpoints', async (t) => {
         registratiedatum: rollen[2].registratiedatum,
       })
       t.same((await statementsOnRol()).sort(), ['DELETE', 'INSERT', 'UPDATE'])
-      const lines = await database.sql<{ actie: string; oud: Json; nieuw: Json }[]>`
-      select actie, oud, nieuw from audit where hoofd_object = ${zaak.url} and resource = 'rol' order by id`
+      const lines = await auditRecords(
+        database,
+        database.sql`hoofd_object_uuid = ${uuidOf(zaak.url)} and resource = 'rol'`,
+      )
       const nameIn = (one: Json) => one?.betrokkeneIdentificatie.identificatie
       t.same(
         lines.map(({ actie, oud, nieuw }) => [actie, nameIn(oud), nameIn(nieuw)]),

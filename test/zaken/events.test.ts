@@ -4,6 +4,7 @@ import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { deleteOldEvents } from '../../src/notificaties/resend.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
+import { auditRecords } from '../audit-records.ts'
 import { faultsOf, givenZaak, noteStatements, ZAKEN } from './given.ts'
 
 const TYPE = 'nl.overheid.zaken.zaak-'
@@ -80,8 +81,8 @@ t.test('zaak-ontkoppeld removes the zaakobjecten of that link', async (t) => {
   const statements = await noteStatements(test, 'zaakobject')
   t.equal((await send(event('ontkoppeld', link))).status, 202)
   t.same(await statements(), ['DELETE'], 'together')
-  const trail = await test.database.sql`
-    select oud from audit where hoofd_object = ${zaak.url} and actie = 'destroy' order by id`
+  const { database } = test
+  const trail = await auditRecords(database, database.sql`hoofd_object_uuid = ${zaak.uuid} and actie = 'destroy'`)
   t.same(
     trail.map(({ oud }) => oud.objectTypeOverige),
     ['a', 'b'],

@@ -2,10 +2,11 @@
 // number at every moment, rows of before there were keys are sealed on the way, and the old key is retired at the end.
 // It starts and kills the program.
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { findSecretBox } from '../../src/cli/server.ts'
 import { readConfig } from '../../src/config.ts'
+import { deflated } from '../../src/core/audit-contents.ts'
 import { passesElfproef } from '../../src/http/formats.ts'
 import { countSealed } from '../../src/operations/reseal.ts'
 import { givenZaaktype, testApp } from '../app.ts'
@@ -38,10 +39,14 @@ t.test('each person is found before, during and after a rotation under load, wha
     insert into rol (zaak_id, betrokkene_type, betrokkene_identificatie, roltype_id, omschrijving, omschrijving_generiek)
     select (select min(id) from zaak), 'natuurlijk_persoon', jsonb_build_object('inpBsn', (${before}::text[])[1 + n % 1000]),
       (select max(id) from roltype), 'Belanghebbende', 'belanghebbende' from generate_series(1, ${PLAIN}::int) n`
+  const uuids = { hoofdObjectUuid: randomUUID(), resourceUuid: null }
+  const packed = before.map((inpBsn) =>
+    deflated(JSON.stringify(['x', 'x', null, { betrokkeneIdentificatie: { inpBsn } }]), uuids).toString('hex'),
+  )
   await sql`
-    insert into audit (bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, nieuw)
-    select 'zrc', 'create', 201, 'x', gen_random_uuid(), 'rol', 'x', jsonb_build_object('betrokkeneIdentificatie', r.betrokkene_identificatie)
-    from rol r`
+    insert into audit (bron, actie, resultaat, hoofd_object_uuid, resource, packed)
+    select 'zrc', 'create', 201, ${uuids.hoofdObjectUuid}, 'rol', decode((${packed}::text[])[1 + n % 1000], 'hex')
+    from generate_series(1, ${PLAIN}::int) n`
 
   const line = `nieuw:${randomBytes(32).toString('base64')}`
   const settings = processSettings(test)

@@ -253,7 +253,7 @@ export async function verifyAccount(t: JudgeLike, service: Service, creates: Ant
   type Row = { uuid: string; identificatie: string; sporen: number; berichten: string[] }
   const zaken = await sql<Row[]>`
     select z.uuid, z.identificatie,
-      (select count(*)::int from audit a where a.hoofd_object_uuid = z.uuid and a.resource_url = ${`${BASE}${CREATE}/`} || z.uuid) as sporen,
+      (select count(*)::int from audit a where a.hoofd_object_uuid = z.uuid and a.resource_uuid = z.uuid) as sporen,
       array(select n.uuid::text from notificatie n where n.hoofd_object_uuid = z.uuid) as berichten
     from zaak z`
   const byNummer = new Map(zaken.map((zaak) => [zaak.identificatie, zaak]))

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { type Packed, unpack } from '../../core/audit-contents.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { weigh } from '../../http/expand.ts'
 import { UUID_PATTERN } from '../../lib/uuid.ts'
@@ -35,16 +36,21 @@ export async function historyOf(
   uuid: string,
   size = 20,
 ): Promise<KeysetPage<Event>> {
-  const list = await keysetByNumber<Row>(request, app.read, {
+  const { rows: found, ...list } = await keysetByNumber<Omit<Row, 'oud' | 'nieuw'> & Packed>(request, app.read, {
     size,
-    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as at, a.oud, a.nieuw,
+    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as at, a.packed, a.made,
+      a.hoofd_object_uuid as "hoofdObjectUuid", a.resource_uuid as "resourceUuid",
       concat_ws(', ', nullif(coalesce(nullif(a.gebruikers_weergave, ''), a.gebruikers_id), ''), nullif(a.applicatie_weergave, '')) as who
       from audit a`,
     id: sql`a.id`,
     conditions: [sql`a.hoofd_object_uuid = ${uuid}`],
   })
-  const names = await namesIn(app.read, request, list.rows)
-  const rows = list.rows.map(({ oud, nieuw, ...row }) => ({
+  const known = found.map(({ packed, made, hoofdObjectUuid, resourceUuid, ...row }): Row => {
+    const { oud, nieuw } = unpack(app.parts.box.numbers, { packed, made, hoofdObjectUuid, resourceUuid })
+    return { ...row, oud: oud as State | null, nieuw: nieuw as State | null }
+  })
+  const names = await namesIn(app.read, request, known)
+  const rows = known.map(({ oud, nieuw, ...row }) => ({
     ...row,
     sentence: sentence({ ...row, oud, nieuw }, names),
     fields: changedFields(oud, nieuw, names),
