@@ -165,8 +165,9 @@ function actOf(handeling: string, cases: number): string {
   if (/\/(download|voorbeeld)$/.test(route)) return t('Document geopend')
   if (route.endsWith('/wie-keek') || route.endsWith('/persoon')) return t('Opgezocht wie keek')
   if (route.includes('/audittrail') || route.endsWith('/geschiedenis')) return t('Geschiedenis bekeken')
-  if (cases > 1 || route.endsWith('/_zoek') || route.endsWith('/zoeken')) return t('In een lijst gezien')
-  return method === 'GET' || method === 'HEAD' || route.endsWith('/_batch') ? t('Bekeken') : t('Gebruikt')
+  if (route.endsWith('/_batch')) return t('Bekeken')
+  if (cases > 1 || !route.includes('/:')) return t('In een lijst gezien')
+  return method === 'GET' || method === 'HEAD' ? t('Bekeken') : t('Gebruikt')
 }
 
 const VERBS: Record<string, (noun: string) => string> = {

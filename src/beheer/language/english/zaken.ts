@@ -39,6 +39,7 @@ export const zaken: Record<string, string> = {
   Over: 'About',
   Verwerkingsactiviteit: 'Processing activity',
   'met {1} zaken': 'with {1} cases',
+  Activiteit: 'Activity',
   'deze persoon': 'this person',
   'een zaak van deze persoon': 'a case of this person',
   'Het logboek van verwerkingen staat uit: hier komt niets bij. Een beheerder van het systeem zet het aan met LOGBOEK_DATAVERWERKINGEN.':
