@@ -16,7 +16,7 @@ create table takeover (
   read_only boolean not null default true, changes_only boolean not null default false,
   snapshot text,
   created_at timestamptz not null default now(), round_begun_at timestamptz not null default now(), round_done_at timestamptz,
-  switched_at timestamptz, checked_at timestamptz, differences bigint
+  switched_at timestamptz, switch_snapshot text, checked_at timestamptz, differences bigint
 );
 create unique index takeover_one_source on takeover (source, trial) where status <> 'omgeschakeld';
 select describe('takeover', 'Takeovers of other installations. One row as long as it lasts, however often it is run.',
@@ -32,6 +32,7 @@ select describe('takeover', 'Takeovers of other installations. One row as long a
   'changes_only', 'Whether this round reads only what changed since the one before.',
   'snapshot', 'Exported snapshot of the database that this round reads.', 'round_begun_at', 'When this round began.',
   'round_done_at', 'When this round was complete.', 'switched_at', 'When this side came in charge.',
+  'switch_snapshot', 'Which transactions had ended then: what changed since is played back by it.',
   'checked_at', 'When both sides were last compared to the end.',
   'differences', 'How many differences that found, beside those that the report explains.');
 
@@ -138,3 +139,37 @@ begin
   return true;
 end $$;
 comment on function taken_over is 'Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses changes of the registers when they are not allowed either.';
+
+-- The way back: what changed since the switch is played to the APIs of the old installation, and each row says how far one object is.
+create table playback (
+  id bigint generated always as identity primary key,
+  takeover_id bigint not null references takeover on delete cascade,
+  target text not null, planned_to text not null,
+  begun_at timestamptz not null default now(), done_at timestamptz,
+  constraint playback_unique unique (takeover_id, target)
+);
+select describe('playback', 'Playbacks of what changed since a switch, by the installation that they go to.',
+  'target', 'Address of the installation, without user or password.',
+  'planned_to', 'The snapshot up to which changes are in playback_item; the next run goes on from it.',
+  'begun_at', 'When it was first asked for.', 'done_at', 'When all was last tried.');
+
+create table playback_item (
+  playback_id bigint not null references playback on delete cascade,
+  place bigint generated always as identity,
+  resource text not null, uuid uuid not null, row_id bigint not null, main uuid,
+  made_here boolean not null,
+  state text not null default 'waiting' constraint playback_item_state_check
+    check (state in ('waiting', 'sent', 'made', 'created', 'changed', 'deleted', 'equal', 'refused')),
+  there uuid, locked boolean not null default false,
+  label text not null default '', remarks jsonb not null default '[]',
+  primary key (playback_id, uuid, resource)
+);
+create unique index playback_item_place on playback_item (playback_id, resource, place);
+create index playback_item_there on playback_item (there) where there is not null;
+select describe('playback_item', 'Objects that changed since the switch, and what became of them there. Also the map from our uuids to those of what was made there.',
+  'playback_id', 'The playback.', 'place', 'The order in which they changed here.', 'resource', 'Kind of object, as the feed names it.', 'uuid', 'The object here.',
+  'row_id', 'Its row here.', 'main', 'The case, document or besluit that it is or belongs to; empty when that is gone.',
+  'made_here', 'Whether it was made since the switch: it has another uuid there.',
+  'state', 'waiting, sent (a create of which no answer was seen), made (to be compared), or how it ended: created, changed, deleted, equal or refused.',
+  'there', 'Its uuid there, when it was made by this.', 'locked', 'Whether this locked the document there, and did not see it unlocked.',
+  'label', 'What people know it by.', 'remarks', 'What did not go back: [{"outcome", "code", "field", "value", "text"}].');

@@ -1212,6 +1212,40 @@ create table periodic_job (
   constraint periodic_job_pkey PRIMARY KEY (task)
 );
 
+-- Playbacks of what changed since a switch, by the installation that they go to.
+create table playback (
+  begun_at timestamp with time zone not null default now(), -- When it was first asked for.
+  done_at timestamp with time zone, -- When all was last tried.
+  id bigint not null generated always as identity, -- Internal key.
+  planned_to text not null, -- The snapshot up to which changes are in playback_item; the next run goes on from it.
+  takeover_id bigint not null, -- The takeover.
+  target text not null, -- Address of the installation, without user or password.
+  constraint playback_pkey PRIMARY KEY (id),
+  constraint playback_unique UNIQUE (takeover_id, target),
+  constraint playback_takeover_id_fkey FOREIGN KEY (takeover_id) REFERENCES takeover(id) ON DELETE CASCADE
+);
+
+-- Objects that changed since the switch, and what became of them there. Also the map from our uuids to those of what was made there.
+create table playback_item (
+  label text not null default ''::text, -- What people know it by.
+  locked boolean not null default false, -- Whether this locked the document there, and did not see it unlocked.
+  made_here boolean not null, -- Whether it was made since the switch: it has another uuid there.
+  main uuid, -- The case, document or besluit that it is or belongs to; empty when that is gone.
+  place bigint not null generated always as identity, -- The order in which they changed here.
+  playback_id bigint not null, -- The playback.
+  remarks jsonb not null default '[]'::jsonb, -- What did not go back: [{"outcome", "code", "field", "value", "text"}].
+  resource text not null, -- Kind of object, as the feed names it.
+  row_id bigint not null, -- Its row here.
+  state text not null default 'waiting'::text, -- waiting, sent (a create of which no answer was seen), made (to be compared), or how it ended: created, changed, deleted, equal or refused.
+  there uuid, -- Its uuid there, when it was made by this.
+  uuid uuid not null, -- The object here.
+  constraint playback_item_pkey PRIMARY KEY (playback_id, uuid, resource),
+  constraint playback_item_playback_id_fkey FOREIGN KEY (playback_id) REFERENCES playback(id) ON DELETE CASCADE,
+  constraint playback_item_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'made'::text, 'created'::text, 'changed'::text, 'deleted'::text, 'equal'::text, 'refused'::text])))
+);
+CREATE UNIQUE INDEX playback_item_place ON playback_item USING btree (playback_id, resource, place);
+CREATE INDEX playback_item_there ON playback_item USING btree (there) WHERE (there IS NOT NULL);
+
 -- What waited at a minute of the last hours (src/operations/figures.ts).
 create table queue_figure (
   deliveries integer not null, -- Deliveries that waited.
@@ -1671,6 +1705,7 @@ create table takeover (
   snapshot text, -- Exported snapshot of the database that this round reads.
   source text not null, -- Where it comes from, without user or password.
   status text not null default 'loopt'::text, -- loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
+  switch_snapshot text, -- Which transactions had ended then: what changed since is played back by it.
   switched_at timestamp with time zone, -- When this side came in charge.
   trial boolean not null default false, -- Dry run: all is written to shadow tables that are thrown away, for the report.
   uuid uuid not null default gen_random_uuid(), -- Part of its URL in the beheer.

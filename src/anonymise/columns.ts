@@ -207,6 +207,8 @@ export const TABLES: Record<string, Table> = {
   outgoing_request: RECEIVERS,
   pending_mirror: RECEIVERS,
   periodic_job: RUNNING,
+  playback: TAKEOVER,
+  playback_item: TAKEOVER,
   queue_figure: RUNNING,
   received_event: RUNNING,
   reseal: RUNNING,

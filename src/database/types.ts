@@ -2736,6 +2736,84 @@ export interface PeriodicJob {
   task: string;
 }
 
+export interface Playback {
+  /**
+   * When it was first asked for.
+   */
+  begunAt: Generated<string>;
+  /**
+   * When all was last tried.
+   */
+  doneAt: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The snapshot up to which changes are in playback_item; the next run goes on from it.
+   */
+  plannedTo: string;
+  /**
+   * The takeover.
+   */
+  takeoverId: number;
+  /**
+   * Address of the installation, without user or password.
+   */
+  target: string;
+}
+
+export interface PlaybackItem {
+  /**
+   * What people know it by.
+   */
+  label: Generated<string>;
+  /**
+   * Whether this locked the document there, and did not see it unlocked.
+   */
+  locked: Generated<boolean>;
+  /**
+   * Whether it was made since the switch: it has another uuid there.
+   */
+  madeHere: boolean;
+  /**
+   * The case, document or besluit that it is or belongs to; empty when that is gone.
+   */
+  main: string | null;
+  /**
+   * The order in which they changed here.
+   */
+  place: Generated<number>;
+  /**
+   * The playback.
+   */
+  playbackId: number;
+  /**
+   * What did not go back: [{"outcome", "code", "field", "value", "text"}].
+   */
+  remarks: Generated<unknown>;
+  /**
+   * Kind of object, as the feed names it.
+   */
+  resource: string;
+  /**
+   * Its row here.
+   */
+  rowId: number;
+  /**
+   * waiting, sent (a create of which no answer was seen), made (to be compared), or how it ended: created, changed, deleted, equal or refused.
+   */
+  state: Generated<string>;
+  /**
+   * Its uuid there, when it was made by this.
+   */
+  there: string | null;
+  /**
+   * The object here.
+   */
+  uuid: string;
+}
+
 export interface QueueFigure {
   /**
    * Deliveries that waited.
@@ -3622,6 +3700,10 @@ export interface Takeover {
    * When this side came in charge.
    */
   switchedAt: string | null;
+  /**
+   * Which transactions had ended then: what changed since is played back by it.
+   */
+  switchSnapshot: string | null;
   /**
    * Dry run: all is written to shadow tables that are thrown away, for the report.
    */
@@ -5160,6 +5242,8 @@ export interface DB {
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;
   periodicJob: PeriodicJob;
+  playback: Playback;
+  playbackItem: PlaybackItem;
   queueFigure: QueueFigure;
   receivedEvent: ReceivedEvent;
   reseal: Reseal;

@@ -283,7 +283,7 @@ export async function switchWarnings(sql: ReadSql): Promise<string[]> {
 export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover): Promise<number | undefined> {
   const [current] = await sql<Takeover[]>`select * from takeover where id = ${id} for update`
   if (!current || !isSwitchable(current)) return undefined
-  await sql`update takeover set status = 'omgeschakeld', switched_at = now() where id = ${id}`
+  await sql`update takeover set status = 'omgeschakeld', switched_at = now(), switch_snapshot = pg_current_snapshot()::text where id = ${id}`
   await sql`select pg_notify('zaakstroom_settings', '')` // its addresses are ours from now on
   const gone = await sql`delete from delivery where status = 'gepland' returning 1`
   return gone.length

@@ -1,6 +1,7 @@
 // What has to be done until the switch, in the order of the manual, and which of it is done.
 import type { ReadSql } from '../database/database.ts'
 import { one } from '../database/rows.ts'
+import { type WayBack, wayBackOf } from './playback/state.ts'
 import { switchWarnings, type Takeover } from './takeover.ts'
 
 /** `hand`: nobody but the operator knows. */
@@ -13,6 +14,7 @@ export type Way = {
   notificaties: { state: WayState; warnings: string[] }
   controle: { state: WayState; at: string | null; count: number }
   omschakelen: { state: WayState; at: string | null }
+  terug: { state: WayState; back: WayBack | undefined }
 }
 
 /** The state of each step of a takeover that is no dry run. */
@@ -37,6 +39,7 @@ export async function wayToSwitch(sql: ReadSql, { id, source, status }: Takeover
   const { refused, missing, round_done_at, checked_at, differences, checked_since, switched_at } = one([...rows])
   const isRead = status === 'klaar' || status === 'omgeschakeld'
   const warnings = await switchWarnings(sql)
+  const back = status === 'omgeschakeld' ? await wayBackOf(sql, { id }) : undefined
   const checked = checked_at !== null && (checked_since === true || status === 'omgeschakeld')
   return {
     proef: { state: proef || isRead ? 'klaar' : 'open', at: proef?.at ?? null },
@@ -50,5 +53,6 @@ export async function wayToSwitch(sql: ReadSql, { id, source, status }: Takeover
       count: differences ?? 0,
     },
     omschakelen: { state: status === 'omgeschakeld' ? 'klaar' : 'open', at: switched_at },
+    terug: { state: back && (!back.kept || (back.played?.refused ?? 0) > 0) ? 'let-op' : 'hand', back },
   }
 }

@@ -135,7 +135,7 @@ const stepLabel = (name: string): string => STEPS[name] ?? name
 export function waySteps(way: Way): { name: string; words: Words; more: string }[] {
   const at = (moment_: string | null) => (moment_ === null ? '' : moment(moment_))
   const step = (name: string, state: WayState, more = '') => ({ name, words: WAY_STATES[state], more })
-  const { proef, rapport, ronde, bestanden, notificaties, controle, omschakelen } = way
+  const { proef, rapport, ronde, bestanden, notificaties, controle, omschakelen, terug } = way
   return [
     step(t('Proef doen'), proef.state, at(proef.at)),
     step(t('Ronde 1, en elke nacht een volgende'), ronde.state, at(ronde.at)),
@@ -162,7 +162,18 @@ export function waySteps(way: Way): { name: string; words: Words; more: string }
     ),
     step(t('Omschakelen'), omschakelen.state, at(omschakelen.at)),
     step(t('Adres laten wijzen, en meekijken'), 'hand'),
+    step(t('Weg terug'), terug.state, wayBackWords(terug.back)),
   ]
+}
+
+function wayBackWords(back: Way['terug']['back']): string {
+  if (!back) return t('Wijs het adres terug: de oude installatie is niet gewijzigd.')
+  const { kept, played } = back
+  if (played)
+    return t`Teruggespeeld: ${formatNumber(played.count - played.refused)} objecten. Niet terug: ${formatNumber(played.refused)}.`
+  return kept
+    ? t('Wat hier wijzigt is bewaard, en kan met overnemen terugspelen naar de oude installatie.')
+    : t('Wat sinds de omschakeling is gewijzigd, is niet (meer) bewaard om terug te spelen.')
 }
 const WAY_STATES = words(
   {

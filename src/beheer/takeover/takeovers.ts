@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../core/problem.ts'
 import { countStream } from '../../http/stream.ts'
+import { wayBackWarnings } from '../../overnemen/playback/state.ts'
 import { matching, reportCsvOf } from '../../overnemen/report.ts'
 import { faultsOf, forecastOf, progressOf, WEEKEND_SECONDS } from '../../overnemen/round.ts'
 import { isSwitchable, switchOver, switchWarnings, type Takeover } from '../../overnemen/takeover.ts'
@@ -192,7 +193,7 @@ export function registerTakeovers(app: FastifyInstance): void {
         t(
           'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
         ),
-        ...(await switchWarnings(sql)).map(reason),
+        ...[...(await switchWarnings(sql)), ...(await wayBackWarnings(sql))].map(reason),
       ],
       button: t('Nu omschakelen'),
       back: t('Nog niet omschakelen'),

@@ -19,6 +19,7 @@ import {
 } from '../../overnemen/open-zaak/notifications.ts'
 import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
 import { reasonOf, untilThere } from '../../overnemen/patience.ts'
+import { wayBackWarnings } from '../../overnemen/playback/state.ts'
 import { portionRunner } from '../../overnemen/portions.ts'
 import { beginRound, faultsOf, forecastOf, progressOf } from '../../overnemen/round.ts'
 import { SourceUnavailable } from '../../overnemen/source.ts'
@@ -35,6 +36,7 @@ import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { databaseBox, withDatabase } from '../database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
+import { addPlayback } from '../play-back.ts'
 import {
   answersLine,
   comparedLine,
@@ -176,7 +178,8 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       await withDatabase(async (database) => {
         const takeover = await requireTakeover(database, source, false)
         if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run `overnemen` to its end first')
-        for (const warning of await switchWarnings(database.sql)) console.error(`warning: ${warning}`)
+        for (const warning of [...(await switchWarnings(database.sql)), ...(await wayBackWarnings(database.sql))])
+          console.error(`warning: ${warning}`)
         const removed = await database.sql.begin((sql) => switchOver(sql, takeover))
         if (removed === undefined) throw new UsageError('the switch was made already')
         console.log(
@@ -199,6 +202,8 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         else for (const { wat, aantal, text } of losses) console.log(`${String(aantal).padStart(8)}  ${wat}. ${text}`)
       })
     })
+
+  addPlayback(overnemen, { readUrl, readNumber, stopSignal, waiting: tellWaiting })
 
   function common(command: Command): Command {
     return command

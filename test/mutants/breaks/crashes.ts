@@ -286,6 +286,27 @@ export const CRASHES: Mutant[] = [
     tests: ['test/overnemen/open-zaak.test.ts'],
   },
   {
+    what: 'a create that is played back is not done again when its answer was lost',
+    file: 'src/overnemen/playback/play.ts',
+    search: "  if (found) return journal.save(item, { state: 'made', there: found })\n",
+    replace: '',
+    tests: ['test/overnemen/playback.test.ts'],
+  },
+  {
+    what: 'a document that a playback locked is unlocked after all',
+    file: 'src/overnemen/playback/documents.ts',
+    search: 'else if (item.locked || next.length > 0)',
+    replace: 'else if (next.length > 0)',
+    tests: ['test/overnemen/playback.test.ts'],
+  },
+  {
+    what: 'changes that are not all kept are not played back as if they were',
+    file: 'src/overnemen/playback/journal.ts',
+    search: '  if (!kept?.whole)',
+    replace: '  if (!kept)',
+    tests: ['test/overnemen/playback.test.ts'],
+  },
+  {
     what: 'a report of a takeover shows no number of a person',
     file: 'src/overnemen/data-faults.ts',
     search: "passesElfproef(number.padStart(9, '0')) ?",

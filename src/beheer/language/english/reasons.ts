@@ -51,6 +51,8 @@ export const REASONS: Record<string, string> = {
     'No notifications service is set: messages wait until you set one.',
   'Er zijn geen abonnementen: niemand krijgt meldingen. Neem ze over met overnemen open-notificaties.':
     'There are no subscriptions: nobody gets messages. Take them over with overnemen open-notificaties.',
+  'Wijzigingen worden niet bijgehouden (FEED_DAYS is 0): na de omschakeling kunnen ze niet worden teruggespeeld.':
+    'Changes are not kept (FEED_DAYS is 0): after the switch-over they cannot be played back.',
   'Er wordt overgenomen uit een andere installatie: tot de omschakeling wordt hier niets gemaakt of gewijzigd.':
     'Another installation is being taken over: nothing is made or changed here until the switch-over.',
   'Gepauzeerd door {1}.': 'Paused by {1}.',

@@ -82,6 +82,14 @@ export const takeovers: Record<string, string> = {
   '{1} verschillen': '{1} differences',
   'na de laatste ronde': 'after the last round',
   'Adres laten wijzen, en meekijken': 'Point the address here, and watch',
+  'Weg terug': 'Way back',
+  'Wijs het adres terug: de oude installatie is niet gewijzigd.':
+    'Point the address back: the old installation has not been changed.',
+  'Teruggespeeld: {1} objecten. Niet terug: {2}.': 'Played back: {1} objects. Not gone back: {2}.',
+  'Wat hier wijzigt is bewaard, en kan met overnemen terugspelen naar de oude installatie.':
+    'What changes here is kept, and overnemen terugspelen can play it to the old installation.',
+  'Wat sinds de omschakeling is gewijzigd, is niet (meer) bewaard om terug te spelen.':
+    'What changed since the switch-over is not kept (any more) to be played back.',
   'Nog te doen': 'To do',
   'Kijk ernaar': 'Look at it',
   'Met de hand': 'By hand',

@@ -1,0 +1,151 @@
+// `overnemen terugspelen`: what changed here since the switch is played to the APIs of the old installation.
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { type Database, readerOf } from '../database/database.ts'
+import { openStores } from '../documenten/storage/choose.ts'
+import { ownAddress } from '../http/links.ts'
+import { reasonOf, untilThere, type Waiting } from '../overnemen/patience.ts'
+import { makeDry, NoWayBack, openJournal, planPlayback } from '../overnemen/playback/journal.ts'
+import { play } from '../overnemen/playback/play.ts'
+import { NEVER, playbackCsv } from '../overnemen/playback/report.ts'
+import { meet, openTarget } from '../overnemen/playback/target.ts'
+import { SourceUnavailable } from '../overnemen/source.ts'
+import { nameOf } from '../overnemen/takeover.ts'
+import { openLog } from '../telemetry/log.ts'
+import { databaseBox, withDatabase } from './database.ts'
+import { readSecret } from './terminal.ts'
+import { UsageError } from './usage.ts'
+
+type Options = {
+  naar: string
+  vanaf: string
+  bron?: string
+  client: string
+  tempo?: string
+  proef: boolean
+  rapport?: string
+  json: boolean
+}
+type Switched = { id: number; source: string; switched_at: string | null; switch_snapshot: string | null }
+
+/** What the commands of takeovers share. */
+export type Shared = {
+  readUrl(value: string, protocols: string[], option: string): string
+  readNumber(value: string, option: string, least: number, most: number): number
+  stopSignal(): AbortSignal
+  waiting: Waiting
+}
+
+export function addPlayback(overnemen: Command, shared: Shared): void {
+  overnemen
+    .command('terugspelen')
+    .description(
+      'the way back: plays what changed here since the switch to the APIs of the old installation; run it again to go on',
+    )
+    .requiredOption('--naar <url>', 'its address, before /zaken/api/v1')
+    .option('--vanaf <moment>', 'omschakeling, or a moment (2026-01-31T12:00:00Z)', 'omschakeling')
+    .option(
+      '--bron <source>',
+      'which takeover, as `overnemen status` shows it; without it the only one that was switched',
+    )
+    .requiredOption('--client <id>', 'client id there, with heeftAlleAutorisaties')
+    .requiredOption('--secret-stdin', 'read the secret of that client from standard input')
+    .option('--tempo <n>', 'at most so many requests a second')
+    .option('--proef', 'dry run: nothing is changed there, and nothing is kept here', false)
+    .option('--rapport <file>', 'write what did not go back, and what stands elsewhere there, to this CSV file')
+    .option('--json', 'print JSON', false)
+    .action((options: Options) => playBack(options, shared))
+}
+
+async function playBack(options: Options, { readUrl, readNumber, stopSignal, waiting }: Shared): Promise<void> {
+  const { vanaf, proef: dry, client, rapport, json } = options
+  const url = readUrl(options.naar, ['http:', 'https:'], '--naar').replace(/\/+$/, '')
+  const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
+  if (vanaf !== 'omschakeling' && Number.isNaN(Date.parse(vanaf)))
+    throw new UsageError('--vanaf is omschakeling, or a moment such as 2026-01-31T12:00:00Z')
+  const secret = await readSecret()
+  const stopped = stopSignal()
+  await withDatabase(async (database, config) => {
+    await databaseBox(database, config)
+    const base = ownAddress(config)
+    if (url === base) throw new UsageError('--naar is the address of this installation itself')
+    const takeover = await findSwitched(database, options.bron)
+    const target = openTarget({ url, clientId: client, secret, tempo })
+    const connection = await database.sql.reserve()
+    try {
+      const [lock] = await connection<{ free: boolean }[]>`select pg_try_advisory_lock(hashtext('terugspelen')) as free`
+      if (!lock?.free) throw new UsageError('another command plays back at this moment')
+      await requireThere(target)
+      if (dry) await makeDry(connection)
+      const sql = dry ? connection : database.sql
+      const moment = vanaf === 'omschakeling' ? undefined : new Date(vanaf).toISOString()
+      const journal = openJournal(sql, await planPlayback(sql, takeover, nameOf(url), { moment }))
+      const playback = {
+        ...{ reader: readerOf(database), stores: openStores(config, openLog('silent')), base, target, journal, dry },
+      }
+      try {
+        await untilThere(() => play(playback, stopped, json ? () => {} : tellEach()), waiting, stopped)
+      } catch (error) {
+        if (!stopped.aborted) throw error
+        process.exitCode = 1
+      } finally {
+        if (rapport) await pipeline(playbackCsv(journal), createWriteStream(rapport, { mode: 0o600 }))
+      }
+      const counts = await journal.counts()
+      if (json) console.log(JSON.stringify({ counts, never: NEVER }))
+      else console.log([...linesOf(counts), ...NEVER.map(({ wat, text }) => `  ${wat.padEnd(16)}${text}`)].join('\n'))
+      if (counts.some(({ state }) => !['created', 'changed', 'deleted', 'equal'].includes(state))) process.exitCode = 1
+    } catch (error) {
+      throw error instanceof NoWayBack ? new UsageError(error.message) : error
+    } finally {
+      await connection`discard temp`
+      connection.release()
+      await target.close()
+    }
+  }, 4)
+}
+
+/** @throws UsageError when it does not answer as a service of the standard, or does not know the client */
+async function requireThere(target: ReturnType<typeof openTarget>): Promise<void> {
+  const status = await meet(target).catch((error) => {
+    if (!(error instanceof SourceUnavailable)) throw error
+    throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
+  })
+  if (status === 403) throw new UsageError('the client may not read cases there: give it heeftAlleAutorisaties')
+  if (status !== 200) throw new UsageError(`there are no cases at --naar: it answers with status ${status}`)
+}
+
+async function findSwitched({ sql }: Pick<Database, 'sql'>, source: string | undefined): Promise<Switched> {
+  const name = source !== undefined && URL.canParse(source) ? nameOf(source) : source
+  const found = await sql<Switched[]>`
+    select id, source, switched_at, switch_snapshot from takeover
+    where status = 'omgeschakeld' and not trial and (${name ?? null}::text is null or source = ${name ?? ''} or uuid::text = ${name ?? ''})
+    order by id desc limit 2`
+  if (found.length > 1) throw new UsageError('more than one takeover was switched: name one with --bron')
+  const [switched] = found
+  if (!switched) throw new UsageError('no takeover was switched: until then nothing has to go back')
+  return switched
+}
+
+type Counts = Awaited<ReturnType<ReturnType<typeof openJournal>['counts']>>
+function linesOf(counts: Counts): string[] {
+  const kinds = [...Map.groupBy(counts, ({ resource }) => resource)]
+  const lines = kinds.map(([resource, rows]) => {
+    const remarks = rows.reduce((sum, row) => sum + row.remarks, 0)
+    const states = rows.map(({ state, count }) => `${count} ${state === 'refused' ? 'REFUSED' : state}`)
+    return `  ${resource.padEnd(30)}${[...states, ...(remarks > 0 ? [`${remarks} remarks`] : [])].join(', ')}`
+  })
+  return lines.length > 0 ? lines : ['Nothing changed since the switch.']
+}
+
+/** How many were done, on stderr, at most every two seconds. */
+function tellEach(): () => void {
+  let [count, last] = [0, performance.now()]
+  return () => {
+    count++
+    if (performance.now() - last < 2000) return
+    last = performance.now()
+    console.error(`${count} looked at`)
+  }
+}
