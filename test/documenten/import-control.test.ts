@@ -329,7 +329,7 @@ t.test('the daily task also removes files that no document knows, when they are 
   await until('nothing is prepared', async () => (await database.sql`select from import_ahead`).length === 0)
   await database.sql`select graphile_worker.add_job('retention')`
   await app.runJobs()
-  await database.sql`update stray_file set seen_at = now() - interval '25 hours' where naam not like ${`%${names[1]}`}`
+  await database.sql`update stray_file set seen_at = now() - interval '25 hours' where name not like ${`%${names[1]}`}`
   await database.sql`select graphile_worker.add_job('retention')`
   await app.runJobs()
   const files = await filesIn(documentenDir)
