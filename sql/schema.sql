@@ -1176,6 +1176,25 @@ CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USI
 CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON objectinformatieobject FOR EACH ROW EXECUTE FUNCTION feed_document_part('objectinformatieobject');
 
+-- Providers of OpenID Connect for the pages that were given there. That of the environment is none of them.
+create table oidc_provider (
+  administrator text[] not null, -- Groups that mean administrator.
+  client_id text not null, -- Our client id there.
+  id bigint not null generated always as identity, -- Internal key.
+  is_active boolean not null, -- Whether people may sign in with it.
+  issuer text not null, -- Its address, as its tokens name it.
+  label text not null, -- Name for people, on the sign-in page.
+  operator text[] not null, -- Groups that mean operator.
+  role_claim text not null, -- Claim of the ID token with the groups.
+  scopes text not null, -- Scopes that are asked, with spaces.
+  sealed_secret bytea, -- Our secret there, sealed with a key of the ring; empty: a public client.
+  uuid uuid not null, -- Identifies the provider, and what its secret is bound to.
+  viewer text[] not null, -- Groups that mean viewer.
+  constraint oidc_provider_pkey PRIMARY KEY (id),
+  constraint oidc_provider_issuer_unique UNIQUE (issuer),
+  constraint oidc_provider_uuid_unique UNIQUE (uuid)
+);
+
 -- Requests to other services, for a while. Deliveries of notifications are in delivery_attempt.
 create table outgoing_request (
   begun_at timestamp with time zone not null, -- When it began.

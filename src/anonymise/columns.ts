@@ -204,6 +204,7 @@ export const TABLES: Record<string, Table> = {
     object_type: WORD,
     object_url: REFERENCE,
   },
+  oidc_provider: SECRETS,
   outgoing_request: RECEIVERS,
   pending_mirror: RECEIVERS,
   periodic_job: RUNNING,

@@ -9,6 +9,7 @@ import { readForms } from '../http/forms.ts'
 import { registerAccounts } from './accounts/account-pages.ts'
 import { registerMyAccount } from './accounts/my-account.ts'
 import { registerMyAlerts } from './accounts/my-alerts.ts'
+import { registerOidcPages } from './accounts/oidc-pages.ts'
 import { openOwnTables, type WholeParts } from './accounts/own-tables.ts'
 import { registerSignIn } from './accounts/sign-in.ts'
 import { registerApplicaties } from './applicaties/applicaties.ts'
@@ -106,6 +107,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerIssuers(app)
   registerApplicaties(app)
   registerAccounts(app)
+  registerOidcPages(app)
   registerMyAccount(app)
   registerMyAlerts(app)
   registerSearch(app)

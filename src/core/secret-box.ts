@@ -52,6 +52,8 @@ export function secretBox(given: string | KeyRing) {
     },
   }
 }
+/** What our secret at a provider of OpenID Connect is sealed for. */
+export const providerOwner = (uuid: string): string => `oidc:${uuid}`
 /** What the secret of the one-time codes of an account is sealed for. */
 export const totpOwner = (uuid: string): string => `totp:${uuid}`
 

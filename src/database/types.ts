@@ -2655,6 +2655,57 @@ export interface Objectinformatieobject {
   uuid: Generated<string>;
 }
 
+export interface OidcProvider {
+  /**
+   * Groups that mean administrator.
+   */
+  administrator: string[];
+  /**
+   * Our client id there.
+   */
+  clientId: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Whether people may sign in with it.
+   */
+  isActive: boolean;
+  /**
+   * Its address, as its tokens name it.
+   */
+  issuer: string;
+  /**
+   * Name for people, on the sign-in page.
+   */
+  label: string;
+  /**
+   * Groups that mean operator.
+   */
+  operator: string[];
+  /**
+   * Claim of the ID token with the groups.
+   */
+  roleClaim: string;
+  /**
+   * Scopes that are asked, with spaces.
+   */
+  scopes: string;
+  /**
+   * Our secret there, sealed with a key of the ring; empty: a public client.
+   */
+  sealedSecret: Buffer | null;
+  /**
+   * Identifies the provider, and what its secret is bound to.
+   */
+  uuid: string;
+  /**
+   * Groups that mean viewer.
+   */
+  viewer: string[];
+}
+
 export interface OutgoingRequest {
   /**
    * When it began.
@@ -5239,6 +5290,7 @@ export interface DB {
   oauthAssertion: OauthAssertion;
   oauthSigningKey: OauthSigningKey;
   objectinformatieobject: Objectinformatieobject;
+  oidcProvider: OidcProvider;
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;
   periodicJob: PeriodicJob;

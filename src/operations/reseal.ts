@@ -4,7 +4,7 @@ import type postgres from 'postgres'
 import { signingKeyOwner } from '../autorisaties/token-endpoint/signing-keys.ts'
 import { deflated, inflated, type Packed } from '../core/audit-contents.ts'
 import type { Mutation } from '../core/mutate.ts'
-import { type SecretBox, totpOwner } from '../core/secret-box.ts'
+import { providerOwner, type SecretBox, totpOwner } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { lastOf, one } from '../database/rows.ts'
 import { keyIdOf, SECRET_KEY } from '../lib/key-ring.ts'
@@ -34,6 +34,7 @@ const SECRETS: readonly Secrets[] = [
   },
   { table: 'beheer_account', key: 'id', by: 'uuid', columns: ['totp_secret'], owner: totpOwner },
   { table: 'sealed_setting', key: 'name', by: 'name', columns: ['sealed'], owner: settingOwner },
+  { table: 'oidc_provider', key: 'id', by: 'uuid', columns: ['sealed_secret'], owner: providerOwner },
   { table: 'takeover', key: 'id', by: 'uuid', columns: ['secret'], owner: takeoverOwner },
 ]
 

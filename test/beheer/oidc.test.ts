@@ -7,7 +7,7 @@ import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { roleOf } from '../../src/beheer/accounts/oidc.ts'
 import { type TestApp, testApp } from '../app.ts'
-import { accessibilityFaults, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
 import { pagesClient } from './browser-client.ts'
 
 const SECRET = 'secret of the test at the provider'
@@ -300,4 +300,130 @@ t.test('by hand, in a browser', await needsBrowser(), async (t) => {
   t.match(await tab.textContent('h1'), 'is niet gelukt')
   t.same(await accessibilityFaults(tab), [])
   t.equal(await isTooWide(tab), false)
+})
+
+t.test('providers that are given in the pages', await needsBrowser(), async (t) => {
+  const [own, given] = [await provider(t), await provider(t)]
+  const test = await setUpPages(t, settings(own.issuer))
+  const { sql } = test.database
+  const { tab, klachten } = await asBeheerder(test, 'administrator', { javaScriptEnabled: false })
+  const fill = async (values: Record<string, string>) => {
+    for (const [name, value] of Object.entries(values)) await tab.fill(`[name=${name}]`, value)
+  }
+  const send = (button: string) => tab.click(`main button:text-is("${button}")`)
+
+  await t.test('one is tried before it is saved: what is wrong stands beside its field', async (t) => {
+    await tab.goto('/beheer/inlogaanbieders')
+    t.match(await tab.textContent('table'), /Gemeentelogin.*omgeving.*Ligt vast/s)
+    await tab.click('text=Nieuwe inlogaanbieder')
+    await fill({ label: 'Regiologin', issuer: `${given.issuer}/elders`, clientId: 'zaakstroom', clientSecret: 'fout' })
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('#veld-administrator-fout'), 'anders mag niemand naar binnen')
+    await fill({
+      operator: 'zaakstroom-behandelaars\niets anders',
+      administrator: 'zaakstroom-beheer',
+      clientSecret: 'fout',
+    })
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('#veld-issuer-fout'), 'geen geldig discovery-document')
+    await fill({ issuer: given.issuer, clientSecret: 'fout' })
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('#veld-clientId-fout'), 'neemt dit client-ID met dit geheim niet aan')
+    await fill({ issuer: own.issuer, clientSecret: SECRET })
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('#veld-issuer-fout'), 'Er is al een aanbieder')
+    await fill({ issuer: given.issuer, clientSecret: SECRET })
+    await send('Alleen proberen')
+    t.match(await tab.textContent('[role=status]'), 'Er is nog niets opgeslagen')
+    t.same(await sql`select from oidc_provider`, [])
+    await fill({ clientSecret: SECRET })
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('.bericht'), 'U kunt nu inloggen met Regiologin')
+    t.match(await tab.textContent('table'), /Regiologin.*actief.*zaakstroom-behandelaars, iets anders → operator/s)
+    t.notMatch(JSON.stringify(await sql`select * from beheer_audit`), SECRET)
+    t.notMatch(
+      JSON.stringify(await sql`select sealed_secret::text from oidc_provider`),
+      Buffer.from(SECRET).toString('hex'),
+    )
+    for (const path of ['/beheer/inlogaanbieders', '/beheer/inlogaanbieders/nieuw'])
+      for (const width of [1280, 390]) {
+        await tab.setViewportSize({ width, height: 800 })
+        await tab.goto(path)
+        t.equal(await isTooWide(tab), false)
+        if (process.env.SHOTS)
+          await tab.screenshot({
+            path: `${process.env.SHOTS}${path.replaceAll('/', '-')}-${width}.png`,
+            fullPage: true,
+          })
+      }
+    t.same(klachten, [])
+  })
+
+  const [{ uuid }] = await sql<[{ uuid: string }]>`select uuid from oidc_provider`
+  const signIn = async () => {
+    const browser = pagesClient(test.app)
+    const away = await browser.get(`/beheer/inloggen/oidc?aanbieder=${uuid}`)
+    if (away.statusCode !== 303) return { answer: away, browser }
+    const { headers } = await fetch(away.headers.location!, { redirect: 'manual' })
+    return { answer: await browser.get(headers.get('location')!), browser }
+  }
+  given.state.claims = { sub: 'regio-1', preferred_username: 'r.regio', groups: ['x', 'zaakstroom-behandelaars'] }
+
+  t.test('people sign in with it, with the role of their groups, beside that of the environment', async (t) => {
+    const page = await pagesClient(test.app).get('/beheer/inloggen?verder=/beheer/imports')
+    t.match(page.body, /Inloggen met Gemeentelogin.*Inloggen met Regiologin/s)
+    const { answer, browser } = await signIn()
+    t.equal(answer.statusCode, 303)
+    t.equal((await browser.get('/beheer/')).statusCode, 200)
+    t.match(await sql`select rol, oidc_issuer from beheer_account where gebruikersnaam = 'r.regio'`, [
+      { rol: 'operator', oidc_issuer: given.issuer },
+    ])
+    given.state.claims = { ...given.state.claims, groups: ['operator', 'administrator'] }
+    t.match(
+      (await signIn()).answer,
+      { statusCode: 403, body: /Regiologin heeft u geen rol/ },
+      'names of roles are no groups',
+    )
+    given.state.claims = { ...given.state.claims, groups: ['zaakstroom-beheer'] }
+    t.equal((await signIn()).answer.statusCode, 303)
+    const { answer: first } = await signInWithOidc(test)
+    t.equal(first.statusCode, 303, 'the one of the environment goes on')
+  })
+
+  t.test('an answer of one provider is no answer of another', async (t) => {
+    const browser = pagesClient(test.app)
+    await browser.get('/beheer/inloggen/oidc')
+    const kept = browser.cookies.get('zaakstroom-oidc')!
+    const { headers } = await fetch((await browser.get(`/beheer/inloggen/oidc?aanbieder=${uuid}`)).headers.location!, {
+      redirect: 'manual',
+    })
+    browser.cookies.set('zaakstroom-oidc', kept)
+    t.equal((await browser.get(headers.get('location')!)).statusCode, 401)
+    t.equal((await pagesClient(test.app).get('/beheer/inloggen/oidc?aanbieder=x')).statusCode, 404)
+  })
+
+  t.test('its secret goes to no other issuer, and one that is switched off ends its sessions', async (t) => {
+    await tab.goto(`/beheer/inlogaanbieders/${uuid}/wijzigen`)
+    await fill({ issuer: `${given.issuer}-2` })
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('#veld-clientSecret-fout'), 'Vul het geheim opnieuw in')
+    await fill({ issuer: given.issuer, label: 'Regio' })
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('.bericht'), 'De aanbieder Regio is opgeslagen', 'with the secret that was kept')
+    const { browser } = await signIn()
+    await given.stop()
+    await tab.goto(`/beheer/inlogaanbieders/${uuid}/wijzigen`)
+    await tab.uncheck('[name=isActive]')
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('#veld-issuer-fout'), 'niet te bereiken')
+    await tab.check('[name=untried]')
+    await send('Proberen en opslaan')
+    t.match(await tab.textContent('table'), 'uitgezet')
+    t.equal((await browser.get('/beheer/')).statusCode, 303, 'who signed in with it is signed out')
+    t.equal((await signIn()).answer.statusCode, 404)
+    await tab.click(`a[href$="${uuid}/verwijderen"]`)
+    await send('Inlogaanbieder verwijderen')
+    t.same(await sql`select from oidc_provider`, [])
+    t.equal((await (await test.signedIn('operator'))('/beheer/inlogaanbieders')).statusCode, 403)
+  })
 })

@@ -12,6 +12,8 @@ import { basePath } from '../frame/keyset-list.ts'
 import { endSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import { knownBrowser } from './known-browsers.ts'
+import { registerOidc } from './oidc.ts'
+import { offeredProviders } from './oidc-providers.ts'
 import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
 
 const Inloggegevens = Type.Object({
@@ -38,11 +40,15 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     attempts.failed(networkOf(request.ip))
   }
   const { name, email, url } = config.apiContact
-  const shared = { oidc: config.oidc && { label: config.oidc.label }, contact: { name, email, url } }
+  const shared = async () => ({
+    // Signing in with a password goes on without them.
+    providers: await offeredProviders(app.read, config).catch(() => []),
+    contact: { name, email, url },
+  })
 
   app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
     if (request.session?.step === 'signed-in') return reply.redirect(`${basePath(request)}/beheer/`, 303)
-    return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), ...shared })
+    return reply.page('sign-in', { title: t('Inloggen'), verder: ownPath(request.query.verder), ...(await shared()) })
   })
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
@@ -59,7 +65,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       title: t('Inloggen'),
       verder: ownPath(form.verder),
       gebruikersnaam: form.gebruikersnaam,
-      ...shared,
+      ...(await shared()),
     }
     const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).page('sign-in', { ...page, weigering: waitText(seconds) })
@@ -117,10 +123,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
   })
 
-  if (config.oidc) {
-    const { registerOidc } = await import('./oidc.ts') // its library takes memory that most do not need
-    registerOidc(app)
-  }
+  registerOidc(app)
 }
 
 const tooSoon = (reply: FastifyReply, seconds: number) => reply.code(429).header('retry-after', String(seconds))

@@ -40,6 +40,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/token-uitgevers', 'applicaties'],
   ['/accounts', 'accounts'],
   ['/mijn-account', 'accounts'],
+  ['/inlogaanbieders', 'accounts'],
   ['/mijn-account/meldingen', 'meldingen'],
   ['/meldingen', 'meldingen'],
   ['/overnemen', 'overnemen'],

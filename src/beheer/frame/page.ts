@@ -86,6 +86,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/applicaties', name: 'Applicaties' },
         { path: '/token-uitgevers', name: 'Token-uitgevers' },
         { path: '/accounts', name: 'Accounts', rol: 'administrator' },
+        { path: '/inlogaanbieders', name: 'Inlogaanbieders', rol: 'administrator' },
         { path: '/configuratie', name: 'Configuratie', rol: 'administrator' },
         { path: '/audit', name: 'Audit' },
       ],

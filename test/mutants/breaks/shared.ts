@@ -864,6 +864,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/core/mutate.test.ts'],
   },
   {
+    what: 'our secret at a provider goes to no other issuer',
+    file: 'src/beheer/accounts/oidc-pages.ts',
+    search: 'provider.issuer !== form.issuer || provider.clientId',
+    replace: 'provider.clientId',
+    tests: ['test/beheer/oidc.test.ts'],
+  },
+  {
+    what: 'a provider that is switched off is not signed in with',
+    file: 'src/beheer/accounts/oidc-providers.ts',
+    search: 'return row?.isActive ?',
+    replace: 'return row ?',
+    tests: ['test/beheer/oidc.test.ts'],
+  },
+  {
     what: 'several workers that look at once tell it once',
     file: 'src/operations/alerts/look.ts',
     search: '    if (!free) return 0\n',

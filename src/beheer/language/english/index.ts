@@ -16,6 +16,7 @@ import { operations } from './operations.ts'
 import { pictures } from './pictures.ts'
 import { repair } from './repair.ts'
 import { settings } from './settings.ts'
+import { signInProviders } from './sign-in-providers.ts'
 import { takeovers } from './takeovers.ts'
 import { zaken } from './zaken.ts'
 
@@ -36,6 +37,7 @@ const AREAS = [
   pictures,
   repair,
   settings,
+  signInProviders,
   takeovers,
   zaken,
 ]

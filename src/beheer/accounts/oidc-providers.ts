@@ -1,0 +1,110 @@
+// Providers of OpenID Connect: the one of the environment, and those of table `oidc_provider`, whose secrets are sealed.
+import type { Config, OidcSettings } from '../../config.ts'
+import type { Mutation } from '../../core/mutate.ts'
+import { providerOwner, type SecretBox } from '../../core/secret-box.ts'
+import type { ReadDb } from '../../database/database.ts'
+import { isUuid } from '../../lib/uuid.ts'
+
+export type ProviderRow = {
+  uuid: string
+  label: string
+  issuer: string
+  clientId: string
+  sealedSecret: Buffer | null
+  scopes: string
+  roleClaim: string
+  viewer: string[]
+  operator: string[]
+  administrator: string[]
+  isActive: boolean
+}
+export type ProviderInput = Omit<ProviderRow, 'uuid' | 'sealedSecret'> & { clientSecret?: string | undefined }
+
+const COLUMNS = [
+  'uuid',
+  'label',
+  'issuer',
+  'clientId',
+  'sealedSecret',
+  'scopes',
+  'roleClaim',
+  'viewer',
+  'operator',
+  'administrator',
+  'isActive',
+] as const
+
+export const listProviders = (db: ReadDb): Promise<ProviderRow[]> =>
+  db.selectFrom('oidcProvider').select(COLUMNS).orderBy('label').orderBy('id').limit(100).execute()
+
+export async function readProvider(db: ReadDb, uuid: string): Promise<ProviderRow | undefined> {
+  return isUuid(uuid)
+    ? db.selectFrom('oidcProvider').select(COLUMNS).where('uuid', '=', uuid).executeTakeFirst()
+    : undefined
+}
+
+/** What a person may sign in with. @param uuid empty: that of the environment */
+export async function findProvider(
+  db: ReadDb,
+  config: Config,
+  box: SecretBox,
+  uuid: string,
+): Promise<OidcSettings | undefined> {
+  if (uuid === '') return config.oidc
+  const row = await readProvider(db, uuid)
+  return row?.isActive ? settingsOf(row, secretOf(row, box)) : undefined
+}
+
+export const secretOf = ({ sealedSecret, uuid }: ProviderRow, box: SecretBox): string | undefined =>
+  sealedSecret === null ? undefined : box.open(sealedSecret, providerOwner(uuid))
+
+/** What the sign-in page offers, that of the environment first. */
+export async function offeredProviders(db: ReadDb, { oidc }: Config): Promise<{ uuid: string; label: string }[]> {
+  const rows = await db
+    .selectFrom('oidcProvider')
+    .select(['uuid', 'label'])
+    .where('isActive', '=', true)
+    .orderBy('label')
+    .limit(20)
+    .execute()
+  return [...(oidc ? [{ uuid: '', label: oidc.label }] : []), ...rows]
+}
+
+export const settingsOf = (
+  { label, issuer, clientId, scopes, roleClaim, viewer, operator, administrator }: Omit<ProviderInput, 'isActive'>,
+  clientSecret: string | undefined,
+): OidcSettings => ({
+  label,
+  issuer,
+  clientId,
+  scopes,
+  roleClaim,
+  roles: { viewer, operator, administrator },
+  ...(clientSecret !== undefined && { clientSecret }),
+})
+
+/**
+ * Makes a provider, or changes it. A secret that is not given stays as it is.
+ * @param uuid of the one that is changed
+ */
+export async function saveProvider(
+  m: Mutation,
+  box: SecretBox,
+  { clientSecret, ...columns }: ProviderInput,
+  uuid: string,
+): Promise<void> {
+  const secret = clientSecret === undefined ? {} : { sealedSecret: box.seal(clientSecret, providerOwner(uuid)) }
+  await m.trx
+    .insertInto('oidcProvider')
+    .values({ uuid, ...columns, ...secret })
+    .onConflict((conflict) => conflict.column('uuid').doUpdateSet({ ...columns, ...secret }))
+    .execute()
+}
+
+/** Ends the sessions of who signed in by it, and has no password. @returns how many */
+export async function endSessionsBy(m: Mutation, issuer: string): Promise<number> {
+  const { count } = await m.sql`
+    delete from beheer_session s using beheer_account a
+    where a.id = s.account_id and a.oidc_issuer = ${issuer} and a.password_hash is null`
+  return count
+}
