@@ -88,14 +88,15 @@ create table oidc_provider (
   label text not null, issuer text not null constraint oidc_provider_issuer_unique unique,
   client_id text not null, sealed_secret bytea,
   scopes text not null, role_claim text not null,
-  viewer text[] not null, operator text[] not null, administrator text[] not null,
+  viewer text[] not null, privacy text[] not null, operator text[] not null, administrator text[] not null,
   is_active boolean not null
 );
 select describe('oidc_provider', 'Providers of OpenID Connect for the pages that were given there. That of the environment is none of them.',
   'uuid', 'Identifies the provider, and what its secret is bound to.', 'label', 'Name for people, on the sign-in page.',
   'issuer', 'Its address, as its tokens name it.', 'client_id', 'Our client id there.',
   'sealed_secret', 'Our secret there, sealed with a key of the ring; empty: a public client.', 'scopes', 'Scopes that are asked, with spaces.',
-  'role_claim', 'Claim of the ID token with the groups.', 'viewer', 'Groups that mean viewer.', 'operator', 'Groups that mean operator.',
+  'role_claim', 'Claim of the ID token with the groups.', 'viewer', 'Groups that mean viewer.', 'privacy', 'Groups that mean privacy.',
+  'operator', 'Groups that mean operator.',
   'administrator', 'Groups that mean administrator.', 'is_active', 'Whether people may sign in with it.');
 
 -- What people are told of, by mail and webhook: src/operations/alerts/look.ts tells how.

@@ -1185,6 +1185,7 @@ create table oidc_provider (
   issuer text not null, -- Its address, as its tokens name it.
   label text not null, -- Name for people, on the sign-in page.
   operator text[] not null, -- Groups that mean operator.
+  privacy text[] not null, -- Groups that mean privacy.
   role_claim text not null, -- Claim of the ID token with the groups.
   scopes text not null, -- Scopes that are asked, with spaces.
   sealed_secret bytea, -- Our secret there, sealed with a key of the ring; empty: a public client.

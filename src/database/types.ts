@@ -2685,6 +2685,10 @@ export interface OidcProvider {
    */
   operator: string[];
   /**
+   * Groups that mean privacy.
+   */
+  privacy: string[];
+  /**
    * Claim of the ID token with the groups.
    */
   roleClaim: string;

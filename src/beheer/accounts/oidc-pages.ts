@@ -43,6 +43,7 @@ const Fields = Type.Object({
   scopes: Type.String({ minLength: 1, maxLength: 500 }),
   roleClaim: Type.String({ minLength: 1, maxLength: 255 }),
   viewer: Lines,
+  privacy: Lines,
   operator: Lines,
   administrator: Lines,
   isActive: Type.Boolean(),
@@ -162,6 +163,7 @@ export function registerOidcPages(app: FastifyInstance): void {
     const input = {
       ...form,
       viewer: linesOf(form.viewer),
+      privacy: linesOf(form.privacy),
       operator: linesOf(form.operator),
       administrator: linesOf(form.administrator),
     }
@@ -186,9 +188,9 @@ const returnAddress = (request: FastifyRequest) => `${request.base}/beheer/inlog
 const given = ({ body }: FastifyRequest): FormValues => (body ?? {}) as FormValues
 const isOnlyTried = (request: FastifyRequest) => given(request).actie === 'proberen'
 
-function formFaults({ issuer, scopes, roleClaim, viewer, operator, administrator }: FormValues): FormFaults {
+function formFaults({ issuer, scopes, roleClaim, viewer, privacy, operator, administrator }: FormValues): FormFaults {
   const text = (value: string | string[] | undefined) => String([value].flat().at(-1) ?? '').trim()
-  const isGiven = [viewer, operator, administrator].some((one) => text(one) !== '')
+  const isGiven = [viewer, privacy, operator, administrator].some((one) => text(one) !== '')
   return {
     ...(text(issuer) !== '' &&
       !/^https?:\/\/[^?#\s@]+$/.test(text(issuer)) && {
@@ -220,9 +222,10 @@ const page = (
   isTried: false,
 })
 
-const toFields = ({ sealedSecret: _, viewer, operator, administrator, isActive, ...row }: ProviderRow) => ({
+const toFields = ({ sealedSecret: _, viewer, privacy, operator, administrator, isActive, ...row }: ProviderRow) => ({
   ...row,
   viewer: viewer.join('\n'),
+  privacy: privacy.join('\n'),
   operator: operator.join('\n'),
   administrator: administrator.join('\n'),
   isActive: isActive ? 'true' : '',
@@ -242,6 +245,7 @@ const toAudit = ({
   scopes,
   roleClaim,
   viewer,
+  privacy,
   operator,
   administrator,
   isActive,
@@ -252,6 +256,7 @@ const toAudit = ({
   scopes,
   roleClaim,
   viewer,
+  privacy,
   operator,
   administrator,
   actief: isActive,

@@ -14,6 +14,7 @@ export type ProviderRow = {
   scopes: string
   roleClaim: string
   viewer: string[]
+  privacy: string[]
   operator: string[]
   administrator: string[]
   isActive: boolean
@@ -29,6 +30,7 @@ const COLUMNS = [
   'scopes',
   'roleClaim',
   'viewer',
+  'privacy',
   'operator',
   'administrator',
   'isActive',
@@ -71,7 +73,17 @@ export async function offeredProviders(db: ReadDb, { oidc }: Config): Promise<{ 
 }
 
 export const settingsOf = (
-  { label, issuer, clientId, scopes, roleClaim, viewer, operator, administrator }: Omit<ProviderInput, 'isActive'>,
+  {
+    label,
+    issuer,
+    clientId,
+    scopes,
+    roleClaim,
+    viewer,
+    privacy,
+    operator,
+    administrator,
+  }: Omit<ProviderInput, 'isActive'>,
   clientSecret: string | undefined,
 ): OidcSettings => ({
   label,
@@ -79,7 +91,7 @@ export const settingsOf = (
   clientId,
   scopes,
   roleClaim,
-  roles: { viewer, operator, administrator },
+  roles: { viewer, privacy, operator, administrator },
   ...(clientSecret !== undefined && { clientSecret }),
 })
 

@@ -66,6 +66,7 @@ export const signInProviders: Record<string, string> = {
   'Groepen voor viewer': 'Groups for viewer',
   'Elk op een eigen regel, precies zoals de aanbieder ze noemt. Entra ID geeft vaak de object-id van een groep.':
     'Each on a line of its own, exactly as the provider names them. Entra ID often gives the object id of a group.',
+  'Groepen voor privacy': 'Groups for privacy',
   'Groepen voor operator': 'Groups for operator',
   'Groepen voor administrator': 'Groups for administrator',
   'Wie in meer groepen zit krijgt de hoogste rol. Wie in geen ervan zit komt niet binnen.':
