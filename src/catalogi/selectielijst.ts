@@ -113,12 +113,17 @@ export const PATHS: Record<Kind, string> = {
 }
 const MAX_PAGES = 20
 
-/** A list that is answered whole, or page by page. */
-async function allPages(services: Services, first: string, wanted: (item: unknown) => boolean): Promise<Listed> {
+/** A list that is answered whole, or page by page. @param options.fresh as of `fetchJson` */
+export async function allPages(
+  services: Services,
+  first: string,
+  wanted: (item: unknown) => boolean,
+  options: { fresh?: boolean } = {},
+): Promise<Listed> {
   const items: Record<string, unknown>[] = []
   let next: unknown = first
   for (let page = 0; page < MAX_PAGES && typeof next === 'string'; page++) {
-    const answer = await services.fetchJson(next)
+    const answer = await services.fetchJson(next, options)
     if (answer.kind === 'unregistered') return { kind: 'fault', reason: 'dit adres hoort niet bij de selectielijst' }
     if (answer.kind === 'failed') return { kind: 'fault', reason: answer.reason }
     const body = answer.body as { results?: unknown; next?: unknown } | unknown[] | undefined

@@ -1,4 +1,4 @@
-// Starting points: complete example zaaktypen to make in a catalogue, and what is known of the selectielijst.
+// Starting points: complete example zaaktypen to make in a catalogue.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EXAMPLES, loadExample, verifyExample } from '../../catalogi/examples/load.ts'
@@ -11,7 +11,7 @@ import type { FormValues } from '../frame/form.ts'
 import { uuidParam } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
 import { t } from '../language/language.ts'
-import { administering, catalogusCrumbs, viewing } from './context.ts'
+import { administering, catalogusCrumbs } from './context.ts'
 
 export function registerExamples(app: FastifyInstance, selectielijst: Selectielijst): void {
   app.get('/catalogi/:uuid/voorbeelden', { config: administering }, async (request, reply) => {
@@ -70,19 +70,6 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
       `/catalogi/zaaktypen/${uuidOf(last.url)}`,
       t`${names} ${made.length === 1 ? t('is') : t('zijn')} gemaakt, als concept. Pas aan wat u anders wilt en publiceer.`,
     )
-  })
-
-  app.get('/catalogi/selectielijst', { config: viewing }, async (_request, reply) => {
-    const listed = await selectielijst.list('ProcesType')
-    const years =
-      listed.kind === 'ok' ? [...new Set(listed.items.map(({ jaar }) => String(jaar)))].toSorted().reverse() : []
-    return reply.page('catalogi-selectielijst', {
-      title: 'Selectielijst',
-      breadcrumbs: [{ path: '/catalogi', name: t('Catalogi') }],
-      listed,
-      years,
-      imported: await selectielijst.importedOf(),
-    })
   })
 
   async function requireCatalogus(request: FastifyRequest) {

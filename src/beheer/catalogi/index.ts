@@ -9,6 +9,7 @@ import { registerHistory } from './history.ts'
 import { registerLifecycle } from './lifecycle.ts'
 import { registerParts } from './part-pages.ts'
 import { registerPublish } from './publish.ts'
+import { registerSelectielijst } from './selectielijst.ts'
 import { registerStatusOrder } from './status-order.ts'
 import { registerTransfer } from './transfer.ts'
 import { registerTypes } from './types.ts'
@@ -27,5 +28,6 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
   registerCompare(app, selectielijst)
   registerHistory(app)
   registerExamples(app, selectielijst)
+  registerSelectielijst(app, selectielijst)
   await registerTransfer(app, selectielijst)
 }

@@ -43,6 +43,7 @@ const VERBS: Record<string, string> = words({
   kopieren: 'gekopieerd',
   maken: 'gemaakt',
   nieuw: 'gemaakt',
+  ophalen: 'opgehaald',
   opheffen: 'opgeheven',
   opzeggen: 'opgezegd',
   pauzeren: 'gepauzeerd',
@@ -57,6 +58,7 @@ const VERBS: Record<string, string> = words({
   vervangen: 'vervangen',
   verwijderen: 'verwijderd',
   weggooien: 'weggegooid',
+  weglaten: 'weggelaten',
   wijzigen: 'gewijzigd',
 })
 const OBJECTS: Record<string, string> = words({
@@ -64,6 +66,7 @@ const OBJECTS: Record<string, string> = words({
   applicatieclient: 'Client van een token-uitgever',
   applicatiesleutel: 'Openbare sleutel van een client',
   codes: 'Eenmalige codes',
+  selectielijst: 'Jaar van de selectielijst',
   nummer: 'Gereserveerd nummer',
   'token-uitgever': 'Token-uitgever',
   'import-bestand': 'Bestand van een import',

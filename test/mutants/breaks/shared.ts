@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const SHARED: Mutant[] = [
   {
+    what: 'selectielijst: a year that is renewed leaves the others as they are',
+    file: 'src/catalogi/selectielijst-years.ts',
+    search: " and (content->>'jaar') = ${String(year)}",
+    replace: ' and ${year} > 0',
+    tests: ['test/beheer/selectielijst.test.ts'],
+  },
+  {
     what: 'switched off: the Zaken API answers at neither of its addresses',
     file: 'src/app.ts',
     search: "  api: 'zakenApi',\n",
