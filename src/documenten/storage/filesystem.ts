@@ -4,9 +4,10 @@
 // `<root>/.zaakstroom` proves that the right directory is mounted: an empty mount point looks like an empty store, and
 // writing into it would lose documents when the mount comes back. For the same reason nothing here makes the root.
 import { createHash, randomUUID } from 'node:crypto'
-import type { Stats } from 'node:fs'
+import { close, open as openWith, read as readWith, type Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { abortable } from './blob.ts'
 import { MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
 
@@ -99,6 +100,28 @@ export function filesystemStore(root: string): Store {
       await file?.close()
       await layout.requireMarker() // an absent document, or an absent store?
       return undefined
+    },
+
+    // By numbers of open files: a handle and a stream take twice the CPU for 10 kB.
+    async readWhole(key, size) {
+      requireKey(key)
+      const file = await store(() => ifPresent(() => openNumber(path.join(root, key), 'r')))
+      if (file === undefined) {
+        await layout.requireMarker()
+        return undefined
+      }
+      try {
+        const bytes = Buffer.allocUnsafe(size + 1)
+        let length = 0
+        let read: number
+        do {
+          read = await store(() => readNumber(file, bytes, length))
+          length += read
+        } while (read > 0 && length < size)
+        return bytes.subarray(0, length)
+      } finally {
+        close(file, () => {})
+      }
     },
 
     async remove(key) {
@@ -262,6 +285,13 @@ export function filesystemLayout(root: string) {
     },
   }
 }
+
+const openNumber = promisify(openWith) as (name: string, flags: string) => Promise<number>
+
+const readNumber = (file: number, bytes: Buffer, from: number): Promise<number> =>
+  new Promise((resolve, reject) =>
+    readWith(file, bytes, from, bytes.byteLength - from, from, (error, count) => (error ? reject(error) : resolve(count))),
+  )
 
 /** Any error of the operating system on our own directory means that the store cannot work; its path stays inside. */
 export function storeFault(error: unknown): unknown {

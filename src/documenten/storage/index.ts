@@ -41,6 +41,11 @@ export type Store = {
    * The caller reads the stream to its end or destroys it: an abandoned one keeps a handle open.
    */
   read(key: string, range?: { start: number; end: number }): Promise<{ size: number; stream: Readable } | undefined>
+  /**
+   * The same of something small, as a whole; absent where a stream takes no more.
+   * @param size how long it should be. Of what is longer no more than a byte too many comes
+   */
+  readWhole?(key: string, size: number): Promise<Buffer | undefined>
   /** Removing what is absent is no error. */
   remove(key: string): Promise<void>
   /** In no particular order and in flat memory, for sweeps and checks. */
