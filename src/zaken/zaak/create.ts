@@ -51,10 +51,10 @@ export async function judgeNewZaak(
   const target = resolveLink(input.zaaktype, m.actor.base)
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
     throwFaults([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
-  const missing = invalidAll([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
-  if (target.kind !== 'ours') throw missing
+  const missing = () => invalidAll([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
+  if (target.kind !== 'ours') throw missing()
   return known.judge(m, target.uuid, async (type) => {
-    if (!type) throw missing
+    if (!type) throw missing()
     return judge(ofZaaktype(type))
   })
 }
