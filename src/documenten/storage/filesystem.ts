@@ -290,7 +290,9 @@ const openNumber = promisify(openWith) as (name: string, flags: string) => Promi
 
 const readNumber = (file: number, bytes: Buffer, from: number): Promise<number> =>
   new Promise((resolve, reject) =>
-    readWith(file, bytes, from, bytes.byteLength - from, from, (error, count) => (error ? reject(error) : resolve(count))),
+    readWith(file, bytes, from, bytes.byteLength - from, from, (error, count) =>
+      error ? reject(error) : resolve(count),
+    ),
   )
 
 /** Any error of the operating system on our own directory means that the store cannot work; its path stays inside. */
