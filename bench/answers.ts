@@ -1,7 +1,7 @@
 // What an answer costs: CPU of the api alone for a list of 100 and for one object, of cases and of documents. The application
 // listens in this process, the clients and the database are processes of their own, so that the CPU of this one is the api's.
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,6 +21,7 @@ import { secretBox } from '../src/core/secret-box.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { startEmbedded } from '../src/database/embedded.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
+import { prepareFilesystemStore } from '../src/documenten/storage/filesystem.ts'
 import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { figure } from './figures.ts'
@@ -60,6 +61,7 @@ async function measure(databaseUrl: string, directory: string, requests: number,
     SECRET_KEY: 'key of the benchmark, long enough',
     LOG_LEVEL: 'info',
   })
+  await prepareFilesystemStore(config.documentenDir)
   const log = openLog(config.logLevel, { write: () => {} }) // lines are made, as in production, but not kept
   const database = openDatabase(databaseUrl, { max: 10, name: 'bench' })
   const box = secretBox(config.secretKey!)
@@ -97,6 +99,7 @@ async function measure(databaseUrl: string, directory: string, requests: number,
         `/documenten/api/v1/enkelvoudiginformatieobjecten/${await one('enkelvoudiginformatieobject')}`,
         '1 ms',
       ],
+      ['download of 10 kB', `${await givenDocument(address, database, signToken(client, SECRET))}/download`, '0.5 ms'],
     ]
     for (const [name, path, aim] of asked) {
       if (!name.includes(only)) continue
@@ -120,6 +123,27 @@ async function measure(databaseUrl: string, directory: string, requests: number,
     await services.close()
     await database.close()
   }
+}
+
+/** A new document with content. @returns its path */
+async function givenDocument(address: string, { sql }: Database, token: string): Promise<string> {
+  const [type] = await sql<{ uuid: string }[]>`select uuid from informatieobjecttype where not concept limit 1`
+  const answer = await fetch(`${address}/documenten/api/v1/enkelvoudiginformatieobjecten`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      bronorganisatie: '000000000',
+      creatiedatum: '2025-01-01',
+      titel: 'x',
+      auteur: 'x',
+      taal: 'nld',
+      informatieobjecttype: `${address}/catalogi/api/v1/informatieobjecttypen/${type?.uuid}`,
+      inhoud: randomBytes(10_000).toString('base64'),
+      bestandsomvang: 10_000,
+    }),
+  })
+  if (answer.status !== 201) throw new Error(`a document gave ${answer.status}: ${await answer.text()}`)
+  return new URL(((await answer.json()) as { url: string }).url).pathname
 }
 
 const BATCH = 'page of 50 cases by _batch'
