@@ -160,7 +160,8 @@ create table verwerking (
   trace_id bytea not null, parent_span_id bytea,
   request_id text not null
 );
-create index verwerking_zaken_objecten_idx on verwerking using gin (zaken, objecten);
+create index verwerking_zaken_idx on verwerking using gin (zaken) where zaken <> '{}';
+create index verwerking_objecten_idx on verwerking using gin (objecten) where objecten <> '{}';
 create index verwerking_lookups_idx on verwerking using gin (lookups) where lookups is not null;
 select describe('verwerking', 'Log of processing: a line for each act that touched a case or a person, changes in the transaction of the change.',
   'at', 'When it began.',

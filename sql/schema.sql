@@ -1902,7 +1902,8 @@ create table verwerking (
   constraint verwerking_pkey PRIMARY KEY (id)
 );
 CREATE INDEX verwerking_lookups_idx ON verwerking USING gin (lookups) WHERE (lookups IS NOT NULL);
-CREATE INDEX verwerking_zaken_objecten_idx ON verwerking USING gin (zaken, objecten);
+CREATE INDEX verwerking_objecten_idx ON verwerking USING gin (objecten) WHERE (objecten <> '{}'::uuid[]);
+CREATE INDEX verwerking_zaken_idx ON verwerking USING gin (zaken) WHERE (zaken <> '{}'::uuid[]);
 
 -- Lines of `verwerking` that the collector has not confirmed.
 create table verwerking_spool (

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { type Numbers, SEARCHED, type Searched } from '../lib/numbers.ts'
-import { NIL } from '../lib/uuid.ts'
+import { isUuid, NIL } from '../lib/uuid.ts'
 import { withoutNumbers } from '../telemetry/log.ts'
 import { verwerkingenLost, verwerkingenMost } from '../telemetry/metrics.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
@@ -70,7 +70,7 @@ function concernedIn(numbers: Numbers, said: unknown): Concerned[] {
 const OF_PERSONS = new Set(['rol', 'zaakobject'])
 
 /** Whom these changes are about, beside those who are involved in the case now. */
-export const concernedBy = (numbers: Numbers, changes: readonly Told[]) =>
+const concernedBy = (numbers: Numbers, changes: readonly Told[]) =>
   changes.flatMap(({ resource, oud, nieuw, uuid, hoofdobject }) =>
     OF_PERSONS.has(resource)
       ? [oud, nieuw].flatMap((said) =>
@@ -98,6 +98,7 @@ const bytesOf = (hex: string | undefined) => (hex === undefined ? null : `\\x${h
 
 /**
  * Parts of a WITH that write the lines of the changes in its part `wijziging`, one for each case, document or besluit.
+ * @param more who is concerned beside those whom the changes tell
  * @param isNew the one change makes its main object, so that nobody is involved yet
  */
 export function loggedChanges(
@@ -105,30 +106,48 @@ export function loggedChanges(
   actor: Actor,
   { activiteit, spools }: LogOptions,
   numbers: Numbers,
-  concerned: readonly Concerned[],
-  isNew: boolean,
+  changes: readonly Told[],
+  more: readonly Concerned[] = [],
+  isNew = false,
 ) {
+  const concerned = [...more, ...concernedBy(numbers, changes)]
   const { traceId, parentSpanId } = currentTrace()
   const given = numbers.seal(JSON.stringify(concerned))
   return sql`, verwerkt as (
       insert into verwerking (activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken, objecten,
         betrokkenen, lookups, trace_id, parent_span_id, request_id)
       select coalesce(case when exists (select from verwerkingsactiviteit) then activiteit_of(z.zaken[1],
-          substring(g.zaaktype from '[0-9a-f]{8}-[0-9a-f-]{27}$')::uuid) end, ${activiteit}::text),
+          (${JSON.stringify(typesOf(changes))}::text::jsonb ->> g.uuid::text)::uuid) end, ${activiteit}::text),
         g.handeling, ${actor.clientId}::text, ${actor.applicatieLabel}::text, ${nameOf(actor.userId)}::text, ${nameOf(actor.userRepresentation)}::text,
         z.zaken, case g.bron when 'zrc' then coalesce(g.objecten, '{}') else array_append(array_remove(g.objecten, g.uuid), g.uuid) end, p.betrokkenen, p.lookups, ${bytesOf(traceId)}::text::bytea, ${bytesOf(parentSpanId)}::text::bytea,
         ${currentRequestId()}::text
-      from (
-        select bron, hoofd_object_uuid as uuid, string_agg(distinct actie || ' ' || resource, ', ') as handeling,
-          array_agg(distinct substring(resource_url from '[0-9a-f]{8}-[0-9a-f-]{27}$')::uuid)
-            filter (where bron <> 'zrc' or resource <> 'zaak') as objecten,
-          max(coalesce(nieuw, oud) ->> 'zaaktype') filter (where resource = 'zaak') as zaaktype
-        from wijziging where bron in ('zrc', 'drc', 'brc') group by bron, hoofd_object_uuid
-      ) g
+      from ${isNew ? alone(sql) : together(sql)} g
       cross join lateral (select ${isNew ? sql`case g.bron when 'zrc' then array[g.uuid] else '{}' end` : sql`case g.bron when 'zrc' then array[g.uuid] else zaken_with(array[g.uuid]) end`} as zaken) z
       cross join lateral ${isNew && concerned.length === 0 ? sql`(select null::jsonb as betrokkenen, null::bytea[] as lookups)` : sql`persons_of(z.zaken, '{}', ${given}::text::jsonb)`} p
       returning id
     )${spools ? sql`, gespoold as (insert into verwerking_spool select id from verwerkt)` : sql``}`
+}
+
+/** The one change that makes its main object: what it is, without what adding several up costs. */
+const alone = (sql: Sql) => sql`(
+  select bron, hoofd_object_uuid as uuid, actie || ' ' || resource as handeling,
+    case when bron <> 'zrc' then array[hoofd_object_uuid] end as objecten
+  from wijziging where bron in ('zrc', 'drc', 'brc'))`
+
+/** Changes by their main object. */
+const together = (sql: Sql) => sql`(
+  select bron, hoofd_object_uuid as uuid, string_agg(distinct actie || ' ' || resource, ', ') as handeling,
+    array_agg(distinct resource_uuid) filter (where bron <> 'zrc' or resource <> 'zaak') as objecten
+  from wijziging where bron in ('zrc', 'drc', 'brc') group by bron, hoofd_object_uuid)`
+
+/** The zaaktypen of cases that these changes make or remove, by the uuid of the case: of these there may be no row. */
+function typesOf(changes: readonly Told[]): Record<string, string> {
+  const found = changes.flatMap(({ resource, uuid, oud, nieuw }) => {
+    const { zaaktype } = (nieuw ?? oud ?? {}) as { zaaktype?: unknown }
+    const type = String(zaaktype ?? '').slice(-36)
+    return resource === 'zaak' && isUuid(type) ? [[uuid, type]] : []
+  })
+  return Object.fromEntries(found)
 }
 
 /** A read: what it showed, to whom. */
@@ -157,7 +176,7 @@ export type Acts = {
 }
 
 /** So long lines of reads wait for others. */
-const GATHER_MS = 5
+const GATHER_MS = 20
 /** Acts and uuids in them that are held; beyond it reads wait. */
 const MOST_HELD = 50_000
 const AT_ONCE = 10_000
@@ -275,19 +294,25 @@ export async function writeActs(
       select * from jsonb_to_recordset(${numbers.seal(JSON.stringify(rows))}::text::jsonb) as (
         handeling text, zaken uuid[], objecten uuid[], rollen uuid[], age float8, ms integer, client_id text, applicatie_weergave text,
         gebruikers_id text, gebruikers_weergave text, persons jsonb, trace_id text, parent_span_id text, request_id text)
+    ), found as materialized (
+      select a.*, g.activiteit, g.zaken as cases,
+        cardinality(g.zaken) = 1 or cardinality(a.rollen) > 0 or a.persons <> '[]' as has_persons
+      from act a cross join lateral (
+        select case when exists (select from verwerkingsactiviteit) then activiteit_of(zaak, null) end as activiteit,
+          coalesce(array_agg(zaak) filter (where zaak is not null), '{}') as zaken
+        from unnest(coalesce(nullif(case when cardinality(a.zaken) = 0 and cardinality(a.objecten) between 1 and 5
+          then zaken_with(a.objecten) else a.zaken end, '{}'), array[null]::uuid[])) zaak group by 1
+      ) g
     ), verwerkt as (
       insert into verwerking (at, ms, activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken,
         objecten, betrokkenen, lookups, trace_id, parent_span_id, request_id)
-      select clock_timestamp() - make_interval(secs => a.age), a.ms, coalesce(g.activiteit, ${activiteit}::text), a.handeling, a.client_id,
-        a.applicatie_weergave, a.gebruikers_id, a.gebruikers_weergave, g.zaken, a.objecten || a.rollen, p.betrokkenen, p.lookups,
-        a.trace_id::bytea, a.parent_span_id::bytea, a.request_id
-      from act a cross join lateral (
-        select found.activiteit, coalesce(array_agg(found.zaak) filter (where found.zaak is not null), '{}') as zaken from (
-          select zaak, case when exists (select from verwerkingsactiviteit) then activiteit_of(zaak, null) end as activiteit
-          from unnest(coalesce(nullif(case when cardinality(a.zaken) = 0 and cardinality(a.objecten) between 1 and 5
-            then zaken_with(a.objecten) else a.zaken end, '{}'), array[null]::uuid[])) zaak
-        ) found group by 1
-      ) g cross join lateral persons_of(g.zaken, a.rollen, a.persons) p
+      select clock_timestamp() - make_interval(secs => age), ms, coalesce(activiteit, ${activiteit}::text), handeling, client_id,
+        applicatie_weergave, gebruikers_id, gebruikers_weergave, cases, objecten || rollen, betrokkenen, lookups, trace_id::bytea,
+        parent_span_id::bytea, request_id
+      from (
+        select f.*, p.betrokkenen, p.lookups from found f cross join lateral persons_of(f.cases, f.rollen, f.persons) p where f.has_persons
+        union all select f.*, null, null from found f where not f.has_persons
+      ) lines
       returning id
     )${spools ? sql`, gespoold as (insert into verwerking_spool select id from verwerkt)` : sql``} select`
 }

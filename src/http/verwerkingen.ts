@@ -50,12 +50,14 @@ export function logReads(
     if (typeof payload === 'string') noteText(request, payload)
     done(null, payload)
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { shown } = currentOf(request)
-    if (!shown || shown.isChange || (reply.statusCode >= 300 && reply.statusCode !== 304)) return
-    notePlaces(request, shown)
-    noteAsked(request, shown, database.numbers)
-    writeLine(request, acts, shown)
+    if (shown && !shown.isChange && (reply.statusCode < 300 || reply.statusCode === 304)) {
+      notePlaces(request, shown)
+      noteAsked(request, shown, database.numbers)
+      writeLine(request, acts, shown)
+    }
+    done()
   })
 }
 
@@ -126,13 +128,23 @@ const personOf = (numbers: Numbers, member: Searched, value: string) => ({
 
 const UUID_LENGTH = 36
 const API = '/api/v1/'
-/** By the kind in an address: where it is noted, and the members whose value means that it is shown. */
-const KINDS: readonly [kind: string, where: 'zaken' | 'objecten' | 'rollen', members: string[]][] = [
-  ['zaken/', 'zaken', ['"url":', '"zaak":', '"gerelateerdAan":', '"object":']],
-  ['rollen/', 'rollen', ['"url":']],
-  ['enkelvoudiginformatieobjecten/', 'objecten', ['"url":', '"informatieobject":', '"enkelvoudiginformatieobject":']],
-  ['besluiten/', 'objecten', ['"url":', '"besluit":', '"object":']],
-]
+type Where = 'zaken' | 'objecten' | 'rollen'
+type Kind = { kind: string; where: Where; members: readonly string[] }
+/** By the first letter of the kind in an address: where it is noted, and the members whose value means that it is shown. */
+const KINDS = new Map<number, Kind>(
+  (
+    [
+      ['zaken/', 'zaken', ['"url":', '"zaak":', '"gerelateerdAan":', '"object":']],
+      ['rollen/', 'rollen', ['"url":']],
+      [
+        'enkelvoudiginformatieobjecten/',
+        'objecten',
+        ['"url":', '"informatieobject":', '"enkelvoudiginformatieobject":'],
+      ],
+      ['besluiten/', 'objecten', ['"url":', '"besluit":', '"object":']],
+    ] as const
+  ).map(([kind, where, members]) => [kind.charCodeAt(0), { kind, where, members }]),
+)
 const PAGES = '/beheer/'
 const PAGE_KINDS: readonly [kind: string, where: 'zaken' | 'objecten'][] = [
   ['zaken/', 'zaken'],
@@ -143,19 +155,19 @@ const PAGE_KINDS: readonly [kind: string, where: 'zaken' | 'objecten'][] = [
 function noteAddresses(text: string, shown: Shown): void {
   for (let at = text.indexOf(API); at >= 0; at = text.indexOf(API, at + API.length)) {
     const from = at + API.length
-    for (const [kind, where, members] of KINDS) {
-      if (!text.startsWith(kind, from)) continue
-      const quote = text.lastIndexOf('"', at)
-      if (members.some((member) => text.startsWith(member, quote - member.length)))
-        note(shown[where], text.substr(from + kind.length, UUID_LENGTH))
-      break
-    }
+    const found = KINDS.get(text.charCodeAt(from))
+    if (!found || !text.startsWith(found.kind, from)) continue
+    const uuid = text.slice(from + found.kind.length, from + found.kind.length + UUID_LENGTH)
+    const noted = shown[found.where]
+    if (noted.has(uuid)) continue
+    const quote = text.lastIndexOf('"', at)
+    if (found.members.some((member) => text.startsWith(member, quote - member.length))) note(noted, uuid)
   }
   if (text[0] !== '<') return
   for (let at = text.indexOf(PAGES); at >= 0; at = text.indexOf(PAGES, at + PAGES.length))
     for (const [kind, where] of PAGE_KINDS)
       if (text.startsWith(kind, at + PAGES.length))
-        note(shown[where], text.substr(at + PAGES.length + kind.length, UUID_LENGTH))
+        note(shown[where], text.slice(at + PAGES.length + kind.length, at + PAGES.length + kind.length + UUID_LENGTH))
 }
 
 function note(noted: Set<string>, uuid: string): void {

@@ -59,7 +59,7 @@ export function registerWieKeek(app: FastifyInstance): void {
       select: lineOf(request, sql<boolean>`true`),
       id: sql`v.id`,
       conditions: [
-        sql`(v.zaken && ${uuids([zaak.uuid, ALL_ZAKEN])} or v.objecten && ${uuids(beside.map(({ uuid }) => uuid))})`,
+        sql`(${hasZaken([zaak.uuid, ALL_ZAKEN])} or v.objecten <> '{}' and v.objecten && ${uuids(beside.map(({ uuid }) => uuid))})`,
         ...within(queryDay(request, 'van'), queryDay(request, 'tot')),
       ],
     })
@@ -119,7 +119,7 @@ export function registerWieKeek(app: FastifyInstance): void {
       app.read,
     )
     const { rows } = await sql<Line>`${lineOf(request, isDirect)}
-      where v.lookups && ${hashes}::text[]::bytea[] or v.zaken && ${uuids(cases.map(({ uuid }) => uuid))}
+      where v.lookups && ${hashes}::text[]::bytea[] or ${hasZaken(cases.map(({ uuid }) => uuid))}
       order by v.id desc limit ${SHOWN + 1}`.execute(app.read)
     return rows
   }
@@ -143,6 +143,8 @@ export function registerWieKeek(app: FastifyInstance): void {
 }
 
 const uuids = (list: readonly string[]) => sql`${[...list]}::text[]::uuid[]`
+/** As the index on what is not empty has it. */
+const hasZaken = (list: readonly string[]) => sql`(v.zaken <> '{}' and v.zaken && ${uuids(list)})`
 
 /** From the one day until and with the other, as they are here. */
 const within = (from: string | undefined, until: string | undefined): RawBuilder<unknown>[] => [
