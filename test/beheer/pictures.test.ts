@@ -3,6 +3,7 @@ import t from 'tap'
 import { drawBars } from '../../src/beheer/frame/bars.ts'
 import { pausesOf, recentSpeed, type SpeedFigure, speedPicture } from '../../src/beheer/imports/speed-picture.ts'
 import { fullWeek, isFullSoon, weekOf } from '../../src/beheer/operations/growth.ts'
+import { prepareNrc } from '../../src/nrc/start.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('bars stack from below, the highest takes all, and what is not nothing is seen', async (t) => {
@@ -150,3 +151,46 @@ t.test('the week in which a disk is full follows from its growth', async (t) => 
     [true, false],
   )
 })
+
+t.test(
+  'on a phone a list begins within 400 pixels, and on a wide screen nothing of it is cut and a row is one line',
+  await needsBrowser(),
+  async (t) => {
+    const test = await setUpPages(t, { NOTIFICATIES_MODE: 'ingebouwd' })
+    const { sql } = test.database
+    await prepareNrc(test.database, test.config)
+    await sql`delete from notificatie`
+    const [made] =
+      await sql`insert into abonnement (callback_url, auth, failures, failing_since, last_outcome, last_http_status)
+      values ('https://zaakafhandeling.gemeente.example/api/v1/een-lang-pad/notificaties', '\\x00', 4, now(), 'http', 503) returning id`
+    await sql`
+      with made as (insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
+        select 'zaken', 'https://a.example/', gen_random_uuid(), 'zaak', 'https://a.example/', 'create', '{}' from generate_series(1, 3) returning id, hoofd_object_uuid),
+      tried as (insert into delivery_attempt (notificatie_id, abonnement_id, number, outcome, http_status, is_last)
+        select id, ${made!.id}, 1, 'http', 503, true from made)
+      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, status, attempt, next_attempt_at)
+      select id, ${made!.id}, hoofd_object_uuid, 'mislukt', 1, null from made`
+    await sql`insert into delivery_figure select date_trunc('hour', now()), -1, 5, 1, 1, now()`
+    const { tab, klachten } = await asBeheerder(test, 'administrator', { width: 390 })
+    const rows = tab.locator('main tbody tr:visible')
+    for (const path of ['/notificaties', '/abonnementen', '/accounts', '/applicaties', '/audit', '/taken']) {
+      await tab.setViewportSize({ width: 390, height: 800 })
+      await tab.goto(`/beheer${path}`)
+      const box = (await rows.count()) === 0 ? { y: 0 } : await rows.first().boundingBox()
+      t.ok(box!.y < 400, `${path}: ${box!.y}`)
+      t.equal(await isTooWide(tab), false, path)
+      t.same(await accessibilityFaults(tab), [], path)
+      await tab.setViewportSize({ width: 1280, height: 800 })
+      const cut = 'document.querySelector(".tabel:not(figure *)")'
+      t.equal(await tab.evaluate(`${cut} !== null && ${cut}.scrollWidth > ${cut}.clientWidth`), false, `${path} is cut`)
+    }
+    await tab.goto('/beheer/notificaties')
+    t.equal(await tab.locator('#beelden .balken').first().isVisible(), true, 'pictures stand open where there is room')
+    const { height } = (await rows.first().boundingBox())!
+    t.ok(height <= 38, `a row is ${height} high`)
+    t.equal(await tab.isVisible('.keuze-balk'), false, 'nothing is chosen')
+    await tab.check('tbody input >> nth=0')
+    t.equal(await tab.isVisible('text=Gekozen nu proberen'), true, 'the bar appears with the first tick')
+    t.same(klachten, [])
+  },
+)
