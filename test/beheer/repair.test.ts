@@ -82,6 +82,7 @@ t.test(
       pages: [{ handeling: 'zaak-corrigeren', gebruiker: 'hersteller', nieuw: { veld: 'omschrijving', reden } }],
     })
     t.match((await hersteller.get(`/beheer/zaken/${zaak.uuid}`)).body, 'Omschrijving is gecorrigeerd.')
+    t.match((await hersteller.get(`/beheer/zaken/${zaak.uuid}/geschiedenis`)).body, `Reden: ${reden}`)
   },
 )
 

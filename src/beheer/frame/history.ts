@@ -22,6 +22,8 @@ export type Event = {
   weergave: string
   who: string
   at: string
+  /** As who did it said, if he did. */
+  why: string
   fields: Change[]
 }
 type State = Record<string, unknown>
@@ -38,7 +40,7 @@ export async function historyOf(
 ): Promise<KeysetPage<Event>> {
   const { rows: found, ...list } = await keysetByNumber<Omit<Row, 'oud' | 'nieuw'> & Packed>(request, app.read, {
     size,
-    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as at, a.packed, a.made,
+    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as at, left(a.toelichting, 1000) as why, a.packed, a.made,
       a.hoofd_object_uuid as "hoofdObjectUuid", a.resource_uuid as "resourceUuid",
       concat_ws(', ', nullif(coalesce(nullif(a.gebruikers_weergave, ''), a.gebruikers_id), ''), nullif(a.applicatie_weergave, '')) as who
       from audit a`,

@@ -45,6 +45,7 @@ export const repair: Record<string, string> = {
   'Schrijf waarom dit nodig is. Het komt in het audit trail.':
     'Write why this is needed. It goes into the audit trail.',
   'Typ precies {1}: dit kan niet ongedaan worden gemaakt.': 'Type exactly {1}: this cannot be undone.',
+  'Reden: {1}': 'Reason: {1}',
   '(regel {1}, code {2})': '(rule {1}, code {2})',
   '(code {1})': '(code {1})',
   'Document {1} herstellen': 'Repair document {1}',
