@@ -47,6 +47,17 @@ select describe('clock_setback', 'When the clock of the database was found to ha
   'receivers', 'Abonnementen that were left alone for too long.', 'jobs', 'Jobs that were planned too far ahead.',
   'resumed', 'Abonnementen that had been blocked by that clock, and were resumed.');
 
+create table server_error (
+  id bigint generated always as identity primary key,
+  happened_at timestamptz not null, request_id text not null, exception_id text not null,
+  method text not null, route text not null, status integer not null, kind text not null, place text not null, client_id text not null
+);
+select describe('server_error', 'Requests that ended with an error of ours: the last 5,000 of 14 days. Nothing of what was asked, nor the text of an error.',
+  'id', 'Number.', 'happened_at', 'When.', 'request_id', 'Id of the request, as on the error page and in X-Request-ID.',
+  'exception_id', 'Id in the member instance of the answer; empty: it was a page.', 'method', 'Method.',
+  'route', 'Pattern of the route, without what stood in its place; empty: there is none.', 'status', 'Status of the answer.',
+  'kind', 'Name and code of the error.', 'place', 'First line of ours in its stack.', 'client_id', 'Client that asked; empty: none, or a page.');
+
 create table retention_run (
   id bigint generated always as identity primary key,
   started_by text not null default '',

@@ -1549,6 +1549,21 @@ create table selectielijst_item (
 );
 CREATE INDEX selectielijst_item_kind_idx ON selectielijst_item USING btree (kind, procestype);
 
+-- Requests that ended with an error of ours: the last 5,000 of 14 days. Nothing of what was asked, nor the text of an error.
+create table server_error (
+  client_id text not null, -- Client that asked; empty: none, or a page.
+  exception_id text not null, -- Id in the member instance of the answer; empty: it was a page.
+  happened_at timestamp with time zone not null, -- When.
+  id bigint not null generated always as identity, -- Number.
+  kind text not null, -- Name and code of the error.
+  method text not null, -- Method.
+  place text not null, -- First line of ours in its stack.
+  request_id text not null, -- Id of the request, as on the error page and in X-Request-ID.
+  route text not null, -- Pattern of the route, without what stood in its place; empty: there is none.
+  status integer not null, -- Status of the answer.
+  constraint server_error_pkey PRIMARY KEY (id)
+);
+
 -- Other services (APIs) that this one may talk to; nothing else is ever called.
 create table service (
   api_root text not null, -- Where its API begins, with a slash at the end. URLs below it belong to this service.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import jwt from '@fastify/jwt'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
@@ -50,6 +51,7 @@ import { logReads } from './http/verwerkingen.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
 import { registerHealth } from './operations/health.ts'
+import { type Failed, openErrorLog } from './operations/server-errors.ts'
 import type { Services } from './services/services.ts'
 import { currentOf, followRequests } from './telemetry/current-request.ts'
 import { plainLog, withoutNumbers } from './telemetry/log.ts'
@@ -119,6 +121,9 @@ const SWITCHES = {
   besluiten: 'besluitenApi',
   autorisaties: 'autorisatiesApi',
 } as const satisfies Record<string, keyof Config>
+
+/** A database that is away does not hold up the end of a process. */
+const CLOSE_MS = 1000
 
 const SECURITY_HEADERS = {
   'cache-control': 'no-store',
@@ -199,6 +204,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.decorateRequest('actor')
   app.decorateRequest('actorNow')
   app.decorateRequest('base', '')
+  app.decorateRequest('failure')
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
     reply.headers(commonHeaders(request.id, request.base))
@@ -222,11 +228,14 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.setErrorHandler((error, request, reply) => sendFailure(parts.database, request, reply, error))
   await allowOrigins(app, parts.config)
   const requestLog = plainLog(parts.log)
+  const errorLog = openErrorLog(parts.database, parts.log)
   app.addHook('onResponse', async (request, reply) => {
     logRequest(requestLog, request, reply)
     const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }
     requestDuration.observe(labels, reply.elapsedTime / 1000)
+    if (request.failure) errorLog.write(failedOf(request, reply, request.failure))
   })
+  app.addHook('onClose', () => Promise.race([errorLog.flush(), sleep(CLOSE_MS, undefined, { ref: false })]))
   acceptJson(app)
   const routes = collectRoutes(app)
   const noRoute = (request: FastifyRequest) => {
@@ -340,6 +349,19 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
     'request',
   )
 }
+
+const failedOf = (
+  { id, method, routeOptions, actor }: FastifyRequest,
+  { statusCode }: FastifyReply,
+  failure: NonNullable<FastifyRequest['failure']>,
+): Failed => ({
+  ...failure,
+  requestId: id,
+  method,
+  route: routeOptions.url ?? '',
+  status: statusCode,
+  clientId: actor?.clientId ?? '',
+})
 
 type BrokenRequest = { error: Error & { code?: string }; socket: Socket }
 

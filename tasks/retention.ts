@@ -19,6 +19,7 @@ import { enqueue } from '../src/jobs/queue.ts'
 import { deleteOldEvents, deleteOldMessages } from '../src/notificaties/resend.ts'
 import { deleteEndedAbonnementen } from '../src/nrc/abonnement/write.ts'
 import { clockGap, isOldImport } from '../src/operations/retention.ts'
+import { deleteOldErrors } from '../src/operations/server-errors.ts'
 import { deleteOldLines } from '../src/services/request-log.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })
@@ -61,6 +62,7 @@ export function retention(parts: Parts): Task {
       await note({ imports })
       await deleteOldDrafts(database.db)
       await deleteEndedAbonnementen(database)
+      await deleteOldErrors(database)
       await deleteOldLines(database, config.outgoingLogRetentionDays)
       await removeOldChanges(database, config.feedDays)
       await removeSnapshots(database, config.feedSnapshotDays)

@@ -254,6 +254,7 @@ export const TABLES: Record<string, Table> = {
   sealed_setting: SECRETS,
   selectielijst_import: RUNNING,
   selectielijst_item: types(`content kind procestype url`),
+  server_error: RUNNING,
   service: RECEIVERS,
   setting: leftOut('how the source is set up: the copy has its own settings'),
   status: {

@@ -37,6 +37,7 @@ import { registerNotificatieSettings } from './notificaties/notificatie-settings
 import { registerNotificaties } from './notificaties/notificaties.ts'
 import { registerAlerts } from './operations/alerts.ts'
 import { registerAudit } from './operations/audit.ts'
+import { registerErrors } from './operations/errors.ts'
 import { registerGrowth } from './operations/growth.ts'
 import { registerJobs } from './operations/jobs.ts'
 import { registerKeyPage } from './operations/keys.ts'
@@ -103,6 +104,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerKeyPage(app)
   registerAlerts(app)
   registerOutgoing(app)
+  registerErrors(app)
   registerServicePages(app)
   registerIssuers(app)
   registerApplicaties(app)

@@ -6,6 +6,13 @@ import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 import type { FieldCode, ProblemCode } from './codes.ts'
 import { LIMITS } from './limits.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error of ours that it ended with, when it did. */
+    failure: { error: unknown; exceptionId: string } | undefined
+  }
+}
+
 /** One fault of the input: the field (camelCase, dots for nesting), the code of the standard and a Dutch reason. */
 export type InvalidParam = { name: string; code: FieldCode; reason: string }
 
@@ -383,12 +390,15 @@ export function loggedProblem(
   const problem = isGone(request, error) ? new Problem(400, { code: 'parse_error' }) : toProblem(error)
   const instance = `urn:uuid:${randomUUID()}`
   const summary = { status: problem.status, code: problem.code, exception_id: instance.slice(9) }
-  if (problem.status >= 500) request.log.error({ ...summary, err: error }, 'request failed')
-  else
+  if (problem.status >= 500) {
+    request.failure = { error, exceptionId: summary.exception_id }
+    request.log.error({ ...summary, err: error }, 'request failed')
+  } else {
     request.log.info(
       { ...summary, invalid: problem.invalidParams?.map(({ name, code }) => `${name}: ${code}`) },
       'request refused',
     )
+  }
   const headers = { ...challenge(request, problem), ...problem.headers }
   return { problem, headers, body: JSON.stringify(problemBody(problem, request.base, instance)) }
 }

@@ -3436,6 +3436,49 @@ export interface SelectielijstItem {
   url: string;
 }
 
+export interface ServerError {
+  /**
+   * Client that asked; empty: none, or a page.
+   */
+  clientId: string;
+  /**
+   * Id in the member instance of the answer; empty: it was a page.
+   */
+  exceptionId: string;
+  /**
+   * When.
+   */
+  happenedAt: string;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * Name and code of the error.
+   */
+  kind: string;
+  /**
+   * Method.
+   */
+  method: string;
+  /**
+   * First line of ours in its stack.
+   */
+  place: string;
+  /**
+   * Id of the request, as on the error page and in X-Request-ID.
+   */
+  requestId: string;
+  /**
+   * Pattern of the route, without what stood in its place; empty: there is none.
+   */
+  route: string;
+  /**
+   * Status of the answer.
+   */
+  status: number;
+}
+
 export interface Service {
   /**
    * Where its API begins, with a slash at the end. URLs below it belong to this service.
@@ -5317,6 +5360,7 @@ export interface DB {
   sealedSetting: SealedSetting;
   selectielijstImport: SelectielijstImport;
   selectielijstItem: SelectielijstItem;
+  serverError: ServerError;
   service: Service;
   setting: Setting;
   status: Status;

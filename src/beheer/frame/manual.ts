@@ -23,6 +23,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/notificaties', 'mislukte-berichten'],
   ['/taken', 'mislukte-berichten'],
   ['/uitgaand', 'mislukte-berichten'],
+  ['/fouten', 'mislukte-berichten'],
   ['/abonnementen', 'notificaties'],
   ['/kanalen', 'notificaties'],
   ['/configuratie/notificaties', 'notificaties'],

@@ -100,6 +100,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/sleutels', name: 'Sleutels' },
         { path: '/meldingen', name: 'Meldingen' },
         { path: '/uitgaand', name: 'Uitgaande verzoeken' },
+        { path: '/fouten', name: 'Fouten', rol: 'operator' },
       ],
     },
     { name: 'Hulp', items: [{ path: '/handleiding', name: 'Handleiding' }] },
@@ -139,8 +140,10 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
   app.setErrorHandler(async (error, request, reply) => {
     const problem = toProblem(error)
     const requestId = request.id
-    if (problem.status >= 500)
+    if (problem.status >= 500) {
+      request.failure = { error, exceptionId: '' }
       request.log.error({ err: error, status: problem.status, request_id: requestId }, 'page failed')
+    }
     reply.code(problem.status).headers(problem.headers)
     // What was thrown while the body was read knows no language.
     return inLanguage(languageOf(request), () =>
@@ -191,11 +194,28 @@ async function sendErrorPage(
     ...frame(request, style),
     faultList: () => [],
     isRead: request.method === 'GET',
+    wayBack: wayBack(request),
   })
   return reply
     .headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' }) // also for who was stopped before the page
     .type('text/html; charset=utf-8')
     .send(html)
+}
+
+/** The list that somebody came from, as it was filtered; else the one that this page belongs to. */
+function wayBack(request: FastifyRequest): { address: string; name: string } | undefined {
+  if (request.session?.step !== 'signed-in') return undefined
+  const base = `${basePath(request)}/beheer`
+  const items = MENU.flatMap((group) => group.items).filter(({ path }) => path !== '/')
+  const from = URL.parse(request.headers.referer ?? '')
+  const isOurs = from !== null && [request.headers.host, new URL(request.base).host].includes(from.host)
+  const here = request.originalUrl.replace(/[?#].*/s, '').replace(/^\/beheer/, '')
+  const list = isOurs && items.find(({ path }) => from.pathname === `${base}${path}` && path !== here)
+  if (list) return { address: `${base}${list.path}${from.search}`, name: list.name }
+  const above = items
+    .filter(({ path }) => here.startsWith(`${path}/`))
+    .toSorted((one, other) => other.path.length - one.path.length)[0]
+  return above && { address: `${base}${above.path}`, name: above.name }
 }
 
 /**

@@ -885,6 +885,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/beheer/oidc.test.ts'],
   },
   {
+    what: 'the way back from an error page is ours',
+    file: 'src/beheer/frame/page.ts',
+    search: 'const list = isOurs && items',
+    replace: 'const list = from && items',
+    tests: ['test/operations/server-errors.test.ts'],
+  },
+  {
     what: 'several workers that look at once tell it once',
     file: 'src/operations/alerts/look.ts',
     search: '    if (!free) return 0\n',

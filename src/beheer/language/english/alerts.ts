@@ -1,4 +1,4 @@
-// Alerts: what people are told of, and where it goes.
+// Alerts: what people are told of, and where it goes; and errors, by the id of their request.
 export const alerts: Record<string, string> = {
   Meldingen: 'Alerts',
   'Mijn meldingen': 'My alerts',
@@ -113,4 +113,16 @@ export const alerts: Record<string, string> = {
   'Het e-mailadres waar de mail vandaan komt. Leeg: er wordt niets gemaild.':
     'The e-mail address that the mail comes from. Empty: nothing is mailed.',
   'een e-mailadres': 'an e-mail address',
+  Fouten: 'Errors',
+  'Verzoeken die eindigden met een fout van deze dienst, van de laatste {1} dagen, zonder inhoud en zonder persoonsgegevens. De hele fout staat in het logboek van de dienst, onder hetzelfde kenmerk.':
+    'Requests that ended with an error of this service, of the last {1} days, without content and without personal data. The whole error is in the log of the service, under the same reference.',
+  'Fouten filteren': 'Filter errors',
+  'Het kenmerk dat op een foutpagina staat, of in X-Request-ID of instance van een antwoord van de API.':
+    'The reference that stands on an error page, or in X-Request-ID or instance of an answer of the API.',
+  'Geen fout met dit kenmerk gevonden.': 'No error with this reference was found.',
+  'Er zijn geen fouten.': 'There are no errors.',
+  'Fouten, de nieuwste eerst': 'Errors, the newest first',
+  '(onbekend pad)': '(unknown path)',
+  'Zoek op bij Fouten': 'Look it up at Errors',
+  'Terug naar {1}': 'Back to {1}',
 }
