@@ -12,7 +12,10 @@ export type Uuids = { hoofdObjectUuid: string; resourceUuid: string | null }
 /** `made`: members of the object after the change that the database made. */
 export type Packed = Uuids & { packed: Uint8Array; made: unknown }
 
-/** Text beyond this is deflated in less time, and not as far. What is smaller needs few tables, whose making is most of the work. */
+/** Nearly all texts are below it. Small tables and buffers are half the time, and what zlib allocates makes the garbage collector run. */
+const SMALL = 8 * 1024
+const FOR_SMALL = { memLevel: 5, windowBits: 14, chunkSize: 1024 }
+/** Text beyond this is deflated in less time, and not as far. */
 const LARGE = 64 * 1024
 
 export const pack = (numbers: Numbers, uuids: Uuids, { hoofdObject, resourceUrl, oud, nieuw }: Contents): Buffer =>
@@ -26,19 +29,30 @@ export function unpack(numbers: Numbers, { packed, made, ...uuids }: Packed): Co
 
 /** The first byte says which dictionary. @param text JSON of a list of what `Contents` has */
 export function deflated(text: string, uuids: Uuids): Buffer {
-  const size = text.length > LARGE ? { level: 1 } : { level: 6, memLevel: 5 }
-  const dictionary = dictionaryOf(NEWEST, uuids)
-  return Buffer.concat([Buffer.of(NEWEST), deflateRawSync(text, { ...size, dictionary })])
+  const size = text.length <= SMALL ? FOR_SMALL : { level: text.length > LARGE ? 1 : 6 }
+  return Buffer.concat([Buffer.of(NEWEST), deflateRawSync(text, { ...size, dictionary: dictionaryOf(NEWEST, uuids) })])
 }
 
 export function inflated(packed: Uint8Array, uuids: Uuids): string {
-  return inflateRawSync(packed.subarray(1), { dictionary: dictionaryOf(packed[0], uuids) }).toString()
+  const chunkSize = packed.length <= FOR_SMALL.chunkSize ? 4096 : 64 * 1024
+  return inflateRawSync(packed.subarray(1), { chunkSize, dictionary: dictionaryOf(packed[0], uuids) }).toString()
 }
 
+const UUID_LENGTH = 36
+/** With room for two uuids: zlib takes what is there at the moment. */
+const dictionaries = new Map(
+  Object.entries(DICTIONARIES).map(([version, texts]) => [
+    Number(version),
+    Buffer.concat([texts], texts.length + 2 * UUID_LENGTH),
+  ]),
+)
+
 function dictionaryOf(version: number | undefined, { hoofdObjectUuid, resourceUuid }: Uuids): Buffer {
-  const texts = DICTIONARIES[version ?? 0]
-  if (!texts) throw new Error(`audit records have no dictionary ${version}`)
-  return Buffer.concat([texts, Buffer.from(`${hoofdObjectUuid}${resourceUuid ?? ''}`.toLowerCase())])
+  const dictionary = dictionaries.get(version ?? 0)
+  if (!dictionary) throw new Error(`audit records have no dictionary ${version}`)
+  const end = dictionary.length - 2 * UUID_LENGTH
+  const length = dictionary.write(`${hoofdObjectUuid}${resourceUuid ?? ''}`.toLowerCase(), end, 'latin1')
+  return dictionary.subarray(0, end + length)
 }
 
 function inOrder(value: unknown): unknown {

@@ -824,8 +824,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'an audit record is read with the dictionary that it was written with',
     file: 'src/core/audit-contents.ts',
-    search: 'DICTIONARIES[version ?? 0]',
-    replace: 'DICTIONARIES[NEWEST]',
+    search: 'dictionaries.get(version ?? 0)',
+    replace: 'dictionaries.get(NEWEST)',
     tests: ['test/core/audit-contents.test.ts'],
   },
   {
