@@ -1,16 +1,17 @@
 // npm run bench <name> [-- options]: each file here but the helpers is a benchmark; `--help` tells its options. Without a name
 // all run one after the other, each in a process of its own and shorter than by itself, in less than half an hour together; what
 // they print and one table of their figures go to bench/RESULTS.md, where other sections stay as they are. One that fails does not
-// stop the others.
+// stop the others. The table says of each how busy the machine was before it, and what the host took away meanwhile.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { availableParallelism, cpus, totalmem } from 'node:os'
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md')
 const HELPERS = [
   'run.ts',
+  'bare.ts',
   'receiver.ts',
   'service.ts',
   'stack.ts',
@@ -50,9 +51,15 @@ async function runAll(): Promise<void> {
   let hasFailed = false
   for (const [one, { options, minutes }] of Object.entries(ALL)) {
     console.log(`\n== ${one} ${options.join(' ')}`)
+    const load = loadavg()[0]?.toFixed(1)
+    const before = await processors()
     const { outcome, seconds, output } = await runOne(one, options, minutes)
+    const after = await processors()
+    const steal = (100 * (after.steal - before.steal)) / Math.max(1, after.all - before.all)
     hasFailed ||= outcome !== 'done'
-    rows.push(`| ${one} | ${outcome} in ${seconds} s | | |`)
+    rows.push(
+      `| ${one} | ${outcome} in ${seconds} s | load ${load} before it, ${steal.toFixed(0)} % stolen by the host | load below 0.5, 0 % |`,
+    )
     for (const [, what, value, aim = ''] of output.matchAll(/^= (.+?): (.+?)(?: \(aim (.+)\))?$/gm))
       rows.push(`| ${one} | ${what} | ${value} | ${aim} |`)
     outputs.push(`## ${one}\n\n\`npm run bench ${one} -- ${options.join(' ')}\`\n\n\`\`\`\n${output.trim()}\n\`\`\`\n`)
@@ -63,6 +70,13 @@ async function runAll(): Promise<void> {
   const table = `| Benchmark | What | Measured | Aim |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`
   await writeFile(RESULTS, [head, table, ...outputs, ...(await otherSections())].join('\n'))
   process.exitCode = hasFailed ? 1 : 0
+}
+
+/** What the processors did so far, and what the host took from them; nothing where there is no /proc. */
+async function processors(): Promise<{ all: number; steal: number }> {
+  const [line = ''] = (await readFile('/proc/stat', 'utf8').catch(() => '')).split('\n', 1)
+  const ticks = line.split(/\s+/).slice(1, 9).map(Number)
+  return { all: ticks.reduce((sum, one) => sum + one, 0), steal: ticks[7] ?? 0 }
 }
 
 /** What stands in the results of what takes longer than all of these, such as a soak. */

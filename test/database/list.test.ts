@@ -57,6 +57,25 @@ t.test('a page is the same whether its rows are walked or sorted, from either en
     Array.from({ length: 50 }, (_, index) => 100 - index * 2),
     'walked from the end',
   )
+  asked.length = 0
+  for (const [what, condition, count, first, statements] of [
+    ['near', sql`x.id % 2 = 0`, 20_000, 2, 1],
+    ['that stand together far away', sql`x.id > 25000`, 15_000, 25_001, 2],
+  ] as const) {
+    const ids = await pageOfIds(
+      { ...reader, sql: spied },
+      { ...long, conditions: [condition], order: [{ column: sql`x.id`, descending: false }] },
+      100,
+      0,
+      { count, isFar: false },
+    )
+    t.equal(ids[0], first, what)
+    t.equal(
+      asked.splice(0).length,
+      statements,
+      `${what}: looked for in the order of the list, and no further than needed`,
+    )
+  }
 })
 
 t.test('a row of a page, or one by its uuid, has the values that the driver gives', async (t) => {
