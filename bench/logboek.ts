@@ -28,6 +28,7 @@ export async function bench(argv: string[]): Promise<void> {
   const { port } = collector.address() as { port: number }
   const shared = { NOTIFICATIONS_DISABLED: 'true' }
   const sides: Side[] = []
+  const opened: Pick<Side, 'stack' | 'pool'>[] = []
   try {
     for (const env of [
       shared,
@@ -40,6 +41,7 @@ export async function bench(argv: string[]): Promise<void> {
     ]) {
       const stack = await startStack('http://127.0.0.1:9/', env)
       const pool = new Pool(stack.address, { connections: CLIENTS, pipelining: 1 })
+      opened.push({ stack, pool })
       const scenario = await chooseScenario(stack)
       await drive(stack, scenario, CLIENTS, 3000)
       const rows = await stack.database.sql<{ uuid: string }[]>`select uuid from zaak order by id limit 1000`
@@ -56,7 +58,7 @@ export async function bench(argv: string[]): Promise<void> {
     ]
     for (const [name, work] of kinds) await compare(sides, name, work, Number(values.rounds))
   } finally {
-    for (const { pool, stack } of sides) {
+    for (const { pool, stack } of opened) {
       await pool.close()
       await stack.stop()
     }
