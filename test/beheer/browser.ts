@@ -57,7 +57,10 @@ export type PagesSetup = TestApp & {
   signedIn(rol: Rol | 'hersteller'): Promise<(url: string) => Promise<LightMyRequestResponse>>
 }
 
-/** The application with accounts `viewer`, `operator`, `administrator` and `hersteller` (a viewer beside that), listening, and a browser. */
+/**
+ * The application with accounts `viewer`, `operator` and `administrator`, listening, and a browser. Those of `privacy` and `hersteller` (a
+ * viewer beside that) are made when one of them first signs in: lists of accounts are short elsewhere.
+ */
 export async function setUpPages(
   t: TestLike,
   env: Record<string, string> = {},
@@ -65,7 +68,7 @@ export async function setUpPages(
 ): Promise<PagesSetup> {
   const test = await testApp(t, env)
   const accounts = new Map<Rol | 'hersteller', number>()
-  for (const rol of ['viewer', 'privacy', 'operator', 'administrator', 'hersteller'] as const) {
+  const make = async (rol: Rol | 'hersteller') => {
     const { id } = await givenAccount(test, {
       gebruikersnaam: rol,
       naam: `De ${rol}`,
@@ -74,8 +77,10 @@ export async function setUpPages(
     })
     accounts.set(rol, id)
   }
+  for (const rol of ['viewer', 'operator', 'administrator'] as const) await make(rol)
   const adres = await test.app.listen({ port: 0, host: '127.0.0.1' })
   const sessie = async (rol: Rol | 'hersteller') => {
+    if (!accounts.has(rol)) await make(rol)
     const value = randomBytes(32).toString('base64url')
     const key = createHash('sha256').update(value).digest()
     await test.database.sql`

@@ -20,6 +20,7 @@ const zaaktype = await givenZaaktype(test, {
   statustypen: ['Ontvangen', 'Afgehandeld'],
   informatieobjecttypen: [brief],
 })
+await test.sessie('hersteller') // which makes the account
 const hersteller = pagesClient(test.app)
 await hersteller.login('hersteller', WACHTWOORD)
 const reden = 'Verkeerd overgenomen uit de brief'
