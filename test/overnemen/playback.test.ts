@@ -256,6 +256,13 @@ t.test(
       const rows = (await old.database.sql`select count(*) as n from audit`)[0]!.n
       await playBack(here, { url: address })
       t.equal((await old.database.sql`select count(*) as n from audit`)[0]!.n, rows)
+      await here.database
+        .sql`update playback_item set state = 'refused' where resource in ('rol', 'informatieobjecttype')`
+      t.same(
+        statesOf(await playBack(here, { url: address }), 'rol').refused,
+        undefined,
+        'what was refused is tried again',
+      )
       await here.call('PATCH', other.url, { omschrijving: 'Later' }, CRS)
       const later = await playBack(here, { url: address })
       t.match(statesOf(later, 'zaak'), { changed: 2 })

@@ -4,6 +4,7 @@ import type postgres from 'postgres'
 import { jsonOf } from '../../database/driver-values.ts'
 import { one } from '../../database/rows.ts'
 import type { Takeover } from '../takeover.ts'
+import { BACK } from './kinds.ts'
 
 type Sql = postgres.Sql | postgres.ReservedSql
 
@@ -131,6 +132,10 @@ export async function planPlayback(
         on conflict (takeover_id, target) do update set planned_to = excluded.planned_to, done_at = null
         returning id as playback, planned_to as now`,
     )
+    // What was refused is tried again: who gives the command again may have mended the cause.
+    await within`
+      update playback_item set state = 'waiting'
+      where playback_id = ${playback} and state = 'refused' and resource = any(${BACK.map(({ name }) => name)})`
     await within`
       insert into playback_item (playback_id, resource, uuid, row_id, main, made_here, state)
       select ${playback}, x.resource, x.uuid, x.row_id, coalesce(z.uuid, d.uuid, b.uuid), x.made_here,
