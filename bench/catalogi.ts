@@ -8,6 +8,7 @@ import { isAllowed, reach, systemActor } from '../src/core/access.ts'
 import type { Actor, Autorisatie } from '../src/core/actor.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../src/core/vertrouwelijkheidaanduiding.ts'
+import { withPath } from '../test/with-path.ts'
 import { type Service, startService } from './service.ts'
 
 const SIZES = [1, 30, 1000]
@@ -22,7 +23,7 @@ export async function bench(argv: string[]): Promise<void> {
   const secret = randomBytes(32).toString('hex')
   const secretKey = randomBytes(32).toString('hex')
   const service = await startService({ SECRET_KEY: secretKey })
-  const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => {} })
+  const sql = postgres(withPath(service.databaseUrl), { max: 1, onnotice: () => {} })
   try {
     const types = await givenTypes(sql, Math.max(...SIZES))
     await givenDocuments(sql, types, Number(values.documents))

@@ -26,7 +26,7 @@ export async function bench(argv: string[]): Promise<void> {
     await sql`vacuum analyze`
     const rows = await sql<{ name: string; bytes: number; rows: number }[]>`
       select relname as name, pg_total_relation_size(oid) as bytes, greatest(reltuples, 0)::float8 as rows
-      from pg_class where relkind = 'r' and relnamespace in (current_schema()::regnamespace, 'graphile_worker'::regnamespace)`
+      from pg_class where relkind = 'r' and relnamespace::regnamespace::text = any(current_schemas(false))`
     const [log] = await sql<{ at: number }[]>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as at`
     return { tables: new Map(rows.map((row) => [row.name, row])), log: log!.at }
   }

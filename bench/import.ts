@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { migrate } from '../src/database/migrate.ts'
 import { COLUMN_NAMES } from '../src/documenten/import/columns.ts'
+import { withPath } from '../test/with-path.ts'
 import { figure } from './figures.ts'
 import { givenType, peakMemory, type Service, startService } from './service.ts'
 import { cpuTimes } from './stack.ts'
@@ -264,11 +265,11 @@ function copyFiles(from: string, to: string, rows: number): number {
 
 /** Brings the rows that the import made into an empty database of the same schema, on the same server. Seconds. */
 async function copyRows({ databaseUrl, directory }: Service): Promise<number> {
-  const source = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  const source = postgres(withPath(databaseUrl), { max: 1, onnotice: () => {} })
   await source`create database bench_copy`
   const targetUrl = Object.assign(new URL(databaseUrl), { pathname: '/bench_copy' }).href
   await migrate(targetUrl)
-  const target = postgres(targetUrl, { max: 1, onnotice: () => {} })
+  const target = postgres(withPath(targetUrl), { max: 1, onnotice: () => {} })
   const file = (table: string) => join(directory, `${table}.copy`)
   for (const table of TABLES) await writeRows(source, table, file(table))
   const began = performance.now()

@@ -20,6 +20,7 @@ import { openStores } from '../src/documenten/storage/choose.ts'
 import { cursorText } from '../src/http/page.ts'
 import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
+import { withPath } from '../test/with-path.ts'
 import { figure } from './figures.ts'
 import { givenMillion } from './million.ts'
 
@@ -444,7 +445,7 @@ function recordStatements({ sql }: Database): Statement[] {
 }
 
 async function printPlan(databaseUrl: string, { text, parameters }: Statement): Promise<void> {
-  const sql = postgres(databaseUrl, { max: 1, connection: { jit: 'off' } })
+  const sql = postgres(withPath(databaseUrl), { max: 1, connection: { jit: 'off' } })
   try {
     const begin = performance.now()
     const plan = await sql.unsafe(`explain (analyze, buffers, costs off) ${text}`, parameters as never[])

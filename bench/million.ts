@@ -3,6 +3,7 @@
 // afterwards the counts are made anew.
 import postgres from 'postgres'
 import { migrate } from '../src/database/migrate.ts'
+import { withPath } from '../test/with-path.ts'
 
 export type Sizes = { zaken: number; documenten: number }
 export const TYPES = 50
@@ -11,7 +12,7 @@ export const TYPES = 50
 export async function givenMillion(url: string, { zaken, documenten }: Sizes): Promise<void> {
   await createDatabase(url)
   await migrate(url)
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = postgres(withPath(url), { max: 1, onnotice: () => {} })
   try {
     const [found] = await sql`select count(*)::integer as n from zaak`
     if (found!.n >= zaken) return

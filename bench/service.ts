@@ -11,6 +11,7 @@ import postgres from 'postgres'
 import { signToken } from '../src/autorisaties/clients.ts'
 import { findEmbedded, startEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
+import { withPath } from '../test/with-path.ts'
 
 export const CLIENT = 'bench'
 const START_LIMIT_MS = 120_000
@@ -122,7 +123,7 @@ export async function peakMemory(pid: number): Promise<number> {
 }
 
 async function allRegistered(databaseUrl: string, workers: number): Promise<void> {
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  const sql = postgres(withPath(databaseUrl), { max: 1, onnotice: () => {} })
   while ((await sql`select from worker where name = 'worker'`).length < workers) await sleep(100)
   await sql.end()
 }

@@ -17,6 +17,7 @@ import { Pool } from 'undici'
 import packageJson from '../package.json' with { type: 'json' }
 import { signToken } from '../src/autorisaties/clients.ts'
 import { startEmbedded } from '../src/database/embedded.ts'
+import { withPath } from '../test/with-path.ts'
 import { figure } from './figures.ts'
 import { givenMillion } from './million.ts'
 import { freePort } from './service.ts'
@@ -99,7 +100,7 @@ async function rehearse(stack: AsyncDisposableStack, options: Options): Promise<
   stack.defer(async () => server?.stop())
   const url = database ?? server!.url
   await givenMillion(url, { zaken, documenten })
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = postgres(withPath(url), { max: 1, onnotice: () => {} })
   stack.defer(() => sql.end())
   const next = await nextVersion(directory)
   const env = {

@@ -93,9 +93,13 @@ create index enkelvoudiginformatieobject_versie_status_idx on enkelvoudiginforma
 -- A part of a title is found by an index where the extension pg_trgm may be created: it comes with PostgreSQL and needs no
 -- superuser, but some installations leave it out. Without it such a filter reads all titles. Who adds it later makes the
 -- index by hand, as it stands here.
+-- It stands in a schema of its own: several organisations in one database share it, and none takes it along.
 do $$
 begin
-  create extension if not exists pg_trgm;
+  if not exists (select from pg_extension where extname = 'pg_trgm') then
+    create schema if not exists extensions;
+    create extension if not exists pg_trgm schema extensions;
+  end if;
 exception
   when insufficient_privilege or undefined_file or feature_not_supported or invalid_schema_name then
     raise notice 'pg_trgm is not available (%): a filter on a part of a title reads all titles', sqlerrm;

@@ -12,7 +12,7 @@ create table worker (
   uninterrupted_since timestamptz not null default now()
 );
 select describe('worker', 'One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.',
-  'id', 'Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.',
+  'id', 'Number of the registration. The worker holds the session advisory lock (31330 # hashtext(current_schema()), id) while it lives.',
   'name', 'Name of the worker in logs, chosen by whoever starts it.', 'version', 'Version of the program that the worker runs.',
   'host', 'Name of the machine or container the process runs on.', 'pid', 'Process id on that machine.',
   'pool_id', 'Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.',
@@ -25,7 +25,7 @@ create table worker_crash (
   last_at timestamptz not null default now()
 );
 select describe('worker_crash', 'Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.',
-  'job_id', 'Id of the job in graphile_worker. Rows of jobs that are gone are removed.',
+  'job_id', 'Id of the job in the queue. Rows of jobs that are gone are removed.',
   'count', 'How often a worker died while it ran this job.', 'last_at', 'When that was last found out.');
 
 create table periodic_job (
@@ -104,7 +104,7 @@ begin
     j.run_at,
     j.locked_at,
     (select w.name || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
-  from graphile_worker.jobs j
+  from jobs j
   where p_ids is null or j.id = any(p_ids);
 end $$;
 comment on function job_rows(bigint[]) is 'These jobs, or all, as the view job_overview shows them.';
@@ -121,13 +121,13 @@ begin
   return query select * from job_rows(null);
 end $$;
 do $$ begin
-  execute format('alter function job_rows() set search_path = pg_catalog, %I, pg_temp', current_schema());
+  execute format('alter function job_rows() set search_path = pg_catalog, %s, pg_temp', current_setting('search_path'));
 end $$;
 comment on function job_rows() is 'The rows of the view job_overview, for who may read that.';
 
 create view job_overview as select * from job_rows() order by id;
 select describe('job_overview', 'Jobs that are in the queue. A job that is done is gone.',
-  'id', 'Id in graphile_worker.', 'task', 'Kind of job: a file of that name in tasks/.',
+  'id', 'Id in the queue.', 'task', 'Kind of job: a file of that name in tasks/.',
   'state', 'gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).',
   'belongs_to', 'What the job belongs to.', 'attempts', 'Attempts begun.', 'max_attempts', 'Attempts allowed.',
   'last_fault', 'How the last attempt failed.', 'created_at', 'When it was added.', 'run_at', 'Not before this moment.',

@@ -132,7 +132,7 @@ select describe('active_sender', 'Workers that look for what is due by themselve
 create function wake_sender() returns void language plpgsql volatile as $$
 begin
   if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
-    perform graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties');
+    perform add_job('send-notificaties', job_key => 'send-notificaties');
   end if;
 end $$;
 comment on function wake_sender is 'Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.';

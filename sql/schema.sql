@@ -732,8 +732,8 @@ CREATE INDEX enkelvoudiginformatieobject_versie_creatiedatum ON enkelvoudiginfor
 CREATE INDEX enkelvoudiginformatieobject_versie_file_id_idx ON enkelvoudiginformatieobject_versie USING btree (file_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_formaat_idx ON enkelvoudiginformatieobject_versie USING btree (formaat, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_informatieobjecttype_id_idx ON enkelvoudiginformatieobject_versie USING btree (informatieobjecttype_id);
-CREATE INDEX enkelvoudiginformatieobject_versie_part_of_text ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) gin_trgm_ops, lower(beschrijving) gin_trgm_ops);
-CREATE INDEX enkelvoudiginformatieobject_versie_part_of_title ON enkelvoudiginformatieobject_versie USING gin (lower(titel) gin_trgm_ops);
+CREATE INDEX enkelvoudiginformatieobject_versie_part_of_text ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) extensions.gin_trgm_ops, lower(beschrijving) extensions.gin_trgm_ops);
+CREATE INDEX enkelvoudiginformatieobject_versie_part_of_title ON enkelvoudiginformatieobject_versie USING gin (lower(titel) extensions.gin_trgm_ops);
 CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginformatieobject_versie USING btree (status, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
@@ -1491,7 +1491,7 @@ CREATE INDEX rol_inp_bsn_idx ON rol USING btree (((betrokkene_identificatie ->> 
 CREATE INDEX rol_inp_bsn_lookup_idx ON rol USING btree (inp_bsn_lookup) WHERE (inp_bsn_lookup IS NOT NULL);
 CREATE INDEX rol_kvk_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'kvkNummer'::text))) WHERE ((betrokkene_identificatie ->> 'kvkNummer'::text) <> ''::text);
 CREATE INDEX rol_level_of_assurance_idx ON rol USING btree (((authenticatie_context ->> 'levelOfAssurance'::text))) WHERE (authenticatie_context IS NOT NULL);
-CREATE INDEX rol_name_search ON rol USING gin (lower((concat_names(betrokkene_identificatie) || afwijkende_naam_betrokkene)) gin_trgm_ops) WHERE (betrokkene_type = ANY (ARRAY['niet_natuurlijk_persoon'::text, 'vestiging'::text, 'organisatorische_eenheid'::text]));
+CREATE INDEX rol_name_search ON rol USING gin (lower((concat_names(betrokkene_identificatie) || afwijkende_naam_betrokkene)) extensions.gin_trgm_ops) WHERE (betrokkene_type = ANY (ARRAY['niet_natuurlijk_persoon'::text, 'vestiging'::text, 'organisatorische_eenheid'::text]));
 CREATE INDEX rol_omschrijving_generiek_zaak_id_idx ON rol USING btree (omschrijving_generiek, zaak_id);
 CREATE INDEX rol_omschrijving_idx ON rol USING btree (omschrijving);
 CREATE INDEX rol_roltype_idx ON rol USING btree (roltype_id, id) INCLUDE (zaak_id);
@@ -1966,7 +1966,7 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON verzending FOR EACH 
 -- One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.
 create table worker (
   host text not null, -- Name of the machine or container the process runs on.
-  id integer not null generated always as identity, -- Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.
+  id integer not null generated always as identity, -- Number of the registration. The worker holds the session advisory lock (31330 # hashtext(current_schema()), id) while it lives.
   name text not null, -- Name of the worker in logs, chosen by whoever starts it.
   pid integer not null, -- Process id on that machine.
   pool_id text not null, -- Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.
@@ -1981,7 +1981,7 @@ create table worker (
 -- Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.
 create table worker_crash (
   count integer not null default 1, -- How often a worker died while it ran this job.
-  job_id bigint not null, -- Id of the job in graphile_worker. Rows of jobs that are gone are removed.
+  job_id bigint not null, -- Id of the job in the queue. Rows of jobs that are gone are removed.
   last_at timestamp with time zone not null default now(), -- When that was last found out.
   constraint worker_crash_pkey PRIMARY KEY (job_id)
 );
@@ -2060,7 +2060,7 @@ CREATE INDEX zaak_kenmerken_idx ON zaak USING gin (kenmerken jsonb_path_ops) WHE
 CREATE INDEX zaak_publicatiedatum_id_idx ON zaak USING btree (publicatiedatum, id);
 CREATE INDEX zaak_registratiedatum_id_idx ON zaak USING btree (registratiedatum, id);
 CREATE INDEX zaak_rights_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id) INCLUDE (startdatum, registratiedatum, einddatum, einddatum_gepland, uiterlijke_einddatum_afdoening, publicatiedatum, archiefactiedatum);
-CREATE INDEX zaak_search ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
+CREATE INDEX zaak_search ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) extensions.gin_trgm_ops);
 CREATE INDEX zaak_startdatum_id_idx ON zaak USING btree (startdatum, id);
 CREATE INDEX zaak_uiterlijke_einddatum_afdoening_idx ON zaak USING btree (uiterlijke_einddatum_afdoening) WHERE (uiterlijke_einddatum_afdoening IS NOT NULL);
 CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
@@ -2854,7 +2854,7 @@ CREATE OR REPLACE FUNCTION comparable_filters(p_filters jsonb)
  RETURNS jsonb
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
- SET search_path TO '$user', 'public'
+ SET search_path TO 'zaakstroom', 'zaakstroom_queue'
 AS $function$
   select coalesce(jsonb_object_agg(naam, waarde), '{}') || (
       select jsonb_strip_nulls(jsonb_build_object(
@@ -3638,7 +3638,7 @@ CREATE OR REPLACE FUNCTION is_term(term text, years integer)
  RETURNS boolean
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE STRICT
- SET search_path TO '$user', 'public'
+ SET search_path TO 'zaakstroom', 'zaakstroom_queue'
 AS $function$
 begin
   return case
@@ -3652,7 +3652,7 @@ CREATE OR REPLACE FUNCTION job_rows()
  RETURNS TABLE(id bigint, task text, state text, belongs_to text, attempts integer, max_attempts integer, last_fault text, created_at timestamp with time zone, run_at timestamp with time zone, busy_since timestamp with time zone, worker text)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET search_path TO 'pg_catalog', 'zaakstroom', 'zaakstroom_queue', 'pg_temp'
 AS $function$
 begin
   -- Whoever may read the view needs no right of their own on the queue.
@@ -3682,7 +3682,7 @@ begin
     j.run_at,
     j.locked_at,
     (select w.name || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
-  from graphile_worker.jobs j
+  from jobs j
   where p_ids is null or j.id = any(p_ids);
 end $function$;
 
@@ -4259,7 +4259,7 @@ CREATE OR REPLACE FUNCTION wake_sender()
 AS $function$
 begin
   if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
-    perform graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties');
+    perform add_job('send-notificaties', job_key => 'send-notificaties');
   end if;
 end $function$;
 

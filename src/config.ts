@@ -14,6 +14,7 @@ import {
 import type { AzureSettings, S3Settings } from './config/storage.ts'
 import { AddressFault, addressOf, hostUrls, withCertificates } from './database/address.ts'
 import { expected } from './database/rows.ts'
+import { schemasOf, withSchema } from './database/schema.ts'
 import { useTimeZone } from './lib/day.ts'
 import { type DataKey, KEY_BYTES, KEY_ID, SECRET_KEY } from './lib/key-ring.ts'
 
@@ -165,7 +166,7 @@ const LOOPBACK = 'localhost,127.0.0.0/8,::1'
 
 /** The addresses of the database with the certificates that are settings. */
 function readAddresses(
-  { databaseUrl, databaseDirectUrl, databaseReadUrl, databaseTls }: SettingValues,
+  { databaseUrl, databaseDirectUrl, databaseReadUrl, databaseTls, databaseSchema }: SettingValues,
   faults: string[],
 ) {
   const given = {
@@ -177,8 +178,9 @@ function readAddresses(
   for (const [name, url] of Object.entries(given)) {
     if (url === undefined || !/^postgres(ql)?:/.test(url)) continue // the fault is told already
     try {
-      const whole = withCertificates(url, databaseTls)
+      const whole = withSchema(withCertificates(url, databaseTls), databaseSchema)
       for (const host of hostUrls(whole)) addressOf(host)
+      schemasOf(whole)
       read[name as keyof typeof given] = whole
     } catch (error) {
       if (!(error instanceof AddressFault)) throw error

@@ -17,6 +17,7 @@ import { openLiveSettings } from '../src/config/stored.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
+import { schemasOf } from '../src/database/schema.ts'
 import { openAhead } from '../src/documenten/import/ahead.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
 import { prepareFilesystemStore } from '../src/documenten/storage/filesystem.ts'
@@ -167,7 +168,11 @@ export async function testApp(
       try {
         const tasks = taskList({ ...parts, copyFiles: copying.copyFiles, ahead, runner })
         const wake = { 'send-notificaties': async () => {} }
-        await runTaskListOnce({ logger: QUIET }, { ...tasks, ...wake }, client as never)
+        await runTaskListOnce(
+          { logger: QUIET, schema: schemasOf(databaseUrl).queue },
+          { ...tasks, ...wake },
+          client as never,
+        )
         await openSender({ ...parts, open: () => database }).once()
       } finally {
         await client.end()

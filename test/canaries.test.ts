@@ -72,7 +72,7 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 58
   await sql`create table kanarie_taak (payload text)`
   await sql`create function kanarie_taak() returns trigger language plpgsql as
     $$ begin insert into kanarie_taak values (new.payload::text); return null; end $$`
-  await sql`create trigger kanarie after insert or update on graphile_worker._private_jobs
+  await sql`create trigger kanarie after insert or update on _private_jobs
     for each row execute function kanarie_taak()`
   const type = await givenInformatieobjecttype(test)
   const zaaktype = await givenZaaktype(test, { concept: true })
@@ -225,7 +225,7 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 58
 
   // ---- what is where ----
   const tables = await sql<{ name: string }[]>`
-    select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`
+    select table_name as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`
   const places: [place: string, text: string][] = [
     ['the log', log],
     ['the metrics of the api', metrics[0]!],

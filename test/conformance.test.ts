@@ -2,12 +2,16 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { glob } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import type { TSchema } from 'typebox'
+import { migrate } from '../src/database/migrate.ts'
+import { withSchema } from '../src/database/schema.ts'
 import { snakeCase } from '../src/http/input.ts'
 import { findFaults } from '../src/http/input-faults.ts'
 import { type Answer, givenClient, type TestApp, testApp, uuidOf } from './app.ts'
 import type { Line } from './conformance/line.ts'
+import { testDatabase } from './setup.ts'
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 const lines: Line[] = []
@@ -26,12 +30,33 @@ subscribe('fastify.initialization', (message) => {
   })
 })
 
-const test = await testApp(t)
+// The story is that of an organisation in a schema of its own. Beside it, in the same database, another has the usual schema.
+const { url } = await testDatabase(t)
+const ours = withSchema(url, 'gemeente_b')
+await migrate(ours)
+const test = await testApp(t, { DATABASE_URL: ours })
 let clients = 0
+const MADE_BY_MIGRATE = ['migration', 'migrations', 'notificatie_settings', 'feed']
 
 for (const line of lines) {
   t.test(`${line.path} keeps to what every resource keeps to`, (t) => story(t, test, line))
 }
+
+t.test('nothing of all this came to the organisation beside it', async (t) => {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const kept = async (schema: string) => {
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname in (${schema}, ${`${schema}_queue`}) and c.relkind = 'r' and c.relname <> all (${MADE_BY_MIGRATE}) order by 1`
+    const rows = await Promise.all(
+      tables.map(async ({ name }) => [name, (await sql.unsafe(`select from ${name} limit 1`)).length] as const),
+    )
+    return rows.filter(([, count]) => count > 0).map(([name]) => name)
+  }
+  t.ok((await kept('gemeente_b')).length > 40)
+  t.same(await kept('zaakstroom'), [])
+})
 
 async function story(t: Test, test: TestApp, line: Line) {
   const { headers = {} } = line

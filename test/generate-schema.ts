@@ -124,5 +124,5 @@ function remark(comment: string | null): string {
 }
 
 function unqualified(text: string): string {
-  return text.replaceAll(/\bpublic\./g, '')
+  return text.replaceAll(/\bzaakstroom(_queue)?\.(?!reseal\b)/g, '')
 }

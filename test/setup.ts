@@ -32,7 +32,12 @@ async function databaseFrom(t: TestLike, template: string): Promise<{ url: strin
   const { url } = await testServer()
   const name = `test_${randomBytes(6).toString('hex')}`
   // Copying files costs a third of what writing every page to the log does, the default.
-  await onServer(url, (sql) => sql`create database ${sql(name)} template ${sql(template)} strategy file_copy`)
+  await onServer(url, async (sql) => {
+    await sql`create database ${sql(name)} template ${sql(template)} strategy file_copy`
+    const [isOurs] = await sql`
+      select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase where d.datname = ${template}`
+    if (isOurs) await chooseSchema(sql, name)
+  })
   t.teardown(() => onServer(url, (sql) => sql`drop database ${sql(name)} with (force)`))
   return { url: withDatabase(url, name) }
 }
@@ -51,6 +56,7 @@ export async function prepareServer(root = tmpdir()): Promise<TestServer> {
     await onServer(server.url, (sql) => sql`create database ${sql(template)} template template0 encoding 'UTF8'`)
     const { migrate } = await import('../src/database/migrate.ts') // here, because most test files find it done
     await migrate(withDatabase(server.url, template))
+    await onServer(server.url, (sql) => chooseSchema(sql, template))
     // The first connection after a change of the schema writes a file that all later ones read: its copies then have it.
     await onServer(withDatabase(server.url, template), (sql) => sql`select 1`)
   } catch (error) {
@@ -67,6 +73,10 @@ export async function prepareServer(root = tmpdir()): Promise<TestServer> {
     },
   }
 }
+
+/** For connections of the tests themselves: those of the program choose the schema by their address. */
+const chooseSchema = (sql: postgres.Sql, database: string) =>
+  sql`alter database ${sql(database)} set search_path = zaakstroom, zaakstroom_queue`
 
 let server: Promise<TestServer> | undefined
 

@@ -40,7 +40,7 @@ export async function ensureBootstrapClient(
   const found = await findApplicatie(database.db, client.id)
   if (found?.heeftAlleAutorisaties && (await secretsOf(database.db, box, client.id)).join() === client.secret) return
   await mutator(database, announcing(config))(systemActor('bootstrap', config && ownAddress(config)), async (m) => {
-    await m.sql`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})` // another process may start at the same moment
+    await m.sql`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK}, hashtext(current_schema()))` // another process may start at the same moment
     const current = await findApplicatie(m.trx, client.id)
     if (current?.heeftAlleAutorisaties && (await secretsOf(m.trx, box, client.id)).join() === client.secret)
       return m.unrecorded('it was made a moment ago')

@@ -74,7 +74,9 @@ async function playBack(options: Options, { readUrl, readNumber, stopSignal, wai
     const target = openTarget({ url, clientId: client, secret, tempo })
     const connection = await database.sql.reserve()
     try {
-      const [lock] = await connection<{ free: boolean }[]>`select pg_try_advisory_lock(hashtext('terugspelen')) as free`
+      const [lock] = await connection<
+        { free: boolean }[]
+      >`select pg_try_advisory_lock(hashtext(current_schema() || ' terugspelen')) as free`
       if (!lock?.free) throw new UsageError('another command plays back at this moment')
       await requireThere(target)
       if (dry) await makeDry(connection)

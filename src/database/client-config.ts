@@ -1,6 +1,7 @@
 // What `pg` is told of an address, for the clients of the queue and of what listens.
 import type pg from 'pg'
 import { addressOf, forgetTls, isLax, speaksTls } from './address.ts'
+import { searchPathOf } from './schema.ts'
 import { LIMITS, MEANING, startupOptions } from './session.ts'
 
 /** For clients of the queue and for listening: limits of time are each one's own. */
@@ -16,7 +17,7 @@ export function clientConfig(url: string): pg.ClientConfig {
     ...(password && { password }),
     ...(database && { database }),
     ssl: mode === 'disable' ? false : tls,
-    options: [SESSION, options].filter(Boolean).join(' '),
+    options: [SESSION, options, startupOptions({ search_path: searchPathOf(url) })].filter(Boolean).join(' '),
   }
 }
 

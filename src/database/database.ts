@@ -6,6 +6,7 @@ import { type Numbers, WITHOUT_KEYS } from '../lib/numbers.ts'
 import { isTracing } from '../telemetry/tracing.ts'
 import { hostOptions, startupOf } from './hosts.ts'
 import { type Look, lookAt, type Silence } from './look.ts'
+import { searchPathOf } from './schema.ts'
 import { LIMITS, MEANING, POOLED } from './session.ts'
 import { traceStatements } from './traced.ts'
 import type { DB } from './types.ts'
@@ -69,11 +70,18 @@ export function openDatabase(
     pooler?: string | undefined
     /** After how long a connection that does nothing is closed. The one used last is used next, so that the others get there. */
     idleSeconds?: number
+    /** The tables there are not ours: the session keeps its own `search_path`. */
+    isForeign?: boolean
   },
 ): Database {
   const { pooler } = options
   let numbers = WITHOUT_KEYS
-  const session = { ...MEANING, ...LIMITS, ...options.settings }
+  const session = {
+    ...MEANING,
+    ...LIMITS,
+    ...(!options.isForeign && { search_path: searchPathOf(url) }),
+    ...options.settings,
+  }
   const look = lookAt(url) // without the pooler: who waits in it for a connection is not without an answer
   const judge = async (silence: Silence) => {
     const isLost = await isLostIn(silence, {

@@ -9,6 +9,7 @@ import { hostUrls } from './address.ts'
 import { isLockTimeout, isUndefinedColumn } from './error-codes.ts'
 import { clientClass, hostOptions } from './hosts.ts'
 import { one } from './rows.ts'
+import { schemasOf, searchPathOf } from './schema.ts'
 import { MEANING } from './session.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
@@ -60,7 +61,7 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
     ...hostOptions(databaseUrl),
     max: 1,
     onnotice: () => {},
-    connection: { application_name: 'zaakstroom migrate', ...(MEANING as Record<string, string>) },
+    connection: sessionOf(databaseUrl),
   })
   try {
     // Asked again and again: who waited within a statement would hold a snapshot, and `concurrently` waits for those.
@@ -69,6 +70,7 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
       if (one(tried).got) break
       await delay(100)
     }
+    await makeSchema(sql, schemasOf(databaseUrl).own)
     await sql`create table if not exists migration (
       name text primary key, checksum text not null, works_from text not null, applied_at timestamptz not null default now())`
     const files = await readMigrations(directory)
@@ -100,6 +102,22 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
   }
 }
 
+const sessionOf = (databaseUrl: string): Record<string, string> => ({
+  application_name: 'zaakstroom migrate',
+  ...MEANING,
+  search_path: searchPathOf(databaseUrl),
+})
+
+/** The schema of the tables, unless it is there: a role that may make none needs no right for one that is. */
+async function makeSchema(sql: postgres.Sql, name: string): Promise<void> {
+  const found = await sql<{ own: boolean; old: boolean }[]>`
+    select exists (select from pg_namespace where nspname = ${name}) as own,
+      exists (select from information_schema.columns where table_name = 'migration' and column_name = 'naam') as old`
+  const { own, old } = one(found)
+  if (old) throw await outdated(sql, 'table migration')
+  if (!own) await sql`create schema ${sql(name)}`
+}
+
 /**
  * Switches the triggers that write the feed of changes, which only the owner of the tables may.
  * @returns whether they were otherwise
@@ -109,11 +127,7 @@ export async function switchFeed(databaseUrl: string, turnOn: boolean): Promise<
     ...hostOptions(databaseUrl),
     max: 1,
     onnotice: () => {},
-    connection: {
-      application_name: 'zaakstroom migrate',
-      lock_timeout: 10_000,
-      ...(MEANING as Record<string, string>),
-    },
+    connection: { lock_timeout: 10_000, ...sessionOf(databaseUrl) },
   })
   try {
     return one(await sql<{ switched: boolean | null }[]>`select switch_feed(${turnOn}) as switched`).switched === true
@@ -135,7 +149,7 @@ async function migrateQueue(databaseUrl: string): Promise<void> {
   pool.on('connect', (client) => client.on('error', () => {}))
   try {
     for (const _ of hostUrls(databaseUrl).slice(1)) await pool.query('select').catch(() => {})
-    await runMigrations({ pgPool: pool })
+    await runMigrations({ pgPool: pool, schema: schemasOf(databaseUrl).queue })
   } finally {
     await pool.end()
   }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import postgres from 'postgres'
 import { AddressFault } from './address.ts'
 import { clientClass, hostOptions, startupOf } from './hosts.ts'
+import { searchPathOf } from './schema.ts'
 import { LIMITS, MEANING, POOLED, requireSession, SessionFault } from './session.ts'
 
 /** A connection that will not be had as long as its setting, or the server, stays as it is. */
@@ -60,12 +61,12 @@ async function askWithQueries({ setting, url, isPooled }: Wanted): Promise<void>
     onnotice: () => {},
     connection: {
       application_name: 'zaakstroom start',
-      ...(isPooled ? POOLED : ({ ...MEANING, ...LIMITS } as Record<string, string>)),
+      ...(isPooled ? POOLED : ({ ...MEANING, ...LIMITS, search_path: searchPathOf(url) } as Record<string, string>)),
       ...startupOf(url),
     },
   })
   try {
-    await within(requireSession((text, names) => sql.unsafe(text, [names]), setting))
+    await within(requireSession((text, names) => sql.unsafe(text, [names]), setting, searchPathOf(url)))
   } finally {
     ;(sql as unknown as { cut(): void }).cut()
     void sql.end({ timeout: 0 }).catch(() => {})
@@ -82,7 +83,7 @@ async function askWithClient({ setting, url }: Wanted): Promise<void> {
   client.on('error', () => {})
   try {
     await within(client.connect())
-    await requireSession(async (text, names) => (await client.query(text, [names])).rows, setting)
+    await requireSession(async (text, names) => (await client.query(text, [names])).rows, setting, searchPathOf(url))
   } finally {
     void client.end().catch(() => {})
   }

@@ -12,15 +12,15 @@ const MISSING = `
         when c.relname in ('audit', 'beheer_audit') then '{select,insert}'
         else '{select,insert,update,delete}' end::text[] as needed
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname in (current_schema(), 'graphile_worker') and c.relkind in ('r', 'p', 'v', 'S')
+    where n.nspname in (current_schema(), current_schema() || '_queue') and c.relkind in ('r', 'p', 'v', 'S')
       and c.relowner = (select relowner from pg_class where oid = 'migration'::regclass)
   )
   select name, right_name as "right" from own cross join unnest(needed) right_name
   where case when relkind = 'S' then not has_sequence_privilege(oid, right_name) else not has_table_privilege(oid, right_name) end
   union all
-  select name, 'bypassrls' from own where nspname = 'graphile_worker' and relkind in ('r', 'p') and row_security_active(oid)
+  select name, 'bypassrls' from own where nspname <> current_schema() and relkind in ('r', 'p') and row_security_active(oid)
   union all
-  select 'graphile_worker', 'usage' where not has_schema_privilege('graphile_worker', 'usage')
+  select nspname, 'usage' from pg_namespace where nspname = current_schema() || '_queue' and not has_schema_privilege(oid, 'usage')
   order by 2, 1`
 
 /**

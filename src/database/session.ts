@@ -2,8 +2,8 @@
 // mode takes little of what a client asks at its start; there the rest comes from its `connect_query`, or from `alter role … set`.
 
 /**
- * What changes the meaning of a statement, of a value or of a fault. The start holds every session to these. The `search_path` is
- * none of them: whoever runs the database says with it where the tables stand.
+ * What changes the meaning of a statement, of a value or of a fault. The start holds every session to these, and to the
+ * `search_path` of `schema.ts`.
  */
 export const MEANING = {
   TimeZone: 'UTC',
@@ -56,23 +56,37 @@ const HELD = {
  * Holds a session to what the program relies on.
  * @param ask a query with one parameter, on the driver whose sessions are meant
  * @param where what to call the connection: the name of its setting
+ * @param searchPath schemas, with a comma and a space between them
  * @throws SessionFault with the names, and the statements that mend it
  */
 export async function requireSession(
   ask: (text: string, names: string) => Promise<readonly { name: string; value: string | null; role: string }[]>,
   where: string,
+  searchPath: string,
 ): Promise<void> {
-  const wanted: Record<string, string> = HELD
+  const wanted: Record<string, string> = { ...HELD, search_path: searchPath }
   const rows = await ask(
     `select name, current_setting(name, true) as value, quote_ident(current_user) as role
      from unnest(string_to_array($1, ',')) name`,
     Object.keys(wanted).join(','),
   )
-  const other = rows.filter(({ name, value }) => value !== null && value !== wanted[name])
+  const other = rows.filter(({ name, value }) => value !== null && plain(name, value) !== wanted[name])
   if (other.length === 0) return
   const found = other.map(({ name, value }) => `${name} = ${value}`).join(', ')
-  const mended = other.map(({ name, role }) => `alter role ${role} set ${name} = '${wanted[name]}';`)
+  const mended = other.map(
+    ({ name, role }) =>
+      `alter role ${role} set ${name} = ${name === 'search_path' ? searchPath : `'${wanted[name]}'`};`,
+  )
   throw new SessionFault(
     `sessions of ${where} have ${found}: a pooler drops what the program asks at its start. This mends it: ${mended.join(' ')}`,
   )
 }
+
+/** A `search_path` as we write it, whatever was between the names. */
+const plain = (name: string, value: string): string =>
+  name === 'search_path'
+    ? value
+        .replaceAll('"', '')
+        .split(/\s*,\s*/)
+        .join(', ')
+    : value

@@ -2261,7 +2261,7 @@ export interface JobOverview {
    */
   createdAt: string | null;
   /**
-   * Id in graphile_worker.
+   * Id in the queue.
    */
   id: number | null;
   /**
@@ -4322,7 +4322,7 @@ export interface Worker {
    */
   host: string;
   /**
-   * Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.
+   * Number of the registration. The worker holds the session advisory lock (31330 # hashtext(current_schema()), id) while it lives.
    */
   id: Generated<number>;
   /**
@@ -4361,7 +4361,7 @@ export interface WorkerCrash {
    */
   count: Generated<number>;
   /**
-   * Id of the job in graphile_worker. Rows of jobs that are gone are removed.
+   * Id of the job in the queue. Rows of jobs that are gone are removed.
    */
   jobId: number;
   /**

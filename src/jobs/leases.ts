@@ -11,7 +11,7 @@ import { isConnectionFault } from './pool.ts'
  * How workers know of each other whether they live.
  *
  * A worker has a row in `worker`, and on a connection of its own it does two things: it holds the session advisory lock
- * (LOCK_CLASS, id of the row), and once a second it writes the database's time into the row. A process that is killed
+ * (LOCK_CLASS with a hash of the schema, id of the row), and once a second it writes the database's time into the row. A process that is killed
  * loses the lock at once, but so does one whose connection broke; a process that is frozen, or whose machine vanished,
  * keeps it. So a worker is dead when it was silent for SILENT_MS and its lock is free, or when it was silent for FROZEN_MS.
  *
@@ -173,14 +173,17 @@ async function register(client: pg.Client, { name, version, poolId }: Registrati
     `with registered as (
        insert into worker (name, version, host, pid, pool_id) values ($1, $2, $3, $4, $5)
        on conflict (pool_id) do update set seen_at = now() returning id)
-     select id, pg_try_advisory_lock($6, id) as locked from registered`,
+     select id, pg_try_advisory_lock($6::integer # hashtext(current_schema()), id) as locked from registered`,
     [name, version, hostname(), process.pid, poolId, LOCK_CLASS],
   )
   return one(rows)
 }
 
 async function tryLock(client: pg.Client, id: number): Promise<boolean> {
-  const { rows } = await client.query('select pg_try_advisory_lock($1, $2) as locked', [LOCK_CLASS, id])
+  const { rows } = await client.query(
+    'select pg_try_advisory_lock($1::integer # hashtext(current_schema()), $2) as locked',
+    [LOCK_CLASS, id],
+  )
   return rows[0].locked
 }
 
@@ -235,9 +238,7 @@ export async function reapDeadWorkers(pool: pg.Pool, judge: number): Promise<Dea
     }
     if (dead.length > 0) {
       await client.query('delete from worker where id = any($1)', [dead.map(({ id }) => id)])
-      await client.query(
-        'delete from worker_crash where not exists (select from graphile_worker.jobs where id = job_id)',
-      )
+      await client.query('delete from worker_crash where not exists (select from jobs where id = job_id)')
     }
     return dead
   })
@@ -259,7 +260,7 @@ export async function releaseWorker(pool: pg.Pool, id: number, poolId: string): 
 export async function freeStrayJobs(pool: pg.Pool): Promise<string[]> {
   return inTransaction(pool, async (client) => {
     const { rows: strays } = await client.query<{ poolId: string }>(
-      `select distinct locked_by as "poolId" from graphile_worker.jobs
+      `select distinct locked_by as "poolId" from jobs
        where now() not between locked_at - $1 * interval '1 millisecond' and locked_at + $1 * interval '1 millisecond'
          and not exists (select from worker where pool_id = locked_by)`,
       [FROZEN_MS],
@@ -273,7 +274,7 @@ export async function freeStrayJobs(pool: pg.Pool): Promise<string[]> {
 /** The jobs that a pool holds. */
 export async function lockedJobs(pool: pg.Pool, poolId: string, olderThanMs = 0): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    'select id from graphile_worker.jobs where locked_by = $1 and abs(extract(epoch from now() - locked_at)) * 1000 >= $2',
+    'select id from jobs where locked_by = $1 and abs(extract(epoch from now() - locked_at)) * 1000 >= $2',
     [poolId, olderThanMs],
   )
   return rows.map(({ id }) => id)
@@ -281,26 +282,23 @@ export async function lockedJobs(pool: pg.Pool, poolId: string, olderThanMs = 0)
 
 async function freeJobs(client: pg.ClientBase, poolId: string, crashed: boolean): Promise<string[]> {
   const { rows: jobs } = await client.query<{ id: string; attempts: number; maxAttempts: number }>(
-    'select id, attempts, max_attempts as "maxAttempts" from graphile_worker.jobs where locked_by = $1',
+    'select id, attempts, max_attempts as "maxAttempts" from jobs where locked_by = $1',
     [poolId],
   )
-  await client.query('select graphile_worker.force_unlock_workers(array[$1])', [poolId]) // also frees queues
+  await client.query('select force_unlock_workers(array[$1])', [poolId]) // also frees queues
   for (const { id, attempts, maxAttempts } of jobs) {
     const crashes = crashed ? await countCrash(client, id) : 0
     if (crashes <= CRASHES_FORGIVEN) {
-      await client.query('select graphile_worker.reschedule_jobs(array[$1::bigint], attempts => greatest($2 - 1, 0))', [
-        id,
-        attempts,
-      ])
+      await client.query('select reschedule_jobs(array[$1::bigint], attempts => greatest($2 - 1, 0))', [id, attempts])
     } else if (attempts < maxAttempts) {
       // the wait that graphile-worker gives a job that failed
       await client.query(
-        `select graphile_worker.reschedule_jobs(array[$1::bigint],
+        `select reschedule_jobs(array[$1::bigint],
            run_at => now() + exp(least($2::int, 10)) * interval '1 second')`,
         [id, attempts],
       )
     } else {
-      await client.query('select graphile_worker.permanently_fail_jobs(array[$1::bigint], $2)', [
+      await client.query('select permanently_fail_jobs(array[$1::bigint], $2)', [
         id,
         `The worker process died during this job, ${crashes} times.`,
       ])
@@ -320,7 +318,10 @@ async function countCrash(client: pg.ClientBase, jobId: string): Promise<number>
 }
 
 async function tryTransactionLock(client: pg.ClientBase, id: number): Promise<boolean> {
-  const { rows } = await client.query('select pg_try_advisory_xact_lock($1, $2) as locked', [LOCK_CLASS, id])
+  const { rows } = await client.query(
+    'select pg_try_advisory_xact_lock($1::integer # hashtext(current_schema()), $2) as locked',
+    [LOCK_CLASS, id],
+  )
   return rows[0].locked
 }
 

@@ -39,7 +39,7 @@ export async function planPeriodic(sql: Sql, jobs: Periodic[]): Promise<{ planne
       update periodic_job p set last_at = s.latest from (${schedule}) s
       where s.task = p.task and p.task = any(${rows.map(({ task }) => task)})`
     const planned = rows.filter(({ isDue }) => isDue).map(({ task }) => task)
-    await trx`select graphile_worker.add_job(task, job_key => task) from unnest(${planned}::text[]) d(task)`
+    await trx`select add_job(task, job_key => task) from unnest(${planned}::text[]) d(task)`
     return { planned, aheadSeconds: Math.max(0, ...rows.map(({ ahead }) => Math.round(ahead))) }
   })
 }

@@ -22,7 +22,7 @@ export async function enqueue<Name extends keyof GraphileWorker.Tasks & string>(
   payload: GraphileWorker.Tasks[Name],
   options: JobOptions = {},
 ): Promise<void> {
-  await sql`select graphile_worker.add_job(
+  await sql`select add_job(
     ${name}, payload => ${JSON.stringify(withOrigin(payload))}::text::json, queue_name => ${options.queueName ?? null},
     run_at => now() + ${options.delaySeconds ?? null}::float8 * interval '1 second', max_attempts => ${options.maxAttempts ?? null},
     job_key => ${options.jobKey ?? null}, priority => ${options.priority ?? null})`.execute(trx)
@@ -39,7 +39,7 @@ export async function enqueueAll<Name extends keyof GraphileWorker.Tasks & strin
     payload: withOrigin(payload),
     job_key: jobKey,
   }))
-  await sql`select from graphile_worker.add_jobs(array(
-    select spec from jsonb_populate_recordset(null::graphile_worker.job_spec, ${JSON.stringify(specs)}::text::jsonb) spec
+  await sql`select from add_jobs(array(
+    select spec from jsonb_populate_recordset(null::job_spec, ${JSON.stringify(specs)}::text::jsonb) spec
   ))`.execute(trx)
 }

@@ -14,6 +14,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import packageJson from '../../package.json' with { type: 'json' }
 import { lookAt } from '../database/look.ts'
+import { schemasOf } from '../database/schema.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
 import { originOfJob, underOrigin } from '../telemetry/request-id.ts'
 import { freeStrayJobs, type Lease, lockedJobs, openLease, reapDeadWorkers, releaseWorker } from './leases.ts'
@@ -231,6 +232,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
   try {
     runner = await run({
       pgPool: connections.forRunner,
+      schema: schemasOf(databaseUrl).queue,
       taskList: Object.fromEntries(
         Object.entries(taskList).map(([task, work]) => [task, guard(work as Task, () => faults())]),
       ),
@@ -347,10 +349,7 @@ const FROM_DATABASE = /^(CONNECTION_|CONNECT_TIMEOUT$|[0-9][0-9A-Z]{4}$)/
 async function requireOwnership({ job, query }: JobHelpers): Promise<void> {
   for (;;) {
     try {
-      const { rowCount } = await query('select from graphile_worker.jobs where id = $1 and locked_by = $2', [
-        job.id,
-        job.locked_by,
-      ])
+      const { rowCount } = await query('select from jobs where id = $1 and locked_by = $2', [job.id, job.locked_by])
       if (rowCount === 1) return
     } catch (error) {
       if (!isConnectionFault(error)) throw error

@@ -284,7 +284,7 @@ const receivers = (sql: postgres.Sql) => sql<
 /** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
 export async function planNextLook({ sql }: Database, from: LookFrom): Promise<void> {
   await sql`
-    select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
+    select add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
     from (
       select min(greatest(case when o.probed then now() else l.next_attempt_at end, o.moment)) as straks
       from (${receivers(sql)}) o
@@ -304,7 +304,7 @@ const OVERDUE_S = 3
  */
 export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
   await sql`
-    select graphile_worker.add_job('send-notificaties', ${LOOK_AT_ALL}::text::json, job_key => 'send-notificaties')
+    select add_job('send-notificaties', ${LOOK_AT_ALL}::text::json, job_key => 'send-notificaties')
     where exists (
       select from (${receivers(sql)}) o
       cross join lateral (

@@ -351,7 +351,7 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   async function wakeAnother(): Promise<void> {
-    await database.sql`select graphile_worker.add_job('send-notificaties', ${LOOK_AT_ALL}::text::json, job_key => 'send-notificaties')`
+    await database.sql`select add_job('send-notificaties', ${LOOK_AT_ALL}::text::json, job_key => 'send-notificaties')`
   }
 
   /** One look, and one at a time in a process: what the other has just claimed is in hand, but not known to be yet. */

@@ -53,7 +53,7 @@ export async function pullBack(sql: Sql, mutate: Mutate, aheadSeconds = 0): Prom
   }
   // The next look of a sender was planned at what has been pulled back now.
   if (found.deliveries + found.receivers > 0)
-    await sql`select graphile_worker.add_job('send-notificaties', job_key => 'send-notificaties:later')`
+    await sql`select add_job('send-notificaties', job_key => 'send-notificaties:later')`
   await pullAttempts(sql)
   const resumed = await resumeBlocked(sql, mutate)
   found.resumed = resumed.count
@@ -114,14 +114,14 @@ async function pullJobs(sql: Sql): Promise<Pulled> {
   const rows = await sql<Pulled[]>`
     with far as (
       select id, run_at, case when updated_at > now() then updated_at else run_at end - now() as ahead
-      from graphile_worker.jobs
+      from jobs
       where locked_at is null and attempts < max_attempts and run_at > now() and (
         updated_at > now() + ${AHEAD_S} * interval '1 second'
         or attempts > 0 and run_at > now() + interval '1 second' * (${AHEAD_S} + exp(least(attempts, ${MOST_STEPS}))))
       order by id limit ${PORTION}
     )
     select count(pulled.id)::int as count, coalesce(max(extract(epoch from far.ahead)), 0)::float8 as ahead
-    from far, lateral graphile_worker.reschedule_jobs(array[far.id::bigint], run_at => greatest(now(), far.run_at - far.ahead)) pulled`
+    from far, lateral reschedule_jobs(array[far.id::bigint], run_at => greatest(now(), far.run_at - far.ahead)) pulled`
   return one(rows)
 }
 

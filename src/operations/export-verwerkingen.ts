@@ -48,7 +48,9 @@ export type Send = (lines: readonly Line[]) => Promise<void>
 /** Sends one portion, unless another process does. @returns how many lines it was */
 export async function exportPortion({ sql }: Pick<Database, 'sql'>, send: Send): Promise<number> {
   return (await sql.begin(async (trx) => {
-    const [held] = await trx<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${SENDER}::bigint) as held`
+    const [held] = await trx<
+      { held: boolean }[]
+    >`select pg_try_advisory_xact_lock(${SENDER}, hashtext(current_schema())) as held`
     if (!held?.held) return 0
     const lines = await readLines(trx)
     if (lines.length === 0) return 0

@@ -20,7 +20,7 @@ export async function noteQueue({ sql }: Database): Promise<void> {
         where n.id = (select min(notificatie_id) from delivery where status = 'gepland')), 0),
       j.count, coalesce(greatest(extract(epoch from now() - j.oldest), 0)::int, 0)
     from (select count(*)::int as count from (select from delivery where status = 'gepland' limit ${MOST}) d) d,
-      (select count(*)::int as count, min(run_at) as oldest from (select * from graphile_worker.jobs limit ${MOST}) j
+      (select count(*)::int as count, min(run_at) as oldest from (select * from jobs limit ${MOST}) j
         where job_state(locked_at, attempts, max_attempts, run_at) = 'wacht') j
     on conflict (minute) do nothing`
   await sql`delete from queue_figure where minute < now() - ${QUEUE_KEPT}::interval`

@@ -98,7 +98,7 @@ export async function readiness(parts: {
     check('not readable', async () => {
       const rows = await sql<{ seconds: number }[]>`
         select coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as seconds
-        from graphile_worker.jobs where locked_at is null and attempts < max_attempts and run_at < now()`
+        from jobs where locked_at is null and attempts < max_attempts and run_at < now()`
       const seconds = Math.round(one(rows).seconds)
       return { status: seconds > LATE_AFTER_SECONDS ? 'late' : 'ok', detail: `oldest waiting job: ${seconds} s` }
     }),

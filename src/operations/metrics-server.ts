@@ -307,7 +307,7 @@ export async function startMetrics(options: {
         select task_identifier as task, count(*)::int as count,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
             when run_at > now() then 'planned' else 'waiting' end as state
-        from graphile_worker.jobs group by 1, 3`
+        from jobs group by 1, 3`
       for (const { task, state, count } of states) jobs.set({ task, state }, count)
       const rows = one(
         await sql<{ succeeded: number; failed: number }[]>`

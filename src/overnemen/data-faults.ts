@@ -203,7 +203,7 @@ function wordsOf(rule: string): string {
   return 'Verwijst naar iets dat er niet is.'
 }
 
-async function aboutConstraint(sql: Sql, schema = 'public', table = '', name = ''): Promise<Broken> {
+async function aboutConstraint(sql: Sql, schema = '', table = '', name = ''): Promise<Broken> {
   const [found] = await sql<Broken[]>`
     select array(select a.attname::text from pg_attribute a where a.attrelid = t.oid
         and a.attnum = any(coalesce(c.conkey, i.indkey::smallint[])) order by a.attnum) as columns,

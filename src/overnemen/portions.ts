@@ -146,8 +146,10 @@ async function analyze(sql: postgres.Sql, takeover: Takeover, name: string): Pro
     'takeover_file',
     'takeover_content',
   ]
-  const schema = takeover.trial ? shadowSchema(takeover) : 'public'
-  for (const table of tables) await sql`analyze (skip_locked) ${sql(schema)}.${sql(table)}`
+  for (const table of tables)
+    await (takeover.trial
+      ? sql`analyze (skip_locked) ${sql(shadowSchema(takeover))}.${sql(table)}`
+      : sql`analyze (skip_locked) ${sql(table)}`)
 }
 
 /** One transaction: what the portion writes, its report, and the position. @returns whether the step has come to its end */
@@ -162,7 +164,7 @@ async function commitPortion(
     await sql`
       select set_config('statement_timeout', '10min', true), set_config('idle_in_transaction_session_timeout', '10min', true),
         set_config('synchronous_commit', 'off', true),
-        set_config('search_path', ${takeover.trial ? `${shadowSchema(takeover)}, public` : 'public'}, true)`
+        set_config('search_path', ${takeover.trial ? `${shadowSchema(takeover)}, ` : ''} || current_setting('search_path'), true)`
     const [current] = await sql<StepRow[]>`select * from takeover_step where id = ${step.id} for update`
     if (!current || current.done_at || current.position !== step.position) return false // another did it: look again
     const done = await work(sql)

@@ -97,7 +97,7 @@ export async function beginTakeover(
   const settings = { ...given.settings, eigenUrl: ownAddress(config) }
   const source = nameOf(given.url)
   return database.sql.begin(async (sql) => {
-    await sql`select pg_advisory_xact_lock(hashtext('overneming'))`
+    await sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' overneming'))`
     const [found] = await sql<Takeover[]>`
       select * from takeover where source = ${source} and trial = ${given.trial} and status <> 'omgeschakeld' for update`
     const [switched] = await sql`
@@ -352,7 +352,7 @@ async function makeShadow(sql: postgres.TransactionSql, takeover: Takeover): Pro
   const schema = shadowSchema(takeover)
   await sql`create schema ${sql(schema)}`
   for (const table of SHADOWED)
-    await sql`create unlogged table ${sql(schema)}.${sql(table)} (like ${sql('public')}.${sql(table)} including all)`
+    await sql`create unlogged table ${sql(schema)}.${sql(table)} (like ${sql(table)} including all)`
 }
 
 /** Removes what a dry run wrote. Harmless when there is nothing. */

@@ -133,7 +133,7 @@ t.test('a new key is published before it signs, and tokens of the old one stay g
   t.notMatch(row!.sealed, /"d"/, 'private keys are encrypted')
   await test.runJobs()
   const runTask = async () => {
-    await sql`select graphile_worker.add_job('rotate-signing-keys')`
+    await sql`select add_job('rotate-signing-keys')`
     await test.runJobs()
   }
   await runTask()

@@ -201,7 +201,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     await test.runJobs()
     await goto('/')
     t.match(await main(), 'neemt geen berichten aan: antwoord 401')
-    await sql`select graphile_worker.add_job('block-abonnementen')`
+    await sql`select add_job('block-abonnementen')`
     await test.runJobs()
     await givenChange(test)
     await goto('/')

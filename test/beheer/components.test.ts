@@ -84,8 +84,7 @@ t.test('an import rests while the Documenten API is off, says why, and goes on w
     reason: 'De Documenten API staat uit. De import gaat verder als zij weer aanstaat.',
   })
   await switchTo('DOCUMENTEN_API_ENABLED', 'true')
-  await test.database
-    .sql`select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs
+  await test.database.sql`select reschedule_jobs(array_agg(id), run_at => now()) from jobs
     where task_identifier = 'import-batch'`
   await test.runJobs()
   const [done] = await test.database

@@ -15,7 +15,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     values: { taak?: string; run_at?: string; attempts?: number; last_error?: string; locked_by?: string } = {},
   ) => {
     const [job] =
-      await sql`select id from graphile_worker.add_job(${values.taak ?? 'fold-counts'}, run_at => ${values.run_at ?? null}::timestamptz, max_attempts => 5)`
+      await sql`select id from add_job(${values.taak ?? 'fold-counts'}, run_at => ${values.run_at ?? null}::timestamptz, max_attempts => 5)`
     if (values.attempts) await failJob(sql, job!.id, values.attempts, values.last_error ?? '')
     if (values.locked_by) await lockJob(sql, job!.id, values.locked_by, 180)
     return job!.id as string
@@ -55,7 +55,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
   })
 
   t.test('failures stand together by their cause, and those of one cause are tried again at once', async (t) => {
-    const [row] = await sql`select coalesce(max(id), 0)::int as id from graphile_worker.jobs`
+    const [row] = await sql`select coalesce(max(id), 0)::int as id from jobs`
     const before = row!.id as number
     for (const file of [11, 12, 13])
       await geef({ taak: 'remove-file', attempts: 5, last_error: `bestand ${file} is op slot\n  at x` })
@@ -68,7 +68,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     await tab.waitForSelector('.bericht-goed')
     t.match(await tab.textContent('.bericht-goed'), '3 taken worden opnieuw uitgevoerd')
     const jobs = await sql`
-      select task_identifier as taak, attempts from graphile_worker.jobs where id > ${before} order by id`
+      select task_identifier as taak, attempts from jobs where id > ${before} order by id`
     t.same(
       jobs.map(({ taak, attempts }) => [taak, attempts]),
       [
@@ -80,7 +80,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     )
     const [record] = await sql`select * from beheer_audit where handeling = 'taken-opnieuw'`
     t.match(record, { gebruiker: 'operator', nieuw: { aantal: 3 } })
-    await sql`delete from graphile_worker._private_jobs where id > ${before}`
+    await sql`delete from _private_jobs where id > ${before}`
   })
 
   t.test('filters count and show, and rubbish is no fault', async (t) => {
@@ -107,7 +107,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     await tab.focus('button:text-is("Opnieuw uitvoeren")')
     await tab.keyboard.press('Enter')
     await tab.waitForSelector('text=De taak wordt opnieuw uitgevoerd')
-    const [job] = await sql`select attempts, run_at <= now() as nu from graphile_worker.jobs where id = ${id}`
+    const [job] = await sql`select attempts, run_at <= now() as nu from jobs where id = ${id}`
     t.same(job, { attempts: 0, nu: true })
     const [row] = await sql`select * from beheer_audit where handeling = 'taak-opnieuw'`
     t.match(row, { object_id: String(id), gebruiker: 'operator', oud: { lastFault: 'kapot' } })
@@ -118,20 +118,20 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     const id = await geef({ attempts: 5 })
     await tab.goto(`/beheer/taken/${id}`)
     await tab.click('main >> text=Verwijderen')
-    t.equal((await sql`select from graphile_worker.jobs where id = ${id}`).length, 1)
+    t.equal((await sql`select from jobs where id = ${id}`).length, 1)
     await tab.click('text=Ja, verwijderen')
     t.match(await tab.textContent('main'), 'De taak is verwijderd')
-    t.equal((await sql`select from graphile_worker.jobs where id = ${id}`).length, 0)
+    t.equal((await sql`select from jobs where id = ${id}`).length, 0)
     const busy = await geef({ attempts: 5 })
     await tab.goto(`/beheer/taken/${busy}/verwijderen`)
     await lockJob(sql, busy, 'x', 0)
     await tab.click('text=Ja, verwijderen')
     t.match(await tab.textContent('main'), 'De taak is intussen veranderd')
-    t.equal((await sql`select from graphile_worker.jobs where id = ${busy}`).length, 1)
+    t.equal((await sql`select from jobs where id = ${busy}`).length, 1)
   })
 
   t.test('a long queue goes a page at a time; a viewer only looks', async (t) => {
-    await sql`select graphile_worker.add_job('fold-counts', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
+    await sql`select add_job('fold-counts', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
     const { tab, context, klachten } = await asBeheerder(test, 'viewer', { width: 320 })
     await tab.goto('/beheer/taken?staat=gepland')
     const seen = new Set<string>()
@@ -161,8 +161,8 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
   t.test('of a very long queue the oldest jobs are counted, among which are those that failed', async (t) => {
     t.notMatch(await tab.textContent('#taken'), 'De aantallen en oorzaken gaan over')
     await sql`
-      select count(*) from graphile_worker.add_jobs(array(
-        select ('fold-counts', '{}', null, now() + interval '1 hour', 5, null, null, null)::graphile_worker.job_spec
+      select count(*) from add_jobs(array(
+        select ('fold-counts', '{}', null, now() + interval '1 hour', 5, null, null, null)::job_spec
         from generate_series(1, ${COUNT_JOBS_TO})))`
     await tab.goto('/beheer/taken')
     const shown = (await tab.textContent('#taken')) ?? ''

@@ -85,7 +85,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await keepWorking()
     await tab.goto('/beheer/')
     await sql`update worker set seen_at = now() - interval '1 minute' where pool_id = 'a'`
-    await sql`select graphile_worker.add_job('fold-counts', run_at => now() - interval '2 minutes')`
+    await sql`select add_job('fold-counts', run_at => now() - interval '2 minutes')`
     await tab.waitForSelector('text=stil sinds 1 min', { timeout: 60_000 })
     t.match(await main(), 'Taken blijven liggen')
     await emptyQueue(sql)
@@ -112,7 +112,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await rename(test.config.documentenDir, `${test.config.documentenDir}-weg`)
     await sql`insert into import (status, total, processed, succeeded, started_at) values ('active', 100, 40, 39, now() - interval '10 seconds')`
     await sql`update delivery set status = 'mislukt' where status = 'gepland'`
-    const [job] = await sql`select id from graphile_worker.add_job('import-batch', max_attempts => 1)`
+    const [job] = await sql`select id from add_job('import-batch', max_attempts => 1)`
     await failJob(sql, job!.id, 1, 'stuk')
     await tab.goto('/beheer/')
     t.match(await main(), 'De documentopslag (map op schijf) is niet beschikbaar')

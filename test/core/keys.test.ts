@@ -194,7 +194,7 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
   t.match(await run(line, 'retire', 'secret-key'), { code: 64, stderr: /still sealed with the key secret-key/ })
   const asked = await run(line, 'reseal')
   t.equal(asked.code, 0, asked.stderr)
-  const [job] = await sql`select from graphile_worker.jobs where task_identifier = 'reseal'`
+  const [job] = await sql`select from jobs where task_identifier = 'reseal'`
   t.ok(job)
   const box = await findSecretBox(await givenConfig(t, url, { SECRET_KEY, DATA_KEYS: line }), false)
   let portions = 0

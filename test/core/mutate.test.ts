@@ -66,7 +66,7 @@ t.test('mutate', async (t) => {
 
   t.test('work that fails leaves nothing: no row, no audit record, no notification, no job', async (t) => {
     const before =
-      await sql`select (select count(*) from audit) as a, (select count(*) from notificatie) as n, (select count(*) from graphile_worker.jobs) as j`
+      await sql`select (select count(*) from audit) as a, (select count(*) from notificatie) as n, (select count(*) from jobs) as j`
     await t.rejects(
       mutate(actor, async (m) => {
         await insert(m, 'C')
@@ -78,7 +78,7 @@ t.test('mutate', async (t) => {
     )
     t.same(await sql`select domein from catalogus where domein = 'C'`, [])
     t.same(
-      await sql`select (select count(*) from audit) as a, (select count(*) from notificatie) as n, (select count(*) from graphile_worker.jobs) as j`,
+      await sql`select (select count(*) from audit) as a, (select count(*) from notificatie) as n, (select count(*) from jobs) as j`,
       before,
     )
   })

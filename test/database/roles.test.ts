@@ -12,6 +12,8 @@ import { testApp } from '../app.ts'
 import { givenDocument } from '../documenten/documenten.ts'
 import { noPrograms, serverDirectory, startPrimary } from './servers.ts'
 
+const PATH = '?search_path=zaakstroom,zaakstroom_queue' // of connections of the test itself
+
 t.test('a role that may not change the schema serves, works and is watched', { skip: noPrograms }, async (t) => {
   const manual = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
   const [, grants] = /### A role that may not change the schema[\s\S]*?```sql\n([\s\S]*?)```/.exec(manual) ?? []
@@ -24,7 +26,7 @@ t.test('a role that may not change the schema serves, works and is watched', { s
   await server.end()
   const owner = `postgres://zaakstroom_owner@127.0.0.1:${port}/zaakstroom`
   await migrate(owner)
-  const admin = postgres(`postgres://postgres@127.0.0.1:${port}/zaakstroom`, { max: 1, onnotice: () => {} })
+  const admin = postgres(`postgres://postgres@127.0.0.1:${port}/zaakstroom${PATH}`, { max: 1, onnotice: () => {} })
   await admin.unsafe(grants!)
 
   const url = `postgres://zaakstroom_app@127.0.0.1:${port}/zaakstroom`
@@ -43,7 +45,7 @@ t.test('a role that may not change the schema serves, works and is watched', { s
   await without(
     `revoke delete on delivery from ${role}`,
     `grant delete on delivery to ${role}`,
-    /lacks delete on public.delivery/,
+    /lacks delete on zaakstroom.delivery/,
   )
   await admin.end()
   for (const statement of [
@@ -63,7 +65,7 @@ t.test('a role that may not change the schema serves, works and is watched', { s
   t.teardown(metrics.close)
   t.match(await (await fetch(metrics.address)).text(), 'zaakstroom_database_up 1\n')
 
-  const owned = postgres(owner, { max: 1, onnotice: () => {} })
+  const owned = postgres(`${owner}${PATH}`, { max: 1, onnotice: () => {} })
   await owned`create table later (id integer generated always as identity)` // by a migration of a later version
   await owned.end()
   await sql`insert into later default values`
@@ -77,15 +79,20 @@ t.test(
     const { port } = await startPrimary(t, join(directory, 'data'))
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`
     await migrate(url)
-    const sql = postgres(url, { max: 1, onnotice: () => {} })
+    const sql = postgres(`${url}${PATH}`, { max: 1, onnotice: () => {} })
     t.teardown(() => sql.end())
     const views = await sql<{ name: string }[]>`
-    select relname as name from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by 1`
+    select relname as name from pg_class where relkind = 'v' and relnamespace = current_schema()::regnamespace order by 1`
     t.ok(views.length > 5)
-    await sql.unsafe('create role reader login; create role nobody login')
+    await sql.unsafe(
+      'create role reader login; create role nobody login; grant usage on schema zaakstroom to reader, nobody',
+    )
     for (const { name } of views) await sql.unsafe(`grant select on ${name} to reader`)
     for (const role of ['reader', 'nobody']) {
-      const as = postgres(Object.assign(new URL(url), { username: role }).href, { max: 1, onnotice: () => {} })
+      const as = postgres(`${Object.assign(new URL(url), { username: role }).href}${PATH}`, {
+        max: 1,
+        onnotice: () => {},
+      })
       t.teardown(() => as.end())
       const ask = [...views.map(({ name }) => name), 'job_rows()'].map(
         (name) => [name, as.unsafe(`select * from ${name}`)] as const,

@@ -290,8 +290,7 @@ t.test('bytes that another version still has are not removed', async (t) => {
   const lock = await givenLock(test, url)
   t.equal((await test.call('PATCH', url, { lock, titel: 'Zelfde inhoud' })).body.bestandsomvang, 6)
   const [{ id }] = (await test.database.sql`select id from file`) as never as [{ id: number }]
-  await test.database
-    .sql`select graphile_worker.add_job('remove-file', ${JSON.stringify({ bestanden: [id] })}::text::json)`
+  await test.database.sql`select add_job('remove-file', ${JSON.stringify({ bestanden: [id] })}::text::json)`
   await test.runJobs()
   t.equal((await test.call('GET', `${url}/download`)).text, 'inhoud')
 })

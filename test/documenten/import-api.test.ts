@@ -415,7 +415,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
           .length,
         0,
       )
-      t.equal((await database.sql`select from graphile_worker.jobs where key = ${`import:${uuid}`}`).length, 0)
+      t.equal((await database.sql`select from jobs where key = ${`import:${uuid}`}`).length, 0)
     }
     t.equal((await upload(uuid, GOOD)).status, 200, 'it can be tried again')
     await close(uuid)

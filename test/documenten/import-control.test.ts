@@ -36,7 +36,7 @@ async function givenUpload(rows: number): Promise<string> {
 
 const jobOf = async (uuid: string) => {
   const [job] =
-    await database.sql`select attempts, max_attempts, run_at > now() as later from graphile_worker.jobs where key = ${`import:${uuid}`}`
+    await database.sql`select attempts, max_attempts, run_at > now() as later from jobs where key = ${`import:${uuid}`}`
   return job
 }
 
@@ -219,26 +219,26 @@ t.test(
   'an active import without a job gets one, with an exhausted one it ends, a running one is left alone',
   async (t) => {
     const lost = await givenUpload(25)
-    await database.sql`select graphile_worker.remove_job(${`import:${lost}`})`
+    await database.sql`select remove_job(${`import:${lost}`})`
     await Promise.all([repairImports(database.db), repairImports(database.db), repairImports(database.db)])
     await app.runJobs()
     t.match(await statusOf(lost), { status: 'finished', processed: 25, processedSuccessfully: 25 })
 
     const exhausted = await givenUpload(25)
-    await database.sql`select graphile_worker.permanently_fail_jobs(array(
-      select id from graphile_worker.jobs where key = ${`import:${exhausted}`}))`
+    await database.sql`select permanently_fail_jobs(array(
+      select id from jobs where key = ${`import:${exhausted}`}))`
     await repairImports(database.db)
     t.match(await statusOf(exhausted), { status: 'error', reason: /herhaalde pogingen/ })
     t.equal((await outcome(app, exhausted)).rows.length, 25)
 
     const running = await givenUpload(25)
     const [job] = await database.sql`
-      select id from graphile_worker.permanently_fail_jobs(array(
-        select id from graphile_worker.jobs where key = ${`import:${running}`}))`
+      select id from permanently_fail_jobs(array(
+        select id from jobs where key = ${`import:${running}`}))`
     await lockJob(database.sql, job!.id, 'x', 0)
     await repairImports(database.db)
     t.match(await statusOf(running), { status: 'active' })
-    await database.sql`select graphile_worker.force_unlock_workers(array['x'])`
+    await database.sql`select force_unlock_workers(array['x'])`
     await endAll()
   },
 )
@@ -327,10 +327,10 @@ t.test('the daily task also removes files that no document knows, when they are 
   for (const name of names) await writeFile(stray(name), 'stray')
   // What was prepared ahead and is not needed is removed some time later.
   await until('nothing is prepared', async () => (await database.sql`select from import_ahead`).length === 0)
-  await database.sql`select graphile_worker.add_job('retention')`
+  await database.sql`select add_job('retention')`
   await app.runJobs()
   await database.sql`update stray_file set seen_at = now() - interval '25 hours' where name not like ${`%${names[1]}`}`
-  await database.sql`select graphile_worker.add_job('retention')`
+  await database.sql`select add_job('retention')`
   await app.runJobs()
   const files = await filesIn(documentenDir)
   t.notOk(

@@ -23,6 +23,7 @@ import { sweep } from '../../src/documenten/storage/index.ts'
 import { type OwnServer, ownServer } from '../database/own-server.ts'
 import { programEnv } from '../program-env.ts'
 import { until } from '../until.ts'
+import { withPath } from '../with-path.ts'
 import { API, type CsvRow, csvText, DOCUMENTEN } from './importing.ts'
 
 const ROWS = 3000
@@ -109,7 +110,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
   await until('the end', async () => (await progress(wild, uuid)).status !== 'active', IMPORT_MS)
   // The job of a worker that was killed between its last commit and its word to the queue is found when that worker is missed.
   await until('an empty queue', async () => {
-    const [jobs] = await wild.sql`select count(*)::int as count from graphile_worker.jobs`
+    const [jobs] = await wild.sql`select count(*)::int as count from jobs`
     return jobs!.count === 0
   })
   t.equal(killed, KILLS + 2)
@@ -164,8 +165,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
     t.equal(swept.removed, stored.length - known.size, 'the sweep removes what interrupted batches left')
     t.equal((await Array.fromAsync(store.list())).length, wanted.length)
     // Those of the clock, which have their own name as key, come at every minute.
-    const jobs =
-      await wild.sql`select task_identifier from graphile_worker.jobs where key is distinct from task_identifier`
+    const jobs = await wild.sql`select task_identifier from jobs where key is distinct from task_identifier`
     t.strictSame(Array.from(jobs), [], 'no job is left')
     t.strictSame(
       Array.from(await wild.sql`select * from notificatie where resource = 'enkelvoudiginformatieobject'`),
@@ -305,7 +305,7 @@ async function installation(t: Test, server: OwnServer, directory: string, name:
   const api = await runApi(config, url, box, pino({ level: 'silent' }))
   t.teardown(() => api.stop())
   // A database that goes down takes this connection along; it is opened again by itself.
-  const sql = postgres(url, { max: 1, connect_timeout: 2, backoff: () => 0.1, onnotice: () => {} })
+  const sql = postgres(withPath(url), { max: 1, connect_timeout: 2, backoff: () => 0.1, onnotice: () => {} })
   t.teardown(() => sql.end({ timeout: 1 }))
   const call = async (path: string, init: RequestInit = {}) => {
     const authorization = `Bearer ${signToken('beheer', SECRET, { id: 'g', name: 'G' })}`
@@ -369,7 +369,7 @@ async function progress({ sql }: { sql: Sql }, uuid: string): Promise<{ status: 
 
 /** Which of the workers has the batch; any when none has one just now. */
 async function busyWorker({ sql }: Installation, workers: ChildProcess[]): Promise<number> {
-  const rows = await sql`select pid from worker join graphile_worker.jobs on locked_by = pool_id
+  const rows = await sql`select pid from worker join jobs on locked_by = pool_id
     where task_identifier = 'import-batch'`
   const found = workers.findIndex(({ pid }) => rows.some((row) => row.pid === pid))
   return found >= 0 ? found : Math.floor(random() * workers.length)

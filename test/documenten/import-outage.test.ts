@@ -29,10 +29,14 @@ async function runMortally(app: TestApp, deadly: string[]): Promise<number> {
     for (;;) {
       // A process that died left nothing that was prepared ahead either.
       const task = importBatch({ ...app.parts, copyFiles })
-      await runTaskListOnce({ logger: new Logger(() => () => {}) }, { 'import-batch': task }, client as never)
+      await runTaskListOnce(
+        { logger: new Logger(() => () => {}), schema: 'zaakstroom_queue' },
+        { 'import-batch': task },
+        client as never,
+      )
       const failed = await database.sql<{ id: string }[]>`
-        select id::text from graphile_worker.reschedule_jobs(array(
-          select id from graphile_worker.jobs where last_error like ${`${died.message}%`} and attempts > 0),
+        select id::text from reschedule_jobs(array(
+          select id from jobs where last_error like ${`${died.message}%`} and attempts > 0),
           run_at => now(), attempts => 0)`
       if (failed.length === 0) return deaths
       deaths++
@@ -64,7 +68,7 @@ t.test('a row that kills every worker is left out with a reason, and the import 
   }
   t.equal(deaths, 5 + 3 + 3, 'five times as a batch, three times each alone')
   const [left] = await app.database.sql`
-    select count(*)::int as n from graphile_worker.jobs where task_identifier = 'import-batch'`
+    select count(*)::int as n from jobs where task_identifier = 'import-batch'`
   t.equal(left!.n, 0)
 })
 
@@ -75,7 +79,7 @@ t.test('a worker that dies now and then costs no row', async (t) => {
   for (const path of paths) await givenFile(app, path)
   const uuid = await givenImport(app)
   await app.call('POST', `${API}/${uuid}/upload`, csvText(paths.map((path) => goodRow(type, path))))
-  await app.database.sql`insert into worker_crash (job_id, count) select id, 6 from graphile_worker.jobs`
+  await app.database.sql`insert into worker_crash (job_id, count) select id, 6 from jobs`
   t.equal(await runMortally(app, []), 0)
   t.match((await outcome(app, uuid)).status, { status: 'finished', processedSuccessfully: 20 })
 })

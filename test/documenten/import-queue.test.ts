@@ -118,8 +118,8 @@ t.test('each way in which an import ends opens the next', async (t) => {
   })
   await next('given up by a repair', await givenQueued(), async () => {
     await upload(open)
-    await database.sql`select graphile_worker.permanently_fail_jobs(array(
-      select id from graphile_worker.jobs where key = ${`import:${open}`}))`
+    await database.sql`select permanently_fail_jobs(array(
+      select id from jobs where key = ${`import:${open}`}))`
     await repairImports(database.db)
   })
   await next('changed by hand', await givenQueued(), async () => {
@@ -157,7 +157,7 @@ t.test('an import whose turn comes during its upload begins when the upload is t
   const open = await givenImport(app)
   const uuid = await givenQueued()
   const { status, total } = await database.sql.begin(async (trx) => {
-    await trx`select pg_advisory_xact_lock(hashtext('import'), (select id::int from import where uuid = ${uuid}))` // as an upload holds it
+    await trx`select pg_advisory_xact_lock(hashtext(current_schema() || ' import'), (select id::int from import where uuid = ${uuid}))` // as an upload holds it
     t.match(await call('DELETE', `${API}/${uuid}/delete`), { status: 400 }, 'not while it is being uploaded')
     t.match(await call('POST', `${API}/${open}/cancel`), { status: 200 }, 'the end of the other does not wait for it')
     const [row] = await trx<{ status: string; total: number }[]>`select status, total from import where uuid = ${uuid}`

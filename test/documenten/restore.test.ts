@@ -104,7 +104,7 @@ t.test('a store of which most has no document is not emptied unless that is aske
   await makeOld(app, keys)
   t.match((await check(app, { repair: true })).outcome, { found: 101, removed: 0, refused: ['filesystem'] })
   t.equal((await stored(app)).length, 101)
-  await app.database.sql`select graphile_worker.add_job('retention', '{}')`
+  await app.database.sql`select add_job('retention', '{}')`
   await app.runJobs()
   t.equal((await stored(app)).length, 101, 'nor does the daily clean-up')
   t.match((await check(app, { repair: true, removeMost: true })).outcome, { found: 101, removed: 101, refused: [] })

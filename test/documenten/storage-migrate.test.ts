@@ -75,7 +75,7 @@ const stored = async ({ parts }: TestApp, backend: Backend) =>
 /** Runs what waits for later as well. */
 async function runAllJobs(test: TestApp) {
   await test.database
-    .sql`select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs where task_identifier = 'remove-bytes'`
+    .sql`select reschedule_jobs(array_agg(id), run_at => now()) from jobs where task_identifier = 'remove-bytes'`
   await test.runJobs()
 }
 
@@ -389,7 +389,7 @@ for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
     t.strictSame(await backends(test), [])
     await server.start()
     await test.database
-      .sql`select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs where task_identifier = 'import-batch'`
+      .sql`select reschedule_jobs(array_agg(id), run_at => now()) from jobs where task_identifier = 'import-batch'`
     await test.runJobs()
     const done = await outcome(test, uuid)
     t.match(done.status, { status: 'finished', processedSuccessfully: 10, processedInvalid: 1 })

@@ -9,6 +9,7 @@ import { type Answer, accept } from '../../bench/receiver.ts'
 import { ODD, setForDatabase } from '../database/odd.ts'
 import { noPrograms } from '../database/servers.ts'
 import { playRestore } from '../documenten/backups.ts'
+import { withPath } from '../with-path.ts'
 import { playKeys } from '../zaken/keys.ts'
 import { playAlone } from './alone.ts'
 import { noClocks, playAhead, playSetBack } from './clocks.ts'
@@ -205,7 +206,7 @@ export const CELLS: Cell[] = [
     // Who waits for a lock is refused after ten seconds.
     allowed: { refused: 'all', within: 15_000 },
     strike: async ({ server }) => {
-      const sql = postgres(server.url, { max: 1, onnotice: () => {} })
+      const sql = postgres(withPath(server.url), { max: 1, onnotice: () => {} })
       const held = await sql.reserve()
       await held`begin`
       await held`lock table zaak in access exclusive mode`

@@ -75,7 +75,7 @@ async function verify({ test, to, log }: Clocks, judge: JudgeLike, messages: str
   await until('all messages', async () => messages.every((id) => idsOf(to.received).includes(id)), PULLED_MS)
   const late = () => sql`
     select task from periodic_job where last_at > now() union all
-    select task_identifier from graphile_worker.jobs where run_at > now() + interval '2 minutes' and key is not null`
+    select task_identifier from jobs where run_at > now() + interval '2 minutes' and key is not null`
   await until('nothing is planned far ahead', async () => (await late()).length === 0, PULLED_MS)
   const folds = () => log().split('"task":"fold-counts"').length - 1
   const before = folds()

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import postgres from 'postgres'
 import { migrate } from '../../src/database/migrate.ts'
 import type { JudgeLike } from '../stage.ts'
+import { withPath } from '../with-path.ts'
 import { wrongCounts } from '../zaken/kept-counts.ts'
 import type { Scene } from './scene.ts'
 
@@ -10,7 +11,7 @@ const LOADED = 3_000
 
 /** Strikes, and looks after each strike. Leaves nothing behind but the work that the folding has with it. */
 export async function strikeCounts({ server }: Scene, judge: JudgeLike): Promise<void> {
-  const sql = postgres(server.url, { max: 3, onnotice: () => {} })
+  const sql = postgres(withPath(server.url), { max: 3, onnotice: () => {} })
   const verify = async (what: string) => judge.same(await wrongCounts(sql), [], `counts after ${what}`)
   try {
     await fail(sql)
@@ -87,7 +88,7 @@ async function restore(sql: postgres.Sql, url: string, judge: JudgeLike): Promis
   await sql`create database ${sql(name)}`
   const there = Object.assign(new URL(url), { pathname: `/${name}` }).href
   await migrate(there)
-  const into = postgres(there, { max: 1, onnotice: () => {} })
+  const into = postgres(withPath(there), { max: 1, onnotice: () => {} })
   try {
     await sql.begin('isolation level repeatable read read only', async (trx) => {
       const tables = await trx<{ name: string; columns: string }[]>`

@@ -365,7 +365,7 @@ async function progress(sql: Sql, uuid: string): Promise<{ status: string; proce
 /** Those of the clock, which have their own name as key, come at every minute. */
 async function openJobs(sql: Sql): Promise<number> {
   const [jobs] = await sql`
-    select count(*)::int as count from graphile_worker.jobs where key is distinct from task_identifier`
+    select count(*)::int as count from jobs where key is distinct from task_identifier`
   return jobs?.count
 }
 

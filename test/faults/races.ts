@@ -194,7 +194,7 @@ export const RACES: Cell[] = [
       const [last] = await sql`select coalesce(max(id), 0) as id from retention_run`
       const done = () => sql<{ fault: string | null }[]>`
         select fault from retention_run where id > ${last!.id} and ended_at is not null`
-      await sql`select graphile_worker.add_job('retention', '{}', job_key => 'retention')`
+      await sql`select add_job('retention', '{}', job_key => 'retention')`
       await until('retention', async () => (await done()).length > 0)
       judge.same(
         (await done()).filter(({ fault }) => fault),

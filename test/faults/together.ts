@@ -8,6 +8,7 @@ import postgres from 'postgres'
 import { freePort } from '../free-port.ts'
 import { programEnv } from '../program-env.ts'
 import type { JudgeLike } from '../stage.ts'
+import { withPath } from '../with-path.ts'
 import { isReady, MAIN, START_MS, supervise, until } from '../zaken/processes.ts'
 import type { Scene } from './scene.ts'
 
@@ -20,7 +21,7 @@ export async function startTogether({ server, settings, stage }: Scene, judge: J
   const admin = postgres(server.url, { max: 1, onnotice: () => {} })
   await admin`create database ${admin(name)}`
   const store = await mkdtemp(join(tmpdir(), 'zaakstroom-together-'))
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = postgres(withPath(url), { max: 1, onnotice: () => {} })
   try {
     const env = { ...settings, DATABASE_URL: url, DATA_DIR: store, DOCUMENTEN_DIR: join(store, 'documenten') }
     const ports = [await freePort(), await freePort()]

@@ -8,6 +8,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { serverDirectory, startPrimary, startStandby } from '../database/servers.ts'
 import { freePort } from '../free-port.ts'
 import type { JudgeLike, StageLike } from '../stage.ts'
+import { withPath } from '../with-path.ts'
 import { isReady, START_MS, supervise, until } from '../zaken/processes.ts'
 import { playAlone } from './alone.ts'
 
@@ -101,7 +102,7 @@ async function call(address: string, method: string, body?: object, path = '') {
 
 /** The uuids of all catalogussen at a server. */
 async function stored(url: string): Promise<string[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const sql = postgres(withPath(url), { max: 1, onnotice: () => {} })
   try {
     return (await sql<{ uuid: string }[]>`select uuid from catalogus order by uuid::text`).map(({ uuid }) => uuid)
   } finally {

@@ -208,7 +208,7 @@ t.test('a key counts for its term, and a job removes it then', async (t) => {
   t.same([anew.status, anew.headers['idempotency-replayed']], [201, undefined])
   await sql`update idempotency_key set created_at = now() - interval '25 hours' where key = 'oud'`
   const before = await count('idempotency_key')
-  await sql`select graphile_worker.add_job('remove-keys')`
+  await sql`select add_job('remove-keys')`
   await test.runJobs()
   t.equal(await count('idempotency_key'), before - 1)
   await sql`select remove_keys(interval '24 hours', 3, 2)`

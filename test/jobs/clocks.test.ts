@@ -82,10 +82,10 @@ t.test('bytes stay whatever their age as long as something is open that may name
   t.equal(await there(test), 2, 'a batch that was prepared for an import which may be resumed')
   await sql`delete from import_ahead`
   const moving = await sql.reserve()
-  await moving`select pg_advisory_lock(7319204)`
+  await moving`select pg_advisory_lock(7319204, hashtext(current_schema()))`
   await run(test)
   t.equal(await there(test), 2, 'documents are being moved')
-  await moving`select pg_advisory_unlock(7319204)`
+  await moving`select pg_advisory_unlock(7319204, hashtext(current_schema()))`
   moving.release()
   await run(test)
   t.equal(await there(test), 1)
@@ -114,12 +114,10 @@ t.test('a clock of the database that jumped stops retention, and says so, until 
   t.equal(await left(), 1)
   const [stopped] = await sql`select fault, ended_at is not null as klaar from retention_run order by id desc limit 1`
   t.match(stopped, { fault: /niets verwijderd.*800 dagen geleden/, klaar: true })
-  await test.parts.database.sql`select graphile_worker.add_job('remove-file', '{"bestanden":[0],"kept":true}')`
+  await test.parts.database.sql`select add_job('remove-file', '{"bestanden":[0],"kept":true}')`
   await test.runJobs()
   t.match(
-    Array.from(
-      await sql`select run_at > now() as later from graphile_worker.jobs where task_identifier = 'remove-file'`,
-    ),
+    Array.from(await sql`select run_at > now() as later from jobs where task_identifier = 'remove-file'`),
     [{ later: true }],
     'nor goes what is kept for a while',
   )
@@ -138,9 +136,7 @@ const known = async ({ database: { sql } }: TestApp) =>
     ).map((row) => [row.task, row.minutes]),
   )
 const queued = async ({ database: { sql } }: TestApp) =>
-  Array.from(await sql<{ task: string }[]>`select task_identifier as task from graphile_worker.jobs order by 1`).map(
-    ({ task }) => task,
-  )
+  Array.from(await sql<{ task: string }[]>`select task_identifier as task from jobs order by 1`).map(({ task }) => task)
 
 t.test('periodic jobs come once a moment, whoever looks, and skipped moments are made up once', async (t) => {
   const test = await testApp(t)
@@ -194,15 +190,15 @@ t.test('what a clock planned that was set back goes on within a minute, and is s
   const tried = await givenChange(test)
   await test.runJobs()
   const made = await givenChange(test)
-  await sql`select graphile_worker.add_job('fold-counts', run_at => now() + interval '30 minutes', job_key => 'later')`
+  await sql`select add_job('fold-counts', run_at => now() + interval '30 minutes', job_key => 'later')`
   const mutate = mutator(test.parts.database, { announces: () => true })
   t.equal(await pullBack(sql, mutate), undefined, 'what the schedule planned stays')
 
   // As two hours were noted and then taken back.
   await sql`update delivery set next_attempt_at = next_attempt_at + interval '2 hours', begun_at = begun_at + interval '2 hours'`
   await sql`update abonnement set not_before = now() + interval '2 hours 5 seconds', last_fault_at = now() + interval '2 hours'`
-  const [{ id }] = (await sql`select id from graphile_worker.jobs where key = 'later'`) as unknown as [{ id: string }]
-  await sql`update graphile_worker._private_jobs set run_at = run_at + interval '2 hours', updated_at = updated_at + interval '2 hours' where id = ${id}`
+  const [{ id }] = (await sql`select id from jobs where key = 'later'`) as unknown as [{ id: string }]
+  await sql`update _private_jobs set run_at = run_at + interval '2 hours', updated_at = updated_at + interval '2 hours' where id = ${id}`
   const lines: unknown[] = []
   const log = { warn: (facts: object, text: string) => lines.push({ ...facts, text }) } as never
   await sql`update periodic_job set last_at = last_at + interval '2 hours'`
@@ -213,7 +209,7 @@ t.test('what a clock planned that was set back goes on within a minute, and is s
   const late = await sql`
     select from delivery where next_attempt_at > now() + interval '61 seconds'
     union all select from abonnement where not_before > now() or last_fault_at > now()
-    union all select from graphile_worker.jobs where run_at > now() + interval '31 minutes'`
+    union all select from jobs where run_at > now() + interval '31 minutes'`
   t.equal(late.length, 0)
   t.ok((await lastSetback(sql))!.aheadSeconds > 7000)
   t.equal(await pullBack(sql, mutate), undefined, 'once')
@@ -266,7 +262,7 @@ t.test('an abonnement that a clock which was ahead blocked is resumed, with what
   to.answer.status = 204
   to.received.length = 0
   await until('both messages', async () => {
-    await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs where task_identifier = 'replay-messages'), run_at => now())`
+    await sql`select reschedule_jobs(array(select id from jobs where task_identifier = 'replay-messages'), run_at => now())`
     await sql`update delivery set next_attempt_at = now()`
     await test.runJobs()
     return ids.every((id) => idsOf(to.received).includes(id))

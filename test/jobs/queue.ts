@@ -3,12 +3,12 @@ import type { Sql } from 'postgres'
 
 /** Takes all jobs off the queue that no worker has. */
 export async function emptyQueue(sql: Sql): Promise<void> {
-  await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`
+  await sql`select complete_jobs(array(select id from jobs))`
 }
 
 /** Makes all jobs due that no worker has. */
 export async function hurryQueue(sql: Sql): Promise<void> {
-  await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), run_at => now())`
+  await sql`select reschedule_jobs(array(select id from jobs), run_at => now())`
 }
 
 /**
@@ -16,12 +16,12 @@ export async function hurryQueue(sql: Sql): Promise<void> {
  * exist, so this one place knows a table of graphile-worker.
  */
 export async function lockJob(sql: Sql, id: string, poolId: string, seconds: number): Promise<void> {
-  await sql`update graphile_worker._private_jobs set locked_by = ${poolId}, attempts = greatest(attempts, 1), run_at = now(),
+  await sql`update _private_jobs set locked_by = ${poolId}, attempts = greatest(attempts, 1), run_at = now(),
     locked_at = now() - ${seconds} * interval '1 second' where id = ${id}`
 }
 
 /** Makes a job look as if so many of its attempts failed. */
 export async function failJob(sql: Sql, id: string, attempts: number, error: string): Promise<void> {
-  await sql`select graphile_worker.permanently_fail_jobs(array[${id}::bigint], ${error})`
-  await sql`select graphile_worker.reschedule_jobs(array[${id}::bigint], attempts => ${attempts})`
+  await sql`select permanently_fail_jobs(array[${id}::bigint], ${error})`
+  await sql`select reschedule_jobs(array[${id}::bigint], attempts => ${attempts})`
 }

@@ -32,6 +32,6 @@ t.test(
       name: 'StepFailed',
     })
     t.equal(tries, 5, 'not at once for ever')
-    t.equal((await database.sql`select from graphile_worker.jobs where task_identifier = 'takeover-step'`).length, 0)
+    t.equal((await database.sql`select from jobs where task_identifier = 'takeover-step'`).length, 0)
   },
 )

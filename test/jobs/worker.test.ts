@@ -71,7 +71,7 @@ t.test('a frozen worker loses its job to another and does not complete it when i
   await addJob(sql, 'gated', 'b')
   await until('the new job at the first worker', () => runs(sql, 'b', frozen))
   t.match(
-    await sql`select attempts from graphile_worker.jobs where task_identifier = 'gated' order by id`,
+    await sql`select attempts from jobs where task_identifier = 'gated' order by id`,
     [{ attempts: 1 }, { attempts: 1 }],
     'the job that the second worker still runs is not completed by the first',
   )
@@ -87,7 +87,7 @@ t.test('two workers go on through two immediate restarts of the database, withou
   const workers = [await startProcess(t, url, { CONCURRENCY: '4' }), await startProcess(t, url, { CONCURRENCY: '4' })]
   const registered = await sql`select pid from worker order by pid`
   const keys = Array.from({ length: 150 }, (_, i) => `job ${i}`)
-  await sql`select graphile_worker.add_job('quick', json_build_object('key', key)) from unnest(${keys}::text[]) as key`
+  await sql`select add_job('quick', json_build_object('key', key)) from unnest(${keys}::text[]) as key`
   for (const done of [20, 70]) {
     await until(`${done} jobs`, async () => (await sql`select from effect`).length >= done)
     await server.crash()
@@ -185,7 +185,7 @@ t.test('a job that kills its worker every time ends as failed, with the reason',
   await addJob(sql, 'deadly', 'a', 1)
   let deaths = 0
   const failed = async () =>
-    (await sql`select from graphile_worker.jobs where attempts = max_attempts and locked_by is null`).length === 1
+    (await sql`select from jobs where attempts = max_attempts and locked_by is null`).length === 1
   const dies = async () => {
     const worker = await startProcess(t, url)
     await Promise.race([once(worker, 'exit').then(() => deaths++), until('a failed job', failed, 60_000)])
@@ -193,7 +193,7 @@ t.test('a job that kills its worker every time ends as failed, with the reason',
   }
   await until('the last death', dies, 90_000)
   t.equal(deaths, 6, 'five are forgiven, the sixth used up the only attempt')
-  t.match(await sql`select last_error from graphile_worker.jobs`, [{ last_error: /worker process died.* 6 times/ }])
+  t.match(await sql`select last_error from jobs`, [{ last_error: /worker process died.* 6 times/ }])
 })
 
 t.test('a stopped worker finishes its job first, takes no other, and signs off', async (t) => {
@@ -207,7 +207,7 @@ t.test('a stopped worker finishes its job first, takes no other, and signs off',
   await openGate(sql, 'a')
   t.same(await exit, [0, null])
   t.match(await sql`select key from effect`, [{ key: 'a' }])
-  t.match(await sql`select task_identifier, attempts, locked_by from graphile_worker.jobs`, [
+  t.match(await sql`select task_identifier, attempts, locked_by from jobs`, [
     { task_identifier: 'quick', attempts: 0, locked_by: null },
   ])
   t.equal((await sql`select from worker`).length, 0)
@@ -221,7 +221,7 @@ t.test('a job that does not end within the limit of a stop goes back to the queu
   const exit = once(worker, 'exit')
   worker.kill('SIGTERM')
   t.same(await exit, [0, null])
-  t.match(await sql`select attempts, locked_by from graphile_worker.jobs`, [{ attempts: 0, locked_by: null }])
+  t.match(await sql`select attempts, locked_by from jobs`, [{ attempts: 0, locked_by: null }])
 })
 
 t.test('a job that was assigned to a living worker but never reached it is given back', async (t) => {
@@ -264,7 +264,7 @@ t.test('a worker judges the others only after it was itself undisturbed for a wh
   await register('well', '1 s', '1 hour')
   const holder = await sql.reserve()
   t.teardown(() => holder.release())
-  await holder`select pg_advisory_lock(31330, id) from worker where name in ('frozen', 'late')`
+  await holder`select pg_advisory_lock(31330 # hashtext(current_schema()), id) from worker where name in ('frozen', 'late')`
 
   t.same(await reapDeadWorkers(pool, await register('just back', '0 s', '1 s')), [])
   t.same(await reapDeadWorkers(pool, await register('silent itself', '5 s', '1 hour')), [])
@@ -392,7 +392,7 @@ async function logged(worker: Worker, text: string): Promise<void> {
 }
 
 async function addJob(sql: Sql, task: string, key: string, maxAttempts = 25, delay = '0'): Promise<string> {
-  const [job] = await sql`select id::text from graphile_worker.add_job(${task}, json_build_object('key', ${key}::text),
+  const [job] = await sql`select id::text from add_job(${task}, json_build_object('key', ${key}::text),
     max_attempts => ${maxAttempts}, run_at => now() + ${delay}::interval)`
   return job?.id
 }
@@ -406,5 +406,5 @@ async function openGate(sql: Sql, key: string, process?: ChildProcess): Promise<
 }
 
 async function isIdle(sql: Sql): Promise<boolean> {
-  return (await sql`select from graphile_worker.jobs`).length === 0
+  return (await sql`select from jobs`).length === 0
 }

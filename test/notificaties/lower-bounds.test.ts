@@ -95,7 +95,7 @@ t.test('what a sender believes to have seen is overdue soon, and sent', async (t
   await until('its record', async () => (await sql`select from delivery`).length === 0)
   await emptyQueue(sql)
   await wakeOverdue(sql)
-  t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'nothing is overdue')
+  t.equal((await sql`select from jobs`).length, 0, 'nothing is overdue')
   await sql`
     insert into delivery (notificatie_id, hoofd_object_uuid, next_attempt_at)
     select id, hoofd_object_uuid, now() - interval '1 hour' from notificatie`
@@ -106,7 +106,11 @@ t.test('what a sender believes to have seen is overdue soon, and sent', async (t
   await client.connect()
   t.teardown(() => client.end())
   const task = sendNotifications({ ...sender, run: (_worker, options) => sender.run(pool, options) })
-  await runTaskListOnce({ noPreparedStatements: true }, { 'send-notificaties': task as Task }, client as never)
+  await runTaskListOnce(
+    { noPreparedStatements: true, schema: 'zaakstroom_queue' },
+    { 'send-notificaties': task as Task },
+    client as never,
+  )
   t.equal(test.receiver.received.length, 2)
 })
 

@@ -110,9 +110,9 @@ t.test('a job that vanished is added again when something is overdue', async (t)
   const test = await givenNotificaties(t)
   await givenChange(test)
   const { sql } = test.database
-  const jobs = () => sql`select id from graphile_worker.jobs where key = 'send-notificaties'`
+  const jobs = () => sql`select id from jobs where key = 'send-notificaties'`
   const [added] = await jobs()
-  await sql`select graphile_worker.complete_jobs(array[${added!.id}::bigint])`
+  await sql`select complete_jobs(array[${added!.id}::bigint])`
   await wakeOverdue(sql)
   t.equal((await jobs()).length, 0, 'not at once')
   await elapse(test, 10)
@@ -123,7 +123,7 @@ t.test('a job that vanished is added again when something is overdue', async (t)
 t.test('while a sender says that it looks by itself nobody is woken, unless its worker is gone', async (t) => {
   const test = await givenNotificaties(t)
   const { sql } = test.database
-  const jobs = async () => (await sql`select from graphile_worker.jobs where key = 'send-notificaties'`).length
+  const jobs = async () => (await sql`select from jobs where key = 'send-notificaties'`).length
   await test.runJobs()
   const [worker] =
     await sql`insert into worker (name, version, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`

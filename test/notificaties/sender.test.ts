@@ -49,7 +49,7 @@ t.test(
     await until('a sender', async () => (await sql`select from active_sender`).length === 1)
     await emptyQueue(sql)
     const { committed, commit } = await openMessage(sql)
-    t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
+    t.equal((await sql`select from jobs`).length, 0, 'it counts on the sender')
     await until('no sender', async () => (await sql`select from active_sender`).length === 0)
     t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
     commit()
@@ -81,7 +81,7 @@ t.test('so is one of a transaction that began while the sender was going to slee
   await until('a commit', isAtCommit)
   await emptyQueue(sql)
   const { committed, commit } = await openMessage(sql)
-  t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
+  t.equal((await sql`select from jobs`).length, 0, 'it counts on the sender')
   await holder.sql`select pg_advisory_unlock(7)`
   await until('no sender', async () => (await sql`select from active_sender`).length === 0)
   t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
@@ -98,7 +98,7 @@ t.test('before it sleeps the sender plans a job for the moment of the next retry
   await givenChange(test)
   await sender.run(pool)
   const [job] = await sql`
-    select extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs where key = 'send-notificaties:later'`
+    select extract(epoch from run_at - now())::float8 as seconds from jobs where key = 'send-notificaties:later'`
   t.ok(job!.seconds > 90 && job!.seconds <= 100)
 })
 
@@ -125,7 +125,7 @@ t.test('a rolled back change wakes nobody and leaves nothing to deliver', async 
     }),
   )
   t.equal((await sql`select from delivery`).length, 0)
-  t.equal((await sql`select from graphile_worker.jobs`).length, 0)
+  t.equal((await sql`select from jobs`).length, 0)
 })
 
 /** How many deliveries are left, and how many messages the receiver got. */

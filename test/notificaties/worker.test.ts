@@ -63,8 +63,8 @@ t.test('a receiver that never answers holds up no other job', async (t) => {
   for (let i = 0; i < 60; i++) await givenChange(test)
   await startWorker(t, test)
   await until('20 messages', () => test.receiver.received.length >= 20)
-  await test.database.sql`select graphile_worker.add_job('fold-counts')`
-  const jobs = () => test.database.sql`select from graphile_worker.jobs where task_identifier = 'fold-counts'`
+  await test.database.sql`select add_job('fold-counts')`
+  const jobs = () => test.database.sql`select from jobs where task_identifier = 'fold-counts'`
   await until('the other job', async () => (await jobs()).length === 0, 8_000)
   t.equal(await waiting(test), 60)
 })

@@ -121,7 +121,7 @@ t.test(
     dead.received.length = 0
     await sql`update abonnement set not_before = null, failures = 0 where callback_url = ${dead.url}`
     await sql`update delivery set next_attempt_at = now() where next_attempt_at is not null`
-    await sql`select graphile_worker.add_job('send-notificaties')`
+    await sql`select add_job('send-notificaties')`
     await until('what waited', async () => (await left(dead.url)) === 0)
     t.equal(firstArrivals(dead.received).size, waiting)
   },

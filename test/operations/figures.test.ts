@@ -18,7 +18,7 @@ t.test('what waits is noted once a minute, with the age of the oldest, and kept 
       from generate_series(1, 3) n returning id, hoofd_object_uuid)
     insert into delivery (notificatie_id, hoofd_object_uuid, status)
     select id, hoofd_object_uuid, case when row_number() over (order by id) = 1 then 'mislukt' else 'gepland' end from made`
-  await sql`select graphile_worker.add_job('watch-feed', run_at => now() - interval '90 seconds')`
+  await sql`select add_job('watch-feed', run_at => now() - interval '90 seconds')`
   await Promise.all([noteQueue(database), noteQueue(database)])
   t.ok((await sql`select from queue_figure`).length <= 2, 'once a minute')
   const [waiting, jobs] = await Promise.all([queueFigures(database, 'deliveries'), queueFigures(database, 'jobs')])

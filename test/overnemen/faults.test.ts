@@ -22,7 +22,7 @@ async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]) 
   try {
     for (let i = 0; i < 100 && (await begun.state()).status === 'loopt'; i++) {
       // A job that failed waits before its next attempt.
-      await test.database.sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await test.database.sql`update _private_jobs set run_at = now() where run_at > now()`
       await test.runJobs()
     }
   } finally {

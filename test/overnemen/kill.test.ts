@@ -74,7 +74,7 @@ async function awaited<T>(what: string, { said }: Program, test: TestApp, look: 
     const steps = await test.database.sql`
       select name, position, fault from takeover_step where done_at is null order by place limit 8`
     const jobs = await test.database.sql`
-      select id, attempts, locked_at, run_at, last_error from graphile_worker._private_jobs limit 8`
+      select id, attempts, locked_at, run_at, last_error from _private_jobs limit 8`
     throw new Error(
       `${(error as Error).message}\nIt said: ${said()}\nSteps: ${JSON.stringify(steps)}\nJobs: ${JSON.stringify(jobs)}`,
     )
@@ -144,8 +144,8 @@ async function givenGates(t: Test, { databaseUrl }: TestApp, names: string[]) {
 
 /** What the other workers do within seconds after one died; here there is none, and many die. */
 async function freeJobs({ database: { sql } }: TestApp): Promise<void> {
-  await sql`update graphile_worker._private_jobs set locked_at = null, locked_by = null`
-  await sql`update graphile_worker._private_job_queues set locked_at = null, locked_by = null`
+  await sql`update _private_jobs set locked_at = null, locked_by = null`
+  await sql`update _private_job_queues set locked_at = null, locked_by = null`
 }
 
 async function givenSource(t: Test) {
@@ -179,7 +179,7 @@ async function undisturbed(test: TestApp, { url, files }: { url: string; files: 
 async function contentsOf({ database: { sql } }: TestApp) {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.tables
-    where table_schema = 'public' and table_type = 'BASE TABLE' and not (table_name = any(${BESIDE})) order by 1`
+    where table_schema = current_schema() and table_type = 'BASE TABLE' and not (table_name = any(${BESIDE})) order by 1`
   const counts: Record<string, number> = {}
   for (const { name } of tables) {
     const [row] = await sql<{ n: number }[]>`select count(*) as n from ${sql(name)}`

@@ -437,12 +437,12 @@ t.test('a round that was cut short goes on where it was', async (t) => {
   }
   const first = await beginRound(test.parts, given)
   // A crash: the jobs of the first phase were done, and the process that held the snapshot is gone.
-  await test.database.sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour'`
+  await test.database.sql`update _private_jobs set run_at = now() + interval '1 hour'`
   await first.release()
   const second = await beginRound(test.parts, given)
   t.ok(second.resumed)
   t.equal(second.takeover.round, 1)
-  await test.database.sql`update graphile_worker._private_jobs set run_at = now()`
+  await test.database.sql`update _private_jobs set run_at = now()`
   for (let i = 0; i < 50 && (await second.state()).status === 'loopt'; i++) await test.runJobs()
   await second.release()
   t.equal((await second.state()).status, 'klaar')
@@ -485,7 +485,7 @@ t.test(
     const first = await beginRound(test.parts, given)
     await source.old`alter table zaken_rol rename to weg`
     for (let i = 0; i < 40 && (await first.state()).status === 'loopt'; i++) {
-      await sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await sql`update _private_jobs set run_at = now() where run_at > now()`
       await test.runJobs()
     }
     await first.release()
@@ -493,7 +493,7 @@ t.test(
     const rol = (await progressOf(test.database, await first.state())).find(({ name }) => name === 'rol')
     t.match(rol, { klaar: false, fault: 'PostgresError 42P01' })
     const errors = await sql<{ last_error: string }[]>`
-    select last_error from graphile_worker._private_jobs where last_error is not null`
+    select last_error from _private_jobs where last_error is not null`
     t.match(errors, [{ last_error: 'PostgresError 42P01' }])
     await source.old`alter table weg rename to zaken_rol`
     const second = await beginRound(test.parts, given)
@@ -522,7 +522,7 @@ t.test(
     await sql`alter database ${sql(name)} allow_connections false`
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
     for (let i = 0; i < 10; i++) {
-      await sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await sql`update _private_jobs set run_at = now() where run_at > now()`
       await test.runJobs()
     }
     const steps = await sql<{ fault: string; until: number }[]>`
@@ -533,13 +533,11 @@ t.test(
       t.ok(until > 0 && until <= 15)
     }
     t.match(reasonOf(steps[0]!.fault, 'nl'), 'de database van de bron is er niet')
-    const [{ most } = { most: 0 }] = await sql<
-      { most: number }[]
-    >`select max(attempts) as most from graphile_worker._private_jobs`
+    const [{ most } = { most: 0 }] = await sql<{ most: number }[]>`select max(attempts) as most from _private_jobs`
     t.ok(most <= 1)
     await sql`alter database ${sql(name)} allow_connections true`
     for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) {
-      await sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await sql`update _private_jobs set run_at = now() where run_at > now()`
       await test.runJobs()
     }
     t.equal((await begun.state()).status, 'klaar')

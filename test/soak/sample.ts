@@ -27,7 +27,7 @@ export async function takeSample({ apis, workers, test }: Scene): Promise<Sample
   type Table = { name: string; dead: number; bytes: number }
   const tables = await sql<Table[]>`
     select relname as name, n_dead_tup::int as dead, pg_total_relation_size(relid)::float8 as bytes
-    from pg_stat_user_tables where schemaname in ('public', 'graphile_worker') and n_tup_ins > 0`
+    from pg_stat_user_tables where schemaname = any(current_schemas(false)) and n_tup_ins > 0`
   for (const { name, dead, bytes } of tables) {
     sample.set(`dead rows of ${name}`, dead)
     if (PASSING.includes(name)) sample.set(`size of ${name}, MB`, bytes / MB)

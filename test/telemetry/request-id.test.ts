@@ -82,7 +82,7 @@ t.test('a job goes on under the id of the request that queued it', async (t) => 
   const upload = await test.call('POST', `${API}/${uuid}/upload`, csv, { headers: { 'x-request-id': 'verzoek-2' } })
   t.equal(upload.status, 200, upload.text)
   const [job] = await sql<{ payload: Record<string, unknown> }[]>`
-    select payload from graphile_worker._private_jobs where payload ->> 'import' = ${uuid}`
+    select payload from _private_jobs where payload ->> 'import' = ${uuid}`
   t.equal(job?.payload.requestId, 'verzoek-2')
 
   const seen: string[] = []

@@ -248,7 +248,7 @@ export async function verifyAccount(t: JudgeLike, service: Service, creates: Ant
     return row!.count === 0
   })
   await until('no job locked', async () => {
-    return (await sql`select from graphile_worker.jobs where locked_at is not null`).length === 0
+    return (await sql`select from jobs where locked_at is not null`).length === 0
   })
   type Row = { uuid: string; identificatie: string; sporen: number; berichten: string[] }
   const zaken = await sql<Row[]>`

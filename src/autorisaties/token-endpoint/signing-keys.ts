@@ -37,7 +37,7 @@ export async function signingKeys(db: Pick<Database, 'sql'> | Mutation): Promise
 /** Makes the first key, which signs at once. Another process may have made it meanwhile. */
 export async function makeFirstKey(m: Mutation, box: SecretBox, algorithm: SigningAlgorithm): Promise<void> {
   m.unrecorded('keys are no resource of the standard')
-  await m.sql`select pg_advisory_xact_lock(${LOCK})`
+  await m.sql`select pg_advisory_xact_lock(${LOCK}, hashtext(current_schema()))`
   const known = await signingKeys(m)
   if (!known.some(({ maySign }) => maySign)) await insertKey(m, box, algorithm, 0)
 }
@@ -54,7 +54,7 @@ export async function rotateSigningKey(
   { atOnce = false } = {},
 ): Promise<string> {
   m.unrecorded('keys are no resource of the standard')
-  await m.sql`select pg_advisory_xact_lock(${LOCK})`
+  await m.sql`select pg_advisory_xact_lock(${LOCK}, hashtext(current_schema()))`
   if (atOnce) await m.sql`delete from oauth_signing_key`
   else
     await m.sql`
@@ -75,7 +75,7 @@ export async function rotateWhenDue(
   days: number,
 ): Promise<string | undefined> {
   m.unrecorded('nothing may be due')
-  await m.sql`select pg_advisory_xact_lock(${LOCK})`
+  await m.sql`select pg_advisory_xact_lock(${LOCK}, hashtext(current_schema()))`
   const due = await m.sql`
     select from oauth_signing_key where remove_at is null
       and (created_at <= now() - make_interval(days => ${days}) or algorithm <> ${algorithm})`

@@ -256,7 +256,7 @@ export async function linkOidc(
 ): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { refused: string }> {
   const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
   return sql.begin(async (trx) => {
-    await trx`select pg_advisory_xact_lock(hashtext(${`oidc ${issuer} ${subject}`}))`
+    await trx`select pg_advisory_xact_lock(hashtext(current_schema() || ${` oidc ${issuer} ${subject}`}))`
     const [known] = await trx<
       { id: number; uuid: string; gebruikersnaam: string; rol: string; actief: boolean; totp: boolean }[]
     >`

@@ -65,7 +65,7 @@ type Group = { kind: string; fault: string; count: number; name: string; latest:
 /** Jobs are counted up to here: pages that are open count every ten seconds. */
 export const COUNT_JOBS_TO = 100_000
 /** The oldest first: a job that failed was tried for days, and those of now stand behind it. */
-const COUNTED = sql`(select * from graphile_worker.jobs order by id limit ${sql.lit(COUNT_JOBS_TO)})`
+const COUNTED = sql`(select * from jobs order by id limit ${sql.lit(COUNT_JOBS_TO)})`
 /** More failed jobs than this are tried again in several times. */
 const MOST = 10_000
 /** Of an error what its jobs have in common: its first line, without the numbers in it. */
@@ -164,7 +164,7 @@ export function registerJobs(app: FastifyInstance): void {
       request,
       job,
       'taak-opnieuw',
-      (id) => sql`select id from graphile_worker.reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
+      (id) => sql`select id from reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
     )
     if (!done) return redirectWith(request, reply, `/taken/${job.id}`, notFailed(), 'fout')
     return redirectWith(
@@ -180,7 +180,7 @@ export function registerJobs(app: FastifyInstance): void {
       request,
       job,
       'taak-verwijderen',
-      (id) => sql`select id from graphile_worker.complete_jobs(array[${id}::bigint])`,
+      (id) => sql`select id from complete_jobs(array[${id}::bigint])`,
     )
     if (!done) return redirectWith(request, reply, `/taken/${job.id}`, notFailed(), 'fout')
     return redirectWith(request, reply, '/taken?staat=mislukt', t('De taak is verwijderd.'))
@@ -207,8 +207,8 @@ export function registerJobs(app: FastifyInstance): void {
   async function retryFailed(request: FastifyRequest, task: string, fout: string): Promise<number> {
     return mutateFromPage(request, async (m) => {
       const { rows } = await sql<{ id: number }>`
-        select r.id from graphile_worker.reschedule_jobs(array(
-          select j.id from graphile_worker.jobs j
+        select r.id from reschedule_jobs(array(
+          select j.id from jobs j
           where job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
             and (${task} = '' or (j.task_identifier = ${task} and ${ERROR_KIND} = ${fout}))
           order by j.id limit ${MOST}), run_at => now(), attempts => 0) r`.execute(m.trx)
@@ -231,7 +231,7 @@ export function registerJobs(app: FastifyInstance): void {
     try {
       await mutateFromPage(request, async (m) => {
         // Again: somebody may have done it meanwhile, and a worker taken it up.
-        const { rows } = await sql`select id from graphile_worker.jobs where id = ${job.id}
+        const { rows } = await sql`select id from jobs where id = ${job.id}
           and job_state(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
         if (rows.length === 0 || (await statement(job.id).execute(m.trx)).rows.length === 0) throw TOO_LATE
         const { task, belongsTo, attempts, lastFault } = job
@@ -261,7 +261,7 @@ export function registerJobs(app: FastifyInstance): void {
     const from = /^\d{1,15}$/.exec(String(na ?? voor ?? ''))?.[0]
     const order = back ? sql`asc` : sql`desc`
     const { rows: ids } = await sql<{ id: number }>`
-      select id from graphile_worker.jobs
+      select id from jobs
       where ${state ? sql`job_state(locked_at, attempts, max_attempts, run_at) = ${state}` : sql`true`}
         and ${task ? sql`task_identifier = ${task}` : sql`true`}
         and ${from ? sql`id ${back ? sql`>` : sql`<`} ${from}::text::bigint` : sql`true`}
@@ -292,9 +292,9 @@ export function registerJobs(app: FastifyInstance): void {
 
   async function readWaiting(id: number) {
     return driver<{ bezet: boolean }[]>`
-      select exists (select from graphile_worker.jobs other
+      select exists (select from jobs other
         where other.queue_name = j.queue_name and other.locked_at is not null and other.id <> j.id) as bezet
-      from graphile_worker.jobs j where j.id = ${id}`
+      from jobs j where j.id = ${id}`
   }
 }
 

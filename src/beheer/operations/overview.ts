@@ -190,7 +190,7 @@ async function countJobs({ sql }: Reader): Promise<JobCounts> {
   const rows = await sql<{ staat: keyof JobCounts; count: number; oldest: number }[]>`
     select job_state(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as count,
       coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oldest
-    from (select * from graphile_worker.jobs limit ${COUNT_JOBS_TO + 1}) j group by 1`
+    from (select * from jobs limit ${COUNT_JOBS_TO + 1}) j group by 1`
   const per = Object.fromEntries(rows.map(({ staat, count }) => [staat, count]))
   const oldest = Math.max(0, rows.find(({ staat }) => staat === 'wacht')?.oldest ?? 0)
   const total = rows.reduce((sum, { count }) => sum + count, 0)

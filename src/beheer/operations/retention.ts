@@ -18,7 +18,7 @@ export function registerRetention(app: FastifyInstance): void {
     const [due, runs, [job]] = await Promise.all([
       toRemove(app.read, config),
       app.read.selectFrom('retentionRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
-      app.reader.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
+      app.reader.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from jobs
         where task_identifier = ${TASK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])
     return reply.page('retention', {

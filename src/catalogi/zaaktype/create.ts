@@ -42,7 +42,7 @@ export async function createZaaktype(
 /** The next generated identificatie of a year. Whoever asks at the same moment waits, so that none is given twice. */
 async function nextIdentificatie(m: Mutation, versiedatum: string): Promise<string> {
   const prefix = `ZAAKTYPE-${versiedatum.slice(0, 4)}-`
-  await sql`select pg_advisory_xact_lock(hashtext('zaaktype identificatie'))`.execute(m.trx)
+  await sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' zaaktype identificatie'))`.execute(m.trx)
   const { rows } = await sql<{ next: number }>`
     select coalesce(max(substr(identificatie, ${prefix.length + 1})::bigint), 0) + 1 as next from zaaktype
     where identificatie ~ ${`^${prefix}[0-9]{10}$`}`.execute(m.trx)

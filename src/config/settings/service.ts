@@ -1,5 +1,6 @@
 // Where the service listens, its database, and its address as others know it.
 import Type from 'typebox'
+import { SCHEMA_NAME } from '../../database/schema.ts'
 
 export const SERVICE = {
   host: Type.String({ env: 'HOST', default: '127.0.0.1', minLength: 1, description: 'address to listen on' }),
@@ -37,6 +38,15 @@ export const SERVICE = {
       pattern: '^postgres(ql)?://([^@/?]*@)?[^/?,]*([/?].*)?$',
       description:
         'a streaming replica of the database, from which lists and reports are read; unset: from the database itself',
+    }),
+  ),
+  databaseSchema: Type.Optional(
+    Type.String({
+      env: 'DATABASE_SCHEMA',
+      pattern: SCHEMA_NAME,
+      must: 'be lower-case letters, digits and _, and begin with no digit',
+      description:
+        'schema of the tables, for several organisations in one database; the queue stands in one beside it, …_queue; unset: zaakstroom, unless options in the address name one',
     }),
   ),
   databaseTls: Type.Object({

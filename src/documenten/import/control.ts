@@ -77,7 +77,7 @@ export async function copyInto(
  */
 export async function holdImport(trx: Db, id: number): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`
-    select pg_try_advisory_xact_lock(hashtext('import'), ${id}::int) as held`.execute(trx)
+    select pg_try_advisory_xact_lock(hashtext(current_schema() || ' import'), ${id}::int) as held`.execute(trx)
   return one(rows).held
 }
 
@@ -96,7 +96,7 @@ async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
   await m.sql`set local lock_timeout = '3s'`
   const found = await requireImport(m.read, uuid)
   try {
-    await m.sql`select pg_advisory_xact_lock(hashtext('import'), ${found.id}::int)`
+    await m.sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' import'), ${found.id}::int)`
     const row = await lockedRow(m, found.id).executeTakeFirst()
     if (row) return row
   } catch (error) {

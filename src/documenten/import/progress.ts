@@ -68,7 +68,7 @@ export async function stopImport(trx: Db, id: number, reden: string): Promise<vo
 export async function openNext(trx: Db): Promise<void> {
   // Held until the commit: else who ends one and who lets one wait might not see each other, and nobody would open it. It is taken after
   // the lock of an import that is open, and before that of one that waits.
-  await sql`select pg_advisory_xact_lock(hashtext('import queue'))`.execute(trx)
+  await sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' import queue'))`.execute(trx)
   await sql`savepoint open_next`.execute(trx)
   try {
     await openFirst(trx)
@@ -108,9 +108,9 @@ export async function repairImports(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const stuck = await sql<{ id: number; uuid: string; processed: number; exhausted: boolean }>`
       select i.id, i.uuid, i.processed, j.id is not null as exhausted
-      from import i left join graphile_worker.jobs j on j.key = 'import:' || i.uuid
+      from import i left join jobs j on j.key = 'import:' || i.uuid
       where i.status = 'active' and i.paused_at is null and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
-        and not exists (select from graphile_worker.jobs r
+        and not exists (select from jobs r
           where r.task_identifier = 'import-batch' and r.locked_at is not null)
       for update of i skip locked`.execute(trx)
     for (const { id, uuid, processed, exhausted } of stuck.rows) {

@@ -4,6 +4,7 @@ import type postgres from 'postgres'
 import type { Backend } from '../../config/storage.ts'
 import type { Database } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
+import { searchPathOf } from '../../database/schema.ts'
 import { requireSession } from '../../database/session.ts'
 import type { Stores } from './choose.ts'
 import { forgetOthers, GRACE, neededKeys, ripeBytes, usedBackends } from './files.ts'
@@ -77,7 +78,8 @@ export async function checkStorage(parts: Parts, options: CheckOptions = {}): Pr
     refused: [],
   }
   // Read otherwise than written, every checksum would be wrong.
-  await requireSession((text, names) => parts.database.sql.unsafe(text, [names]), 'the database')
+  const { sql, url } = parts.database
+  await requireSession((text, names) => sql.unsafe(text, [names]), 'the database', searchPathOf(url))
   for (const backend of await usedBackends(parts)) {
     const connection = await parts.database.sql.reserve()
     try {

@@ -18,7 +18,7 @@ export async function usedBackends({ database, store }: Stores & { database: Dat
 /** The job that removes the bytes which a document left behind is known by this key. */
 export const removalKey = (backend: string, key: string): string => `bytes:${backend}:${key}`
 
-/** The lock under which documents are moved to another store. */
+/** The lock under which documents are moved to another store; its second key is a hash of the schema. */
 export const MOVE_LOCK = 7_319_204 // any number that is no other lock of ours
 
 /**
@@ -49,7 +49,8 @@ export async function ripeBytes(
       and not exists (select from import where status = 'active')
       and not exists (select from import_ahead)
       and not exists (select from takeover where status = 'loopt')
-      and not exists (select from pg_locks where locktype = 'advisory' and classid = 0 and objid = ${MOVE_LOCK}
+      and not exists (select from pg_locks where locktype = 'advisory' and classid = ${MOVE_LOCK}
+        and objid = (hashtext(current_schema())::bigint & 4294967295)::oid and objsubid = 2
         and database = (select oid from pg_database where datname = current_database()))`
   return new Set(rows.map(({ name }) => name))
 }
@@ -72,7 +73,7 @@ export async function neededKeys(
   const rows = await sql<{ key: string }[]>`
     select key from file where backend = ${backend} and key = any(${keys}::text[])
     union all
-    select substr(key, ${removalKey(backend, '').length + 1}::int) from graphile_worker.jobs
+    select substr(key, ${removalKey(backend, '').length + 1}::int) from jobs
     where key = any(${keys.map((key) => removalKey(backend, key))}::text[])`
   return new Set(rows.map(({ key }) => key))
 }

@@ -146,13 +146,17 @@ export class AlreadyRunning extends Error {
 async function withLock<T>({ sql }: Database, work: (held: () => Promise<void>) => Promise<T>): Promise<T> {
   const connection = await sql.reserve()
   try {
-    const row = one(await connection<{ got: boolean }[]>`select pg_try_advisory_lock(${MOVE_LOCK}) as got`)
+    const row = one(
+      await connection<
+        { got: boolean }[]
+      >`select pg_try_advisory_lock(${MOVE_LOCK}, hashtext(current_schema())) as got`,
+    )
     if (!row.got) throw new AlreadyRunning('documents are being moved already')
     try {
       // The lock lives as long as the connection: when that is gone, so is the right to go on.
       return await work(async () => void (await connection`select 1`))
     } finally {
-      await connection`select pg_advisory_unlock(${MOVE_LOCK})`.catch(() => {})
+      await connection`select pg_advisory_unlock(${MOVE_LOCK}, hashtext(current_schema()))`.catch(() => {})
     }
   } finally {
     connection.release()

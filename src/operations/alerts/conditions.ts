@@ -140,7 +140,7 @@ async function findStorage(parts: Parts, open: ReadonlySet<string>): Promise<Con
 async function findJobs(sql: ReadSql): Promise<Condition[]> {
   const { count } = one(
     await sql<{ count: number }[]>`
-    select count(*)::int as count from (select * from graphile_worker.jobs order by id limit ${LOOKED_AT}) j
+    select count(*)::int as count from (select * from jobs order by id limit ${LOOKED_AT}) j
     where attempts >= max_attempts`,
   )
   if (count === 0) return []

@@ -35,7 +35,9 @@ type Open = { id: number; key: string; kind: Kind; level: number; text: string; 
 export async function tellChanges(parts: Parts, found: Found, scope: (key: string) => boolean): Promise<number> {
   const settings = await readAlertSettings(readerOf(parts.database).db, parts.config, parts.box)
   return parts.database.sql.begin(async (trx) => {
-    const { free } = one(await trx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${LOCK}) as free`)
+    const { free } = one(
+      await trx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${LOCK}, hashtext(current_schema())) as free`,
+    )
     if (!free) return 0
     const open = await trx<Open[]>`
       select id, key, kind, level, text, path, missing_since < now() - ${OVER_AFTER_SECONDS} * interval '1 second' as "isOver"
@@ -125,7 +127,7 @@ export async function prepareDigests({ database, config, box }: Parts): Promise<
   const { mail } = await readAlertSettings(readerOf(database).db, config, box)
   if (!mail) return 0
   return database.sql.begin(async (trx) => {
-    await trx`select pg_advisory_xact_lock(${LOCK})` // before looking who got one
+    await trx`select pg_advisory_xact_lock(${LOCK}, hashtext(current_schema()))` // before looking who got one
     const lines = await trx<Line[]>`
       select case when ended_at is null then 'begin' else 'einde' end as event, kind, text, path, coalesce(ended_at, since) as moment
       from alert where ended_at is null or ended_at > now() - interval '1 day' order by ended_at is not null, level desc, id limit 500`

@@ -37,7 +37,12 @@ const METHODS: Record<string, Abonnement['authenticatie']> = { zgw: 'jwt', oauth
 
 /** With a role that may only read. @throws NotOpenNotificaties, SourceUnavailable */
 export async function readNotificationsDatabase(url: string): Promise<Notifications> {
-  const database = openDatabase(url, { max: 1, name: 'overnemen', settings: { default_transaction_read_only: 'on' } })
+  const database = openDatabase(url, {
+    max: 1,
+    name: 'overnemen',
+    isForeign: true,
+    settings: { default_transaction_read_only: 'on' },
+  })
   const { sql } = database
   try {
     return await askSource(async () => {

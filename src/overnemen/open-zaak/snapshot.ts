@@ -10,6 +10,7 @@ export async function holdSnapshot(url: string): Promise<{ name: string; release
   const database = openDatabase(url, {
     max: 1,
     name: 'overnemen snapshot',
+    isForeign: true,
     settings: { default_transaction_read_only: 'on', idle_in_transaction_session_timeout: '0', statement_timeout: '0' },
   })
   const released = Promise.withResolvers<void>()

@@ -78,6 +78,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   const database = openDatabase(url, {
     max: options.naast + 1,
     name: 'overnemen',
+    isForeign: true,
     settings: {
       default_transaction_read_only: 'on',
       IntervalStyle: 'iso_8601',

@@ -99,8 +99,8 @@ export function openJournal(sql: Sql, id: number) {
 
 /** Tables of this connection alone, which are found before ours: a dry run writes there. `discard temp` removes them. */
 export async function makeDry(sql: postgres.ReservedSql): Promise<void> {
-  await sql`create temp table playback (like public.playback including all)`
-  await sql`create temp table playback_item (like public.playback_item including all)`
+  await sql`create temp table playback (like playback including all)`
+  await sql`create temp table playback_item (like playback_item including all)`
 }
 
 /**

@@ -189,7 +189,7 @@ t.test('while it is paused nothing is handed out; one that was blocked goes on w
   t.strictSame(names(await get(test, first.body.next)), [])
   t.match((await sql`select status from abonnement`)[0], { status: 'actief' })
   for (let n = 0; n < 5; n++) {
-    await sql`update graphile_worker._private_jobs set run_at = now()`
+    await sql`update _private_jobs set run_at = now()`
     await test.runJobs()
   }
   t.strictSame(names(await get(test, first.body.next)), ['c'], 'and what it missed comes')

@@ -10,7 +10,7 @@ import { subscriber } from '../subscriber.ts'
 /** Does the portion that is planned for later. */
 async function tick(test: TestApp): Promise<void> {
   await test.database.sql`
-    select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs where task_identifier = 'replay-messages'), run_at => now())`
+    select reschedule_jobs(array(select id from jobs where task_identifier = 'replay-messages'), run_at => now())`
   await test.runJobs()
 }
 

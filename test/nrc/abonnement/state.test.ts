@@ -16,7 +16,7 @@ const stateOf = async ({ database }: TestApp, uuid: string) => {
 async function settle(test: TestApp): Promise<void> {
   for (let round = 0; round < 50; round++) {
     await test.database.sql`
-      select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs where task_identifier = 'replay-messages'), run_at => now())`
+      select reschedule_jobs(array(select id from jobs where task_identifier = 'replay-messages'), run_at => now())`
     await test.runJobs()
     const [left] = await test.database.sql`select count(*)::int as n from resend where ended_at is null`
     if (left!.n === 0) return

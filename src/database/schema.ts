@@ -1,0 +1,38 @@
+// Where the tables stand: in a schema that the address of the database chooses, with the queue in one beside it. Both are the
+// `search_path` of every session of ours, so that no statement names a schema, and two organisations share a database.
+import { AddressFault, addressOf } from './address.ts'
+
+/** The schema of the tables where an address names none. */
+const DEFAULT = 'zaakstroom'
+/** Nothing in it has to be quoted, and the name of the queue beside it is short enough. */
+export const SCHEMA_NAME = '^[a-z_][a-z0-9_]{0,56}$'
+const CHOSEN = /(?:-c\s*|--)search_path=((?:\\.|\S)+)/g
+
+/** @throws AddressFault when the options of the address name a schema that would have to be quoted */
+export function schemasOf(url: string): { own: string; queue: string } {
+  const [, path] = [...(addressOf(url).options ?? '').matchAll(CHOSEN)].at(-1) ?? []
+  const own =
+    path
+      ?.replace(/\\(.)/g, '$1')
+      .split(',')[0]
+      ?.trim()
+      .replace(/^"(.*)"$/, '$1') ?? DEFAULT
+  if (!new RegExp(SCHEMA_NAME).test(own))
+    throw new AddressFault(`has a search_path that begins with ${own}: a schema has lower-case letters, digits and _`)
+  return { own, queue: `${own}_queue` }
+}
+
+/** The `search_path` of sessions with this address. @throws AddressFault */
+export function searchPathOf(url: string): string {
+  const { own, queue } = schemasOf(url)
+  return `${own}, ${queue}`
+}
+
+/** The address with this schema, unless it names one itself. */
+export function withSchema(url: string, schema: string | undefined): string {
+  if (schema === undefined || /search_path/.test(addressOf(url).options ?? '')) return url
+  const [before = '', query = ''] = url.split(/\?(.*)/s, 2)
+  const asked = new URLSearchParams(query)
+  asked.set('options', [asked.get('options'), `-c search_path=${schema}`].filter(Boolean).join(' '))
+  return `${before}?${asked.toString().replaceAll('+', '%20')}`
+}
