@@ -196,7 +196,7 @@ t.test('the look of the pages', await needsBrowser(), async (t) => {
     const { tab } = await asBeheerder(test, 'administrator')
     await tab.goto('/beheer/zaken')
     const order: string[] = []
-    for (let place = 0; place < 30; place++) {
+    for (let place = 0; place < 50; place++) {
       await tab.keyboard.press('Tab')
       order.push(await tab.evaluate(`document.activeElement.closest('header, nav.menu, main')?.tagName ?? 'BODY'`))
       if (order.at(-1) === 'MAIN') break

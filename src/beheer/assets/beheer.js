@@ -2,8 +2,8 @@
 
 const say = (dutch, english) => (document.documentElement.lang === 'en' ? english : dutch)
 
-// data-ververs="15": keeps a part of the page up to date. It has an id, by which it is found in the page asked anew. When
-// there is no answer it says that what stands there is old; data-stil does not say so.
+// data-ververs="15": keeps a part of the page up to date, found by its id in the page asked anew. Without an answer it
+// says that it is old; data-stil does not.
 for (const part of document.querySelectorAll('[data-ververs]')) {
   let last = new Date().toLocaleTimeString(say('nl-NL', 'en-GB'))
   let notice
@@ -120,7 +120,7 @@ if (depending.length > 0) {
   document.addEventListener('change', showDepending)
 }
 
-// data-klasse: a choice of the selectielijst fills in what it says. Whatever was filled in otherwise can be changed back.
+// data-klasse: a choice of the selectielijst fills in what it says, and can be changed back.
 document.querySelector('select[data-klasse]')?.addEventListener('change', ({ target }) => {
   const { nominatie, aantal, eenheid, wijze, uitleg = '' } = target.selectedOptions[0].dataset
   document.querySelector('[data-klasse-uitleg]').textContent = uitleg
