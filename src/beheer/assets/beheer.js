@@ -103,7 +103,7 @@ document.addEventListener('keydown', ({ key, target }) => {
   menu.querySelector('summary').focus()
 })
 
-// What is wrong with a form, or what somebody else changed, gets the focus.
+// What is wrong, or was changed by another, gets the focus.
 document.querySelector('[data-fouten]')?.focus()
 
 // data-als="name": a field that only counts while another has one of the values in data-als-waarden.
@@ -167,7 +167,7 @@ for (const list of document.querySelectorAll('[data-zoekbaar]')) {
   list.before(box)
 }
 
-// data-volgorde: rows that are dragged, or moved with their buttons, and saved when that is done.
+// data-volgorde: rows that are dragged, or moved with their buttons, and then saved.
 for (const form of document.querySelectorAll('[data-volgorde]')) {
   const list = form.querySelector('.volgorde')
   const told = form.querySelector('[data-gemeld]')
