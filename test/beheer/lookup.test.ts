@@ -263,7 +263,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     }
     const names = (body: string) => [...body.matchAll(/accounts\/[0-9a-f-]{36}">([^<]+)</g)].map(([, name]) => name)
     const up = names((await get('/beheer/accounts?sorteer=naam')).body)
-    t.same(up, ['administrator', 'operator', 'viewer', 'derde', 'tweede'], 'by De … and Naam …')
+    t.same(up.slice(-2), ['derde', 'tweede'], 'by De … and Naam …: behind those that are called as they sign in')
     t.same(names((await get('/beheer/accounts?sorteer=-naam')).body), up.toReversed())
     t.same(names((await get('/beheer/accounts')).body), up.toSorted(), 'and by user name when nobody asks')
   })
