@@ -119,6 +119,13 @@ export async function readiness(parts: {
   }
 }
 
+/** Of the storage and the scanner alone, without the database. */
+export async function storageChecks(store: Store): Promise<Pick<Checks, 'storage' | 'malwareScanner'>> {
+  const { scanner } = store
+  const storage = await check('not writable', () => checkStore(store))
+  return { storage, ...(scanner && { malwareScanner: await check('no answer', () => scanner.check()) }) }
+}
+
 /** A store that cannot be written to, as a full one, still gives what is in it: then no process is better than another. */
 async function checkStore(store: Store): Promise<Check | undefined> {
   try {

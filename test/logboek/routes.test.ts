@@ -39,7 +39,7 @@ for (const list of [
 const SHOWING = ['zaken', 'documenten', 'zoeken', 'persoon']
 const OTHER_PAGES = new Set(
   `inloggen uitloggen taal bestanden overzicht notificaties abonnementen kanalen taken bewaartermijnen sleutels uitgaand diensten
-  token-uitgevers applicaties accounts mijn-account filters catalogi auditlog configuratie imports overnemen handleiding audit groei meldingen gereserveerde-nummers
+  token-uitgevers applicaties accounts mijn-account filters catalogi auditlog configuratie imports overnemen handleiding audit groei meldingen inlogaanbieders fouten gereserveerde-nummers
   toegankelijkheid`
     .trim()
     .split(/\s+/),

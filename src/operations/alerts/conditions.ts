@@ -8,7 +8,7 @@ import { one } from '../../database/rows.ts'
 import type { Store } from '../../documenten/storage/index.ts'
 import { timeZone } from '../../lib/day.ts'
 import { withoutNumbers } from '../../telemetry/log.ts'
-import { readiness } from '../health.ts'
+import { storageChecks } from '../health.ts'
 import type { Condition, Kind } from './kinds.ts'
 
 /** So many of a kind are told of. */
@@ -108,8 +108,8 @@ async function findImports(sql: ReadSql): Promise<Condition[]> {
 }
 
 async function findStorage(parts: Parts, open: ReadonlySet<string>): Promise<Condition[]> {
-  const [{ storage, malwareScanner, key }, space] = await Promise.all([
-    readiness(parts),
+  const [{ storage, malwareScanner }, space] = await Promise.all([
+    storageChecks(parts.store),
     parts.store.space?.().catch(() => undefined),
   ])
   const found: Condition[] = []
@@ -120,7 +120,7 @@ async function findStorage(parts: Parts, open: ReadonlySet<string>): Promise<Con
     tell('opslag', 'schijf', 1, 'De documentopslag neemt niets aan: uploaden lukt niet.')
   if (malwareScanner && malwareScanner.status !== 'ok')
     tell('virusscanner', 'schijf', 1, 'De virusscanner antwoordt niet.')
-  if (key.status === 'degraded')
+  if (parts.box.ring.lacking.size > 0)
     tell(
       'sleutel',
       'verloopt',
