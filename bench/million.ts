@@ -51,7 +51,7 @@ async function createDatabase(url: string): Promise<void> {
 async function setTriggers(sql: postgres.Sql, state: 'enable' | 'disable'): Promise<void> {
   const tables = await sql<{ name: string }[]>`
     select distinct tgrelid::regclass::text as name from pg_trigger join pg_class c on c.oid = tgrelid
-    where not tgisinternal and c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`
+    where not tgisinternal and c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`
   for (const { name } of tables) await sql.unsafe(`alter table ${name} ${state} trigger user`)
 }
 
