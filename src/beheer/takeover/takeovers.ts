@@ -191,7 +191,7 @@ export function registerTakeovers(app: FastifyInstance): void {
           'Meldingen die nog klaarstaan vervallen, zodat abonnees geen oude berichten krijgen. Uit deze bron kan daarna niet meer worden overgenomen.',
         ),
         t(
-          'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
+          'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Wie daarna toch terug moet, laat terugspelen wat hier is gewijzigd (stap Weg terug).',
         ),
         ...[...(await switchWarnings(sql)), ...(await wayBackWarnings(sql))].map(reason),
       ],

@@ -148,8 +148,8 @@ export const takeovers: Record<string, string> = {
     'From the switch-over on this installation is in charge: what was taken over may be changed here, and changes are reported to subscribers.',
   'Meldingen die nog klaarstaan vervallen, zodat abonnees geen oude berichten krijgen. Uit deze bron kan daarna niet meer worden overgenomen.':
     'Messages that are still waiting are dropped, so that subscribers get no old messages. After this nothing more can be taken over from this source.',
-  'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.':
-    'Do this when the old installation is read-only, and the last round and the check are done. This cannot be undone.',
+  'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Wie daarna toch terug moet, laat terugspelen wat hier is gewijzigd (stap Weg terug).':
+    'Do this when the old installation is read-only, and the last round and the check are done. Who has to go back after that has what was changed here played back (step Way back).',
   'Typ “{1}” om dit te bevestigen': 'Type “{1}” to confirm this',
   'Er is niet omgeschakeld: typ het woord {1} in het veld.': 'Not switched: type the word {1} in the field.',
   'Nu omschakelen': 'Switch over now',
