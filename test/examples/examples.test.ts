@@ -23,8 +23,8 @@ t.test('every example is one that the service takes', async (t) => {
 t.test('every operation with a body of JSON has an example, and every example an operation', async (t) => {
   const names = new Set<string>()
   const silent: string[] = []
-  // biome-ignore lint/suspicious/noExplicitAny: a document can hold anything
   for (const [component, document] of await documentsOf(test))
+    // biome-ignore lint/suspicious/noExplicitAny: a document can hold anything
     for (const [path, item] of Object.entries<Record<string, any>>(document.paths))
       for (const [method, operation] of Object.entries(item)) {
         const name = `${method.toUpperCase()} /${component}/api/v1${path.replace(/\{\w+\}/g, '{}')}`
