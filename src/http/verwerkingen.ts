@@ -109,6 +109,7 @@ const MOST_NOTED = 2000
 
 /** Notes what a part of an answer shows. What is no whole text may be cut between resources only. */
 export function noteText(request: FastifyRequest, text: string): void {
+  if (!request.server.acts) return
   const { shown } = currentOf(request)
   if (!shown || shown.isChange) return
   noteAddresses(text, shown)
