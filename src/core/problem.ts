@@ -277,6 +277,7 @@ const REFERENCES: Record<string, [name: string, code: FieldCode]> = {
   zaaktype_catalogus_id_fkey: ['catalogus', 'does_not_exist'],
   besluittype_catalogus_id_fkey: ['catalogus', 'does_not_exist'],
   informatieobjecttype_catalogus_id_fkey: ['catalogus', 'does_not_exist'],
+  verwerkingsactiviteit_catalogus_id_fkey: ['catalogus', 'does_not_exist'],
   zaaktype_besluittype_besluittype_id_fkey: ['besluittypen', 'does_not_exist'],
   zaaktype_deelzaaktype_deelzaaktype_id_fkey: ['deelzaaktypen', 'does_not_exist'],
   zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_fkey: ['gerelateerdeZaaktypen', 'does_not_exist'],

@@ -87,6 +87,7 @@ const plain = (name: string, value: string): string =>
   name === 'search_path'
     ? value
         .replaceAll('"', '')
-        .split(/\s*,\s*/)
+        .split(',')
+        .map((part) => part.trim())
         .join(', ')
     : value
