@@ -34,6 +34,7 @@ const BOUNDED = new Map([
   ['src/overnemen/api/client.ts /\\/+$/', SETTING],
   ['src/overnemen/api/source.ts /\\/+$/', SETTING],
   ['src/overnemen/contents.ts /^(s3|azure):\\/\\/([^/]+)\\/?(.*)$/', SETTING],
+  ['src/overnemen/playback/target.ts /\\/+$/', SETTING],
   ['src/overnemen/normalise.ts /0+$/', 'the digits of a moment of a source'],
 ])
 
