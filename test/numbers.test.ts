@@ -1,10 +1,12 @@
 // A thousand numbers of persons go through the service: into rollen, objects, representatives and combined operations, changed, deleted,
-// repeated and refused. Afterwards the whole database, its write-ahead log, the log, the metrics and all files are searched for each of
-// them, in every usual form: none is there. By the APIs each of them is found, before, during and after the keys were replaced.
+// repeated and refused. Afterwards the whole database, its write-ahead log, payloads of jobs, the log, metrics, traces, the spans of the
+// log of processing and all files are searched for each of them, in every usual form: none is there. By the APIs each of them is found,
+// before, during and after the keys were replaced.
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { readConfig } from '../src/config.ts'
 import { systemActor } from '../src/core/access.ts'
 import { agreeOnKey } from '../src/core/key-register.ts'
 import { mutator } from '../src/core/mutate.ts'
@@ -13,11 +15,15 @@ import { migrate } from '../src/database/migrate.ts'
 import { passesElfproef } from '../src/http/formats.ts'
 import { keyRing } from '../src/lib/key-ring.ts'
 import { numbersOf, WITHOUT_KEYS } from '../src/lib/numbers.ts'
+import { exportPortion, openCollector } from '../src/operations/export-verwerkingen.ts'
 import { countSealed, resealPortion, startReseal } from '../src/operations/reseal.ts'
+import { openLog } from '../src/telemetry/log.ts'
 import { register } from '../src/telemetry/metrics.ts'
+import { openTracing } from '../src/telemetry/tracing.ts'
 import { givenZaaktype, testApp } from './app.ts'
 import { storedAuditTexts } from './audit-records.ts'
 import { ownServer } from './database/own-server.ts'
+import { givenCollector, spansOf } from './telemetry/collector.ts'
 import { givenZaak, made, ZAKEN, zaakBody } from './zaken/given.ts'
 
 const COUNT = 1000
@@ -36,8 +42,10 @@ const otherForms = (number: string): string[] => [
   ...['md5', 'sha1', 'sha256', 'sha512'].map((name) => createHash(name).update(number).digest('hex')),
   createHash('sha256').update(number).digest('base64').replace(/=+$/, ''),
 ]
-const FORMS = new Map(NUMBERS.flatMap((number) => otherForms(number).map((form) => [form, number] as const)))
-const LENGTHS = [...new Set([...FORMS.keys()].map(({ length }) => length))]
+/** The shortest of these. */
+const HEAD = 11
+/** By their first characters, so that one look at each place of a text is enough for all. */
+const FORMS = Map.groupBy(NUMBERS.flatMap(otherForms), (form) => form.slice(0, HEAD))
 const DIGITS = new Set([...NUMBERS, ...NUMBERS.map((number) => [...number].reverse().join(''))])
 
 /** Those of the numbers that a text tells, with the form. */
@@ -45,12 +53,9 @@ function found(text: string): string[] {
   const all: string[] = []
   // By itself, and not as the last digits of a sum of seconds in the metrics.
   for (const [digits] of text.matchAll(/(?<![\d.])\d{9}(?!\d)/g)) if (DIGITS.has(digits)) all.push(digits)
-  for (const { 0: run, index } of text.matchAll(/[\w+/=. -]{9,}/g))
-    for (const length of LENGTHS)
-      for (let at = 0; at + length <= run.length; at++) {
-        const form = text.slice(index + at, index + at + length)
-        if (FORMS.has(form)) all.push(form)
-      }
+  for (const [run] of text.matchAll(/[\w+/=. -]{11,}/g))
+    for (let at = 0; at + HEAD <= run.length; at++)
+      for (const form of FORMS.get(run.slice(at, at + HEAD)) ?? []) if (run.startsWith(form, at)) all.push(form)
   return all
 }
 
@@ -101,16 +106,34 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   const server = await ownServer(t)
   await migrate(server.url)
   let log = ''
-  const test = await testApp(t, { DATABASE_URL: server.url, SECRET_KEY, LOG_LEVEL: 'trace' }, (line) => {
+  const collector = await givenCollector(t)
+  const env = {
+    DATABASE_URL: server.url,
+    SECRET_KEY,
+    LOG_LEVEL: 'trace',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER_ARG: '0.25', // the same is asked a hundred times and more
+    LOGBOEK_DATAVERWERKINGEN: 'true',
+    LOGBOEK_ACTIVITEIT: 'https://register.gemeente.example/zaken',
+    LOGBOEK_OTLP_ENDPOINT: collector.url,
+  }
+  const tracing = await openTracing(readConfig(env), openLog('silent'), 'api')
+  t.teardown(tracing.close)
+  const test = await testApp(t, env, (line) => {
     log += line
   })
   const { call, database, parts } = test
   const { sql } = database
+  await sql`create table job_payload (payload text)`
+  await sql`create function keep_payload() returns trigger language plpgsql as
+    $$ begin insert into job_payload values (new.payload::text); return null; end $$`
+  await sql`create trigger keep_payload after insert or update on _private_jobs for each row execute function keep_payload()`
   const zaaktype = await givenZaaktype(test, {
     roltypen: [{ omschrijving: 'Belanghebbende', omschrijvingGeneriek: 'belanghebbende' }],
   })
   const [roltype] = (await call('GET', zaaktype)).body.roltypen
-  const zaken = await Promise.all(Array.from({ length: 10 }, () => givenZaak(test, { zaaktype })))
+  // Each has few persons: a line in the log of processing is about all who are involved in its case.
+  const zaken = await Promise.all(Array.from({ length: 50 }, () => givenZaak(test, { zaaktype })))
   const person = (inpBsn: string, more: object = {}) => ({
     betrokkeneType: 'natuurlijk_persoon',
     roltype,
@@ -225,8 +248,12 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   const trail = (await call('GET', `${zaken[0]!.url}/audittrail`)).text
   t.ok(found(trail).length > 20, 'who may read the trail reads the numbers')
 
+  const lines = await openCollector(test.config)
+  t.teardown(lines.close)
   const searched = async () => {
+    while ((await exportPortion(database, lines.send)) > 0);
     const places: [string, string][] = [
+      ['spans', JSON.stringify(collector.requests.map(({ body }) => body))],
       ['log', log],
       ['metrics', await register.metrics()],
       ['audit', await storedAuditTexts(database)],
@@ -250,8 +277,17 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   }
   const hits = async () => (await searched()).flatMap(([place, text]) => found(text).map((form) => `${place}: ${form}`))
   await sql`analyze`
-  t.same(await hits(), [], 'neither in tables and statistics, nor in log, metrics and files')
+  await tracing.close() // which sends what is left
+  t.same(await hits(), [], 'neither in tables and statistics, nor in log, metrics, spans and files')
   t.ok(log.length > 100_000)
+  t.ok((await sql`select from job_payload`).length > 0, 'jobs were looked at')
+  const spans = collector.requests.splice(0).flatMap(spansOf)
+  const named = (name: string) => spans.filter((span) => span.name === name)
+  t.ok(named(`POST ${ZAKEN}/rollen`).length > 50, 'traces were looked at')
+  t.ok(
+    spans.filter(({ attributes }) => attributes.some(({ key }) => key === 'dpl.core.data_subject_id')).length > 1000,
+    'and lines that are about persons',
+  )
   /** The log before the writes of this test cannot have them: these were made with it. */
   const wal = join(server.directory, 'pg_wal')
   let bytes = 0
@@ -311,6 +347,10 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   )
   t.same(counts.get(undefined), undefined, 'and nothing is without one')
   t.ok((counts.get('nieuw')?.get('audit') ?? 0) > 500)
+  const [someone = ''] = rollen.keys()
+  const looks = (key?: string) => sql`
+    select from verwerking where lookups && array[${box.numbers.lookup('inpBsn', someone, key)}::bytea]`
+  t.same([(await looks('secret-key')).length, (await looks()).length > 0], [0, true], 'and who looked at somebody too')
   await sql`vacuum`
   t.same(await hits(), [])
 })

@@ -18,6 +18,9 @@ type Attribute = {
 type Body = { resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Sent[] }[] }[] }
 type Test = { teardown(work: () => unknown): unknown }
 
+export const spansOf = ({ body }: { body: Body }): Sent[] =>
+  body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+
 /** What takes spans over OTLP/HTTP. `answer` may be changed: the status of what comes next. */
 export async function givenCollector(t: Test) {
   const requests: { url: string; headers: Record<string, unknown>; body: Body }[] = []
@@ -34,10 +37,7 @@ export async function givenCollector(t: Test) {
     server.closeAllConnections()
   })
   const { port } = server.address() as { port: number }
-  const all = () =>
-    requests.flatMap(({ body }) =>
-      body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
-    )
+  const all = () => requests.flatMap(spansOf)
   /** The span of that name, as soon as it has come. */
   const span = (name: string) => until(`the span ${name}`, () => all().find((one) => one.name === name))
   return Object.assign(state, { url: `http://127.0.0.1:${port}`, requests, all, span })
