@@ -185,7 +185,7 @@ comment on function remove_changes is 'Removes a portion of the changes whose te
 create table feed_snapshot (
   id bigint generated always as identity primary key,
   component text not null, rights text not null, viewer jsonb not null, position text, total bigint,
-  file_id bigint references file,
+  file_id bigint references file, sha256 bytea, sealed_key bytea,
   created_at timestamptz not null default now(), made_at timestamptz
 );
 create unique index feed_snapshot_under_way on feed_snapshot (component, rights) where made_at is null;
@@ -194,6 +194,7 @@ create index feed_snapshot_file_id_idx on feed_snapshot (file_id);
 select describe('feed_snapshot', 'Snapshots of a collection for who begins a copy, each as its rights see it. Kept for FEED_SNAPSHOT_DAYS.',
   'component', 'zrc, drc, brc or ztc, as in change.', 'rights', 'For which rights: part of the position.',
   'viewer', 'Those rights, and the address for links.', 'position', 'Where deltas follow on it; empty: it is being made.',
-  'total', 'Resources in it.', 'file_id', 'Its bytes: gzip of a line of JSON per resource.', 'made_at', 'When it was ready.');
+  'total', 'Resources in it.', 'file_id', 'Its bytes: gzip of a line of JSON per resource, sealed with its key.',
+  'sha256', 'Of that gzip.', 'sealed_key', 'Key of its bytes, sealed with a key of the ring.', 'made_at', 'When it was ready.');
 
 select describe_rest();

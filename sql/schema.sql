@@ -753,11 +753,13 @@ create table feed (
 create table feed_snapshot (
   component text not null, -- zrc, drc, brc or ztc, as in change.
   created_at timestamp with time zone not null default now(), -- When it was made.
-  file_id bigint, -- Its bytes: gzip of a line of JSON per resource.
+  file_id bigint, -- Its bytes: gzip of a line of JSON per resource, sealed with its key.
   id bigint not null generated always as identity, -- Internal key.
   made_at timestamp with time zone, -- When it was ready.
   position text, -- Where deltas follow on it; empty: it is being made.
   rights text not null, -- For which rights: part of the position.
+  sealed_key bytea, -- Key of its bytes, sealed with a key of the ring.
+  sha256 bytea, -- Of that gzip.
   total bigint, -- Resources in it.
   viewer jsonb not null, -- Those rights, and the address for links.
   constraint feed_snapshot_pkey PRIMARY KEY (id),

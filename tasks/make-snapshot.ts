@@ -2,6 +2,7 @@
 // and the bytes of a run that was cut off are swept away.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
+import type { SecretBox } from '../src/core/secret-box.ts'
 import type { Database } from '../src/database/database.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { makeSnapshot } from '../src/feed/snapshots.ts'
@@ -16,13 +17,10 @@ declare global {
   }
 }
 
-export function makeSnapshots({
-  database,
-  storeFor,
-  config,
-}: { database: Database } & Pick<Stores, 'storeFor'> & {
-    config: { documentenBackend: string }
-  }): Task {
+export function makeSnapshots(
+  parts: { database: Database; box: SecretBox } & Pick<Stores, 'storeFor'> & { config: { documentenBackend: string } },
+): Task {
+  const { storeFor, config } = parts
   // Past the scanner: what is in a snapshot was never a file of anybody.
-  return async (payload) => makeSnapshot(database, storeFor(config.documentenBackend), readInput(Payload, payload).id)
+  return async (payload) => makeSnapshot(parts, storeFor(config.documentenBackend), readInput(Payload, payload).id)
 }

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { readConfig } from '../src/config.ts'
 import { systemActor } from '../src/core/access.ts'
@@ -24,6 +25,7 @@ import { givenZaaktype, testApp } from './app.ts'
 import { storedAuditTexts } from './audit-records.ts'
 import { ownServer } from './database/own-server.ts'
 import { givenCollector, spansOf } from './telemetry/collector.ts'
+import { until } from './until.ts'
 import { givenZaak, made, ZAKEN, zaakBody } from './zaken/given.ts'
 
 const COUNT = 1000
@@ -57,6 +59,12 @@ function found(text: string): string[] {
     for (let at = 0; at + HEAD <= run.length; at++)
       for (const form of FORMS.get(run.slice(at, at + HEAD)) ?? []) if (run.startsWith(form, at)) all.push(form)
   return all
+}
+
+/** What a file holds, opened when it is compressed. */
+async function contentOf(path: string): Promise<string> {
+  const bytes = await readFile(path)
+  return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('latin1')
 }
 
 t.test('the search of this test finds a number in each form', (t) => {
@@ -248,6 +256,13 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   const trail = (await call('GET', `${zaken[0]!.url}/audittrail`)).text
   t.ok(found(trail).length > 20, 'who may read the trail reads the numbers')
 
+  const snapshot = await until('a snapshot', async () => {
+    const { body } = await call('GET', `${ZAKEN}/zaken/_snapshots`)
+    await test.runJobs()
+    return body.items[0]
+  })
+  t.ok(snapshot.total > 500, 'a file in the store that has them')
+
   const lines = await openCollector(test.config)
   t.teardown(lines.close)
   const searched = async () => {
@@ -272,7 +287,7 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
     }
     for (const directory of [test.config.dataDir, test.importDir])
       for (const file of await readdir(directory, { recursive: true, withFileTypes: true }))
-        if (file.isFile()) places.push([file.name, await readFile(join(file.parentPath, file.name), 'latin1')])
+        if (file.isFile()) places.push([file.name, await contentOf(join(file.parentPath, file.name))])
     return places
   }
   const hits = async () => (await searched()).flatMap(([place, text]) => found(text).map((form) => `${place}: ${form}`))

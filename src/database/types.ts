@@ -1639,7 +1639,7 @@ export interface FeedSnapshot {
    */
   createdAt: Generated<string>;
   /**
-   * Its bytes: gzip of a line of JSON per resource.
+   * Its bytes: gzip of a line of JSON per resource, sealed with its key.
    */
   fileId: number | null;
   /**
@@ -1658,6 +1658,14 @@ export interface FeedSnapshot {
    * For which rights: part of the position.
    */
   rights: string;
+  /**
+   * Key of its bytes, sealed with a key of the ring.
+   */
+  sealedKey: Buffer | null;
+  /**
+   * Of that gzip.
+   */
+  sha256: Buffer | null;
   /**
    * Resources in it.
    */

@@ -144,12 +144,12 @@ const snapshots =
         const snapshot = found.find(({ position }) => position === request.params.positie)
         if (!snapshot)
           throw new Problem(410, { detail: 'Deze momentopname is er niet (meer), of is van andere rechten.' })
-        const file = await findFile(app.reader, snapshot.fileId)
+        const file = await findFile(app.reader, app.parts.box, snapshot.id)
         const bestandsnaam = `${feed.path.slice(1)}.ndjson.gz`
         return send(
           request,
           reply,
-          { ...file, fileId: snapshot.fileId, bestandsnaam, uuid: snapshot.position } as Parameters<typeof send>[2],
+          { ...file, bestandsnaam, uuid: snapshot.position } as Parameters<typeof send>[2],
           'application/gzip',
         )
       },

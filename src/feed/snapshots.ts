@@ -1,5 +1,7 @@
 // Snapshots of a collection: all that a client may read of it at one moment, to begin a copy with. One is made by a job when a client
-// asks for the list and has none of today, for its rights, and is then a file in the store that is fetched in any number of pieces.
+// asks for the list and has none of today, for its rights, and is then a file in the store that is fetched in any number of pieces. It holds
+// persons, and is no document of anybody: it is sealed as a whole, under a key of its own that `feed_snapshot` has sealed.
+import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { sql } from 'kysely'
@@ -7,10 +9,13 @@ import type postgres from 'postgres'
 import { systemActor } from '../core/access.ts'
 import type { Actor, Autorisatie } from '../core/actor.ts'
 import { type Mutate, mutator } from '../core/mutate.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, kyselyOn, type ReadDb, type Reader, type readerOf } from '../database/database.ts'
 import { lastOf, one } from '../database/rows.ts'
 import { deleteFiles, insertFile } from '../documenten/document/bytes.ts'
 import { newKey, type Store } from '../documenten/storage/index.ts'
+import { KEY_BYTES } from '../lib/key-ring.ts'
+import { cipherAt } from '../lib/sealed-bytes.ts'
 import { fitting, headOf, placeNow, readPosition, rightsPrint } from './deltas.ts'
 import { FEEDS, type Feed, type Viewer } from './kinds.ts'
 
@@ -25,20 +30,23 @@ type Saved = {
   rights: (Omit<Autorisatie, 'scopes'> & { scopes: string[] })[]
 }
 
-type Snapshot = { position: string; total: number; fileId: number }
-type Found = { position: string | null; total: number | null; fileId: number | null; isFresh: boolean }
+type Snapshot = { id: number; position: string; total: number }
+type Found = { id: number; position: string | null; total: number | null; isFresh: boolean }
+
+/** What the key of a snapshot is sealed for. */
+export const snapshotOwner = (id: number | string): string => `momentopname ${id}`
 
 /** The snapshots that a client may fetch, the oldest first: of its rights, and with all deltas that follow on it. */
 export async function listSnapshots(viewer: Viewer, feed: Feed): Promise<{ found: Snapshot[]; isFresh: boolean }> {
   const { rows } = await sql<Found>`
-    select position, total, file_id, coalesce(made_at > now() - make_interval(hours => ${FRESH_HOURS}::int), false) as is_fresh
+    select id, position, total, coalesce(made_at > now() - make_interval(hours => ${FRESH_HOURS}::int), false) as is_fresh
     from feed_snapshot where component = ${feed.component} and rights = ${rightsPrint(viewer.actor, feed)}
       and made_at is not null order by id`.execute(viewer.reader.db)
   const head = await headOf(viewer)
-  const found = rows.flatMap(({ position, total, fileId, isFresh }) =>
-    position === null || total === null || fileId === null || readPosition(position, head) === undefined
+  const found = rows.flatMap(({ id, position, total, isFresh }) =>
+    position === null || total === null || readPosition(position, head) === undefined
       ? []
-      : { position, total, fileId, isFresh },
+      : { id, position, total, isFresh },
   )
   return { found, isFresh: found.at(-1)?.isFresh === true }
 }
@@ -65,7 +73,11 @@ export async function orderSnapshot(mutate: Mutate, { actor, base }: Viewer, fee
 }
 
 /** Makes a snapshot that was ordered, in one transaction that sees one state. Again: only when it was not made. */
-export async function makeSnapshot(database: Database, store: Store, id: number): Promise<void> {
+export async function makeSnapshot(
+  { database, box }: { database: Database; box: SecretBox },
+  store: Store,
+  id: number,
+): Promise<void> {
   const [row] = await database.sql<{ component: string; viewer: Saved }[]>`
     select component, viewer from feed_snapshot where id = ${id} and made_at is null`
   const feed = Object.values(FEEDS).find(({ component }) => component === row?.component)
@@ -73,7 +85,8 @@ export async function makeSnapshot(database: Database, store: Store, id: number)
   const { base, actor, rights } = row.viewer
   const autorisaties = rights.map((right) => ({ ...right, scopes: new Set(right.scopes) }))
   const connection = await database.reserve()
-  let result: { position: string; total: number; bytes: Awaited<ReturnType<Store['write']>> }
+  const key = randomBytes(KEY_BYTES)
+  let result: { position: string; total: number; sha256: Buffer; bytes: Awaited<ReturnType<Store['write']>> }
   try {
     await connection`begin isolation level repeatable read read only`
     await connection`set local idle_in_transaction_session_timeout = '10min'` // the store may be slow
@@ -85,11 +98,13 @@ export async function makeSnapshot(database: Database, store: Store, id: number)
     const viewer: Viewer = { reader, base, actor: { ...systemActor('momentopname', base), ...actor, autorisaties } }
     const position = placeNow(viewer, feed, await headOf(viewer))
     const count = { total: 0 }
+    const sum = createHash('sha256')
+    const sealed = cipherAt(key)
     const zipped = createGzip({ level: 5 })
-    const filling = pipeline(linesOf(viewer, feed, count), zipped)
-    const writing = store.write(newKey(), zipped, { fresh: true }).finally(() => zipped.destroy())
+    const filling = pipeline(linesOf(viewer, feed, count), zipped, (content) => summed(content, sum), sealed)
+    const writing = store.write(newKey(), sealed, { fresh: true }).finally(() => sealed.destroy())
     const [bytes] = await Promise.all([writing, filling])
-    result = { position, total: count.total, bytes }
+    result = { position, total: count.total, sha256: sum.digest(), bytes }
   } finally {
     await connection`rollback`.catch(() => {})
     connection.release()
@@ -97,9 +112,16 @@ export async function makeSnapshot(database: Database, store: Store, id: number)
   await mutator(database)(systemActor('momentopname', base), async (m) => {
     m.unrecorded('a snapshot changes nothing of what it shows')
     const fileId = await insertFile(m, store.backend, result.bytes)
-    await m.sql`update feed_snapshot set made_at = now(), position = ${result.position}, total = ${result.total}, file_id = ${fileId}
-      where id = ${id}`
+    await m.sql`update feed_snapshot set made_at = now(), position = ${result.position}, total = ${result.total}, file_id = ${fileId},
+      sha256 = ${result.sha256}, sealed_key = ${box.seal(key.toString('base64'), snapshotOwner(id))} where id = ${id}`
   })
+}
+
+async function* summed(content: AsyncIterable<Buffer>, sum: Hash): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    sum.update(piece)
+    yield piece
+  }
 }
 
 const ROWS = 200
@@ -138,9 +160,18 @@ export async function removeSnapshots(database: Database, days: number): Promise
   })
 }
 
-/** Where the bytes of a snapshot are. */
-export async function findFile({ sql }: ReturnType<typeof readerOf>, fileId: number) {
-  const rows = await sql<{ backend: string; key: string; size: number; sha256: Buffer | null }[]>`
-    select backend, key, size, sha256 from file where id = ${fileId}`
-  return one(rows)
+/**
+ * Where the bytes of a snapshot are, the checksum of its content, and what opens it from a position on.
+ * @throws KeyMissing
+ */
+export async function findFile({ sql }: ReturnType<typeof readerOf>, box: SecretBox, id: number) {
+  const rows = await sql<
+    { fileId: number; backend: string; key: string; size: number; sha256: Buffer | null; sealedKey: Buffer | null }[]
+  >`
+    select f.id as "fileId", f.backend, f.key, f.size, s.sha256, s.sealed_key as "sealedKey"
+    from feed_snapshot s join file f on f.id = s.file_id where s.id = ${id}`
+  const { sealedKey, ...file } = one(rows)
+  if (!sealedKey) throw new Error('a snapshot without its key')
+  const key = Buffer.from(box.open(sealedKey, snapshotOwner(id)), 'base64')
+  return { ...file, opened: (position: number) => cipherAt(key, position) }
 }

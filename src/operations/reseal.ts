@@ -7,6 +7,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { providerOwner, type SecretBox, totpOwner } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { lastOf, one } from '../database/rows.ts'
+import { snapshotOwner } from '../feed/snapshots.ts'
 import { keyIdOf, SECRET_KEY } from '../lib/key-ring.ts'
 import { keysIn, UNSEALED } from '../lib/numbers.ts'
 import { subscriberOwner } from '../notificaties/deliver.ts'
@@ -36,6 +37,7 @@ const SECRETS: readonly Secrets[] = [
   { table: 'sealed_setting', key: 'name', by: 'name', columns: ['sealed'], owner: settingOwner },
   { table: 'oidc_provider', key: 'id', by: 'uuid', columns: ['sealed_secret'], owner: providerOwner },
   { table: 'takeover', key: 'id', by: 'uuid', columns: ['secret'], owner: takeoverOwner },
+  { table: 'feed_snapshot', key: 'id', by: 'id', columns: ['sealed_key'], owner: snapshotOwner },
 ]
 
 /**

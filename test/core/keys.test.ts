@@ -175,6 +175,8 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
     values ('k', 'EdDSA', '{}', ${sealedBefore('{}', 'signing key k')}, now())`
   await sql`insert into takeover (uuid, kind, source, secret)
     values (${takeover}, 'api', 'https://x.example', ${sealedBefore('bron', `overneming ${takeover}`)})`
+  await sql`insert into feed_snapshot (component, rights, viewer, sealed_key)
+    values ('zrc', 'x', '{}', ${sealedBefore('sleutel', 'momentopname 1')})`
 
   const made = await run('', 'add', ONE.id)
   t.equal(made.code, 0, made.stderr)
@@ -185,7 +187,15 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
     Object.fromEntries(
       JSON.parse((await run(line, 'list', '--json')).stdout).map((one: { id: string }) => [one.id, one]),
     )
-  const all = { applicatie_secret: 1, oauth_signing_key: 1, service: 1, abonnement: 2, beheer_account: 1, takeover: 1 }
+  const all = {
+    applicatie_secret: 1,
+    oauth_signing_key: 1,
+    service: 1,
+    abonnement: 2,
+    beheer_account: 1,
+    takeover: 1,
+    feed_snapshot: 1,
+  }
   const before = await listed()
   t.match(before, { 'secret-key': { seals: false }, [ONE.id]: { seals: true } })
   t.strictSame([before['secret-key']!.sealed, before[ONE.id]!.sealed], [all, {}])

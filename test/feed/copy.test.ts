@@ -1,5 +1,6 @@
 // Snapshots, events, and the copy that is kept with them: over HTTP, as another program would.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,9 @@ import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { bringUpToDate, COLLECTIONS, compare, openCopyDatabase, type Source } from '../../src/cli/copy.ts'
+import { LIMITS } from '../../src/core/limits.ts'
+import { snapshotOwner } from '../../src/feed/snapshots.ts'
+import { digestHeader } from '../../src/http/content.ts'
 import {
   givenBesluittype,
   givenClient,
@@ -79,6 +83,47 @@ t.test('a snapshot has what its client may read, and is fetched in pieces', asyn
     const page = (await (await ask(`${ZAKEN}/zaken/_deltas?after=${snapshot.id}`, {}, as)).json()) as Json
     return page.items.some(({ operations }: Json) => operations.some((one: Json) => one.resource_id === later.uuid))
   })
+})
+
+t.test('a snapshot is sealed in the store with a key of its own, and opened in any piece', async (t) => {
+  const type = await givenZaaktype(test)
+  const zaak = await givenZaak(test, { zaaktype: type, vertrouwelijkheidaanduiding: 'openbaar' })
+  const as = await givenClient(test, 'verzegeld', [
+    { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(type), max: 'openbaar' },
+  ])
+  for (let n = 0; n < 30; n++) {
+    const teksten = Array.from({ length: 3 }, () => randomBytes(13_500).toString('base64'))
+    const objectIdentificatie = { overigeData: { bsn: '123456782', teksten } }
+    const object = { zaak: zaak.url, objectType: 'overige', objectTypeOverige: 'x', objectIdentificatie }
+    made(await call('POST', `${ZAKEN}/zaakobjecten`, object))
+  }
+  const { pathname } = new URL((await snapshotOf(as)).href)
+  const whole = await ask(pathname, {}, as)
+  const sent = Buffer.from(await whole.arrayBuffer())
+  t.ok(sent.length > LIMITS.wholeDownloadBytes, 'it is not read into memory')
+  t.equal(whole.headers.get('repr-digest'), digestHeader(createHash('sha256').update(sent).digest()))
+  t.match(gunzipSync(sent).toString(), /"bsn":"123456782"/)
+  for (const [start, end] of [
+    [0, 0],
+    [1, 40],
+    [16, 31],
+    [999_983, 1_000_001],
+    [sent.length - 5, sent.length - 1],
+  ] as const) {
+    const piece = await ask(pathname, { range: `bytes=${start}-${end}` }, as)
+    t.ok(Buffer.from(await piece.arrayBuffer()).equals(sent.subarray(start, end + 1)), `${start} to ${end}`)
+  }
+  const rows = await database.sql<{ id: number; key: string; sealed: Buffer }[]>`
+  select s.id, f.key, s.sealed_key as sealed from feed_snapshot s join file f on f.id = s.file_id order by s.id`
+  const keys = rows.map(({ id, sealed }) => test.parts.box.open(sealed, snapshotOwner(id)))
+  t.ok(rows.length > 1 && new Set(keys).size === rows.length, 'each has another key')
+  const path = join(test.config.documentenDir, rows.at(-1)!.key)
+  const stored = await readFile(path)
+  t.equal(stored.length, sent.length)
+  t.throws(() => gunzipSync(stored), 'what lies there is no gzip')
+  stored[500_000]! ^= 1
+  await writeFile(path, stored)
+  await t.rejects(async () => (await ask(pathname, {}, as)).arrayBuffer(), 'what was changed breaks off before its end')
 })
 
 /** Reads events until it is stopped. */

@@ -1,6 +1,6 @@
 // download: the bytes of a version. What does not answer to its checksum never arrives as a whole.
-import { createHash, hash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { type Cipheriv, createHash, hash } from 'node:crypto'
+import { pipeline, Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import contentDisposition from 'content-disposition'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -43,11 +43,14 @@ export function contentSender(app: FastifyInstance) {
   app.addHook('onSend', async ({ raw }) => given.get(raw)?.())
   return send
 
-  /** @param shown the type under which a browser may show it; without one it is only downloaded */
+  /**
+   * @param row its checksum is of what is sent
+   * @param shown the type under which a browser may show it; without one it is only downloaded
+   */
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,
-    row: Pick<DocumentRow, 'fileId' | 'backend' | 'key' | 'sha256' | 'size' | 'bestandsnaam' | 'uuid'>,
+    row: Pick<DocumentRow, 'fileId' | 'backend' | 'key' | 'sha256' | 'size' | 'bestandsnaam' | 'uuid'> & Opened,
     shown?: string,
   ): Promise<FastifyReply> {
     if (row.fileId === null) return reply.code(204).send()
@@ -71,7 +74,7 @@ export function contentSender(app: FastifyInstance) {
     const payload =
       request.method === 'HEAD'
         ? Readable.from([])
-        : await read(request, reply, { backend, key, size: total, sha256 }, range)
+        : await read(request, reply, { backend, key, size: total, sha256, opened: row.opened }, range)
     // The whole was held against its sum already.
     const isWhole = !range && request.method !== 'HEAD'
     const content = isWhole && sha256 ? sha256 : Buffer.isBuffer(payload) ? sha256Of(payload) : null
@@ -120,21 +123,24 @@ export function contentSender(app: FastifyInstance) {
     })
   }
 
-  async function open({ backend, key, size }: Stored, range?: Range): Promise<Readable> {
+  async function open({ backend, key, size, opened }: Stored, range?: Range): Promise<Readable> {
     const found = await app.parts.storeFor(backend).read(key, range)
     if (!found) throw await reportLost(app.parts, app.mutate, { backend, key, size })
-    if (found.size === size) return found.stream
-    found.stream.destroy()
+    const { stream } = found
+    // An error, and who has gone, come along from either to the other.
+    if (found.size === size) return opened ? pipeline(stream, opened(range?.start ?? 0), () => {}) : stream
+    stream.destroy()
     throw damaged(key)
   }
 
   async function readWhole(stored: Stored): Promise<Buffer> {
-    const { backend, key, size, sha256 } = stored
+    const { backend, key, size, sha256, opened } = stored
     const store = app.parts.storeFor(backend)
-    const bytes = store.readWhole
+    const found = store.readWhole
       ? await store.readWhole(key, size)
-      : Buffer.concat(await (await open(stored)).toArray())
-    if (!bytes) throw await reportLost(app.parts, app.mutate, { backend, key, size })
+      : Buffer.concat(await (await open({ backend, key, size, sha256 })).toArray())
+    if (!found) throw await reportLost(app.parts, app.mutate, { backend, key, size })
+    const bytes = opened ? opened(0).update(found) : found
     if (bytes.byteLength !== size || (sha256 && !sha256Of(bytes).equals(sha256))) throw damaged(key)
     return bytes
   }
@@ -173,7 +179,9 @@ export function contentSender(app: FastifyInstance) {
 const countDownload = countLongAnswers(LIMITS.downloads, LIMITS.downloadsOfClient)
 const wholeDownloads = inTurn(LIMITS.wholeDownloads, Number.POSITIVE_INFINITY, () => new Problem(503))
 
-type Stored = { backend: string; key: string; size: number; sha256: Buffer | null }
+/** What opens bytes that are sealed in the store, from a position on; they are as long there. */
+type Opened = { opened?: ((position: number) => Cipheriv) | undefined }
+type Stored = Opened & { backend: string; key: string; size: number; sha256: Buffer | null }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these would break the header
 const fileName = (name: string) => name.replace(/[\x00-\x1f\x7f]/g, '_')

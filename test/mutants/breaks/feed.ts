@@ -53,4 +53,25 @@ export const FEED: Mutant[] = [
     replace: '    const parts = isWhole && comes && !comes ? await partsOf(viewer, feed, operation.id) : []\n',
     tests,
   },
+  {
+    what: 'each snapshot of a feed is sealed with a key of its own',
+    file: 'src/feed/snapshots.ts',
+    search: 'const key = randomBytes(KEY_BYTES)',
+    replace: 'const key = Buffer.alloc(KEY_BYTES)',
+    tests: ['test/feed/copy.test.ts'],
+  },
+  {
+    what: 'a piece of a sealed file is opened from within its block',
+    file: 'src/lib/sealed-bytes.ts',
+    search: '  cipher.update(Buffer.alloc(position % BLOCK))\n',
+    replace: '',
+    tests: ['test/feed/copy.test.ts'],
+  },
+  {
+    what: 'keys of snapshots are sealed with a new key too',
+    file: 'src/operations/reseal.ts',
+    search: "  { table: 'feed_snapshot', key: 'id', by: 'id', columns: ['sealed_key'], owner: snapshotOwner },\n",
+    replace: '',
+    tests: ['test/core/keys.test.ts'],
+  },
 ]
