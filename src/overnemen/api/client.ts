@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici'
 import { signToken } from '../../autorisaties/clients.ts'
 import { paced } from '../pace.ts'
 import { SourceUnavailable, UnreadableContents } from '../source.ts'
+import { parsed, textOf } from './answer.ts'
 
 const TRIES = 5
 const HEADERS_MS = 120_000
@@ -95,10 +96,10 @@ export function apiClient(options: {
           throw new SourceUnavailable('401: the client id or its secret is not accepted')
         }
         const isJson = String(headers['content-type'] ?? '').includes('json')
-        const text = isJson ? await textOf(body) : undefined
+        const text = isJson ? await textOf(body, MAX_JSON) : undefined
         if (!isJson) await body.dump()
-        const parsed = text === undefined ? undefined : parse(text)
-        if (parsed !== undefined) return { status, body: parsed }
+        const value = parsed(text)
+        if (value !== undefined) return { status, body: value }
         return { status: status === 200 ? 500 : status, body: undefined }
       }),
     download: (path) =>
@@ -113,26 +114,5 @@ export function apiClient(options: {
         throw new UnreadableContents(String(status))
       }),
     close: async () => (await opened)?.agent.close(),
-  }
-}
-
-/** The body as text; undefined when it is larger than `MAX_JSON`. */
-async function textOf(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_JSON) return undefined // leaving the loop closes the connection
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-/** The parsed text; undefined when it is not JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // not the fault itself: its message quotes the text
   }
 }

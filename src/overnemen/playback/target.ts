@@ -2,6 +2,7 @@
 // sent it looks first whether it arrived.
 import type { Dispatcher } from 'undici'
 import { signToken } from '../../autorisaties/clients.ts'
+import { parsed, textOf } from '../api/answer.ts'
 import type { Json } from '../api/client.ts'
 import { paced } from '../pace.ts'
 import { SourceUnavailable } from '../source.ts'
@@ -67,14 +68,14 @@ export function openTarget(options: {
         },
         ...(given.body !== undefined && { body: given.body as string }),
       })
-      text = await textOf(answer.body)
+      text = await textOf(answer.body, MAX_JSON)
     } catch (error) {
       throw new SourceUnavailable((error as { code?: string }).code ?? 'no answer')
     }
     const { statusCode: status, headers } = answer
     if (status === 429 || status >= 502) throw new SourceUnavailable(String(status))
     if (status === 401) throw new SourceUnavailable('401: the client id or its secret is not accepted')
-    return { status, body: String(headers['content-type'] ?? '').includes('json') ? parse(text) : undefined }
+    return { status, body: String(headers['content-type'] ?? '').includes('json') ? parsed(text) : undefined }
   }
 
   return {
@@ -106,25 +107,6 @@ export function openTarget(options: {
       })
     },
     close: async () => (await opened)?.agent.close(),
-  }
-}
-
-async function textOf(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_JSON) return undefined // leaving the loop closes the connection
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined // not the fault itself: its message quotes the text
   }
 }
 
