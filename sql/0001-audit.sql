@@ -160,10 +160,7 @@ create table verwerking (
   trace_id bytea not null, parent_span_id bytea,
   request_id text not null
 );
-create index verwerking_zaken_idx on verwerking using gin (zaken) where zaken <> '{}';
-create index verwerking_objecten_idx on verwerking using gin (objecten) where objecten <> '{}';
-create index verwerking_lookups_idx on verwerking using gin (lookups) where lookups is not null;
-select describe('verwerking', 'Log of processing: a line for each act that touched a case or a person, changes in the transaction of the change.',
+select describe('verwerking', 'Log of processing: a line for each act that touched a case or a person, once it is settled.',
   'at', 'When it began.',
   'ms', 'How long it took, in milliseconds.',
   'activiteit', 'URL of the processing activity in the register: that of the zaaktype, its catalogus, or the installation.',
@@ -180,8 +177,26 @@ select describe('verwerking', 'Log of processing: a line for each act that touch
   'parent_span_id', 'What led to it within that trace; empty: nobody told.',
   'request_id', 'Header X-Request-ID of the request, or the id that it was given.');
 
-create table verwerking_spool (id bigint constraint verwerking_spool_pkey primary key);
-comment on table verwerking_spool is 'Lines of `verwerking` that the collector has not confirmed.';
+create table verwerking_block (
+  first_id bigint not null, last_id bigint constraint verwerking_block_pkey primary key,
+  zaken uuid[] not null, objecten uuid[] not null, lookups bytea[] not null
+);
+create index verwerking_block_idx on verwerking_block using gin (zaken, objecten, lookups);
+select describe('verwerking_block', 'What lines of `verwerking` that were settled together are about: they are found by it, so that each case is indexed once for all of them.',
+  'first_id', 'The first of the lines.', 'last_id', 'The last of them; no line of another block lies between.',
+  'zaken', 'Cases in any of them.', 'objecten', 'As well.', 'lookups', 'As well.');
+
+create table verwerking_unsettled (
+  id bigint generated always as identity constraint verwerking_unsettled_pkey primary key, at timestamptz not null default now(),
+  lines integer not null, content text not null
+);
+alter table verwerking_unsettled alter column content set storage external;
+select describe('verwerking_unsettled', 'Acts as they were written, changes in their own transaction; a worker makes lines of `verwerking` of them within a second.',
+  'at', 'When they were written.', 'lines', 'How many acts.', 'content', 'JSON, with numbers of persons sealed.');
+
+create table verwerking_spool (first_id bigint not null, last_id bigint constraint verwerking_spool_pkey primary key);
+select describe('verwerking_spool', 'Lines of `verwerking` that the collector has not confirmed, from one to another.',
+  'first_id', 'The first of them.', 'last_id', 'The last of them.');
 
 -- The keys that something in this database was sealed with, each with a value that tells whether a process has the right one, and the
 -- processes that run: a new key seals when all of them have it, and an old one is retired when none of them seals with it.

@@ -74,48 +74,23 @@ begin
 end $$;
 comment on function skip_besluitnummers is 'Moves the sequence of generated numbers past the numbers that besluiten of this year have.';
 
--- What a line in the log of processing is about.
+-- Whom a line in the log of processing is about.
 
-create function activiteit_of(zaak_uuid uuid, zaaktype_uuid uuid) returns text language sql stable as $$
-  select a.url from zaaktype t
-  join verwerkingsactiviteit a on a.catalogus_id = t.catalogus_id and a.zaaktype_identificatie in (t.identificatie, '')
-  where t.id = coalesce((select zaaktype_id from zaak where uuid = zaak_uuid), (select id from zaaktype where uuid = zaaktype_uuid))
-  order by a.zaaktype_identificatie desc limit 1
-$$;
-comment on function activiteit_of is 'The processing activity of a case; of this zaaktype when the case is not there. Null: that of the installation.';
-
-create function zaken_with(objecten uuid[]) returns uuid[] language sql stable as $$
-  select coalesce(array_agg(uuid), '{}') from zaak where id in (
-    select zi.zaak_id from enkelvoudiginformatieobject e
-      join zaakinformatieobject zi on zi.enkelvoudiginformatieobject_id = e.id where e.uuid = any(objecten)
-    union all select zaak_id from besluit where uuid = any(objecten))
-$$;
-comment on function zaken_with is 'The cases that these documents and besluiten belong to.';
-
-create function persons_of(zaken uuid[], rollen uuid[], given jsonb) returns table (betrokkenen jsonb, lookups bytea[])
+create function persons_of(zaken uuid[], rollen uuid[]) returns table (zaak uuid, rol uuid, lookup bytea, person jsonb)
 language sql stable as $$
   with involved as (
-    select coalesce(r.inp_bsn_lookup, r.anp_identificatie_lookup, r.inp_a_nummer_lookup) as lookup,
-      jsonb_build_object('inpBsn', nullif(r.betrokkene_identificatie -> 'inpBsn', '""'), 'anpIdentificatie', nullif(r.betrokkene_identificatie -> 'anpIdentificatie', '""'),
-        'inpA_nummer', nullif(r.betrokkene_identificatie -> 'inpA_nummer', '""')) as person, r.authenticatie_context -> 'representee' as representee
-    from (
-      select q.* from zaak z join rol q on q.zaak_id = z.id where cardinality(zaken) = 1 and z.uuid = zaken[1]
-      union all
-      select q.* from rol q where cardinality(zaken) <> 1 and q.uuid = any(rollen)
-        and (cardinality(zaken) = 0 or exists (select from zaak z where z.id = q.zaak_id and z.uuid = any(zaken)))
-    ) r
-    where r.inp_bsn_lookup is not null or r.anp_identificatie_lookup is not null or r.inp_a_nummer_lookup is not null
-      or r.authenticatie_context is not null
-  ), person as (
-    select lookup, person from involved where lookup is not null
-    union all select null, jsonb_build_object('identifier', representee -> 'identifier') from involved where representee ->> 'identifier' <> ''
-    union all select null, jsonb_build_object('inpBsn', o.object_identificatie -> 'inpBsn') from zaak z join zaakobject o on o.zaak_id = z.id
-      where cardinality(zaken) = 1 and z.uuid = zaken[1] and o.object_identificatie ->> 'inpBsn' <> ''
-    union all select decode(g ->> 'lookup', 'hex'), g -> 'person' from jsonb_array_elements(given) g
-      where g ->> 'zaak' is null or (g ->> 'zaak')::uuid = any(zaken)
-  ), each_once as (
-    select lookup, (array_agg(person))[1] as person from person group by lookup, case when lookup is null then person end
+    select z.uuid as zaak, r.uuid as rol, coalesce(r.inp_bsn_lookup, r.anp_identificatie_lookup, r.inp_a_nummer_lookup) as lookup,
+      r.betrokkene_identificatie as person, r.authenticatie_context -> 'representee' as representee
+    from rol r join zaak z on z.id = r.zaak_id
+    where r.id = any(array(select q.id from zaak y join rol q on q.zaak_id = y.id where y.uuid = any(zaken)
+        union all select id from rol where uuid = any(rollen)))
+      and (r.inp_bsn_lookup is not null or r.anp_identificatie_lookup is not null or r.inp_a_nummer_lookup is not null
+        or r.authenticatie_context is not null)
   )
-  select jsonb_agg(jsonb_strip_nulls(person) order by lookup), array_agg(lookup order by lookup) filter (where lookup is not null) from each_once
+  select zaak, rol, lookup, jsonb_build_object('inpBsn', nullif(person -> 'inpBsn', '""'), 'anpIdentificatie', nullif(person -> 'anpIdentificatie', '""'),
+      'inpA_nummer', nullif(person -> 'inpA_nummer', '""')) from involved where lookup is not null
+  union all select zaak, rol, null, jsonb_build_object('identifier', representee -> 'identifier') from involved where representee ->> 'identifier' <> ''
+  union all select z.uuid, null, null, jsonb_build_object('inpBsn', o.object_identificatie -> 'inpBsn')
+    from zaak z join zaakobject o on o.zaak_id = z.id where z.uuid = any(zaken) and o.object_identificatie ->> 'inpBsn' <> ''
 $$;
-comment on function persons_of is 'Who is involved in this case; when it is not one case, who these rollen are. `given` are more: members zaak, lookup (hexadecimal) and person. Those without a look-up come last.';
+comment on function persons_of is 'Who is involved in these cases, and who these rollen are; `lookup` is empty for those that nobody is found by.';

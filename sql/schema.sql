@@ -1898,7 +1898,7 @@ create table token_issuer_keys (
 );
 CREATE TRIGGER token_issuer_keys_changed AFTER INSERT OR DELETE OR UPDATE OF answered_at OR TRUNCATE ON token_issuer_keys FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
 
--- Log of processing: a line for each act that touched a case or a person, changes in the transaction of the change.
+-- Log of processing: a line for each act that touched a case or a person, once it is settled.
 create table verwerking (
   activiteit text not null, -- URL of the processing activity in the register: that of the zaaktype, its catalogus, or the installation.
   applicatie_weergave text not null, -- Label of the application at that moment.
@@ -1918,14 +1918,32 @@ create table verwerking (
   zaken uuid[] not null, -- uuids of the cases. The uuid of zeros: all, as in a snapshot.
   constraint verwerking_pkey PRIMARY KEY (id)
 );
-CREATE INDEX verwerking_lookups_idx ON verwerking USING gin (lookups) WHERE (lookups IS NOT NULL);
-CREATE INDEX verwerking_objecten_idx ON verwerking USING gin (objecten) WHERE (objecten <> '{}'::uuid[]);
-CREATE INDEX verwerking_zaken_idx ON verwerking USING gin (zaken) WHERE (zaken <> '{}'::uuid[]);
 
--- Lines of `verwerking` that the collector has not confirmed.
+-- What lines of `verwerking` that were settled together are about: they are found by it, so that each case is indexed once for all of them.
+create table verwerking_block (
+  first_id bigint not null, -- The first of the lines.
+  last_id bigint not null, -- The last of them; no line of another block lies between.
+  lookups bytea[] not null, -- As well.
+  objecten uuid[] not null, -- As well.
+  zaken uuid[] not null, -- Cases in any of them.
+  constraint verwerking_block_pkey PRIMARY KEY (last_id)
+);
+CREATE INDEX verwerking_block_idx ON verwerking_block USING gin (zaken, objecten, lookups);
+
+-- Lines of `verwerking` that the collector has not confirmed, from one to another.
 create table verwerking_spool (
-  id bigint not null, -- Internal key.
-  constraint verwerking_spool_pkey PRIMARY KEY (id)
+  first_id bigint not null, -- The first of them.
+  last_id bigint not null, -- The last of them.
+  constraint verwerking_spool_pkey PRIMARY KEY (last_id)
+);
+
+-- Acts as they were written, changes in their own transaction; a worker makes lines of `verwerking` of them within a second.
+create table verwerking_unsettled (
+  at timestamp with time zone not null default now(), -- When they were written.
+  content text not null, -- JSON, with numbers of persons sealed.
+  id bigint not null generated always as identity, -- Internal key.
+  lines integer not null, -- How many acts.
+  constraint verwerking_unsettled_pkey PRIMARY KEY (id)
 );
 
 -- Which processing activity cases belong to, in the log of processing.
@@ -2652,18 +2670,6 @@ UNION ALL
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
    FROM zaaknotitie r;
-
--- The processing activity of a case; of this zaaktype when the case is not there. Null: that of the installation.
-CREATE OR REPLACE FUNCTION activiteit_of(zaak_uuid uuid, zaaktype_uuid uuid)
- RETURNS text
- LANGUAGE sql
- STABLE
-AS $function$
-  select a.url from zaaktype t
-  join verwerkingsactiviteit a on a.catalogus_id = t.catalogus_id and a.zaaktype_identificatie in (t.identificatie, '')
-  where t.id = coalesce((select zaaktype_id from zaak where uuid = zaak_uuid), (select id from zaaktype where uuid = zaaktype_uuid))
-  order by a.zaaktype_identificatie desc limit 1
-$function$;
 
 -- Part of count_rows_of and count_parts_of.
 CREATE OR REPLACE FUNCTION add_count_triggers(counted text, changes text, kind text)
@@ -3826,35 +3832,26 @@ begin
   return null;
 end $function$;
 
--- Who is involved in this case; when it is not one case, who these rollen are. `given` are more: members zaak, lookup (hexadecimal) and person. Those without a look-up come last.
-CREATE OR REPLACE FUNCTION persons_of(zaken uuid[], rollen uuid[], given jsonb)
- RETURNS TABLE(betrokkenen jsonb, lookups bytea[])
+-- Who is involved in these cases, and who these rollen are; `lookup` is empty for those that nobody is found by.
+CREATE OR REPLACE FUNCTION persons_of(zaken uuid[], rollen uuid[])
+ RETURNS TABLE(zaak uuid, rol uuid, lookup bytea, person jsonb)
  LANGUAGE sql
  STABLE
 AS $function$
   with involved as (
-    select coalesce(r.inp_bsn_lookup, r.anp_identificatie_lookup, r.inp_a_nummer_lookup) as lookup,
-      jsonb_build_object('inpBsn', nullif(r.betrokkene_identificatie -> 'inpBsn', '""'), 'anpIdentificatie', nullif(r.betrokkene_identificatie -> 'anpIdentificatie', '""'),
-        'inpA_nummer', nullif(r.betrokkene_identificatie -> 'inpA_nummer', '""')) as person, r.authenticatie_context -> 'representee' as representee
-    from (
-      select q.* from zaak z join rol q on q.zaak_id = z.id where cardinality(zaken) = 1 and z.uuid = zaken[1]
-      union all
-      select q.* from rol q where cardinality(zaken) <> 1 and q.uuid = any(rollen)
-        and (cardinality(zaken) = 0 or exists (select from zaak z where z.id = q.zaak_id and z.uuid = any(zaken)))
-    ) r
-    where r.inp_bsn_lookup is not null or r.anp_identificatie_lookup is not null or r.inp_a_nummer_lookup is not null
-      or r.authenticatie_context is not null
-  ), person as (
-    select lookup, person from involved where lookup is not null
-    union all select null, jsonb_build_object('identifier', representee -> 'identifier') from involved where representee ->> 'identifier' <> ''
-    union all select null, jsonb_build_object('inpBsn', o.object_identificatie -> 'inpBsn') from zaak z join zaakobject o on o.zaak_id = z.id
-      where cardinality(zaken) = 1 and z.uuid = zaken[1] and o.object_identificatie ->> 'inpBsn' <> ''
-    union all select decode(g ->> 'lookup', 'hex'), g -> 'person' from jsonb_array_elements(given) g
-      where g ->> 'zaak' is null or (g ->> 'zaak')::uuid = any(zaken)
-  ), each_once as (
-    select lookup, (array_agg(person))[1] as person from person group by lookup, case when lookup is null then person end
+    select z.uuid as zaak, r.uuid as rol, coalesce(r.inp_bsn_lookup, r.anp_identificatie_lookup, r.inp_a_nummer_lookup) as lookup,
+      r.betrokkene_identificatie as person, r.authenticatie_context -> 'representee' as representee
+    from rol r join zaak z on z.id = r.zaak_id
+    where r.id = any(array(select q.id from zaak y join rol q on q.zaak_id = y.id where y.uuid = any(zaken)
+        union all select id from rol where uuid = any(rollen)))
+      and (r.inp_bsn_lookup is not null or r.anp_identificatie_lookup is not null or r.inp_a_nummer_lookup is not null
+        or r.authenticatie_context is not null)
   )
-  select jsonb_agg(jsonb_strip_nulls(person) order by lookup), array_agg(lookup order by lookup) filter (where lookup is not null) from each_once
+  select zaak, rol, lookup, jsonb_build_object('inpBsn', nullif(person -> 'inpBsn', '""'), 'anpIdentificatie', nullif(person -> 'anpIdentificatie', '""'),
+      'inpA_nummer', nullif(person -> 'inpA_nummer', '""')) from involved where lookup is not null
+  union all select zaak, rol, null, jsonb_build_object('identifier', representee -> 'identifier') from involved where representee ->> 'identifier' <> ''
+  union all select z.uuid, null, null, jsonb_build_object('inpBsn', o.object_identificatie -> 'inpBsn')
+    from zaak z join zaakobject o on o.zaak_id = z.id where z.uuid = any(zaken) and o.object_identificatie ->> 'inpBsn' <> ''
 $function$;
 
 -- The order of the names of confidentiality, which existing clients know.
@@ -4335,16 +4332,4 @@ CREATE OR REPLACE FUNCTION zaaknummer_uwv_letters(n bigint)
 AS $function$
   select case when prefix_at < 26 then chr(65 + prefix_at) else chr(65 + prefix_at / 26 - 1) || chr(65 + prefix_at % 26) end
   from (select (n / 10000000)::integer) as prefix(prefix_at)
-$function$;
-
--- The cases that these documents and besluiten belong to.
-CREATE OR REPLACE FUNCTION zaken_with(objecten uuid[])
- RETURNS uuid[]
- LANGUAGE sql
- STABLE
-AS $function$
-  select coalesce(array_agg(uuid), '{}') from zaak where id in (
-    select zi.zaak_id from enkelvoudiginformatieobject e
-      join zaakinformatieobject zi on zi.enkelvoudiginformatieobject_id = e.id where e.uuid = any(objecten)
-    union all select zaak_id from besluit where uuid = any(objecten))
 $function$;

@@ -113,12 +113,14 @@ export async function removeOldLines(
     const { count } = await sql`
       with oldest as materialized (select id, at from verwerking order by id limit ${PORTION}),
       over as (
-        select id from oldest o where at < now() - make_interval(days => ${config.logboekRetentionDays}::int)
-          and (not ${keepsSpooled}::boolean or not exists (select from verwerking_spool s where s.id = o.id))
-      ), unspooled as (delete from verwerking_spool where id in (select id from over))
+        select id from oldest where at < now() - make_interval(days => ${config.logboekRetentionDays}::int)
+          and (not ${keepsSpooled}::boolean or id < coalesce((select first_id from verwerking_spool order by last_id limit 1), id + 1))
+      )
       delete from verwerking where id in (select id from over)`
-    if (count < PORTION) return
+    if (count < PORTION) break
   }
+  await sql`delete from verwerking_block where last_id < (select min(id) from verwerking)`
+  await sql`delete from verwerking_spool where last_id < (select min(id) from verwerking)`
 }
 
 /** Removes imports whose term is over. */

@@ -278,7 +278,9 @@ export const TABLES: Record<string, Table> = {
   token_issuer: SECRETS,
   token_issuer_keys: SECRETS,
   verwerking: leftOut('who looked at persons of the source: the copy begins its own'),
+  verwerking_block: leftOut('where those lines are found'),
   verwerking_spool: RUNNING,
+  verwerking_unsettled: RUNNING,
   verwerkingsactiviteit: { url: ORGANISATION, zaaktype_identificatie: TYPE },
   verzending: {
     aard_relatie: WORD,

@@ -7,6 +7,8 @@ import type { Config } from '../config.ts'
 import { holdKeys, requireKeys } from '../core/key-register.ts'
 import { mutator } from '../core/mutate.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { startSettling } from '../core/settle-verwerkingen.ts'
+import { logOptionsOf } from '../core/verwerkingen.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { tellOfHosts } from '../database/primary.ts'
 import { openAhead } from '../documenten/import/ahead.ts'
@@ -107,6 +109,7 @@ export async function runWorker(
     })
     const stopping: (() => Promise<void>)[] = [worker.stop]
     opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))
+    stopping.push(startSettling(database, logOptionsOf(config), log).stop)
     stopping.push(startExport({ config, database, log }).stop)
     const notifications = await startNotifications({ config, url, database, supervisor, box, log })
     stopping.push(notifications.stop) // side by side: each waits for what it has under way

@@ -24,6 +24,7 @@ import { claimKey, endKey, findKept, isKnownKey, keyOf, mayComeOfRepetition } fr
 import { requireJudged } from './precondition.ts'
 import { toProblem } from './problem.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
+import { settlePortion } from './settle-verwerkingen.ts'
 import { type Concerned, involvedIn, isLogged, type LogOptions } from './verwerkingen.ts'
 
 export type { Actie, Change } from './records.ts'
@@ -180,7 +181,9 @@ async function once<T>(
       if (logging) changes.push({ ...what, weergave: '', kanaal: null, oud: null, nieuw: null, spoor: 'geen' })
     },
     noteInvolved: async (zaken) => {
-      if (logging) concerned.push(...(await involvedIn(transaction.sql, zaken)))
+      if (!logging) return
+      await settlePortion(transaction.sql, logging) // what was just done with them is theirs as well
+      concerned.push(...(await involvedIn(transaction.sql, zaken)))
     },
     claimKey: async (later) => {
       if (key) await claimKey(transaction.sql, actor, key, numbers, later)

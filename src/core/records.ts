@@ -87,7 +87,7 @@ export function insertAndRecord<T>(
       from gemaakt
     ), ${key ? sql`${keyOfRow(sql, actor, key, numbers, nieuw)},` : sql``}
     ${recorded(sql, actor, sql`${mark}::uuid`, sql`packed`)}
-    ${log ? loggedChanges(sql, actor, log, numbers, [change], [], hoofdobject === undefined) : sql``}
+    ${log ? loggedChanges(sql, actor, numbers, [change]) : sql``}
     select id, weergave, nieuw, ${wakeSender(sql)} as gewekt from gemaakt`
 }
 
@@ -149,7 +149,7 @@ export async function writeRecords(
     ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
     ${key ? sql`sleutel as (${key}),` : sql``}
     ${recorded(sql, actor, uuid, sql`decode(packed, 'base64')`)}
-    ${log ? loggedChanges(sql, actor, log, numbers, changes, log.concerned) : sql``}
+    ${log ? loggedChanges(sql, actor, numbers, changes, log.concerned) : sql``}
     select ${wakeSender(sql)} as gewekt`.execute()
 }
 

@@ -1,7 +1,8 @@
 // The log of processing, by the standard Logboek Dataverwerkingen (Logius): a line for each act that touches a case or a person.
 // Changes write theirs in their own transaction, in the statement of their records. Reads gather theirs here after the answer, and they
-// are written some milliseconds later, many at once. What the collector has to get is spooled beside the line
-// (operations/export-verwerkingen.ts sends it). Off unless LOGBOEK_DATAVERWERKINGEN is on.
+// are written some milliseconds later, many at once. What an act was about beside what it says itself is found out by a worker
+// (settle-verwerkingen.ts), and another sends it to the collector (operations/export-verwerkingen.ts). Off unless
+// LOGBOEK_DATAVERWERKINGEN is on.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
@@ -15,6 +16,7 @@ import { verwerkingenLost, verwerkingenMost } from '../telemetry/metrics.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
 import { currentRequestId, currentTrace, type Trace } from '../telemetry/request-id.ts'
 import type { Actor, Component } from './actor.ts'
+import { settleAll } from './settle-verwerkingen.ts'
 
 type Sql = postgres.Sql | postgres.TransactionSql
 
@@ -39,6 +41,7 @@ export const logOptionsOf = ({
 /** A change, as far as its line needs it. */
 type Told = {
   component: Component
+  actie: string
   resource: string
   uuid: string
   hoofdobject?: { uuid: string }
@@ -81,73 +84,97 @@ const concernedBy = (numbers: Numbers, changes: readonly Told[]) =>
 
 /** Those who are involved in these cases, for a change after which they are not any more. */
 export async function involvedIn(sql: Sql, zaken: readonly string[]): Promise<Concerned[]> {
-  const rows = await sql<{ zaak: string; betrokkenen: Concerned['person'][] | null; lookups: string[] | null }[]>`
-    select z as zaak, p.betrokkenen, array(select encode(l, 'hex') from unnest(p.lookups) l) as lookups
-    from unnest(${[...zaken]}::uuid[]) z, persons_of(array[z], '{}', '[]') p`
-  return rows.flatMap(({ zaak, betrokkenen, lookups }) =>
-    (betrokkenen ?? []).map((person, place) => {
-      const lookup = lookups?.[place]
-      return { zaak, person, ...(lookup !== undefined && { lookup }) }
-    }),
-  )
+  const rows = await sql<{ zaak: string; lookup: string | null; person: Concerned['person'] }[]>`
+    select zaak, encode(lookup, 'hex') as lookup, person from persons_of(${[...zaken]}::uuid[], '{}')`
+  return rows.map(({ lookup, ...found }) => ({ ...found, ...(lookup !== null && { lookup }) }))
 }
 
-/** What a line says of a name: never a number of a person, which a token of a citizen may hold. */
-const nameOf = (text: string) => withoutNumbers(text)
-const bytesOf = (hex: string | undefined) => (hex === undefined ? null : `\\x${hex}`)
+/** An act as it is written, until it is settled. Members in the spelling of columns are those of its line. */
+type Unsettled = {
+  handeling: string
+  zaken: readonly string[]
+  objecten: readonly string[]
+  rollen: readonly string[]
+  /** Documents and besluiten: the cases that they belong to are those of the act. */
+  belongs: readonly string[]
+  persons: readonly Concerned[]
+  /** It made the case, and nothing else: nobody was involved yet. */
+  is_new: boolean
+  /** Of a case that may be gone. */
+  zaaktype: string | undefined
+  /** How long before it was written it began, in seconds. */
+  age: number
+  ms: number
+  request_id: string
+} & Who
+
+type Who = ReturnType<typeof whoOf>
+const whoOf = ({ clientId, applicatieLabel, userId, userRepresentation }: Act['actor'], trace: Trace) => ({
+  client_id: clientId,
+  applicatie_weergave: applicatieLabel,
+  gebruikers_id: nameOf(userId),
+  gebruikers_weergave: nameOf(userRepresentation),
+  trace_id: trace.traceId,
+  parent_span_id: trace.parentSpanId,
+})
+
+/** What a line says of a name: never a number of a person, which a token of a citizen may hold, and only what JSON of the database can have. */
+const nameOf = (text: string) => withoutNumbers(text).toWellFormed().replaceAll('\0', '')
 
 /**
- * Parts of a WITH that write the lines of the changes in its part `wijziging`, one for each case, document or besluit.
+ * A part of a WITH that writes the lines of the changes in its part `wijziging`, one for each case, document or besluit.
  * @param more who is concerned beside those whom the changes tell
- * @param isNew the one change makes its main object, so that nobody is involved yet
  */
 export function loggedChanges(
   sql: Sql,
   actor: Actor,
-  { activiteit, spools }: LogOptions,
   numbers: Numbers,
   changes: readonly Told[],
   more: readonly Concerned[] = [],
-  isNew = false,
 ) {
-  const concerned = [...more, ...concernedBy(numbers, changes)]
-  const { traceId, parentSpanId } = currentTrace()
-  const given = numbers.seal(JSON.stringify(concerned))
+  const lines = changesOf(actor, numbers, changes, more)
+  if (lines.length === 0) return sql``
   return sql`, verwerkt as (
-      insert into verwerking (activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken, objecten,
-        betrokkenen, lookups, trace_id, parent_span_id, request_id)
-      select coalesce(case when exists (select from verwerkingsactiviteit) then activiteit_of(z.zaken[1],
-          (${JSON.stringify(typesOf(changes))}::text::jsonb ->> g.uuid::text)::uuid) end, ${activiteit}::text),
-        g.handeling, ${actor.clientId}::text, ${actor.applicatieLabel}::text, ${nameOf(actor.userId)}::text, ${nameOf(actor.userRepresentation)}::text,
-        z.zaken, case g.bron when 'zrc' then coalesce(g.objecten, '{}') else array_append(array_remove(g.objecten, g.uuid), g.uuid) end, p.betrokkenen, p.lookups, ${bytesOf(traceId)}::text::bytea, ${bytesOf(parentSpanId)}::text::bytea,
-        ${currentRequestId()}::text
-      from ${isNew ? alone(sql) : together(sql)} g
-      cross join lateral (select ${isNew ? sql`case g.bron when 'zrc' then array[g.uuid] else '{}' end` : sql`case g.bron when 'zrc' then array[g.uuid] else zaken_with(array[g.uuid]) end`} as zaken) z
-      cross join lateral ${isNew && concerned.length === 0 ? sql`(select null::jsonb as betrokkenen, null::bytea[] as lookups)` : sql`persons_of(z.zaken, '{}', ${given}::text::jsonb)`} p
-      returning id
-    )${spools ? sql`, gespoold as (insert into verwerking_spool select id from verwerkt)` : sql``}`
+      insert into verwerking_unsettled (lines, content)
+      select ${lines.length}::int, ${numbers.seal(JSON.stringify(lines))}::text from wijziging limit 1)`
 }
 
-/** The one change that makes its main object: what it is, without what adding several up costs. */
-const alone = (sql: Sql) => sql`(
-  select bron, hoofd_object_uuid as uuid, actie || ' ' || resource as handeling,
-    case when bron <> 'zrc' then array[hoofd_object_uuid] end as objecten
-  from wijziging where bron in ('zrc', 'drc', 'brc'))`
+const mainOf = ({ hoofdobject, uuid }: Told) => hoofdobject?.uuid ?? uuid
 
-/** Changes by their main object. */
-const together = (sql: Sql) => sql`(
-  select bron, hoofd_object_uuid as uuid, string_agg(distinct actie || ' ' || resource, ', ') as handeling,
-    array_agg(distinct resource_uuid) filter (where bron <> 'zrc' or resource <> 'zaak') as objecten
-  from wijziging where bron in ('zrc', 'drc', 'brc') group by bron, hoofd_object_uuid)`
-
-/** The zaaktypen of cases that these changes make or remove, by the uuid of the case: of these there may be no row. */
-function typesOf(changes: readonly Told[]): Record<string, string> {
-  const found = changes.flatMap(({ resource, uuid, oud, nieuw }) => {
-    const { zaaktype } = (nieuw ?? oud ?? {}) as { zaaktype?: unknown }
-    const type = String(zaaktype ?? '').slice(-36)
-    return resource === 'zaak' && isUuid(type) ? [[uuid, type]] : []
+function changesOf(actor: Actor, numbers: Numbers, changes: readonly Told[], more: readonly Concerned[]): Unsettled[] {
+  const concerned = [...more, ...concernedBy(numbers, changes)]
+  const who = whoOf(actor, currentTrace())
+  const groups = Map.groupBy(changes.filter(isLogged), (change) => `${change.component} ${mainOf(change)}`)
+  return [...groups.values()].map((group) => {
+    const first = group[0] as Told
+    const main = mainOf(first)
+    const isCase = first.component === 'zrc'
+    const touched = new Set(group.filter(({ resource }) => !isCase || resource !== 'zaak').map(({ uuid }) => uuid))
+    if (!isCase) touched.delete(main)
+    return {
+      handeling: [...new Set(group.map(({ actie, resource }) => `${actie} ${resource}`))].sort().join(', '),
+      zaken: isCase ? [main] : [],
+      objecten: isCase ? [...touched] : [...touched, main],
+      rollen: [],
+      belongs: isCase ? [] : [main],
+      persons: isCase ? concerned.filter(({ zaak }) => zaak === main) : [],
+      is_new: group.length === 1 && first.resource === 'zaak' && first.actie === 'create',
+      zaaktype: zaaktypeIn(group),
+      age: 0,
+      ms: 0,
+      request_id: currentRequestId(),
+      ...who,
+    }
   })
-  return Object.fromEntries(found)
+}
+
+/** The zaaktype of a case that these changes make or remove: of it there may be no row. */
+function zaaktypeIn(changes: readonly Told[]): string | undefined {
+  const types = changes.map(({ resource, oud, nieuw }) => {
+    const { zaaktype } = (nieuw ?? oud ?? {}) as { zaaktype?: unknown }
+    return resource === 'zaak' ? String(zaaktype ?? '').slice(-36) : ''
+  })
+  return types.find(isUuid)
 }
 
 /** A read: what it showed, to whom. */
@@ -167,16 +194,20 @@ export type Act = {
 
 export type Acts = {
   add(act: Act): void
-  /** Waits until there is room for more. */
-  room(): Promise<void>
+  /** Waits until there is room for more; undefined: there is. */
+  room(): Promise<void> | undefined
   /** As many lines wait for the collector as may: nothing is shown or changed until some are delivered. */
   readonly isFull: boolean
+  /** Has what this process wrote, and what waits in the database, stand in the log. */
+  settle(): Promise<void>
   /** Writes what is left. */
   close(): Promise<void>
 }
 
 /** So long lines of reads wait for others. */
-const GATHER_MS = 20
+const GATHER_MS = 50
+/** Who reads the log waits so long for lines of this process, at most. */
+const SETTLE_MS = 1000
 /** Acts and uuids in them that are held; beyond it reads wait. */
 const MOST_HELD = 50_000
 const AT_ONCE = 10_000
@@ -201,8 +232,7 @@ export function openActs(database: Database, config: Config, log: Logger): Acts 
       })
       const some = waiting.slice(0, end <= 0 ? (end < 0 ? waiting.length : 1) : end)
       try {
-        const options = logOptionsOf(config)
-        if (options) await writeActs(database, options, some)
+        await writeActs(database, some)
         waiting = waiting.slice(some.length)
         held -= some.reduce((sum, act) => sum + weightOf(act), 0)
         failures = 0
@@ -228,6 +258,9 @@ export function openActs(database: Database, config: Config, log: Logger): Acts 
         'as many lines of the log of processing wait for the collector as may: requests are refused',
       )
   }
+  const roomAgain = async () => {
+    while (held >= MOST_HELD && writing) await writing
+  }
   const looks = () => void look().catch((error) => log.debug({ err: error }, 'the spool was not looked at'))
   const timer = setInterval(looks, LOOK_MS).unref()
   looks()
@@ -238,8 +271,11 @@ export function openActs(database: Database, config: Config, log: Logger): Acts 
       held += weightOf(act)
       writing ??= begin()
     },
-    room: async () => {
-      while (held >= MOST_HELD && writing) await writing
+    room: () => (held >= MOST_HELD && writing ? roomAgain() : undefined),
+    settle: async () => {
+      await Promise.race([writing, sleep(SETTLE_MS, undefined, { ref: false })])
+      const options = logOptionsOf(config)
+      if (options) await settleAll(database, options)
     },
     get isFull() {
       return isFull
@@ -258,61 +294,42 @@ export function openActs(database: Database, config: Config, log: Logger): Acts 
   }
 }
 
-/** Lines that wait for the collector, about, and since when. */
+/** Lines that wait to be settled, or for the collector, about, and since when. */
 export async function spoolOf(sql: Sql): Promise<{ waiting: number; seconds: number }> {
-  // Delivered in their order: so many at most lie between the first and the last.
+  // Settled and delivered in their order: so many at most lie between the first and the last.
   return one(
     await sql<{ waiting: number; seconds: number }[]>`
-      select coalesce(last - first + 1, 0)::float8 as waiting,
-        coalesce(extract(epoch from now() - (select at from verwerking where id = first)), 0)::float8 as seconds
-      from (select (select min(id) from verwerking_spool) as first, (select max(id) from verwerking_spool) as last) ends`,
+      select (coalesce(last - first + 1, 0) + coalesce((newest - oldest + 1) * per_row, 0))::float8 as waiting,
+        coalesce(extract(epoch from now() - coalesce((select at from verwerking where id = first),
+          (select at from verwerking_unsettled where id = oldest))), 0)::float8 as seconds
+      from (select (select first_id from verwerking_spool order by last_id limit 1) as first, (select max(last_id) from verwerking_spool) as last,
+        (select min(id) from verwerking_unsettled) as oldest, (select max(id) from verwerking_unsettled) as newest,
+        (select avg(lines) from (select lines from verwerking_unsettled order by id desc limit 1000) recent) as per_row) ends`,
   )
 }
 
-/** Writes a line for each act and each activity in it. */
-export async function writeActs(
-  { sql, numbers }: { sql: Sql; numbers: Numbers },
-  { activiteit, spools }: LogOptions,
-  acts: readonly Act[],
-): Promise<void> {
+/** Of so many documents and besluiten at most, without a case, the cases are found. */
+const MOST_BELONGS = 5
+
+/** Writes acts, to be settled. */
+export async function writeActs({ sql, numbers }: { sql: Sql; numbers: Numbers }, acts: readonly Act[]): Promise<void> {
   const now = performance.now()
-  const rows = acts.map(({ began, ended, actor, trace, persons, requestId, ...act }) => ({
-    ...act,
-    age: (now - began) / 1000,
-    ms: Math.round(ended - began),
-    client_id: actor.clientId,
-    applicatie_weergave: actor.applicatieLabel,
-    gebruikers_id: nameOf(actor.userId),
-    gebruikers_weergave: nameOf(actor.userRepresentation),
-    persons,
-    trace_id: bytesOf(trace.traceId),
-    parent_span_id: bytesOf(trace.parentSpanId),
-    request_id: requestId,
-  }))
+  const lines = acts.map(
+    ({ began, ended, handeling, actor, zaken, objecten, rollen, persons, trace, requestId }): Unsettled => ({
+      handeling,
+      zaken,
+      objecten,
+      rollen,
+      belongs: zaken.length === 0 && objecten.length <= MOST_BELONGS ? objecten : [],
+      persons,
+      is_new: false,
+      zaaktype: undefined,
+      age: (now - began) / 1000,
+      ms: Math.round(ended - began),
+      request_id: requestId,
+      ...whoOf(actor, trace),
+    }),
+  )
   await sql`
-    with act as materialized (
-      select * from jsonb_to_recordset(${numbers.seal(JSON.stringify(rows))}::text::jsonb) as (
-        handeling text, zaken uuid[], objecten uuid[], rollen uuid[], age float8, ms integer, client_id text, applicatie_weergave text,
-        gebruikers_id text, gebruikers_weergave text, persons jsonb, trace_id text, parent_span_id text, request_id text)
-    ), found as materialized (
-      select a.*, g.activiteit, g.zaken as cases,
-        cardinality(g.zaken) = 1 or cardinality(a.rollen) > 0 or a.persons <> '[]' as has_persons
-      from act a cross join lateral (
-        select case when exists (select from verwerkingsactiviteit) then activiteit_of(zaak, null) end as activiteit,
-          coalesce(array_agg(zaak) filter (where zaak is not null), '{}') as zaken
-        from unnest(coalesce(nullif(case when cardinality(a.zaken) = 0 and cardinality(a.objecten) between 1 and 5
-          then zaken_with(a.objecten) else a.zaken end, '{}'), array[null]::uuid[])) zaak group by 1
-      ) g
-    ), verwerkt as (
-      insert into verwerking (at, ms, activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken,
-        objecten, betrokkenen, lookups, trace_id, parent_span_id, request_id)
-      select clock_timestamp() - make_interval(secs => age), ms, coalesce(activiteit, ${activiteit}::text), handeling, client_id,
-        applicatie_weergave, gebruikers_id, gebruikers_weergave, cases, objecten || rollen, betrokkenen, lookups, trace_id::bytea,
-        parent_span_id::bytea, request_id
-      from (
-        select f.*, p.betrokkenen, p.lookups from found f cross join lateral persons_of(f.cases, f.rollen, f.persons) p where f.has_persons
-        union all select f.*, null, null from found f where not f.has_persons
-      ) lines
-      returning id
-    )${spools ? sql`, gespoold as (insert into verwerking_spool select id from verwerkt)` : sql``} select`
+    insert into verwerking_unsettled (lines, content) values (${lines.length}::int, ${numbers.seal(JSON.stringify(lines))}::text)`
 }

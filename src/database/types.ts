@@ -4231,6 +4231,29 @@ export interface Verwerking {
   zaken: string[];
 }
 
+export interface VerwerkingBlock {
+  /**
+   * The first of the lines.
+   */
+  firstId: number;
+  /**
+   * The last of them; no line of another block lies between.
+   */
+  lastId: number;
+  /**
+   * As well.
+   */
+  lookups: ArrayType<Buffer>;
+  /**
+   * As well.
+   */
+  objecten: string[];
+  /**
+   * Cases in any of them.
+   */
+  zaken: string[];
+}
+
 export interface Verwerkingsactiviteit {
   /**
    * The catalogue.
@@ -4248,9 +4271,32 @@ export interface Verwerkingsactiviteit {
 
 export interface VerwerkingSpool {
   /**
+   * The first of them.
+   */
+  firstId: number;
+  /**
+   * The last of them.
+   */
+  lastId: number;
+}
+
+export interface VerwerkingUnsettled {
+  /**
+   * When they were written.
+   */
+  at: Generated<string>;
+  /**
+   * JSON, with numbers of persons sealed.
+   */
+  content: string;
+  /**
    * Internal key.
    */
-  id: number;
+  id: Generated<number>;
+  /**
+   * How many acts.
+   */
+  lines: number;
 }
 
 export interface Verzending {
@@ -5385,8 +5431,10 @@ export interface DB {
   tokenIssuer: TokenIssuer;
   tokenIssuerKeys: TokenIssuerKeys;
   verwerking: Verwerking;
+  verwerkingBlock: VerwerkingBlock;
   verwerkingsactiviteit: Verwerkingsactiviteit;
   verwerkingSpool: VerwerkingSpool;
+  verwerkingUnsettled: VerwerkingUnsettled;
   verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;

@@ -36,15 +36,17 @@ export function logReads(
   app.decorate('acts', acts)
   if (!acts) return
   app.addHook('onClose', acts.close)
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const { url = '', config: route } = request.routeOptions
-    if (route.access === undefined || route.access === 'public' || !TOUCHING.test(url)) return
+    if (route.access === undefined || route.access === 'public' || !TOUCHING.test(url)) return done()
     if (acts.isFull && REFUSED.test(url)) {
       const detail = 'Er wachten te veel regels op het logboek van verwerkingen: zonder regel wordt niets verwerkt.'
-      throw new Problem(503, { detail, headers: { 'retry-after': '60' } })
+      return done(new Problem(503, { detail, headers: { 'retry-after': '60' } }))
     }
     currentOf(request).shown = nothingShown()
-    await acts.room()
+    const room = acts.room()
+    if (room) void room.then(() => done(), done)
+    else done()
   })
   app.addHook('onSend', (request, _reply, payload, done) => {
     if (typeof payload === 'string') noteText(request, payload)
@@ -177,15 +179,23 @@ function note(noted: Set<string>, uuid: string): void {
 
 const OBJECTS = new Set(['enkelvoudiginformatieobjecten', 'documenten', 'besluiten', 'objectinformatieobjecten'])
 
+/** By the address of a route: what stands before its parameters. */
+const NAMED = new Map<string, { kind: string; name: string }[]>()
+
 /** What the address of the request itself names: of bytes, and of what the client has already, there is no text. */
 function notePlaces(request: FastifyRequest, shown: Shown): void {
   const { url = '' } = request.routeOptions
   if (SNAPSHOT.test(url)) shown.zaken.add(ALL_ZAKEN)
-  for (const [, kind, name = ''] of url.matchAll(/\/([a-z]+)\/:(\w+)/g)) {
+  let named = NAMED.get(url)
+  if (!named) {
+    named = [...url.matchAll(/\/([a-z]+)\/:(\w+)/g)].map(([, kind = '', name = '']) => ({ kind, name }))
+    NAMED.set(url, named)
+  }
+  for (const { kind, name } of named) {
     const uuid = String((request.params as Record<string, unknown>)[name] ?? '').toLowerCase()
     if (kind === 'zaken') note(shown.zaken, uuid)
     else if (kind === 'rollen') note(shown.rollen, uuid)
-    else if (kind && OBJECTS.has(kind)) note(shown.objecten, uuid)
+    else if (OBJECTS.has(kind)) note(shown.objecten, uuid)
   }
 }
 

@@ -52,19 +52,39 @@ export async function exportPortion({ sql }: Pick<Database, 'sql'>, send: Send):
       { held: boolean }[]
     >`select pg_try_advisory_xact_lock(${SENDER}, hashtext(current_schema())) as held`
     if (!held?.held) return 0
-    const lines = await readLines(trx)
-    if (lines.length === 0) return 0
-    await send(lines)
-    await trx`delete from verwerking_spool where id = any(${lines.map(({ id }) => id)}::bigint[])`
+    const ranges = await nextRanges(trx)
+    const end = ranges.at(-1)?.last
+    if (end === undefined) return 0
+    const lines = await readLines(trx, ranges)
+    if (lines.length > 0) await send(lines)
+    await trx`delete from verwerking_spool where last_id <= ${end}::bigint`
+    await trx`update verwerking_spool set first_id = ${end}::bigint + 1 where first_id <= ${end}::bigint`
     return lines.length
   })) as number
 }
 
-const readLines = (sql: postgres.TransactionSql) => sql<Line[]>`
+type Range = { first: number; last: number }
+
+/** The oldest lines that wait, as many as go at once. */
+async function nextRanges(sql: postgres.TransactionSql): Promise<Range[]> {
+  const waiting = await sql<Range[]>`
+    select first_id as first, last_id as last from verwerking_spool order by last_id limit ${PORTION}`
+  const ranges: Range[] = []
+  let room = PORTION
+  for (const { first, last } of waiting) {
+    if (room <= 0) break
+    ranges.push({ first, last: Math.min(last, first + room - 1) })
+    room -= last - first + 1
+  }
+  return ranges
+}
+
+const readLines = (sql: postgres.TransactionSql, ranges: readonly Range[]) => sql<Line[]>`
   select v.id, at, ms, activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken, objecten,
     betrokkenen::text as betrokkenen, (select array_agg(encode(l, 'hex')) from unnest(lookups) l) as lookups,
     encode(trace_id, 'hex') as trace, encode(parent_span_id, 'hex') as parent, request_id
-  from verwerking_spool s join verwerking v on v.id = s.id order by s.id limit ${PORTION}`
+  from unnest(${ranges.map(({ first }) => first)}::bigint[], ${ranges.map(({ last }) => last)}::bigint[]) as r(first_id, last_id)
+    cross join lateral (select * from verwerking where id between r.first_id and r.last_id offset 0) v order by v.id`
 
 /** Sends what is spooled, as long as it runs. */
 export function startExport(parts: { config: Config; database: Database; log: Logger }): { stop(): Promise<void> } {

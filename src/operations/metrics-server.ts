@@ -183,7 +183,7 @@ const sealing = new Gauge({
 })
 const spooled = new Gauge({
   name: 'zaakstroom_processing_log_waiting',
-  help: 'Lines of the log of processing that wait for the collector. Beyond LOGBOEK_SPOOL_MOST requests are refused.',
+  help: 'Lines of the log of processing that wait to be settled or for the collector. Beyond LOGBOEK_SPOOL_MOST requests are refused.',
   registers: [register],
 })
 const spoolAge = new Gauge({

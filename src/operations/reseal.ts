@@ -56,6 +56,7 @@ const ROWS: readonly Rows[] = [
 const SHORT_LIVED: readonly Rows[] = [
   { table: 'idempotency_key', columns: ['answer'] },
   { table: 'pending_mirror', columns: ['changes'] },
+  { table: 'verwerking_unsettled', columns: ['content'] },
 ]
 
 export const PLACES: readonly string[] = [...SECRETS, ...ROWS].map(({ table }) => table)

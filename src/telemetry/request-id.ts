@@ -1,6 +1,6 @@
 // One id goes with a request through the log, the audit trail, the message that it leads to, its jobs and the deliveries.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { type CurrentRequest, currentRequest } from './current-request.ts'
 import { currentTraceparent, TRACE_CONTEXT } from './tracing.ts'
 
@@ -33,9 +33,7 @@ export function traceOf(current: CurrentRequest | undefined, requestId = current
   const known = current?.traceparent ?? current?.incoming ?? currentTraceparent() ?? ''
   const [, traceId, parentSpanId] = TRACE_CONTEXT.exec(known) ?? []
   if (traceId !== undefined) return { traceId, parentSpanId }
-  const digest = createHash('sha256')
-    .update(requestId || randomUUID())
-    .digest('hex')
+  const digest = hash('sha256', requestId || randomUUID())
   return { traceId: digest.slice(0, 32), parentSpanId: undefined }
 }
 

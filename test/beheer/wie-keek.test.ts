@@ -29,10 +29,10 @@ t.test('who looked', await needsBrowser(), async (t) => {
   await test.call('GET', zaak.url, undefined, CRS)
   await test.call('GET', `${ZAKEN}/zaken`, undefined, CRS)
   const lines = (handeling: string) =>
-    until(
-      `the line of ${handeling}`,
-      async () => (await sql`select 1 from verwerking where handeling = ${handeling}`).length > 0,
-    )
+    until(`the line of ${handeling}`, async () => {
+      await test.app.acts?.settle()
+      return (await sql`select 1 from verwerking where handeling = ${handeling}`).length > 0
+    })
   await lines('GET /zaken/api/v1/zaken')
   const { tab, klachten } = await asBeheerder(test, 'privacy')
   const main = async () => (await tab.textContent('main')) ?? ''
@@ -90,6 +90,7 @@ t.test('who looked', await needsBrowser(), async (t) => {
     t.notOk((await tab.content()).includes(BSN), 'the number itself is not repeated')
     await look('wie-keek-persoon')
     const line = await until('the line of the search', async () => {
+      await test.app.acts?.settle()
       const found = await sql`select 1 from verwerking where handeling = 'POST /beheer/persoon' and lookups is not null`
       return found.length > 0
     })

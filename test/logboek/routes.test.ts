@@ -82,6 +82,7 @@ async function touch(
   await until(
     `the line of ${route}`,
     async () => {
+      await test.app.acts?.settle()
       const found = await test.database.sql`
       select 1 from verwerking where request_id = ${requestId} and (cardinality(zaken) > 0 or cardinality(objecten) > 0)`
       return found.length > 0

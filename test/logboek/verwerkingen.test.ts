@@ -2,6 +2,8 @@
 // transaction, reads after their answer; then lines go to the collector.
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { settleAll, settlePortion, startSettling } from '../../src/core/settle-verwerkingen.ts'
+import { type LogOptions, logOptionsOf, spoolOf } from '../../src/core/verwerkingen.ts'
 import { exportPortion, openCollector } from '../../src/operations/export-verwerkingen.ts'
 import { removeOldLines } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, givenZaaktype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
@@ -32,10 +34,16 @@ const lineOf = (test: TestApp, requestId: string): Promise<Row> =>
     const [row] = await linesOf(test, requestId)
     return row
   })
-const linesOf = ({ database: { sql } }: TestApp, requestId: string) => sql<Row[]>`
-  select handeling, zaken, objecten, activiteit, betrokkenen as persons, client_id, gebruikers_id, gebruikers_weergave,
-    encode(trace_id, 'hex') as trace, encode(parent_span_id, 'hex') as parent
-  from verwerking where request_id = ${requestId} order by id`
+/** What a worker does each second. */
+const settle = ({ database, config }: Pick<TestApp, 'database' | 'config'>) =>
+  settleAll(database, logOptionsOf(config) as LogOptions)
+async function linesOf(test: TestApp, requestId: string): Promise<Row[]> {
+  await settle(test)
+  return test.database.sql<Row[]>`
+    select handeling, zaken, objecten, activiteit, betrokkenen as persons, client_id, gebruikers_id, gebruikers_weergave,
+      encode(trace_id, 'hex') as trace, encode(parent_span_id, 'hex') as parent
+    from verwerking where request_id = ${requestId} order by id`
+}
 
 let asked = 0
 /** A request, and its line. */
@@ -199,7 +207,7 @@ t.test('a change and its line are there together, or neither', async (t) => {
   const { zaaktype, zaak, rolOf } = await givenPerson(test)
   const { sql } = test.database
   await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'no room'; end $$`
-  await sql`create trigger refuse before insert on verwerking for each row execute function refuse()`
+  await sql`create trigger refuse before insert on verwerking_unsettled for each row execute function refuse()`
   const counts = async () =>
     (
       await sql<
@@ -212,8 +220,80 @@ t.test('a change and its line are there together, or neither', async (t) => {
   t.strictSame(await counts(), before)
   const read = await test.call('GET', zaak, undefined, { headers: { ...CRS.headers, 'x-request-id': 'wacht' } })
   t.equal(read.status, 200)
-  await sql`drop trigger refuse on verwerking`
+  await sql`drop trigger refuse on verwerking_unsettled`
   t.match(await lineOf(test, 'wacht'), { zaken: [uuidOf(zaak)] }, 'a read is written as soon as there is room')
+})
+
+t.test('acts wait until they are settled, each once, and are found by their block', async (t) => {
+  const test = await testApp(t, ON)
+  const { zaak, rolOf } = await givenPerson(test)
+  const { sql } = test.database
+  made(await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, BSN)))
+  await sql`create trigger refuse before insert on verwerking for each row execute function suppress_redundant_updates_trigger()`
+  await t.rejects(settle(test), 'one that ends halfway')
+  await sql`drop trigger refuse on verwerking`
+  await settle(test)
+  for (let read = 0; read < 3; read++)
+    await test.call('GET', zaak, undefined, { headers: { ...CRS.headers, 'x-request-id': `blok-${read}` } })
+  await until('all three', async () => {
+    const [waiting] = await sql<{ lines: number }[]>`select sum(lines)::int as lines from verwerking_unsettled`
+    return waiting?.lines === 3
+  })
+  await Promise.all([settle(test), settle(test)])
+  const lines = await Promise.all([0, 1, 2].map((read) => linesOf(test, `blok-${read}`)))
+  for (const line of lines) t.match(line, [{ zaken: [uuidOf(zaak)], persons: [{ inpBsn: BSN }] }])
+  t.equal((await sql`select 1 from verwerking_unsettled`).length, 0)
+  const lost = await sql`
+    select 1 from verwerking v where not exists (
+      select from verwerking_block b where v.id between b.first_id and b.last_id and b.zaken @> v.zaken and b.objecten @> v.objecten
+        and (v.lookups is null or b.lookups @> v.lookups))`
+  t.equal(lost.length, 0, 'each line in a block')
+  const overlapping = await sql`
+    select 1 from verwerking_block a join verwerking_block b on a.last_id < b.last_id and a.last_id >= b.first_id`
+  t.equal(overlapping.length, 0)
+})
+
+t.test('one process settles at a time', async (t) => {
+  const test = await testApp(t, ON)
+  const { sql } = test.database
+  await givenPerson(test)
+  let other: Promise<void> | undefined
+  await sql.begin(async (trx) => {
+    await settlePortion(trx, logOptionsOf(test.config) as LogOptions)
+    await givenPerson(test)
+    other = settle(test)
+    const held = async () =>
+      (
+        await sql`select 1 from pg_locks where locktype = 'advisory' and classid = 7340035 and not granted
+          and database = (select oid from pg_database where datname = current_database())`
+      ).length > 0
+    await until('the other waits', held, 20_000)
+    t.equal((await sql`select 1 from verwerking_unsettled`).length, 2)
+  })
+  await other
+  t.equal((await sql`select 1 from verwerking_unsettled`).length, 0)
+  t.equal((await sql`select 1 from verwerking`).length, 2)
+})
+
+t.test('what was read shortly before a case goes has its persons', async (t) => {
+  const test = await testApp(t, ON)
+  const { zaak, rolOf } = await givenPerson(test)
+  const { sql } = test.database
+  made(await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, BSN)))
+  await settle(test)
+  await test.call('GET', zaak, undefined, { headers: { ...CRS.headers, 'x-request-id': 'kort-ervoor' } })
+  await until('it is written', async () => (await sql`select 1 from verwerking_unsettled`).length > 0)
+  await test.call('DELETE', zaak)
+  t.match(await lineOf(test, 'kort-ervoor'), { zaken: [uuidOf(zaak)], persons: [{ inpBsn: BSN }] })
+})
+
+t.test('a worker settles within seconds', async (t) => {
+  const test = await testApp(t, ON)
+  const settling = startSettling(test.database, logOptionsOf(test.config), test.app.log as never)
+  t.teardown(settling.stop)
+  const { zaak } = await givenPerson(test)
+  await test.call('GET', zaak, undefined, CRS)
+  await until('both lines', async () => (await test.database.sql`select 1 from verwerking`).length === 2)
 })
 
 t.test('while the log is off nothing is written', async (t) => {
@@ -221,7 +301,7 @@ t.test('while the log is off nothing is written', async (t) => {
   const { zaak } = await givenPerson(test)
   await test.call('GET', zaak, undefined, CRS)
   await test.app.close()
-  t.equal((await test.database.sql`select 1 from verwerking`).length, 0)
+  t.equal((await test.database.sql`select 1 from verwerking_unsettled union all select 1 from verwerking`).length, 0)
 })
 
 t.test('lines that wait when the application closes are written', async (t) => {
@@ -229,6 +309,7 @@ t.test('lines that wait when the application closes are written', async (t) => {
   const { zaak } = await givenPerson(test)
   await Promise.all(Array.from({ length: 20 }, () => test.call('GET', zaak, undefined, CRS)))
   await test.app.close()
+  await settle(test)
   t.equal((await test.database.sql`select 1 from verwerking where handeling like 'GET%'`).length, 20)
 })
 
@@ -246,11 +327,11 @@ async function givenLines(t: Test, env: Record<string, string> = {}) {
     ...env,
   })
   const { zaak, rolOf } = await givenPerson(test)
-  for (const bsn of [BSN, OTHER_BSN]) made(await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, bsn)))
+  for (const bsn of [BSN, OTHER_BSN]) await told(test, 'POST', `${ZAKEN}/rollen`, rolOf(zaak, bsn))
   await told(test, 'GET', zaak)
   const out = await openCollector(test.config)
   t.teardown(out.close)
-  const spooled = async () => (await test.database.sql`select 1 from verwerking_spool`).length
+  const spooled = async () => (await spoolOf(test.database.sql)).waiting
   return { collector, test, zaak, out, spooled }
 }
 
@@ -333,6 +414,7 @@ t.test('beyond as many lines as may wait nothing is shown or changed, and what r
   t.equal(refused.headers['retry-after'], '60')
   t.equal((await test.call('POST', `${ZAKEN}/rollen`, {})).status, 503)
   t.equal((await test.call('GET', '/catalogi/api/v1/zaaktypen')).status, 200, 'types are nobody')
+  await settle(test)
   while ((await exportPortion(test.database, out.send)) > 0);
   await until('room', async () => (await read()).status === 200)
 })
@@ -347,4 +429,5 @@ t.test('lines go after their term, and not before the collector has them', async
   await exportPortion(test.database, out.send)
   await removeOldLines(test.database, test.config)
   t.equal(await count(), 1)
+  t.equal((await sql`select 1 from verwerking_block`).length, 1, 'with their block')
 })

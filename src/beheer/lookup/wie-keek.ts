@@ -51,6 +51,7 @@ export function registerWieKeek(app: FastifyInstance): void {
       .executeTakeFirst()
     if (!zaak) throw notFound(t('Deze zaak bestaat niet.'))
     requireVisible(request, zaak.vertrouwelijkheidaanduiding)
+    await app.acts?.settle()
     const beside = await app.reader.sql<{ uuid: string }[]>`
       select e.uuid from zaakinformatieobject r join enkelvoudiginformatieobject e on e.id = r.enkelvoudiginformatieobject_id
         where r.zaak_id = ${zaak.id}
@@ -59,8 +60,12 @@ export function registerWieKeek(app: FastifyInstance): void {
       select: lineOf(request, sql<boolean>`true`),
       id: sql`v.id`,
       conditions: [
-        sql`(${hasZaken([zaak.uuid, ALL_ZAKEN])} or v.objecten <> '{}' and v.objecten && ${uuids(beside.map(({ uuid }) => uuid))})`,
-        ...within(queryDay(request, 'van'), queryDay(request, 'tot')),
+        isAbout(request, {
+          zaken: [zaak.uuid, ALL_ZAKEN],
+          objecten: beside.map(({ uuid }) => uuid),
+          from: queryDay(request, 'van'),
+          until: queryDay(request, 'tot'),
+        }),
       ],
     })
     const entry = { handeling: 'wie-keek-bekijken', soort: 'zaak', id: zaak.uuid, weergave: zaak.identificatie }
@@ -90,6 +95,7 @@ export function registerWieKeek(app: FastifyInstance): void {
       return reply.code(400).page('wie-keek-persoon', { ...emptyPage(), faults })
     }
     notePerson(request, 'inpBsn', bsn)
+    await app.acts?.settle()
     const rows = await linesOf(request, bsn)
     await app.own.audit(request, [
       {
@@ -115,11 +121,11 @@ export function registerWieKeek(app: FastifyInstance): void {
     const isDirect = sql<boolean>`coalesce(v.lookups && ${hashes}::text[]::bytea[], false)`
     const { rows: cases } = await sql<{ uuid: string }>`
       (select z.uuid from zaak z join rol r on r.zaak_id = z.id where r.id = any(${rollenOf(numbers, 'inpBsn', bsn)}) limit ${CASES})
-      union (select v.zaken[1] from verwerking v where v.lookups && ${hashes}::text[]::bytea[] and cardinality(v.zaken) = 1 limit ${CASES})`.execute(
+      union (select v.zaken[1] from verwerking v where ${isAbout(request, { lookups: hashes })} and cardinality(v.zaken) = 1 limit ${CASES})`.execute(
       app.read,
     )
     const { rows } = await sql<Line>`${lineOf(request, isDirect)}
-      where v.lookups && ${hashes}::text[]::bytea[] or ${hasZaken(cases.map(({ uuid }) => uuid))}
+      where ${isAbout(request, { lookups: hashes, zaken: cases.map(({ uuid }) => uuid) })}
       order by v.id desc limit ${SHOWN + 1}`.execute(app.read)
     return rows
   }
@@ -142,15 +148,46 @@ export function registerWieKeek(app: FastifyInstance): void {
   }
 }
 
-const uuids = (list: readonly string[]) => sql`${[...list]}::text[]::uuid[]`
-/** As the index on what is not empty has it. */
-const hasZaken = (list: readonly string[]) => sql`(v.zaken <> '{}' and v.zaken && ${uuids(list)})`
+/** So many lines are shown from where a page begins, at most. */
+const LINES = 2000
 
-/** From the one day until and with the other, as they are here. */
-const within = (from: string | undefined, until: string | undefined): RawBuilder<unknown>[] => [
-  ...(from ? [sql`v.at >= (${from}::date::timestamp at time zone ${timeZone()}::text)`] : []),
-  ...(until ? [sql`v.at < ((${until}::date + 1)::timestamp at time zone ${timeZone()}::text)`] : []),
-]
+/** uuids and look-ups in hexadecimal that lines are about, and from the one day until and with the other, as they are here. */
+type Asked = {
+  zaken?: string[]
+  objecten?: string[]
+  lookups?: string[]
+  from?: string | undefined
+  until?: string | undefined
+}
+
+/** Lines about any of these, by the blocks that have them: from the one that the page begins after, in the order of the page. */
+function isAbout(
+  request: FastifyRequest,
+  { zaken = [], objecten = [], lookups = [], from, until }: Asked,
+): RawBuilder<boolean> {
+  const [after, before] = [placeIn(request, 'voor'), placeIn(request, 'na')]
+  const order = after === undefined ? sql`desc` : sql`asc`
+  return sql<boolean>`v.id = any(array(
+    select w.id from (
+      select first_id, last_id from verwerking_block
+      where (zaken && ${zaken}::text[]::uuid[] or objecten && ${objecten}::text[]::uuid[] or lookups && ${lookups}::text[]::bytea[])
+        and last_id > ${after ?? 0}::bigint and first_id < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
+      order by last_id ${order}
+    ) b cross join lateral (
+      select id from verwerking
+      where id between b.first_id and b.last_id and id > ${after ?? 0}::bigint and id < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
+        and (zaken && ${zaken}::text[]::uuid[] or objecten && ${objecten}::text[]::uuid[] or lookups && ${lookups}::text[]::bytea[])
+        and at >= coalesce(${from ?? null}::date::timestamp at time zone ${timeZone()}::text, '-infinity')
+        and at < coalesce((${until ?? null}::date + 1)::timestamp at time zone ${timeZone()}::text, 'infinity')
+      order by id ${order}
+    ) w limit ${LINES}))`
+}
+
+/** The line that the page begins after, as `keysetByNumber` has it in the query. */
+function placeIn(request: FastifyRequest, name: 'na' | 'voor'): string | undefined {
+  const given = queryText(request, name)
+  return /^\d{1,16}$/.test(given) ? given : undefined
+}
 
 /** Who it was, and what was done, as the pages say it. */
 function inWords(line: Line) {

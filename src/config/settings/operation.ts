@@ -76,7 +76,7 @@ export const OPERATION = {
     minimum: 1,
     maximum: 1_000_000_000,
     description:
-      'lines that may wait for that collector; beyond it whatever touches cases or persons is answered with 503, since nothing is done without its line',
+      'lines that may wait for that collector, or for a worker; beyond it whatever touches cases or persons is answered with 503, since nothing is done without its line',
   }),
   logboekRetentionDays: Type.Integer({
     env: 'LOGBOEK_RETENTION_DAYS',

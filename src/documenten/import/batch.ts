@@ -187,8 +187,7 @@ async function writeLine(
   { candidates }: Prepared,
   made: Made,
 ): Promise<void> {
-  const options = logOptionsOf(config)
-  if (!options || made.size === 0) return
+  if (!logOptionsOf(config) || made.size === 0) return
   const linked = withZaak(candidates).filter(({ number }) => made.has(number))
   const now = performance.now()
   const line = {
@@ -203,7 +202,7 @@ async function writeLine(
     trace: currentTrace(),
     requestId: currentRequestId(),
   }
-  await writeActs({ sql, numbers }, options, [line])
+  await writeActs({ sql, numbers }, [line])
 }
 
 async function insertResults(trx: Db, importId: number, made: Made, faults: Map<number, string>): Promise<void> {

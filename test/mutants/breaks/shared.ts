@@ -661,6 +661,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/logboek/verwerkingen.test.ts'],
   },
   {
+    what: 'one process settles at a time',
+    file: 'src/core/settle-verwerkingen.ts',
+    search: 'await sql`select pg_advisory_xact_lock(${SETTLER}, hashtext(current_schema()))`',
+    replace: '',
+    tests: ['test/logboek/verwerkingen.test.ts'],
+  },
+  {
+    what: 'acts are settled before their case goes',
+    file: 'src/core/mutate.ts',
+    search: 'await settlePortion(transaction.sql, logging) // what was just done with them is theirs as well',
+    replace: '',
+    tests: ['test/logboek/verwerkingen.test.ts'],
+  },
+  {
     what: 'who has an answer already looks at it all the same',
     file: 'src/http/etag.ts',
     search: '    noteText(request, body) // he has it, and looks at it\n',

@@ -1,0 +1,160 @@
+// Lines of the log of processing out of what was written of acts: which cases documents belong to, who is involved, and which activity it
+// was. For many acts at once that is a twentieth of what it takes in the answer of each, and their cases are indexed together. Lines
+// get their numbers here, one process at a time, so that they are delivered in order and blocks do not overlap.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type postgres from 'postgres'
+import type { Database } from '../database/database.ts'
+import { one } from '../database/rows.ts'
+import { openRepeats } from '../telemetry/repeats.ts'
+
+type Options = {
+  /** The activity of what has none of its own. */
+  activiteit: string
+  /** Whether a collector gets the lines. */
+  spools: boolean
+}
+
+/** The advisory lock of the one process that settles. */
+const SETTLER = 7_340_035
+/** So many acts, and bytes of them, are settled at once, about. */
+const ACTS = 1000
+const BYTES = 1_000_000
+/** Rows that may hold them: a change has one of its own. */
+const ROWS = 1000
+/** Who reads the log has so many portions settled before, at most. */
+const PORTIONS = 20
+const IDLE_MS = 1000
+const MOST_WAIT_MS = 60_000
+
+/**
+ * Settles the oldest acts, in a transaction: other processes that settle wait for its end.
+ * @returns whether there are more
+ */
+export async function settlePortion(sql: postgres.TransactionSql, { activiteit, spools }: Options): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock(${SETTLER}, hashtext(current_schema()))`
+  // Tables of cases are only asked with lists, so that they are looked up in their indexes however many acts the planner expects.
+  const { more } = one(
+    await sql<{ more: boolean }[]>`
+    with portion as (
+      select max(id) as last_id from (
+        select id, sum(lines) over before as lines, sum(octet_length(content)) over before as bytes
+        from (select id, lines, content from verwerking_unsettled order by id limit ${ROWS}::int) oldest
+        window before as (order by id rows between unbounded preceding and 1 preceding)
+      ) sums where coalesce(lines, 0) < ${ACTS}::int and coalesce(bytes, 0) < ${BYTES}::int
+    ), gone as (
+      delete from verwerking_unsettled where id <= (select last_id from portion) returning id, at, content
+    ), act as materialized (
+      select row_number() over (order by g.id) as nr, g.at - make_interval(secs => a.age) as began, a.*
+      from gone g cross join lateral jsonb_to_recordset(g.content::jsonb) as a (
+        handeling text, zaken uuid[], objecten uuid[], rollen uuid[], belongs uuid[], persons jsonb, is_new boolean, zaaktype uuid,
+        age float8, ms integer, client_id text, applicatie_weergave text, gebruikers_id text, gebruikers_weergave text, trace_id text,
+        parent_span_id text, request_id text)
+    ), belonging as materialized (
+      select e.uuid as object, z.uuid as zaak
+      from enkelvoudiginformatieobject e join zaakinformatieobject zi on zi.enkelvoudiginformatieobject_id = e.id join zaak z on z.id = zi.zaak_id
+      where e.uuid = any(array(select unnest(belongs) from act))
+      union all select b.uuid, z.uuid from besluit b join zaak z on z.id = b.zaak_id
+      where b.uuid = any(array(select unnest(belongs) from act))
+    ), touched as materialized (
+      select a.nr, coalesce(b.zaken, a.zaken) as zaken
+      from act a left join (
+        select x.nr, array_agg(distinct y.zaak) as zaken
+        from act x cross join lateral unnest(x.belongs) o(uuid) join belonging y on y.object = o.uuid group by x.nr
+      ) b on b.nr = a.nr
+    ), known as materialized (
+      select uuid, zaaktype_id from zaak
+      where uuid = any(array(select distinct unnest(zaken) from touched where exists (select from verwerkingsactiviteit)))
+    ), typed as materialized (
+      select uuid, zaaktype_id from known
+      union select a.zaken[1], t.id from act a join zaaktype t on t.uuid = a.zaaktype
+      where exists (select from verwerkingsactiviteit) and not exists (select from known k where k.uuid = a.zaken[1])
+    ), activity as materialized (
+      select y.uuid, k.url from typed y join (
+        select d.zaaktype_id, (select v.url from zaaktype t
+          join verwerkingsactiviteit v on v.catalogus_id = t.catalogus_id and v.zaaktype_identificatie in (t.identificatie, '')
+          where t.id = d.zaaktype_id order by v.zaaktype_identificatie desc limit 1) as url
+        from (select distinct zaaktype_id from typed) d
+      ) k on k.zaaktype_id = y.zaaktype_id
+    ), line as materialized (
+      select row_number() over (order by nr) as line, nr, activiteit, zaken from (
+        select nr, null::text as activiteit, zaken from touched where not exists (select from verwerkingsactiviteit)
+        union all select t.nr, v.url, coalesce(array_agg(u.uuid) filter (where u.uuid is not null), '{}')
+        from touched t left join lateral unnest(t.zaken) u(uuid) on true left join activity v on v.uuid = u.uuid
+        where exists (select from verwerkingsactiviteit) group by t.nr, v.url
+      ) each_activity
+    ), person as materialized (
+      select zaak, rol, lookup, person from persons_of(
+        array(select distinct l.zaken[1] from line l join act a on a.nr = l.nr where cardinality(l.zaken) = 1 and not a.is_new),
+        array(select distinct unnest(rollen) from act))
+    ), whom as (
+      select l.line, p.lookup, p.person from line l join act a on a.nr = l.nr join person p on p.zaak = l.zaken[1]
+      where cardinality(l.zaken) = 1 and not a.is_new
+      union all select l.line, p.lookup, p.person
+      from line l join act a on a.nr = l.nr cross join lateral unnest(a.rollen) r(uuid) join person p on p.rol = r.uuid
+      where cardinality(l.zaken) <> 1 and (l.zaken = '{}' or p.zaak = any(l.zaken))
+      union all select l.line, decode(g ->> 'lookup', 'hex'), g -> 'person'
+      from line l join act a on a.nr = l.nr cross join lateral jsonb_array_elements(a.persons) g
+      where g ->> 'zaak' is null or (g ->> 'zaak')::uuid = any(l.zaken)
+    ), concerned as (
+      select line, jsonb_agg(jsonb_strip_nulls(person) order by lookup) as betrokkenen,
+        array_agg(lookup order by lookup) filter (where lookup is not null) as lookups
+      from (select line, lookup, (array_agg(person))[1] as person from whom
+        group by line, lookup, case when lookup is null then person end) each_once group by line
+    ), verwerkt as (
+      insert into verwerking (at, ms, activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken,
+        objecten, betrokkenen, lookups, trace_id, parent_span_id, request_id)
+      select a.began, a.ms, coalesce(l.activiteit, ${activiteit}::text), a.handeling, a.client_id, a.applicatie_weergave,
+        a.gebruikers_id, a.gebruikers_weergave, l.zaken, a.objecten || a.rollen, c.betrokkenen, c.lookups, decode(a.trace_id, 'hex'),
+        decode(a.parent_span_id, 'hex'), a.request_id
+      from line l join act a on a.nr = l.nr left join concerned c on c.line = l.line order by l.line
+      returning id, zaken, objecten, lookups
+    ), block as (
+      insert into verwerking_block (first_id, last_id, zaken, objecten, lookups)
+      select min(id), max(id), array(select distinct unnest(zaken) from verwerkt), array(select distinct unnest(objecten) from verwerkt),
+        array(select distinct unnest(lookups) from verwerkt)
+      from verwerkt having count(*) > 0
+    )${spools ? sql`, gespoold as (insert into verwerking_spool select min(id), max(id) from verwerkt having count(*) > 0)` : sql``}
+    select exists (select from verwerking_unsettled where id > (select last_id from portion)) as more`,
+  )
+  return more
+}
+
+/** Settles what waits, for who is about to read the log. */
+export async function settleAll({ sql }: Pick<Database, 'sql'>, options: Options): Promise<void> {
+  for (let portion = 0; portion < PORTIONS; portion++)
+    if (!(await sql.begin((trx) => settlePortion(trx, options)))) return
+}
+
+/** Settles what is written, as long as it runs. @param options undefined while the log is off */
+export function startSettling(
+  { sql }: Pick<Database, 'sql'>,
+  options: Options | undefined,
+  log: Logger,
+): { stop(): Promise<void> } {
+  if (!options) return { stop: async () => {} }
+  const repeats = openRepeats(log)
+  const stopped = new AbortController()
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {})
+  const run = async () => {
+    for (let failures = 0; !stopped.signal.aborted; ) {
+      try {
+        const [waits] = await sql`select from verwerking_unsettled limit 1`
+        const more = waits !== undefined && (await sql.begin((trx) => settlePortion(trx, options)))
+        failures = 0
+        if (!more) await pause(IDLE_MS)
+      } catch (error) {
+        failures++
+        repeats.say('error', { err: error }, 'acts of the log of processing could not be settled: they wait')
+        await pause(Math.min(MOST_WAIT_MS, IDLE_MS * 2 ** Math.min(failures, 10)))
+      }
+    }
+  }
+  const running = run()
+  return {
+    stop: async () => {
+      stopped.abort()
+      await running
+    },
+  }
+}
