@@ -21,6 +21,7 @@ create table besluit (
 create index besluit_besluittype_id_id_idx on besluit (besluittype_id, id);
 create index besluit_verantwoordelijke_organisatie_id_idx on besluit (verantwoordelijke_organisatie, id);
 create index besluit_zaak_id_idx on besluit (zaak_id) where zaak_id is not null;
+create index besluit_datum_id_idx on besluit (datum, id);
 create index besluit_zaak_url_idx on besluit (zaak_url) where zaak_url is not null;
 select describe('besluit', 'A decision (Besluiten API, Besluit). When it is taken in a zaak, a zaakbesluit stands beside it (brc-006).',
   'id', 'Internal key; order of lists, newest first.',

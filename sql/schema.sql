@@ -391,6 +391,7 @@ create table besluit (
   constraint besluit_vervalreden_check CHECK ((vervalreden = ANY (ARRAY[''::text, 'tijdelijk'::text, 'ingetrokken_overheid'::text, 'ingetrokken_belanghebbende'::text])))
 );
 CREATE INDEX besluit_besluittype_id_id_idx ON besluit USING btree (besluittype_id, id);
+CREATE INDEX besluit_datum_id_idx ON besluit USING btree (datum, id);
 CREATE INDEX besluit_verantwoordelijke_organisatie_id_idx ON besluit USING btree (verantwoordelijke_organisatie, id);
 CREATE INDEX besluit_zaak_id_idx ON besluit USING btree (zaak_id) WHERE (zaak_id IS NOT NULL);
 CREATE INDEX besluit_zaak_url_idx ON besluit USING btree (zaak_url) WHERE (zaak_url IS NOT NULL);

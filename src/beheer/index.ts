@@ -27,6 +27,8 @@ import { findSession, hasRole } from './frame/session.ts'
 import { registerStylesheet } from './frame/stylesheets.ts'
 import { registerImports } from './imports/imports.ts'
 import { t } from './language/language.ts'
+import { registerBesluiten } from './lookup/besluiten.ts'
+import { registerBetrokkenen } from './lookup/betrokkenen.ts'
 import { registerDocumenten } from './lookup/documenten.ts'
 import { registerSearch } from './lookup/search.ts'
 import { registerWieKeek } from './lookup/wie-keek.ts'
@@ -117,6 +119,8 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerZaken(app)
   registerWieKeek(app)
   registerDocumenten(app)
+  registerBesluiten(app)
+  registerBetrokkenen(app)
   await registerRepairs(app)
   await registerCatalogi(app)
   registerAudit(app)

@@ -23,7 +23,7 @@ declare module 'fastify' {
 const TOUCHING = /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer)\//
 /** Of the pages, those that are for looking cases up; the others may be needed to repair what is wrong. */
 const REFUSED =
-  /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer\/(?:zaken|documenten|zoeken|persoon))(?:\/|$)/
+  /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer\/(?:zaken|documenten|besluiten|betrokkenen|zoeken|persoon))(?:\/|$)/
 const SNAPSHOT = /\/_snapshots\/:positie$/
 const ONE_UUID = new RegExp(`^${UUID_PATTERN}$`)
 
@@ -152,6 +152,7 @@ const PAGES = '/beheer/'
 const PAGE_KINDS: readonly [kind: string, where: 'zaken' | 'objecten'][] = [
   ['zaken/', 'zaken'],
   ['documenten/', 'objecten'],
+  ['besluiten/', 'objecten'],
 ]
 
 /** Finds the addresses in a text by hand: an expression over each answer takes ten times as long. */

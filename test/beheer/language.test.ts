@@ -28,6 +28,8 @@ const PAGES = [
   '/beheer/taken',
   '/beheer/zaken',
   '/beheer/documenten',
+  '/beheer/besluiten',
+  '/beheer/betrokkenen',
   '/beheer/catalogi',
   '/beheer/catalogi/nieuw',
   '/beheer/configuratie/notificaties',

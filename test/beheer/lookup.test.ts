@@ -42,7 +42,14 @@ async function givenEverything(test: TestApp) {
 
 t.test('the pages to look things up', await needsBrowser(), async (t) => {
   const test = await setUpPages(t)
-  const empty = ['/beheer/zaken', '/beheer/documenten', '/beheer/catalogi', '/beheer/audit?gebruiker=niemand']
+  const empty = [
+    '/beheer/zaken',
+    '/beheer/documenten',
+    '/beheer/besluiten',
+    '/beheer/betrokkenen?zoek=niemand',
+    '/beheer/catalogi',
+    '/beheer/audit?gebruiker=niemand',
+  ]
   await t.test('are accessible while there is nothing', (t) => requireAccessible(t, test, empty))
 
   const all = await givenEverything(test)
@@ -132,6 +139,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       [`/zaken/${zaak.uuid}`, zaak.uuid],
       [`/zaken/${zaak.uuid}/rollen`, zaak.uuid],
       [`/zaken/${zaak.uuid}/geschiedenis`, zaak.uuid],
+      [`/documenten/${document.uuid}`, document.uuid],
     ]
     for (const [url, uuid] of pages) {
       const before = await looks()
@@ -144,8 +152,8 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       '/documenten',
       `/zaken/${zaak.uuid}/documenten`,
       '/zoeken?zoek=brief',
-      `/documenten/${document.uuid}`,
       `/documenten/${document.uuid}/geschiedenis`,
+      '/besluiten',
     ]
     for (const url of others) {
       const { body } = await get(`/beheer${url}`)
@@ -229,6 +237,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     const lists = [
       '/zaken?staat=open',
       '/documenten',
+      '/besluiten?type=',
       '/audit?resultaat=geslaagd',
       '/accounts?zoek=e',
       '/applicaties',
@@ -403,7 +412,7 @@ t.test('rubbish in an address is never a fault of ours', async (t) => {
   const get = await test.signedIn('viewer')
   const rubbish = ['%00', "'", '%F0%9F%92%A9', '9'.repeat(40), '-1', '[]', '2026-02-30', '0000-00-00', '\\', '%25']
   for (const value of rubbish) {
-    for (const page of ['zaken', 'documenten', 'audit', 'catalogi']) {
+    for (const page of ['zaken', 'documenten', 'besluiten', 'betrokkenen', 'audit', 'catalogi']) {
       const names = [
         'zoek',
         'titel',

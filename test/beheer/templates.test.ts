@@ -66,7 +66,7 @@ const OPTIONAL: Record<string, string> = {
   manual: 'breadcrumbs',
   'sign-in': 'gebruikersnaam weigering',
   'sign-in-code': 'weigering',
-  table: 'defaultSort document zaak',
+  table: 'besluit defaultSort document zaak',
 }
 
 t.test('a template reads what another gives it', async (t) => {

@@ -5,6 +5,8 @@ import { t } from '../language/language.ts'
 
 const PAGES = [
   ['/zaken', 'zakenApi'],
+  ['/betrokkenen', 'zakenApi'],
+  ['/besluiten', 'besluitenApi'],
   ['/documenten', 'documentenApi'],
   ['/imports', 'documentenApi'],
   ['/catalogi', 'catalogiApi'],

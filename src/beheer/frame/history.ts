@@ -183,9 +183,9 @@ function atOther(url: unknown, noun: string): string {
   return host ? t`een ${noun} van ${host}` : t`een ${noun}`
 }
 
-/** Whether events tell of the people of a case. */
-export const isAboutPeople = (events: readonly Event[]): boolean =>
-  events.some(({ resource }) => ['rol', 'klantcontact'].includes(resource))
+/** Whether events tell of the people of a case, or of those that a document was sent to. */
+export const isAboutPeople = (events: readonly { resource: string }[]): boolean =>
+  events.some(({ resource }) => ['rol', 'klantcontact', 'verzending'].includes(resource))
 
 function changeSentence({ resource, oud, nieuw }: Pick<Row, 'resource' | 'oud' | 'nieuw'>): string {
   const [before, after] = [oud ?? {}, nieuw ?? {}]
@@ -302,7 +302,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 function asText(value: unknown, key: string, names: Names): string {
   if (typeof value === 'boolean') return value ? t('ja') : t('nee')
   const text = String(value)
-  if (/bsn|anpIdentificatie/i.test(key)) return maskBsn(text)
+  if (/bsn|anpIdentificatie|a_nummer/i.test(key)) return maskBsn(text)
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return formatDate(text)
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text) && !Number.isNaN(Date.parse(text))) return moment(text)
   return nameAt(text, names) ?? (/^[a-z]+(_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text)

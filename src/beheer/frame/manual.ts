@@ -32,6 +32,8 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/audit', 'instellingen'],
   ['/zaken', 'zoeken'],
   ['/documenten', 'zoeken'],
+  ['/besluiten', 'zoeken'],
+  ['/betrokkenen', 'zoeken'],
   ['/zoeken', 'zoeken'],
   ['/gereserveerde-nummers', 'herstellen'],
   ['/persoon', 'gegevensbescherming'],

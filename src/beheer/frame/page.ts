@@ -72,6 +72,8 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
       items: [
         { path: '/zaken', name: 'Zaken' },
         { path: '/documenten', name: 'Documenten' },
+        { path: '/besluiten', name: 'Besluiten' },
+        { path: '/betrokkenen', name: 'Betrokkenen' },
         { path: '/catalogi', name: 'Catalogi' },
         { path: '/gereserveerde-nummers', name: 'Gereserveerde nummers', rol: 'hersteller' },
         { path: '/persoon', name: 'Wie keek?', rol: 'privacy' },

@@ -31,6 +31,16 @@ const LINE = sql`select e.id, e.uuid, e.identificatie, v.titel, coalesce(t.omsch
   join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
   left join informatieobjecttype t on t.id = e.informatieobjecttype_id`
 
+type Verzending = {
+  aard: string
+  who: string
+  contact: string
+  verzonden: string | null
+  ontvangen: string | null
+  channel: string
+  toelichting: string
+}
+
 type Versie = {
   versie: number
   at: string
@@ -105,10 +115,37 @@ export function registerDocumenten(app: FastifyInstance): void {
     const relations = await query<
       { kind: string; uuid: string | null; url: string | null; name: string | null; isVisible: boolean | null }[]
     >`
-      select r.object_type as kind, r.object_uuid as uuid, r.object_url as url, coalesce(z.identificatie, b.identificatie) as name,
-        z.vertrouwelijkheidaanduiding <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as "isVisible"
-      from objectinformatieobject r left join zaak z on z.uuid = r.object_uuid left join besluit b on b.uuid = r.object_uuid
+      select r.object_type as kind, r.object_uuid as uuid, r.object_url as url, coalesce(b.identificatie, z.identificatie) as name,
+        coalesce(z.vertrouwelijkheidaanduiding, 'openbaar')
+          <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as "isVisible"
+      from objectinformatieobject r left join besluit b on b.uuid = r.object_uuid
+      left join zaak z on z.uuid = r.object_uuid or z.id = b.zaak_id
       where r.enkelvoudiginformatieobject_id = ${document.id} order by r.id desc limit 50`
+    const rights = await query<{ start: string; end: string | null; voorwaarden: string }[]>`
+      select startdatum as start, einddatum as "end", left(omschrijving_voorwaarden, 2000) as voorwaarden
+      from gebruiksrecht where enkelvoudiginformatieobject_id = ${document.id} order by id desc limit 50`
+    const verzendingen = await query<Verzending[]>`
+      select aard_relatie as aard, betrokkene as who, concat_ws(' ', nullif(contactpersoonnaam, ''), contact_persoon) as contact,
+        verzenddatum as verzonden, ontvangstdatum as ontvangen, toelichting,
+        concat_ws(', ',
+          (select concat_ws(' ', a ->> 'naamOpenbareRuimte', a ->> 'huisnummer', a ->> 'huisletter', a ->> 'huisnummerToevoeging',
+            a ->> 'postcode', a ->> 'woonplaatsnaam') from (select binnenlands_correspondentieadres) as o(a) where a is not null),
+          (select concat_ws(' ', a ->> 'adresBuitenland1', a ->> 'adresBuitenland2', a ->> 'adresBuitenland3', a ->> 'landPostadres')
+            from (select buitenlands_correspondentieadres) as o(a) where a is not null),
+          (select concat_ws(' ', a ->> 'postadresType', a ->> 'postBusOfAntwoordnummer', a ->> 'postadresPostcode', a ->> 'woonplaatsnaam')
+            from (select correspondentie_postadres) as o(a) where a is not null),
+          nullif(emailadres, ''), nullif(telefoonnummer, ''), nullif(faxnummer, ''), case when mijn_overheid then 'MijnOverheid' end) as channel
+      from verzending where enkelvoudiginformatieobject_id = ${document.id} order by id desc limit 50`
+    // Who a document was sent to is a person more often than not.
+    if (verzendingen.length > 0)
+      await app.own.audit(request, [
+        {
+          handeling: 'persoonsgegevens-bekijken',
+          soort: 'document',
+          id: document.uuid,
+          weergave: document.identificatie,
+        },
+      ])
     const asked = versionIn(request, 'bekijken')
     const shown = versions.find((version) => version.versie === asked && shownAs(version))
     if (shown) reply.header('content-security-policy', `${CSP}; frame-src 'self'`)
@@ -119,6 +156,8 @@ export function registerDocumenten(app: FastifyInstance): void {
       soort: type?.omschrijving || t('Zonder omschrijving'),
       versions: versions.map((version) => ({ ...version, isViewable: shownAs(version) !== undefined })),
       relations,
+      rights,
+      verzendingen,
       events: (await historyOf(app, request, document.uuid, 5)).rows,
       preview: shown && { versie: shown.versie, soort: shownAs(shown), titel: shown.titel },
     })

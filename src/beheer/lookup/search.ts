@@ -11,6 +11,7 @@ import { basePath } from '../frame/keyset-list.ts'
 import { maskBsn, queryText, uuidIn, visible } from '../frame/lookup.ts'
 import { hasRole } from '../frame/session.ts'
 import { t } from '../language/language.ts'
+import { besluitVisible } from './besluiten.ts'
 
 /** As many of a kind are shown; the lists of cases and documents show all. */
 const SHOWN = 10
@@ -24,7 +25,7 @@ type Zaak = {
   einddatum: string | null
 }
 type Document = { uuid: string; identificatie: string; titel: string; soort: string; creatiedatum: string }
-type Besluit = { zaak: string | null; identificatie: string; soort: string; datum: string }
+type Besluit = { uuid: string; identificatie: string; soort: string; datum: string }
 type Found = { zaken: Zaak[]; documenten: Document[]; besluiten: Besluit[] }
 
 export function registerSearch(app: FastifyInstance): void {
@@ -62,7 +63,6 @@ export function registerSearch(app: FastifyInstance): void {
       'zaakeigenschap',
       'zaakobject',
       'zaakinformatieobject',
-      'besluit',
       'klantcontact',
     ]
     const none = sql`null::vertrouwelijkheidaanduiding`
@@ -70,6 +70,8 @@ export function registerSearch(app: FastifyInstance): void {
       select path from (
         select '/zaken/' || uuid as path, vertrouwelijkheidaanduiding as niveau from zaak where uuid = ${uuid}
         union all select '/documenten/' || uuid, vertrouwelijkheidaanduiding from enkelvoudiginformatieobject where uuid = ${uuid}
+        union all select '/besluiten/' || b.uuid, z.vertrouwelijkheidaanduiding from besluit b left join zaak z on z.id = b.zaak_id
+          where b.uuid = ${uuid}
         union all select '/catalogi/' || uuid, ${none} from catalogus where uuid = ${uuid}
         union all select '/catalogi/zaaktypen/' || uuid, ${none} from zaaktype where uuid = ${uuid}
         union all select '/catalogi/informatieobjecttypen/' || uuid, ${none} from informatieobjecttype where uuid = ${uuid}
@@ -96,12 +98,10 @@ export function registerSearch(app: FastifyInstance): void {
               where ${containsWords(sql`w.titel`, text)} limit 1000))
           and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}
         order by e.id desc limit ${SHOWN + 1}`.execute(app.read),
-      sql<Besluit>`select b.identificatie, b.datum, coalesce(t.omschrijving, b.besluittype_url) as soort, z.uuid as zaak
+      sql<Besluit>`select b.uuid, b.identificatie, b.datum, coalesce(t.omschrijving, b.besluittype_url) as soort
         from besluit b left join besluittype t on t.id = b.besluittype_id left join zaak z on z.id = b.zaak_id
         where b.identificatie = any(${spellings(text)}::text[])
-          and (z.id is null or ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}) limit ${SHOWN}`.execute(
-        app.read,
-      ),
+          and ${besluitVisible(request)} limit ${SHOWN}`.execute(app.read),
     ])
     const { zakenApi, documentenApi, besluitenApi } = app.parts.config
     return {
@@ -151,8 +151,9 @@ export async function zaakMatches(db: ReadDb, text: string): Promise<RawBuilder<
   return beside.length === 0 ? contained : sql`(${contained} or z.id = any(${beside}::bigint[]))`
 }
 
-/** So many cases at most are found by each of what lies beside them. */
+/** So many cases at most are found by a kenmerk, and so many rollen by each number and by name. */
 const BESIDE = 500
+export const MOST_ROLLEN = 500
 
 /** Cases that have this kenmerk, or somebody involved, no natural person, with this number or a part of this name. */
 async function casesBeside(db: ReadDb, text: string): Promise<number[]> {
@@ -162,18 +163,26 @@ async function casesBeside(db: ReadDb, text: string): Promise<number[]> {
     marks.map((one) => sql`kenmerken @> ${JSON.stringify([one])}::text::jsonb`),
     sql` or `,
   )
-  // Each index of a number is on what is not empty.
   const { rows } = await sql<{ id: number }>`
     (select id from zaak where kenmerken <> '[]' and (${isMarked}) limit ${BESIDE})
-    union (select zaak_id from rol where betrokkene_identificatie ->> 'innNnpId' = ${text}
-      and betrokkene_identificatie ->> 'innNnpId' <> '' limit ${BESIDE})
-    union (select zaak_id from rol where betrokkene_identificatie ->> 'kvkNummer' = ${text}
-      and betrokkene_identificatie ->> 'kvkNummer' <> '' limit ${BESIDE})
-    union (select zaak_id from rol where betrokkene_identificatie ->> 'vestigingsNummer' = ${text}
-      and betrokkene_identificatie ->> 'vestigingsNummer' <> '' limit ${BESIDE})
-    union (select zaak_id from rol
+    union select zaak_id from rol where id = any(${await rollenBeside(db, text)}::bigint[])`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** The ids of rollen of an organisation, a vestiging or a part of an organisation with this number, or this in its name. */
+export async function rollenBeside(db: ReadDb, text: string): Promise<number[]> {
+  if (!isSearchable(text)) return []
+  // Each index of a number is on what is not empty.
+  const { rows } = await sql<{ id: number }>`
+    (select id from rol where betrokkene_identificatie ->> 'innNnpId' = ${text}
+      and betrokkene_identificatie ->> 'innNnpId' <> '' limit ${MOST_ROLLEN})
+    union (select id from rol where betrokkene_identificatie ->> 'kvkNummer' = ${text}
+      and betrokkene_identificatie ->> 'kvkNummer' <> '' limit ${MOST_ROLLEN})
+    union (select id from rol where betrokkene_identificatie ->> 'vestigingsNummer' = ${text}
+      and betrokkene_identificatie ->> 'vestigingsNummer' <> '' limit ${MOST_ROLLEN})
+    union (select id from rol
       where betrokkene_type in ('niet_natuurlijk_persoon', 'vestiging', 'organisatorische_eenheid')
-        and ${containsWords(sql`concat_names(betrokkene_identificatie) || afwijkende_naam_betrokkene`, text)} limit ${BESIDE})`.execute(
+        and ${containsWords(sql`concat_names(betrokkene_identificatie) || afwijkende_naam_betrokkene`, text)} limit ${MOST_ROLLEN})`.execute(
     db,
   )
   return rows.map(({ id }) => id)
@@ -204,7 +213,7 @@ function onlyPage({ zaken, documenten, besluiten }: Found, search: string): stri
   const same = (identificatie: string) => identificatie.toLowerCase() === search.toLowerCase()
   if (zaken[0] && same(zaken[0].identificatie)) return `/zaken/${zaken[0].uuid}`
   if (documenten[0] && same(documenten[0].identificatie)) return `/documenten/${documenten[0].uuid}`
-  if (besluiten[0]?.zaak) return `/zaken/${besluiten[0].zaak}/besluiten`
+  if (besluiten[0]) return `/besluiten/${besluiten[0].uuid}`
   return undefined
 }
 

@@ -6,13 +6,14 @@ import { expected, one } from '../../database/rows.ts'
 import { formatShortDate } from '../frame/format.ts'
 import { t } from '../language/language.ts'
 
-type Kind = 'zaaktype' | 'informatieobjecttype'
+type Kind = 'zaaktype' | 'informatieobjecttype' | 'besluittype'
 type Row = { uuid: string; omschrijving: string; key: string; domein: string; begin: string; concept: boolean }
 
 /** What the versions of a type share within their catalogue. */
 const KEYS: Record<Kind, RawBuilder<unknown>> = {
   zaaktype: sql`t.identificatie`,
   informatieobjecttype: sql`t.omschrijving`,
+  besluittype: sql`t.omschrijving`,
 }
 const MOST = 1000
 

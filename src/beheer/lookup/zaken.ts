@@ -5,10 +5,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import { formatDate } from '../frame/format.ts'
-import { historyOf, isAboutPeople } from '../frame/history.ts'
+import { changedFields, historyOf, isAboutPeople } from '../frame/history.ts'
 import {
   keysetByNumber,
-  maskBsn,
   queryDay,
   queryText,
   requireVisible,
@@ -19,6 +18,8 @@ import {
 } from '../frame/lookup.ts'
 import { savedFilters } from '../frame/saved-filters.ts'
 import { t, words } from '../language/language.ts'
+import { nameOf, WHO, type Who } from './betrokkene.ts'
+import { drawPlace } from './place-picture.ts'
 import { isSearchable, zaakMatches } from './search.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
 
@@ -43,14 +44,15 @@ type PartLine = {
   at: string
   naam: string
   toelichting: string
+  soort?: string
   document?: string
   zaak?: string
+  besluit?: string
   waarde?: string
   formaat?: string
-  who?: string | null
-  person?: { inpBsn?: string | null }
-  number?: string
-}
+  object?: string
+  gegevens?: object | null
+} & Partial<Who>
 
 /** The lists below a case: a name, what is shown of a row, and where the rows are. */
 const PARTS: Record<
@@ -75,10 +77,10 @@ const PARTS: Record<
         ['soort', 'Documenttype'],
         ['at', 'Gekoppeld op'],
       ],
-      select: sql`select r.id, e.uuid as document, e.vertrouwelijkheidaanduiding, v.titel, e.identificatie, t.omschrijving as soort,
-      r.registratiedatum as at
-      from zaakinformatieobject r join enkelvoudiginformatieobject e on e.id = r.enkelvoudiginformatieobject_id
-      join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
+      select: sql`select r.id, e.uuid as document, e.vertrouwelijkheidaanduiding, e.identificatie, t.omschrijving as soort,
+      coalesce(v.titel, nullif(r.titel, ''), r.informatieobject_url) as titel, r.registratiedatum as at
+      from zaakinformatieobject r left join enkelvoudiginformatieobject e on e.id = r.enkelvoudiginformatieobject_id
+      left join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
       left join informatieobjecttype t on t.id = e.informatieobjecttype_id`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
@@ -103,17 +105,15 @@ const PARTS: Record<
         ['soort', 'Soort betrokkene'],
         ['who', 'Betrokkene'],
         ['toelichting', 'Toelichting'],
+        ['machtiging', 'Machtiging'],
+        ['contactpersoon', 'Contactpersoon'],
+        ['geldig', 'Geldigheid'],
         ['at', 'Geregistreerd op'],
       ],
-      // The number of a person is sealed in the database: `readable` shows of it what may be shown.
       select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as at,
-      r.roltoelichting as toelichting, coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
-        nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
-          r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
-          r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam')), '')) as who,
-        jsonb_build_object('inpBsn', r.betrokkene_identificatie -> 'inpBsn') as person,
-        coalesce(nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '')
-          as number
+      r.roltoelichting as toelichting, r.indicatie_machtiging as machtiging, r.contactpersoon_rol ->> 'naam' as contactpersoon,
+      nullif(concat_ws(' – ', to_char(r.begin_geldigheid, 'DD-MM-YYYY'), to_char(r.einde_geldigheid, 'DD-MM-YYYY')), '') as geldig,
+      ${WHO}
       from rol r`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
@@ -137,7 +137,7 @@ const PARTS: Record<
         ['relatie', 'Relatie'],
       ],
       select: sql`select r.id, replace(coalesce(nullif(r.object_type_overige, ''), r.object_type), '_', ' ') as soort, r.object,
-      r.relatieomschrijving as relatie from zaakobject r`,
+      r.object_identificatie as gegevens, r.relatieomschrijving as relatie from zaakobject r`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
     },
@@ -149,8 +149,9 @@ const PARTS: Record<
         ['datum', 'Datum'],
         ['ingangsdatum', 'Ingangsdatum'],
       ],
-      select: sql`select r.id, r.identificatie, t.omschrijving as soort, r.datum, r.ingangsdatum
-      from besluit r left join besluittype t on t.id = r.besluittype_id`,
+      select: sql`select r.id, b.uuid as besluit, coalesce(b.identificatie, r.besluit_url) as identificatie, b.datum,
+      coalesce(t.omschrijving, b.besluittype_url) as soort, coalesce(b.ingangsdatum, r.ingangsdatum) as ingangsdatum
+      from zaakbesluit r left join besluit b on b.uuid = r.besluit_uuid left join besluittype t on t.id = b.besluittype_id`,
       id: sql`r.id`,
       zaak: sql`r.zaak_id`,
     },
@@ -165,13 +166,82 @@ const PARTS: Record<
       id: sql`r.id`,
       zaak: sql`r.hoofdzaak_id`,
     },
+    substatussen: {
+      name: 'Substatussen',
+      columns: [
+        ['naam', 'Substatus'],
+        ['status', 'Status'],
+        ['doelgroep', 'Doelgroep'],
+        ['at', 'Gezet op'],
+      ],
+      select: sql`select r.id, r.omschrijving as naam, r.doelgroep, r.tijdstip as at, coalesce(t.omschrijving, s.statustype_omschrijving) as status
+      from substatus r left join status s on s.id = r.status_id left join statustype t on t.id = s.statustype_id`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    klantcontacten: {
+      name: 'Klantcontacten',
+      short: ['onderwerp', 'kanaal', 'toelichting', 'at'],
+      columns: [
+        ['identificatie', 'Identificatie'],
+        ['onderwerp', 'Onderwerp'],
+        ['kanaal', 'Kanaal'],
+        ['toelichting', 'Toelichting'],
+        ['at', 'Wanneer'],
+      ],
+      select: sql`select r.id, r.identificatie, r.onderwerp, r.kanaal, r.toelichting, r.datumtijd as at from klantcontact r`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    notities: {
+      name: 'Notities',
+      short: ['onderwerp', 'tekst', 'door', 'at'],
+      columns: [
+        ['onderwerp', 'Onderwerp'],
+        ['tekst', 'Notitie'],
+        ['door', 'Wie'],
+        ['soort', 'Soort'],
+        ['staat', 'Staat'],
+        ['at', 'Gemaakt'],
+        ['gewijzigd', 'Laatst gewijzigd'],
+      ],
+      select: sql`select r.id, r.onderwerp, left(r.tekst, 2000) as tekst, r.aangemaakt_door as door, r.notitie_type as soort, r.status as staat,
+      r.aanmaakdatum as at, r.wijzigingsdatum as gewijzigd from zaaknotitie r`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    contactmomenten: {
+      name: 'Contactmomenten',
+      columns: [['adres', 'Contactmoment']],
+      select: sql`select r.id, r.contactmoment as adres from zaakcontactmoment r`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    verzoeken: {
+      name: 'Verzoeken',
+      columns: [['adres', 'Verzoek']],
+      select: sql`select r.id, r.verzoek as adres from zaakverzoek r`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
   },
   'name',
 )
 for (const { columns } of Object.values(PARTS)) words(columns, '1')
 
 /** What the page of a case shows the newest of, each with a page of its own for the rest. */
-const ON_THE_PAGE = ['rollen', 'documenten', 'besluiten', 'eigenschappen', 'objecten']
+const ON_THE_PAGE = [
+  'substatussen',
+  'rollen',
+  'documenten',
+  'besluiten',
+  'eigenschappen',
+  'objecten',
+  'klantcontacten',
+  'contactmomenten',
+  'verzoeken',
+  'notities',
+]
 
 export function registerZaken(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
@@ -195,24 +265,31 @@ export function registerZaken(app: FastifyInstance): void {
 
   app.get('/zaken/:uuid', { config }, async (request, reply) => {
     const zaak = await zaakOfRequest(request)
+    const counts = await countParts(zaak.id)
     const part = async (path: string, size: number) => {
+      if (!counts[path]) return { ...expected(PARTS[path]), rows: [] as PartLine[] }
       const found = await keysetByNumber<PartLine>(request, app.read, partQuery(path, zaak.id, request, size))
       return { ...expected(PARTS[path]), ...found, rows: found.rows.map(readable) }
     }
-    const [counts, statussen, events, related, ...parts] = await Promise.all([
-      countParts(zaak.id),
+    const [statussen, events, related, ...parts] = await Promise.all([
       part('statussen', 20),
       historyOf(app, request, zaak.uuid, 5),
       relatedTo(request, zaak.id),
       ...ON_THE_PAGE.map((name) => part(name, 10)),
     ])
-    if (counts.rollen || isAboutPeople(events.rows)) await recordLook(request, zaak)
+    if (
+      counts.rollen ||
+      counts.klantcontacten ||
+      isAboutPeople(events.rows) ||
+      parts.some(({ rows }) => namesPerson(rows))
+    )
+      await recordLook(request, zaak)
     statussen.rows.sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
     return reply.page('zaak', {
       title: t`Zaak ${zaak.identificatie}`,
       breadcrumbs: [{ path: '/zaken', name: t('Zaken') }],
       zaak,
-      place: placeOf(zaak.zaakgeometrie),
+      place: drawPlace(zaak.zaakgeometrie, MAX_GEOMETRY),
       producten: zaak.productenOfDiensten as string[],
       kenmerken: zaak.kenmerken as { kenmerk: string; bron: string }[],
       status: statussen.rows[0],
@@ -246,9 +323,9 @@ export function registerZaken(app: FastifyInstance): void {
     const part = Object.hasOwn(PARTS, path) ? PARTS[path] : undefined
     if (!part) throw notFound(t('Deze pagina bestaat niet.'))
     const zaak = await zaakOfRequest(request)
-    if (path === 'rollen') await recordLook(request, zaak)
     const query = { ...partQuery(path, zaak.id, request, 50), sorts: {} }
     const list = await keysetByNumber<PartLine>(request, app.read, query)
+    if (ABOUT_PEOPLE.includes(path) || namesPerson(list.rows)) await recordLook(request, zaak)
     return reply.page('zaak-part', {
       title: part.name,
       breadcrumbs: [
@@ -269,13 +346,21 @@ export function registerZaken(app: FastifyInstance): void {
 
   /** Cases that this one names, and that name this one; of those that may not be seen the number is not told. */
   async function relatedTo(request: FastifyRequest, zaakId: number) {
-    const { rows } = await sql<{ soort: string; uuid: string | null; identificatie: string; omschrijving: string }>`
-      select r.soort, z.uuid, coalesce(z.identificatie, r.url) as identificatie, coalesce(z.omschrijving, '') as omschrijving from (
-        select 'hoofdzaak' as soort, hoofdzaak_id as id, null as url from zaak where id = ${zaakId} and hoofdzaak_id is not null
-        union all (select 'deelzaak', id, null from zaak where hoofdzaak_id = ${zaakId} order by id limit 10)
-        union all select a.aard_relatie, a.andere_zaak_id, a.andere_zaak_url from zaak_andere_zaak a where a.zaak_id = ${zaakId}
-        union all (select 'verwijst hierheen', a.zaak_id, null from zaak_andere_zaak a where a.andere_zaak_id = ${zaakId} limit 10)
-        union all select 'gerelateerd', g.andere_zaak_id, g.andere_zaak_url from zaak_gerelateerde_zaak g where g.zaak_id = ${zaakId}
+    const { rows } = await sql<{
+      soort: string
+      uuid: string | null
+      identificatie: string
+      omschrijving: string
+      toelichting: string
+    }>`
+      select r.soort, z.uuid, coalesce(z.identificatie, r.url) as identificatie, coalesce(z.omschrijving, '') as omschrijving, r.toelichting from (
+        select 'hoofdzaak' as soort, hoofdzaak_id as id, null as url, '' as toelichting from zaak
+          where id = ${zaakId} and hoofdzaak_id is not null
+        union all (select 'deelzaak', id, null, '' from zaak where hoofdzaak_id = ${zaakId} order by id limit 10)
+        union all select coalesce(nullif(a.overige_relatie, ''), a.aard_relatie), a.andere_zaak_id, a.andere_zaak_url, a.toelichting
+          from zaak_andere_zaak a where a.zaak_id = ${zaakId}
+        union all (select 'verwijst hierheen', a.zaak_id, null, '' from zaak_andere_zaak a where a.andere_zaak_id = ${zaakId} limit 10)
+        union all select 'gerelateerd', g.andere_zaak_id, g.andere_zaak_url, '' from zaak_gerelateerde_zaak g where g.zaak_id = ${zaakId}
       ) r left join zaak z on z.id = r.id
       where r.id is null or ${visible(request, sql`z.vertrouwelijkheidaanduiding`)} limit 50`.execute(app.read)
     return rows
@@ -286,10 +371,16 @@ export function registerZaken(app: FastifyInstance): void {
       .selectFrom('zaak as z')
       .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
       .leftJoin('resultaatArchiving as r', 'r.zaakId', 'z.id')
+      .leftJoin('resultaat as u', 'u.zaakId', 'z.id')
       .leftJoin('zaak as h', 'h.id', 'z.hoofdzaakId')
       .where('z.uuid', '=', uuidParam(request))
       .selectAll('z')
-      .select(['t.omschrijving as zaaktype', 't.uuid as zaaktypeUuid', 'r.omschrijving as resultaat'])
+      .select([
+        't.omschrijving as zaaktype',
+        't.uuid as zaaktypeUuid',
+        'r.omschrijving as resultaat',
+        'u.toelichting as resultaatToelichting',
+      ])
       .select(['h.uuid as hoofdzaakUuid', 'h.identificatie as hoofdzaakIdentificatie'])
       .executeTakeFirst()
     if (!zaak) throw notFound(t('Deze zaak bestaat niet.'))
@@ -299,12 +390,10 @@ export function registerZaken(app: FastifyInstance): void {
 
   function partQuery(path: string, zaakId: number, request: FastifyRequest, size: number) {
     const { select, id, zaak } = expected(PARTS[path])
-    const table = path === 'documenten' ? sql`e` : sql`r`
-    const hidden = path === 'documenten' || path === 'deelzaken'
-    const conditions = [
-      sql`${zaak} = ${zaakId}`,
-      ...(hidden ? [visible(request, sql`${table}.vertrouwelijkheidaanduiding`)] : []),
-    ]
+    const seen = (table: RawBuilder<unknown>) =>
+      sql`(${table}.id is null or ${visible(request, sql`${table}.vertrouwelijkheidaanduiding`)})`
+    const table = path === 'documenten' ? sql`e` : path === 'deelzaken' ? sql`r` : undefined
+    const conditions = [sql`${zaak} = ${zaakId}`, ...(table ? [seen(table)] : [])]
     return { select, id, conditions, size }
   }
 
@@ -319,11 +408,19 @@ export function registerZaken(app: FastifyInstance): void {
   }
 }
 
-/** With the value of a property that is a date, or a moment, as the pages write those; one that is none stays as it is. */
-const maskedBsn = ({ inpBsn }: { inpBsn?: string | null }) => inpBsn && `BSN ${maskBsn(inpBsn)}`
+/** Parts that are about people, or in which people are written of. */
+const ABOUT_PEOPLE = ['rollen', 'klantcontacten']
+/** Whether an object of a case is a person. */
+const namesPerson = (rows: readonly PartLine[]) =>
+  rows.some(({ soort, gegevens }) => gegevens && /persoon|medewerker/.test(soort ?? ''))
 
+/** With a name, or a number, of who is involved; an object in words; a property that is a date as the pages write those. */
 function readable(row: PartLine): PartLine {
-  if (row.person) return { ...row, who: row.who || maskedBsn(row.person) || row.number || '' }
+  if (row.person) return { ...row, who: nameOf(row as Who) }
+  if (row.gegevens && !row.object) {
+    const fields = changedFields(null, row.gegevens, new Map())
+    return { ...row, object: fields.map(({ field, after }) => `${field}: ${after}`).join(', ') }
+  }
   if (row.formaat !== 'datum' && row.formaat !== 'datum_tijd') return row
   const [, year, month, day, hour, minute] =
     /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ]?(\d\d):?(\d\d):?\d\d.*)?$/.exec(row.waarde ?? '') ?? []
@@ -333,15 +430,6 @@ function readable(row: PartLine): PartLine {
 }
 
 const MAX_GEOMETRY = 2000
-
-/** Where a case is: what kind of place, its first point as latitude and longitude, and the whole as JSON. */
-function placeOf(geometry: unknown) {
-  if (geometry === null || typeof geometry !== 'object') return null
-  const { type } = geometry as { type: string }
-  const json = JSON.stringify(geometry)
-  const [, longitude, latitude] = /\[(-?[\d.e-]+),(-?[\d.e-]+)/.exec(json) ?? []
-  return { type, point: latitude ? `${latitude}, ${longitude}` : '', json: json.slice(0, MAX_GEOMETRY) }
-}
 
 const FILTERS = ['zoek', 'zaaktype', 'staat', 'van', 'tot']
 

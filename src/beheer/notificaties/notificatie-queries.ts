@@ -79,7 +79,7 @@ export async function selectMessages(
       case
         when z.id is not null then jsonb_build_object('path', '/zaken/' || z.uuid, 'name', z.identificatie)
         when d.id is not null then jsonb_build_object('path', '/documenten/' || d.uuid, 'name', d.identificatie)
-        when s.id is not null then jsonb_build_object('path', '/zaken/' || y.uuid || '/besluiten', 'name', s.identificatie)
+        when s.id is not null then jsonb_build_object('path', '/besluiten/' || s.uuid, 'name', s.identificatie)
         when t.id is not null then jsonb_build_object('path', '/catalogi/zaaktypen/' || t.uuid, 'name', t.omschrijving)
       end as onderwerp
     from bladzij b
@@ -87,7 +87,6 @@ export async function selectMessages(
     left join enkelvoudiginformatieobject d on d.uuid = b.hoofd_object_uuid and ${visible(request, sql`d.vertrouwelijkheidaanduiding`)}
     left join besluit s on s.uuid = b.hoofd_object_uuid
       and exists (select from zaak x where x.id = s.zaak_id and ${visible(request, sql`x.vertrouwelijkheidaanduiding`)})
-    left join zaak y on y.id = s.zaak_id
     left join zaaktype t on t.uuid = b.hoofd_object_uuid
     cross join lateral (
       select max(case status when 'mislukt' then 2 else 1 end) as volgorde, min(next_attempt_at) as next_attempt_at,

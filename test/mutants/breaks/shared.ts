@@ -416,6 +416,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/places.test.ts'],
   },
   {
+    what: 'a besluit is seen on the pages by who may see its case',
+    file: 'src/beheer/lookup/besluiten.ts',
+    search: '(z.id is null or ',
+    replace: '(true or ',
+    tests: ['test/beheer/over-all.test.ts'],
+  },
+  {
     what: 'the lists of the pages look for nothing that no index finds',
     file: 'src/beheer/lookup/search.ts',
     search: 'wordsOf(text).some(isFindable)',

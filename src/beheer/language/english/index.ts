@@ -11,6 +11,7 @@ import { catalogiTables } from './catalogi-tables.ts'
 import { common } from './common.ts'
 import { imports } from './imports.ts'
 import { issuers } from './issuers.ts'
+import { lookup } from './lookup.ts'
 import { notificaties } from './notificaties.ts'
 import { operations } from './operations.ts'
 import { pictures } from './pictures.ts'
@@ -32,6 +33,7 @@ const AREAS = [
   common,
   imports,
   issuers,
+  lookup,
   notificaties,
   operations,
   pictures,

@@ -247,7 +247,6 @@ export const zaken: Record<string, string> = {
   'Opdrachtgevende organisatie': 'Commissioning organisation',
   Communicatiekanaal: 'Channel of communication',
   Plaats: 'Place',
-  '{1}, EPSG:4326': '{1}, EPSG:4326',
   GeoJSON: 'GeoJSON',
   Opschorting: 'Suspension',
   opgeschort: 'suspended',
