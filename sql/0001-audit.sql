@@ -132,6 +132,8 @@ create table audit (
   constraint audit_pkey primary key (hoofd_object_uuid, id)
 );
 create unique index audit_taken_over_unique on audit (uuid) where id < 0;
+-- The trail over all objects, by moment: rows come in the order of time, so that a few pages of such an index serve millions.
+create index audit_aanmaakdatum_idx on audit using brin (aanmaakdatum) with (pages_per_range = 32, autosummarize = on);
 select describe('audit', 'Audit trail: one row for every change, written in the transaction of that change.',
   'id', 'Internal key; order of the trail. Lines that were taken over are below 0, in the order of their source.',
   'bron', 'Component: ac, zrc, ztc, drc or brc.', 'applicatie_id', 'uuid of the application that made the change.',

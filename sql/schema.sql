@@ -221,6 +221,7 @@ create table audit (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint audit_pkey PRIMARY KEY (hoofd_object_uuid, id)
 );
+CREATE INDEX audit_aanmaakdatum_idx ON audit USING brin (aanmaakdatum) WITH (pages_per_range='32', autosummarize='on');
 CREATE UNIQUE INDEX audit_taken_over_unique ON audit USING btree (uuid) WHERE (id < 0);
 
 -- A right of an application: scopes in one component, for one type and up to one confidentiality.

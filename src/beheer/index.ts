@@ -27,6 +27,7 @@ import { findSession, hasRole } from './frame/session.ts'
 import { registerStylesheet } from './frame/stylesheets.ts'
 import { registerImports } from './imports/imports.ts'
 import { t } from './language/language.ts'
+import { registerAudittrail } from './lookup/audittrail.ts'
 import { registerBesluiten } from './lookup/besluiten.ts'
 import { registerBetrokkenen } from './lookup/betrokkenen.ts'
 import { registerDocumenten } from './lookup/documenten.ts'
@@ -124,6 +125,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   await registerRepairs(app)
   await registerCatalogi(app)
   registerAudit(app)
+  registerAudittrail(app)
   registerSettings(app)
   await registerImports(app)
   registerTakeovers(app)

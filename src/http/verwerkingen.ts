@@ -23,7 +23,7 @@ declare module 'fastify' {
 const TOUCHING = /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer)\//
 /** Of the pages, those that are for looking cases up; the others may be needed to repair what is wrong. */
 const REFUSED =
-  /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer\/(?:zaken|documenten|besluiten|betrokkenen|zoeken|persoon))(?:\/|$)/
+  /^\/(?:(?:zaken|documenten|besluiten)\/api\/v1|api\/v1|beheer\/(?:zaken|documenten|besluiten|betrokkenen|audittrail|zoeken|persoon))(?:\/|$)/
 const SNAPSHOT = /\/_snapshots\/:positie$/
 const ONE_UUID = new RegExp(`^${UUID_PATTERN}$`)
 

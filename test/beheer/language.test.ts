@@ -30,6 +30,7 @@ const PAGES = [
   '/beheer/documenten',
   '/beheer/besluiten',
   '/beheer/betrokkenen',
+  '/beheer/audittrail',
   '/beheer/catalogi',
   '/beheer/catalogi/nieuw',
   '/beheer/configuratie/notificaties',

@@ -47,6 +47,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     '/beheer/documenten',
     '/beheer/besluiten',
     '/beheer/betrokkenen?zoek=niemand',
+    '/beheer/audittrail?gebruiker=niemand',
     '/beheer/catalogi',
     '/beheer/audit?gebruiker=niemand',
   ]
@@ -69,6 +70,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     `/beheer/catalogi/zaaktypen/${uuidOf(all.zaaktype)}`,
     `/beheer/catalogi/informatieobjecttypen/${uuidOf(all.concept)}`,
     '/beheer/audit',
+    '/beheer/audittrail',
   ]
   await t.test('are accessible when full, at 1280 and 320 pixels, and run no stored script', (t) =>
     requireAccessible(t, test, pages),
@@ -154,6 +156,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       '/zoeken?zoek=brief',
       `/documenten/${document.uuid}/geschiedenis`,
       '/besluiten',
+      '/audittrail',
     ]
     for (const url of others) {
       const { body } = await get(`/beheer${url}`)
@@ -412,7 +415,7 @@ t.test('rubbish in an address is never a fault of ours', async (t) => {
   const get = await test.signedIn('viewer')
   const rubbish = ['%00', "'", '%F0%9F%92%A9', '9'.repeat(40), '-1', '[]', '2026-02-30', '0000-00-00', '\\', '%25']
   for (const value of rubbish) {
-    for (const page of ['zaken', 'documenten', 'besluiten', 'betrokkenen', 'audit', 'catalogi']) {
+    for (const page of ['zaken', 'documenten', 'besluiten', 'betrokkenen', 'audittrail', 'audit', 'catalogi']) {
       const names = [
         'zoek',
         'titel',

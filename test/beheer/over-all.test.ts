@@ -1,4 +1,4 @@
-// What is looked up over all cases: besluiten, and who is involved.
+// What is looked up over all cases: besluiten, who is involved, and the audit trail.
 import t from 'tap'
 import { uuidOf } from '../app.ts'
 import { givenTypen } from '../besluiten/given.ts'
@@ -122,6 +122,110 @@ t.test('who is involved, over all cases', async (t) => {
   })
 })
 
+t.test('the audit trail over all objects', async (t) => {
+  const test = await setUpPages(t, {}, false)
+  const { sql } = test.database
+  const { typen, open, secret } = await givenCases(test)
+  await sql`update beheer_account set max_vertrouwelijkheidaanduiding = 'geheim' where gebruikersnaam = 'viewer'`
+  const get = await test.signedIn('viewer')
+  const lines = async (query: string) => {
+    const { body, statusCode } = await get(`/beheer/audittrail?${query}`)
+    t.equal(statusCode, 200, query)
+    const found = [...body.matchAll(/\/beheer\/audittrail\/([0-9a-f-]{36})\/(-?\d+)">/g)]
+    return { body, ids: found.map(([, , id]) => Number(id)), objects: new Set(found.map(([, uuid]) => uuid)) }
+  }
+
+  await t.test('is told newest first, page by page, and not of what is too secret', async (t) => {
+    const expected = await sql<
+      { id: number }[]
+    >`select id from audit where hoofd_object_uuid <> all(${[secret.uuid, secret.besluit.uuid]}::uuid[])
+      order by aanmaakdatum desc, id desc`
+    const seen: number[] = []
+    let query: string | undefined = ''
+    while (query !== undefined) {
+      const { body, ids } = await lines(query)
+      seen.push(...ids)
+      query = /href="[^"]*audittrail\?([^"]*)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+    }
+    t.same(
+      seen,
+      expected.map(({ id }) => id),
+    )
+    await sql`update beheer_account set max_vertrouwelijkheidaanduiding = 'zeer_geheim' where gebruikersnaam = 'administrator'`
+    const administrator = await test.signedIn('administrator')
+    t.match((await administrator('/beheer/audittrail?object=Geheim')).statusCode, 200)
+    t.match((await administrator(`/beheer/audittrail?object=${secret.uuid}`)).body, secret.identificatie)
+    t.notOk((await lines(`object=${secret.uuid}`)).body.includes(secret.identificatie))
+  })
+
+  await t.test('is searched by client, user, kind, act and object', async (t) => {
+    const zaak = await lines('soort=zaak&actie=create')
+    t.same([...zaak.objects], [open.uuid])
+    t.equal((await lines('soort=zaak&actie=destroy')).ids.length, 0)
+    t.ok((await lines('gebruiker=EEN')).ids.length > 3)
+    t.ok((await lines('gebruiker=gebruiker-1')).ids.length > 3)
+    t.equal((await lines('gebruiker=niemand')).ids.length, 0, 'another user')
+    const found = await lines('applicatie=BEHEER')
+    t.ok(found.ids.length > 3, 'by a part of the name, whatever the case')
+    const [one] = await sql<{ id: string }[]>`select applicatie_id as id from audit where applicatie_id <> '' limit 1`
+    t.ok((await lines(`applicatie=${one!.id}`)).ids.length > 3, 'or by its id')
+    t.equal((await lines('applicatie=nergens')).ids.length, 0, 'another application')
+    t.same([...(await lines(`object=${open.uuid}`)).objects], [open.uuid])
+    await test.call(
+      'PATCH',
+      open.url,
+      { toelichting: 'Anders' },
+      { headers: { 'content-crs': 'EPSG:4326', 'accept-crs': 'EPSG:4326' } },
+    )
+    t.equal((await lines('soort=zaak&actie=wijzigen')).ids.length, 1, 'a change')
+  })
+
+  await t.test('of a period: the last week when none is asked, and a quarter of a year at most', async (t) => {
+    await sql`update audit set aanmaakdatum = now() - interval '20 days' where resource = 'zaak' and hoofd_object_uuid = ${open.uuid} and actie = 'create'`
+    t.equal((await lines('soort=zaak&actie=create')).ids.length, 0)
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+    t.equal((await lines(`soort=zaak&actie=create&van=${day(30)}`)).ids.length, 1)
+    t.equal((await lines(`soort=zaak&actie=create&van=${day(30)}&tot=${day(25)}`)).ids.length, 0)
+    t.equal((await lines(`soort=zaak&actie=create&van=${day(21)}&tot=${day(19)}`)).ids.length, 1)
+    t.match((await lines(`van=${day(400)}`)).body, 'De periode was te lang')
+  })
+
+  await t.test('stops after so many rows, says so, and goes on from there', async (t) => {
+    await sql`insert into audit (hoofd_object_uuid, resultaat, bron, actie, resource, packed, aanmaakdatum)
+      select gen_random_uuid(), 201, 'ztc', 'create', 'veel', '', now() - interval '1 hour' - n * interval '10 milliseconds' from generate_series(1, 25000) n`
+    const { body } = await lines(
+      `object=${open.uuid}&soort=zaak&actie=create&van=${new Date(Date.now() - 25 * 86_400_000).toISOString().slice(0, 10)}`,
+    )
+    t.match(body, 'Niet alles is bekeken')
+    const [, next] = /href="([^"]*audittrail\?[^"]*)" rel="next"/.exec(body)!
+    const further = await get(next!.replaceAll('&amp;', '&'))
+    t.match(further.body, open.identificatie)
+    t.notMatch(further.body, 'Niet alles is bekeken')
+  })
+
+  await t.test('tells what one change changed, and records who looks at a person', async (t) => {
+    const [rol] =
+      await sql`select hoofd_object_uuid as uuid, id from audit where resource = 'rol' and hoofd_object_uuid = ${open.uuid} order by id limit 1`
+    const { body, statusCode } = await get(`/beheer/audittrail/${rol!.uuid}/${rol!.id}`)
+    t.equal(statusCode, 200)
+    for (const word of ['Betrokkene toegevoegd', 'Jansen', '••••••333', `/beheer/zaken/${open.uuid}`, 'Gebruiker Een'])
+      t.match(body, word)
+    t.notMatch(body, BSN)
+    const [look] =
+      await sql`select object_id, gebruiker from beheer_audit where handeling = 'persoonsgegevens-bekijken' order by id desc limit 1`
+    t.match(look, { object_id: open.uuid, gebruiker: 'viewer' })
+    const [hidden] =
+      await sql`select hoofd_object_uuid as uuid, id from audit where hoofd_object_uuid = ${secret.uuid} limit 1`
+    t.equal((await get(`/beheer/audittrail/${hidden!.uuid}/${hidden!.id}`)).statusCode, 404)
+    for (const path of [`${rol!.uuid}/0`, `${rol!.uuid}/x`, 'x/1'])
+      t.equal((await get(`/beheer/audittrail/${path}`)).statusCode, 404, path)
+    const [type] =
+      await sql`select hoofd_object_uuid as uuid, id from audit where resource = 'zaaktype' and actie = 'create' limit 1`
+    t.equal((await get(`/beheer/audittrail/${type!.uuid}/${type!.id}`)).statusCode, 200)
+    t.ok(typen.zaaktype)
+  })
+})
+
 t.test('these pages are accessible and fit a telephone', await needsBrowser(), async (t) => {
   const test = await setUpPages(t)
   const { typen, open } = await givenCases(test)
@@ -162,6 +266,8 @@ t.test('these pages are accessible and fit a telephone', await needsBrowser(), a
     verzenddatum: '2026-11-20',
     emailadres: 'jan@example.com',
   })
+  const [rol] = await test.database
+    .sql`select hoofd_object_uuid as uuid, id from audit where resource = 'rol' order by id limit 1`
   const { tab, klachten } = await asBeheerder(test, 'operator')
   const look = async (name: string) => {
     for (const width of [1280, 390]) {
@@ -178,6 +284,8 @@ t.test('these pages are accessible and fit a telephone', await needsBrowser(), a
     ['besluit', `/besluiten/${open.besluit.uuid}`],
     ['zaak', `/zaken/${open.uuid}`],
     ['document', `/documenten/${document.uuid}`],
+    ['audittrail', '/audittrail?soort=rol'],
+    ['audittrail-regel', `/audittrail/${rol!.uuid}/${rol!.id}`],
     ['betrokkenen-naam', '/betrokkenen?zoek=korenaar'],
   ] as const) {
     await tab.goto(`/beheer${path}`)

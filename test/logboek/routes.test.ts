@@ -36,7 +36,7 @@ for (const list of [
   NOBODY[`GET /${list}/_snapshots`] = 'which snapshots there are'
 
 /** Pages that show cases and persons, and the rest by what they are about. */
-const SHOWING = ['zaken', 'documenten', 'besluiten', 'betrokkenen', 'zoeken', 'persoon']
+const SHOWING = ['zaken', 'documenten', 'besluiten', 'betrokkenen', 'audittrail', 'zoeken', 'persoon']
 const OTHER_PAGES = new Set(
   `inloggen uitloggen taal bestanden overzicht notificaties abonnementen kanalen taken bewaartermijnen sleutels uitgaand diensten
   token-uitgevers applicaties accounts mijn-account filters catalogi auditlog configuratie imports overnemen handleiding audit groei meldingen inlogaanbieders fouten gereserveerde-nummers

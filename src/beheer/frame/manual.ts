@@ -30,6 +30,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/configuratie', 'instellingen'],
   ['/diensten', 'instellingen'],
   ['/audit', 'instellingen'],
+  ['/audittrail', 'zoeken'],
   ['/zaken', 'zoeken'],
   ['/documenten', 'zoeken'],
   ['/besluiten', 'zoeken'],

@@ -91,6 +91,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/inlogaanbieders', name: 'Inlogaanbieders', rol: 'administrator' },
         { path: '/configuratie', name: 'Configuratie', rol: 'administrator' },
         { path: '/audit', name: 'Audit' },
+        { path: '/audittrail', name: 'Audittrail' },
       ],
     },
     {

@@ -10,7 +10,7 @@ import { redirectWith } from './page.ts'
 import { signedIn } from './session.ts'
 
 /** The lists that have them, by their path below /beheer. */
-const LISTS = ['/zaken', '/documenten', '/besluiten', '/notificaties', '/uitgaand', '/audit']
+const LISTS = ['/zaken', '/documenten', '/besluiten', '/audittrail', '/notificaties', '/uitgaand', '/audit']
 /** For one account; the oldest make way. */
 const MOST = 100
 

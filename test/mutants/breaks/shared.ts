@@ -423,6 +423,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/beheer/over-all.test.ts'],
   },
   {
+    what: 'the audit trail over all objects tells of no case above the level of who looks',
+    file: 'src/beheer/lookup/audittrail.ts',
+    search: 'from zaak z where z.uuid = a.hoofd_object_uuid and ',
+    replace: 'from zaak z where z.uuid = a.hoofd_object_uuid or ',
+    tests: ['test/beheer/over-all.test.ts'],
+  },
+  {
     what: 'the lists of the pages look for nothing that no index finds',
     file: 'src/beheer/lookup/search.ts',
     search: 'wordsOf(text).some(isFindable)',

@@ -1,4 +1,4 @@
-// Besluiten, who is involved over all cases, parts of a case or a document, and places.
+// Besluiten, who is involved over all cases, the audit trail over all objects, parts of a case or a document, and places.
 export const lookup: Record<string, string> = {
   'Besluiten zoeken': 'Find decisions',
   'Zaak (nummer, uuid of URL)': 'Case (number, uuid or URL)',
@@ -27,6 +27,19 @@ export const lookup: Record<string, string> = {
   'Geen betrokkenen gevonden. U ziet alleen zaken tot en met het niveau “{1}”.':
     'No parties found. You see only cases up to and including the level “{1}”.',
   'Betrokkenen, de nieuwste eerst': 'Parties, newest first',
+  'Audittrail filteren': 'Filter the audit trail',
+  'Elke wijziging van zaken, documenten, besluiten, typen en rechten, door welk systeem of welke gebruiker ook. Wat in deze pagina’s zelf werd gedaan staat ook bij':
+    'Every change of cases, documents, decisions, types and rights, by whichever system or user. What was done in these pages is also at',
+  '. Zonder datum ziet u de laatste week; één zoekvraag gaat ten hoogste {1} dagen terug.':
+    '. Without a date you see the last week; one search goes back {1} days at most.',
+  Gebruiker: 'User',
+  'Uuid, URL of woorden': 'Uuid, URL or words',
+  'De periode was te lang: gezocht is vanaf {1}.': 'The period was too long: the search began at {1}.',
+  'Niet alles is bekeken: na {1} regels is gestopt, bij {2}. Zoek verder met Volgende, of kies een kortere periode.':
+    'Not everything was looked at: it stopped after {1} lines, at {2}. Go on with Next, or choose a shorter period.',
+  'Geen regels gevonden van {1} tot en met {2}.': 'No lines found from {1} up to and including {2}.',
+  'Wijzigingen van {1} tot en met {2}, de nieuwste eerst': 'Changes from {1} up to and including {2}, newest first',
+  Logrecord: 'Log record',
   '{1}, EPSG:4326. De streep is {2}.': '{1}, EPSG:4326. The line is {2}.',
   N: 'N',
   Punt: 'Point',
