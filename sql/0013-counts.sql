@@ -23,7 +23,7 @@ create table zaak_part_count (
   indicatie_machtiging text not null default ''
 );
 select describe('zaak_part_count', 'How many rows hang on cases, per table, as additions and subtractions (see zaak_count).',
-  'kind', 'The table whose rows are counted.',
+  'kind', 'The table whose rows are counted; with one of its columns: cases that have a row with the value in groep there.',
   'groep', 'Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.',
   'zaaktype_id', 'As on their case; so are the next two.', 'count', 'What to add to the count; negative after a delete.',
   'type_id', 'Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.', 'type_url', 'That type elsewhere.',
@@ -73,7 +73,7 @@ select describe('growth_figure', 'What there was at the end of a day (src/operat
 create function forget_counts() returns trigger language plpgsql as $$
 begin
   if tg_argv[0] = 'zaak_part' then
-    delete from zaak_part_count where kind = tg_table_name;
+    delete from zaak_part_count where split_part(kind, '.', 1) = tg_table_name;
   else
     execute format('delete from %I', tg_table_name || '_count');
   end if;
@@ -154,7 +154,7 @@ begin
     end $body$;
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
-      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for %6$s;
       insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count)
       select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
       from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
@@ -179,13 +179,57 @@ comment on view zaak_part is 'What hangs on cases, as zaak_part_count counts it.
 
 -- Of two statuses that come at once each sees the other, so that one remains the last.
 select count_parts_of('status', $$case when r.laatst then 'laatst' else 'eerder' end$$, type => 'statustype', held => 'no key update');
+-- Of two rollen that come at once each sees the other, so that their case is counted once.
 select count_parts_of('rol', 'r.omschrijving_generiek', type => 'roltype',
-  also => '{omschrijving, betrokkene_type, indicatie_machtiging}');
+  also => '{omschrijving, betrokkene_type, indicatie_machtiging}', held => 'no key update');
 select count_parts_of('resultaat', type => 'resultaattype');
 select count_parts_of('zaakobject', 'r.object_type');
 select count_parts_of('substatus');
 select count_parts_of('klantcontact');
 select count_parts_of('zaaknotitie');
+
+-- Cases by what their rollen are. One case has many that are equal in this, so that rollen say nothing of it: a case is added with the
+-- first of a value and goes with the last. count_added, count_changed and count_removed, which come first by their names, hold it.
+do $do$
+declare
+  name text;
+  source text;
+  tables text;
+begin
+  execute format('create or replace view zaak_part (kind, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type,
+      indicatie_machtiging) as %s union all
+    select distinct v.kind, r.zaak_id, v.value, null::bigint, null::text, %2$L, %2$L, %2$L
+    from rol r, lateral (values (%3$L, r.omschrijving_generiek), (%4$L, r.betrokkene_type), (%5$L, r.indicatie_machtiging)) v (kind, value)',
+    rtrim(pg_get_viewdef('zaak_part'::regclass), ';'), '', 'rol.omschrijving_generiek', 'rol.betrokkene_type', 'rol.indicatie_machtiging');
+  for name, source, tables in values
+    ('insert', 'select 1 as sign, * from come', 'new table as come'),
+    ('update', 'select 1 as sign, * from come union all select -1, * from gone', 'old table as gone new table as come'),
+    ('delete', 'select -1 as sign, * from gone', 'old table as gone')
+  loop
+    execute format($function$
+      create function count_zaken_by_rol_%1$s() returns trigger language plpgsql as $body$
+      begin
+        insert into zaak_part_count (kind, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+        select c.kind, c.value, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, c.sign
+        from (
+          select r.zaak_id, v.kind, v.value, max(r.sign) as sign
+          from (%2$s) r cross join lateral (
+            select bool_or(o.omschrijving_generiek = r.omschrijving_generiek) as omschrijving,
+              bool_or(o.betrokkene_type = r.betrokkene_type) as betrokkene,
+              bool_or(o.indicatie_machtiging = r.indicatie_machtiging) as machtiging
+            from rol o where o.zaak_id = r.zaak_id %4$s
+          ) others
+          cross join lateral (values (others.omschrijving, 'rol.omschrijving_generiek', r.omschrijving_generiek),
+            (others.betrokkene, 'rol.betrokkene_type', r.betrokkene_type),
+            (others.machtiging, 'rol.indicatie_machtiging', r.indicatie_machtiging)) v (stays, kind, value)
+          where v.stays is not true group by 1, 2, 3 having max(r.sign) = min(r.sign)
+        ) c join zaak z on z.id = c.zaak_id;
+        return null;
+      end $body$;
+      create trigger count_zaken_%1$s after %1$s on rol referencing %3$s for each statement execute function count_zaken_by_rol_%1$s();
+    $function$, name, source, tables, case when name <> 'delete' then 'and o.id not in (select id from come)' end);
+  end loop;
+end $do$;
 
 -- ---- what a case takes along ----
 
@@ -264,12 +308,14 @@ declare
 begin
   foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
-    execute format('with gone as (delete from %1$I returning *)
+    execute format('with gone as (
+        delete from %1$I where id in (select unnest(array_agg(id)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0)
+        returning *)
       insert into %1$I (%2$s, count) select %2$s, sum(count) from gone group by %2$s having sum(count) <> 0',
       counts, columns_of_counts(counts::regclass));
   end loop;
 end $$;
-comment on function fold_counts is 'Replaces all counts, or those of one table, by one row a combination. What others add meanwhile stays; two at once do no harm.';
+comment on function fold_counts is 'Leaves one row a combination of all counts, or of those of one table. What others add meanwhile stays; two at once do no harm. Rows that stand alone stay as they are: while an old snapshot is held, all that is replaced is passed by every count.';
 
 create function count_anew() returns void language plpgsql as $$
 declare

@@ -1506,6 +1506,9 @@ CREATE TRIGGER count_added AFTER INSERT ON rol REFERENCING NEW TABLE AS changed 
 CREATE TRIGGER count_changed AFTER UPDATE ON rol FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek)) OR (old.roltype_id IS DISTINCT FROM new.roltype_id)) OR (old.roltype_url IS DISTINCT FROM new.roltype_url)) OR (old.omschrijving IS DISTINCT FROM new.omschrijving)) OR (old.betrokkene_type IS DISTINCT FROM new.betrokkene_type)) OR (old.indicatie_machtiging IS DISTINCT FROM new.indicatie_machtiging))) EXECUTE FUNCTION recount_rol();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('zaak_part');
 CREATE TRIGGER count_removed AFTER DELETE ON rol REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rol();
+CREATE TRIGGER count_zaken_delete AFTER DELETE ON rol REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_zaken_by_rol_delete();
+CREATE TRIGGER count_zaken_insert AFTER INSERT ON rol REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION count_zaken_by_rol_insert();
+CREATE TRIGGER count_zaken_update AFTER UPDATE ON rol REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION count_zaken_by_rol_update();
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON rol FOR EACH ROW EXECUTE FUNCTION feed_zaak_part('rol');
 
 -- A part that someone can have in cases of a type.
@@ -2172,7 +2175,7 @@ create table zaak_part_count (
   groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
   id bigint not null generated always as identity, -- Internal key.
   indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
-  kind text not null, -- The table whose rows are counted.
+  kind text not null, -- The table whose rows are counted; with one of its columns: cases that have a row with the value in groep there.
   omschrijving text not null default ''::text, -- Of a rol; so are the next two.
   type_id bigint, -- Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
   type_url text, -- That type elsewhere.
@@ -2671,7 +2674,18 @@ UNION ALL
     ''::text AS omschrijving,
     ''::text AS betrokkene_type,
     ''::text AS indicatie_machtiging
-   FROM zaaknotitie r;
+   FROM zaaknotitie r
+UNION ALL
+ SELECT DISTINCT v.kind,
+    r.zaak_id,
+    v.value AS groep,
+    NULL::bigint AS type_id,
+    NULL::text AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+   FROM rol r,
+    LATERAL ( VALUES ('rol.omschrijving_generiek'::text,r.omschrijving_generiek), ('rol.betrokkene_type'::text,r.betrokkene_type), ('rol.indicatie_machtiging'::text,r.indicatie_machtiging)) v(kind, value);
 
 -- Part of count_rows_of and count_parts_of.
 CREATE OR REPLACE FUNCTION add_count_triggers(counted text, changes text, kind text)
@@ -3013,7 +3027,7 @@ begin
     end $body$;
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
-      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for %6$s;
       insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, %2$s, count)
       select %1$L, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, %7$s, k.sign
       from (values (old.zaak_id, %4$s, -1), (new.zaak_id, %5$s, 1)) as k (zaak_id, %2$s, sign) join zaak z on z.id = k.zaak_id;
@@ -3048,7 +3062,7 @@ AS $function$
       select 'rol', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*) * case tg_op when 'INSERT' then 1 else -1 end
       from (
         select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, r.omschrijving_generiek, r.roltype_id, r.roltype_url, r.omschrijving, r.betrokkene_type, r.indicatie_machtiging
-        from changed r join zaak z on z.id = r.zaak_id order by z.id for share of z
+        from changed r join zaak z on z.id = r.zaak_id order by z.id for no key update of z
       ) part (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging)
       group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
       return null;
@@ -3150,6 +3164,75 @@ AS $function$
       group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
       return null;
     end $function$;
+
+CREATE OR REPLACE FUNCTION count_zaken_by_rol_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into zaak_part_count (kind, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+        select c.kind, c.value, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, c.sign
+        from (
+          select r.zaak_id, v.kind, v.value, max(r.sign) as sign
+          from (select -1 as sign, * from gone) r cross join lateral (
+            select bool_or(o.omschrijving_generiek = r.omschrijving_generiek) as omschrijving,
+              bool_or(o.betrokkene_type = r.betrokkene_type) as betrokkene,
+              bool_or(o.indicatie_machtiging = r.indicatie_machtiging) as machtiging
+            from rol o where o.zaak_id = r.zaak_id 
+          ) others
+          cross join lateral (values (others.omschrijving, 'rol.omschrijving_generiek', r.omschrijving_generiek),
+            (others.betrokkene, 'rol.betrokkene_type', r.betrokkene_type),
+            (others.machtiging, 'rol.indicatie_machtiging', r.indicatie_machtiging)) v (stays, kind, value)
+          where v.stays is not true group by 1, 2, 3 having max(r.sign) = min(r.sign)
+        ) c join zaak z on z.id = c.zaak_id;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION count_zaken_by_rol_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into zaak_part_count (kind, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+        select c.kind, c.value, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, c.sign
+        from (
+          select r.zaak_id, v.kind, v.value, max(r.sign) as sign
+          from (select 1 as sign, * from come) r cross join lateral (
+            select bool_or(o.omschrijving_generiek = r.omschrijving_generiek) as omschrijving,
+              bool_or(o.betrokkene_type = r.betrokkene_type) as betrokkene,
+              bool_or(o.indicatie_machtiging = r.indicatie_machtiging) as machtiging
+            from rol o where o.zaak_id = r.zaak_id and o.id not in (select id from come)
+          ) others
+          cross join lateral (values (others.omschrijving, 'rol.omschrijving_generiek', r.omschrijving_generiek),
+            (others.betrokkene, 'rol.betrokkene_type', r.betrokkene_type),
+            (others.machtiging, 'rol.indicatie_machtiging', r.indicatie_machtiging)) v (stays, kind, value)
+          where v.stays is not true group by 1, 2, 3 having max(r.sign) = min(r.sign)
+        ) c join zaak z on z.id = c.zaak_id;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION count_zaken_by_rol_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into zaak_part_count (kind, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count)
+        select c.kind, c.value, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, c.sign
+        from (
+          select r.zaak_id, v.kind, v.value, max(r.sign) as sign
+          from (select 1 as sign, * from come union all select -1, * from gone) r cross join lateral (
+            select bool_or(o.omschrijving_generiek = r.omschrijving_generiek) as omschrijving,
+              bool_or(o.betrokkene_type = r.betrokkene_type) as betrokkene,
+              bool_or(o.indicatie_machtiging = r.indicatie_machtiging) as machtiging
+            from rol o where o.zaak_id = r.zaak_id and o.id not in (select id from come)
+          ) others
+          cross join lateral (values (others.omschrijving, 'rol.omschrijving_generiek', r.omschrijving_generiek),
+            (others.betrokkene, 'rol.betrokkene_type', r.betrokkene_type),
+            (others.machtiging, 'rol.indicatie_machtiging', r.indicatie_machtiging)) v (stays, kind, value)
+          where v.stays is not true group by 1, 2, 3 having max(r.sign) = min(r.sign)
+        ) c join zaak z on z.id = c.zaak_id;
+        return null;
+      end $function$;
 
 -- What hangs on one case, as zaak_part_count counts it.
 CREATE OR REPLACE FUNCTION counts_of_parts(zaak bigint)
@@ -3532,7 +3615,7 @@ AS $function$
   select comparable_fits(comparable_filters(p_filters), comparable_kenmerken(p_kenmerken), p_resource, p_actie)
 $function$;
 
--- Replaces all counts, or those of one table, by one row a combination. What others add meanwhile stays; two at once do no harm.
+-- Leaves one row a combination of all counts, or of those of one table. What others add meanwhile stays; two at once do no harm. Rows that stand alone stay as they are: while an old snapshot is held, all that is replaced is passed by every count.
 CREATE OR REPLACE FUNCTION fold_counts(of_table text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE plpgsql
@@ -3542,7 +3625,9 @@ declare
 begin
   foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
-    execute format('with gone as (delete from %1$I returning *)
+    execute format('with gone as (
+        delete from %1$I where id in (select unnest(array_agg(id)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0)
+        returning *)
       insert into %1$I (%2$s, count) select %2$s, sum(count) from gone group by %2$s having sum(count) <> 0',
       counts, columns_of_counts(counts::regclass));
   end loop;
@@ -3574,7 +3659,7 @@ CREATE OR REPLACE FUNCTION forget_counts()
 AS $function$
 begin
   if tg_argv[0] = 'zaak_part' then
-    delete from zaak_part_count where kind = tg_table_name;
+    delete from zaak_part_count where split_part(kind, '.', 1) = tg_table_name;
   else
     execute format('delete from %I', tg_table_name || '_count');
   end if;
@@ -4025,7 +4110,7 @@ CREATE OR REPLACE FUNCTION recount_rol()
  LANGUAGE plpgsql
 AS $function$
     begin
-      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for no key update;
       insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'rol', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type, old.indicatie_machtiging, -1), (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving, new.betrokkene_type, new.indicatie_machtiging, 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;
@@ -4037,7 +4122,7 @@ CREATE OR REPLACE FUNCTION recount_status()
  LANGUAGE plpgsql
 AS $function$
     begin
-      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+      perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for no key update;
       insert into zaak_part_count (kind, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count)
       select 'status', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging, k.sign
       from (values (old.zaak_id, case when old.laatst then 'laatst' else 'eerder' end, old.statustype_id, old.statustype_url, '', '', '', -1), (new.zaak_id, case when new.laatst then 'laatst' else 'eerder' end, new.statustype_id, new.statustype_url, '', '', '', 1)) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, sign) join zaak z on z.id = k.zaak_id;

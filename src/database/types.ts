@@ -4982,7 +4982,7 @@ export interface ZaakPart {
    */
   indicatieMachtiging: string | null;
   /**
-   * The table whose rows are counted.
+   * The table whose rows are counted; with one of its columns: cases that have a row with the value in groep there.
    */
   kind: string | null;
   /**
@@ -5025,7 +5025,7 @@ export interface ZaakPartCount {
    */
   indicatieMachtiging: Generated<string>;
   /**
-   * The table whose rows are counted.
+   * The table whose rows are counted; with one of its columns: cases that have a row with the value in groep there.
    */
   kind: string;
   /**

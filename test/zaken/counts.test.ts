@@ -1,4 +1,5 @@
 // Counts of cases, of what hangs on them and of besluiten are kept: here they are compared with what is there.
+import type postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { givenBesluittype, givenClient, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
 import { givenBesluit } from '../besluiten/given.ts'
@@ -92,7 +93,11 @@ t.test('kept counts are what is there, also of rows that are written below the A
   await sql`update rol set betrokkene_type = 'vestiging' where id % 2 = 1`
   await sql`update rol set omschrijving = 'y' where id % 4 = 0`
   await sql`update rol set indicatie_machtiging = 'gemachtigde' where id % 4 = 1`
+  await compare(t, test)
   await sql`update rol set zaak_id = ${other!.id} where id % 3 = 0`
+  await compare(t, test)
+  await sql`delete from rol where id % 5 = 0`
+  await compare(t, test)
   await sql`update status set statustype_url = 'https://elders.example/5' where datum_status_gezet = '2026-01-03'`
   await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elsewhere)
     values (${een!.id}, 'https://elders.example/3', '{}')`
@@ -166,6 +171,48 @@ t.test('a row that is added while its case changes level is counted once, at the
   await compare(t, test)
 })
 
+t.test('a case with rollen that come at once, and go at once, is counted once', async (t) => {
+  const test = await testApp(t)
+  const zaak = await givenZaak(test)
+  const { sql } = test.database
+  const added = Promise.withResolvers<void>()
+  const add = (trx: postgres.Sql | postgres.TransactionSql) => trx`
+    insert into rol (zaak_id, betrokkene_type, roltype_url, omschrijving, omschrijving_generiek)
+    select id, 'medewerker', 'https://elders.example/2', 'x', 'behandelaar' from zaak where uuid = ${zaak.uuid}`
+  const first = sql.begin(async (trx) => {
+    await add(trx)
+    added.resolve()
+    for (let waits = false; !waits; ) {
+      const found = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      waits = found.length > 0
+    }
+  })
+  await added.promise
+  await add(sql)
+  await first
+  await compare(t, test)
+  await sql`delete from rol`
+  await compare(t, test)
+})
+
+t.test('folding leaves alone what stands alone', async (t) => {
+  const test = await testApp(t)
+  const { sql } = test.database
+  const { zaaktype } = await givenTypes(test)
+  await givenZaak(test, { zaaktype })
+  const secret = await givenZaak(test, { zaaktype, vertrouwelijkheidaanduiding: 'geheim' })
+  await sql`select fold_counts()`
+  const rows = async () => [...(await sql`select id, vertrouwelijkheidaanduiding, count from zaak_count order by 1`)]
+  const before = await rows()
+  t.equal(before.length, 2)
+  await sql`select fold_counts()`
+  t.same(await rows(), before)
+  await sql`update zaak set vertrouwelijkheidaanduiding = 'openbaar' where uuid = ${secret.uuid}`
+  await sql`select fold_counts()`
+  t.match(await rows(), [{ vertrouwelijkheidaanduiding: 'openbaar', count: 2 }])
+})
+
 t.test(
   'lists that are filtered by a type or kind are counted by the kept counts, as far as rights reach',
   async (t) => {
@@ -234,6 +281,10 @@ t.test(
       [of('zaken?status__statustype={S}'), 2, 1],
       [of(`zaken?status__statustype={S}&zaaktype=${encodeURIComponent(zaaktype)}`), 2, 1],
       ['zaken?resultaat__resultaattype=https://elders.example/3', 2, 1],
+      ['zaken?rol__omschrijvingGeneriek=behandelaar', 2, 1],
+      ['zaken?rol__betrokkeneType=medewerker', 2, 1],
+      [`zaken?rol__machtiging=eigen&zaaktype=${encodeURIComponent(zaaktype)}`, 2, 1],
+      ['zaken?rol__machtiging=gemachtigde', 2, 1],
     ]
     const ROWS: [string, all: number, few: number][] = [
       [of('statussen?statustype={S}&zaak={Z}'), 2, 2],
@@ -243,6 +294,8 @@ t.test(
       [of('zaken?status__statustype={S}&bronorganisatie=517439943'), 2, 1],
       [of('zaken?status__statustype={S}&resultaat__resultaattype=https://elders.example/3'), 2, 1],
       [of('zaken?status__statustype={S}&rol__omschrijvingGeneriek=behandelaar'), 2, 1],
+      ['zaken?rol__omschrijvingGeneriek=behandelaar&rol__machtiging=gemachtigde', 2, 1],
+      ['zaken?rol__omschrijvingGeneriek=initiator&rol__machtiging=gemachtigde', 0, 0],
     ]
     const expected = (at: 1 | 2) => Object.fromEntries([...KEPT, ...ROWS].map((line) => [line[0], line[at]]))
     t.same(await counts(), expected(1), 'all rights')

@@ -30,6 +30,9 @@ export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): 
         from status s
         union all select 'rol', zaak_id, omschrijving_generiek, roltype_id, roltype_url, omschrijving, betrokkene_type, indicatie_machtiging
         from rol
+        union all select distinct 'rol.omschrijving_generiek', zaak_id, omschrijving_generiek, null::bigint, null, '', '', '' from rol
+        union all select distinct 'rol.betrokkene_type', zaak_id, betrokkene_type, null::bigint, null, '', '', '' from rol
+        union all select distinct 'rol.indicatie_machtiging', zaak_id, indicatie_machtiging, null::bigint, null, '', '', '' from rol
         union all select 'resultaat', zaak_id, '', resultaattype_id, resultaattype_url, '', '', '' from resultaat
         union all select 'zaakobject', zaak_id, object_type, null, null, '', '', '' from zaakobject
         union all select 'substatus', zaak_id, '', null, null, '', '', '' from substatus

@@ -106,6 +106,23 @@ export function rolConditions(filter: RolFilter, prefix: string, numbers: Number
   return found
 }
 
+/**
+ * The same of the counts `z` of cases that have such a rol; undefined where these do not know it. Of two values they do not know
+ * whether one rol has both.
+ */
+function keptRolCondition(filter: RolFilter): Condition[] | undefined {
+  const given = Object.entries(filter).filter(([name, value]) => name.startsWith('rol__') && value)
+  const [[name, value] = []] = given
+  const column = name && KEPT_OF_ROL.get(name)
+  if (!column || given.length > 1) return undefined
+  return [sql`z.kind = ${`rol.${column}`}`, sql`z.groep = ${value === 'eigen' ? '' : value}`]
+}
+const KEPT_OF_ROL = new Map([
+  ['rol__omschrijvingGeneriek', 'omschrijving_generiek'],
+  ['rol__betrokkeneType', 'betrokkene_type'],
+  ['rol__machtiging', 'indicatie_machtiging'],
+])
+
 const DATES: Record<string, string[]> = {
   archiefactiedatum: ['', '__lt', '__gt', '__isnull'],
   startdatum: ['', '__gt', '__gte', '__lt', '__lte'],
@@ -150,11 +167,8 @@ export const ATTRIBUTEN = {
 export const ListQuery = Type.Object({ ...PageQuery, ...CursorQuery, ...ExpandQuery, ...ATTRIBUTEN })
 export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
 
-/**
- * What a filter asks of one of the parts of a case, `x`. `kept`: the same of the counts `z` of these parts (`zaak_part_count`),
- * where a case has one at most that fits.
- */
-type PartCondition = { part: RawBuilder<unknown>; conditions: Condition[]; kept?: Condition[] }
+/** What a filter asks of one of the parts of a case, `x`. `kept`: the same of counts of cases `z` in `zaak_part_count`. */
+type PartCondition = { part: RawBuilder<unknown>; conditions: Condition[]; kept?: Condition[] | undefined }
 /**
  * `kept`: all conditions, on the counts of parts. `onlyPart`: the conditions are nothing but this, so that it can be counted
  * without the cases.
@@ -225,7 +239,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     else add(value, () => sql`${column} ${sql.raw(expected(OPERATORS[suffix]))} ${value}::date`)
   }
   const rol = rolConditions(filter, 'rol__', request.server.parts.box.numbers)
-  if (rol.length > 0) parts.push({ part: sql`rol x`, conditions: rol })
+  if (rol.length > 0) parts.push({ part: sql`rol x`, conditions: rol, kept: keptRolCondition(filter) })
   const max = filter.maximaleVertrouwelijkheidaanduiding
   addOfType(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
   const marks = (mark: object) => sql`z.kenmerken <> '[]' and z.kenmerken @> ${JSON.stringify([mark])}::text::jsonb`

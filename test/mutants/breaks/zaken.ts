@@ -24,6 +24,27 @@ export const ZAKEN: Mutant[] = [
     tests: ['test/zaken/counts.test.ts'],
   },
   {
+    what: 'a case with more rollen that are equal is counted once',
+    file: 'sql/0013-counts.sql',
+    search: 'where v.stays is not true group by',
+    replace: 'group by',
+    tests: ['test/zaken/counts.test.ts'],
+  },
+  {
+    what: 'who adds a rol waits for another to the same case',
+    file: 'sql/0013-counts.sql',
+    search: "indicatie_machtiging}', held => 'no key update')",
+    replace: "indicatie_machtiging}')",
+    tests: ['test/zaken/counts.test.ts'],
+  },
+  {
+    what: 'two filters on one rol are counted by rows',
+    file: 'src/zaken/zaak/filters.ts',
+    search: 'if (!column || given.length > 1) return undefined',
+    replace: 'if (!column) return undefined',
+    tests: ['test/zaken/counts.test.ts'],
+  },
+  {
     what: 'what the kept counts of parts do not know is counted by rows',
     file: 'src/zaken/part-queries.ts',
     search: 'if (counted.length < conditions.length) return countRows',
