@@ -109,6 +109,38 @@ t.test('filters look at the latest version, and count it once, whatever the read
     }
 })
 
+t.test('a document is counted by what it is, not by what an older version was', async (t) => {
+  const test = await testApp(t)
+  const [type, other] = [await givenInformatieobjecttype(test), await givenInformatieobjecttype(test)]
+  const given = { informatieobjecttype: type, titel: 'Brief', inhoud: null, vertrouwelijkheidaanduiding: 'openbaar' }
+  const [same, secret, moved] = [
+    await givenDocument(test, given),
+    await givenDocument(test, given),
+    await givenDocument(test, given),
+  ]
+  for (const [{ url }, change] of [
+    [same, {}],
+    [secret, { vertrouwelijkheidaanduiding: 'geheim' }],
+    [moved, { informatieobjecttype: other }],
+  ] as const)
+    t.equal((await test.call('PATCH', url, { lock: await givenLock(test, url), ...change })).status, 200)
+  const as = await givenClient(test, 'openbaar', [
+    { component: 'drc', scopes: ['documenten.lezen'], typeUuid: uuidOf(type), max: 'openbaar' },
+  ])
+  for (const [client, query, expected] of [
+    [as, 'titel=brief', [same]],
+    ['beheer', `titel=brief&informatieobjecttype=${encodeURIComponent(type)}`, [same, secret]],
+    ['beheer', 'titel=brief&vertrouwelijkheidaanduiding=openbaar', [same, moved]],
+  ] as const) {
+    const { body } = await test.call('GET', `${EIO}?${query}`, undefined, { as: client })
+    t.equal(body.count, expected.length, query)
+    t.same(
+      body.results.map(({ url }: { url: string }) => url),
+      expected.map(({ url }) => url),
+    )
+  }
+})
+
 t.test('a part of a title is taken literally', async (t) => {
   const test = await testApp(t)
   for (const titel of ['100% zeker', '100 procent', 'a_b', 'axb', 'C:\\map', 'Één'])

@@ -125,16 +125,21 @@ export type Selection = {
 
 /** How many documents a selection has. Without conditions on a document or its version, kept counts are added up. */
 export async function countDocuments(reader: Reader, selection: Selection): Promise<number> {
-  const { geteld, document, versie, leestAlles } = selection
+  const { geteld, document, versie } = selection
   if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_count e`, geteld)
-  // Where nothing is asked of documents: all versions, less those that were replaced. Most documents are not looked at then.
-  if (leestAlles && geteld.length + document.length === 0)
-    return countRows(reader, sql`enkelvoudiginformatieobject_versie v`, versie, {
-      less: sql`enkelvoudiginformatieobject e join enkelvoudiginformatieobject_versie v
-        on e.versie > 1 and v.enkelvoudiginformatieobject_id = e.id and v.versie < e.versie`,
+  // Where nothing is asked of documents but what their versions say too: all versions, less those that were replaced. Most documents
+  // are not looked at then.
+  if (document.length === 0)
+    return countRows(reader, sql`enkelvoudiginformatieobject_versie v ${AS_DOCUMENT}`, [...geteld, ...versie], {
+      less: sql`enkelvoudiginformatieobject d join enkelvoudiginformatieobject_versie v
+        on d.versie > 1 and v.enkelvoudiginformatieobject_id = d.id and v.versie < d.versie ${AS_DOCUMENT}`,
     })
   return countRows(reader, from(versie.length > 0), [...geteld, ...document, ...versie])
 }
+
+/** Of a version `v` what a document has of its latest one, as `e`: for conditions on columns that are counted. */
+const AS_DOCUMENT = sql`cross join lateral (select v.enkelvoudiginformatieobject_id as id, v.bronorganisatie, v.informatieobjecttype_id,
+  v.informatieobjecttype_url, v.vertrouwelijkheidaanduiding, v.is_gereed_voor_publicatie) e`
 
 /**
  * A page is found first, with nothing but ids, and only then its rows. Rights are part of the first statement only: who
@@ -152,11 +157,18 @@ export async function pageOfDocuments(
 
 /** A selection as a list of ids. */
 export const idList = ({ geteld, document, versie, volgorde }: Selection): IdList => ({
-  from: from(versie.length > 0 || volgorde.length > 0),
+  from:
+    versie.length > 0 && document.length + volgorde.length === 0
+      ? LATEST_VERSIONS
+      : from(versie.length > 0 || volgorde.length > 0),
   id: sql`e.id`,
   conditions: [...geteld, ...document, ...versie],
   order: volgorde.length > 0 ? volgorde : [{ column: sql`e.id`, descending: false }],
 })
+
+/** A walk in the order of documents asks everything of the version, and of its document only whether that is the latest. */
+const LATEST_VERSIONS = sql`enkelvoudiginformatieobject_versie v ${AS_DOCUMENT}
+  join enkelvoudiginformatieobject d on d.id = v.enkelvoudiginformatieobject_id and d.versie = v.versie`
 
 /** The documents with these ids in their latest versions, without regard to rights. */
 export const latestVersions = rowsById<DocumentRow>(

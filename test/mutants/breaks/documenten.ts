@@ -45,10 +45,17 @@ export const DOCUMENTEN: Mutant[] = [
     tests: ['test/http/own-addresses.test.ts'],
   },
   {
+    what: 'a page has no version that was replaced',
+    file: 'src/documenten/document/read.ts',
+    search: 'd on d.id = v.enkelvoudiginformatieobject_id and d.versie = v.versie',
+    replace: 'd on d.id = v.enkelvoudiginformatieobject_id',
+    tests: ['test/documenten/lists.test.ts'],
+  },
+  {
     what: 'versions that were replaced are not counted',
     file: 'src/documenten/document/read.ts',
-    search: 'v.enkelvoudiginformatieobject_id = e.id and v.versie < e.versie',
-    replace: 'v.enkelvoudiginformatieobject_id = e.id and v.versie > e.versie',
+    search: 'v.enkelvoudiginformatieobject_id = d.id and v.versie < d.versie',
+    replace: 'v.enkelvoudiginformatieobject_id = d.id and v.versie > d.versie',
     tests: ['test/documenten/lists.test.ts'],
   },
   {
