@@ -50,6 +50,47 @@ t.test('cases within the outline of a province are found, and no others', async 
   t.equal(found.body.count, expected)
 })
 
+t.test('points and other geometries are found together, the newest first', async (t) => {
+  const inside: string[] = []
+  const given: [geometrie: object, lies: boolean][] = [
+    [{ type: 'Point', coordinates: [10.5, 10.5] }, true],
+    [points(2, (n) => [10.2 + n / 10, 10.2]), true],
+    [{ type: 'Point', coordinates: [10, 10.5] }, false], // on the edge
+    [points(2, (n) => [10.5 + n, 10.5]), false],
+    [{ type: 'Point', coordinates: [10.7, 10.1] }, true],
+  ]
+  for (const [zaakgeometrie, lies] of given) {
+    const { url } = await givenZaak(test, { zaaktype, zaakgeometrie })
+    if (lies) inside.unshift(url)
+  }
+  const ring = (edges: number) => {
+    const side = Array.from({ length: edges }, (_, n) => n / edges)
+    const corners = [
+      ...side.map((at) => [10 + at, 10]),
+      ...side.map((at) => [11, 10 + at]),
+      ...side.map((at) => [11 - at, 11]),
+      ...side.map((at) => [10, 11 - at]),
+    ]
+    return { type: 'Polygon', coordinates: [[...corners, corners[0]]] }
+  }
+  for (const area of [ring(1), ring(200)]) {
+    const found: string[] = []
+    for (const page of [1, 2]) {
+      const body = { zaakgeometrie: { within: area } }
+      const answer = await call('POST', `${ZAKEN}/zaken/_zoek?pageSize=2&page=${page}`, body, CRS)
+      t.equal(answer.body.count, 3, answer.text.slice(0, 200))
+      found.push(...answer.body.results.map(({ url }: { url: string }) => url))
+    }
+    t.same(found, inside)
+    const ordered = { zaakgeometrie: { within: area }, ordering: ['identificatie'] }
+    const { body } = await call('POST', `${ZAKEN}/zaken/_zoek`, ordered, CRS)
+    t.same(
+      body.results.map(({ url }: { url: string }) => url),
+      inside.toReversed(),
+    )
+  }
+})
+
 t.test('an area that takes too much work is 400 with the limit, and others are answered meanwhile', async (t) => {
   for (let n = 0; n < 3; n++)
     await givenZaak(test, { zaaktype, zaakgeometrie: points(4000, (n): Point => [-0.5, (100 + n) / 1000]) })

@@ -9,7 +9,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { Last } from '../../core/mutate.ts'
 import { invalid, notFound } from '../../core/problem.ts'
 import type { Actie } from '../../core/records.ts'
-import { among, byKey } from '../../database/list.ts'
+import { among, byKey, isAmong } from '../../database/list.ts'
 import { one } from '../../database/rows.ts'
 import { batchOf, filtersOf, sendBatch } from '../../http/batch.ts'
 import { sendCacheable } from '../../http/etag.ts'
@@ -34,7 +34,7 @@ import { Params, toZaak, Zaak, ZaakInput, ZaakPatch, ZaakPut } from './columns.t
 import { judgeNewZaak } from './create.ts'
 import { answerCrs, crs } from './crs.ts'
 import { deleteZaak } from './delete.ts'
-import { ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
+import { ListQuery, ordering, originsOf, type ZaakConditions, type ZaakFilter, zaakConditions } from './filters.ts'
 import { longLists, sendWithLongLists, written } from './long-lists.ts'
 import { answersOf, countZaken, findZaak, idList, pageOfZaken, pageRows, readZaak } from './read.ts'
 import { openReferences } from './references.ts'
@@ -75,15 +75,16 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       const more: RawBuilder<unknown>[] = uuid__in ? [await among(app.read, 'zaak', 'z', uuid__in)] : []
       const { counted, others } = zaakConditions(filter, request)
       const conditions = [...counted, ...others, ...more]
+      let found: number[] | undefined
       if (zaakgeometrie?.within) {
         if (Number(request.headers['content-length'] ?? Infinity) > LIMITS.smallBytes) await largeTurn(request)
-        more.push(await within(app.read, zaakgeometrie.within, conditions))
+        found = await within(app.read, zaakgeometrie.within, conditions)
       }
       const asked = (request.query as { expand?: unknown }).expand
       const paths = [...expandPaths(filter.expand), ...expandPaths(asked)]
       if (fields !== undefined && paths.length > 0)
         throw invalid('fields', 'invalid', 'Geef fields of expand, niet beide.') // zrc-029
-      return sendPage(request, reply, { ...filter, expand: paths } as ZaakFilter, more, fields)
+      return sendPage(request, reply, { ...filter, expand: paths } as ZaakFilter, more, fields, found)
     },
   )
 
@@ -169,19 +170,23 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     return sendWritten(request, reply, written(app.read, known, answer, base))
   }
 
+  /** @param ids of all cases that fit, when they are known already */
   async function sendPage(
     request: FastifyRequest,
     reply: FastifyReply,
     filter: ZaakFilter,
     more: RawBuilder<unknown>[] = [],
     fields?: unknown,
+    ids?: number[],
   ) {
     const order = ordering(filter.ordering)
     const selection = (deel?: ZaaktypeOrigin) => {
       const found = zaakConditions(filter, request, deel)
       return more.length === 0 ? found : { counted: found.counted, others: [...found.others, ...more] }
     }
-    const parts = originsOf(filter, request).map(selection)
+    const parts: ZaakConditions[] = ids
+      ? [{ counted: [], others: [isAmong(sql`z.id`, 'bigint', ids)] }]
+      : originsOf(filter, request).map(selection)
     const [one, ...others] = parts
     const whole = one && others.length === 0 ? one : selection()
     const paths = filter.expand ?? []
@@ -189,9 +194,12 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       request,
       reply,
       app.listing((reader) => ({
-        count: () => countZaken(reader, parts),
+        count: async () => (ids ? ids.length : countZaken(reader, parts)),
         isFiltered: parts.some(({ counted, others }) => counted.length + others.length > 0),
-        rows: (limit, offset, known) => pageOfZaken(reader, whole, order, limit, offset, known),
+        rows: (limit, offset, known) =>
+          ids && !filter.ordering
+            ? pageRows(reader, ids.toReversed().slice(offset, offset + limit)) // the newest first
+            : pageOfZaken(reader, whole, order, limit, offset, known),
         byKey: byKey(reader, idList(whole, order), (ids) => pageRows(reader, ids)),
       })),
       (rows) =>

@@ -65,6 +65,16 @@ export function withinTest(given: Geometrie, most = Number.POSITIVE_INFINITY): (
   }
 }
 
+/** The ids of the points that a test lets pass. @param points id, x and y of each, one after the other */
+export function pointsWithin(lies: (geometrie: Geometrie) => boolean, points: Float64Array): number[] {
+  const found: number[] = []
+  for (let at = 0; at < points.length; at += 3) {
+    const [id, x, y] = [points[at]!, points[at + 1]!, points[at + 2]!]
+    if (lies({ type: 'Point', coordinates: [x, y] })) found.push(id)
+  }
+  return found
+}
+
 function partsOf(geometrie: Geometrie): Shapes {
   switch (geometrie.type) {
     case 'Point':
