@@ -266,6 +266,7 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   const lines = await openCollector(test.config)
   t.teardown(lines.close)
   const searched = async () => {
+    await test.app.acts?.settle()
     while ((await exportPortion(database, lines.send)) > 0);
     const places: [string, string][] = [
       ['spans', JSON.stringify(collector.requests.map(({ body }) => body))],
@@ -344,6 +345,7 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   await agreeOnKey(sql, box)
   database.useNumbers(box.numbers)
   Object.assign(parts.box, box)
+  await test.app.acts?.settle()
   await mutator(database)(systemActor('test'), async (m) => {
     await startReseal(m, 'nieuw')
     m.unrecorded('a test')
@@ -354,6 +356,7 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   }
   t.equal(await byPlain(), 1)
   t.same(await lost(), [], 'each is found after that')
+  await test.app.acts?.settle()
   const counts = await countSealed(database)
   t.same(
     [...(counts.get('secret-key') ?? [])].filter(([place]) => place !== 'idempotency_key'),
@@ -366,6 +369,10 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   const looks = (key?: string) => sql`
     select from verwerking where lookups && array[${box.numbers.lookup('inpBsn', someone, key)}::bytea]`
   t.same([(await looks('secret-key')).length, (await looks()).length > 0], [0, true], 'and who looked at somebody too')
+  const unfound = await sql`
+    select from verwerking v where lookups is not null and not exists (
+      select from verwerking_block b where v.id between b.first_id and b.last_id and b.lookups @> v.lookups)`
+  t.equal(unfound.length, 0, 'by blocks that have the new key as well')
   await sql`vacuum`
   t.same(await hits(), [])
 })

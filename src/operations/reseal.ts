@@ -191,11 +191,21 @@ async function resealRows(
       parameters,
     )
     resealed = written.count
+    if (persons) await renewBlocks(sql, changed[0]?.id ?? 0, lastOf(changed).id)
   }
   const isDone = rows.length < PORTION
   await sql`
     update reseal set position = ${isDone ? last : lastOf(rows).id}, until = ${last}, seen = seen + ${rows.length},
       resealed = resealed + ${resealed}, done_at = ${isDone ? sql`clock_timestamp()` : null} where place = ${table}`
+}
+
+/** The blocks that lines of the log of processing are found by have what these lines now have. */
+async function renewBlocks(sql: postgres.TransactionSql, first: number, last: number): Promise<void> {
+  await sql`
+    update verwerking_block b
+    set lookups = array(select distinct unnest(v.lookups) from verwerking v where v.id between b.first_id and b.last_id)
+    where b.last_id between ${first}::bigint
+      and (select min(last_id) from verwerking_block where last_id >= ${last}::bigint)`
 }
 
 /** Its rows are not ordered by a key of one column, and never changed but here: it goes from block to block of the table. */
