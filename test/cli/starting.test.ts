@@ -122,7 +122,7 @@ t.test('a process that has nothing to do keeps few connections: an api four, a w
   t.ok((await count()) <= 4, 'of the api')
   await api.stop()
   const worker = await runWorker(config, url, log)
-  await until('those that are not needed are closed', async () => (await count()) <= 7, 30_000)
+  await until('those that are not needed are closed', async () => (await count()) <= 7, 90_000)
   await worker.stop()
   await until('none is left', async () => (await count()) === 0)
 })
