@@ -116,6 +116,7 @@ t.test('who is involved, over all cases', async (t) => {
     { gebruiker: 'operator', resultaat: 'geslaagd', object_weergave: 'BSN ••••••333', nieuw: { gevonden: 1 } },
   ])
   await until('the line of the search', async () => {
+    await test.app.acts?.settle()
     const lines = await sql`select 1 from verwerking
       where handeling = 'POST /beheer/betrokkenen' and gebruikers_id = 'operator' and lookups is not null and ${open.uuid}::uuid = any(zaken)`
     return lines.length > 0
