@@ -1,6 +1,6 @@
 // The place of a case as a small picture, drawn on the server: its geometry within its bounding box, with a scale, and the same in
 // words. No map of others is asked for it.
-import { type Geometrie, type Point, readGeometrie } from '../../zaken/zaak/geometry.ts'
+import { extentOf, type Geometrie, type Point, readGeometrie } from '../../zaken/zaak/geometry.ts'
 import { formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 
@@ -45,13 +45,7 @@ export function drawPlace(geometry: unknown, most: number): Place | null {
   const parts = partsOf(read)
   const all = parts.flatMap(({ lines }) => lines.flat())
   if (all.length === 0) return null
-  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
-  for (const [x, y] of all) {
-    west = Math.min(west, x)
-    south = Math.min(south, y)
-    east = Math.max(east, x)
-    north = Math.max(north, y)
-  }
+  const { west, south, east, north } = extentOf(all)
   const [middleX, middleY] = [(west + east) / 2, (south + north) / 2]
   // A degree of longitude is shorter the further it is from the equator.
   const shrink = Math.max(0.01, Math.cos((middleY * Math.PI) / 180))

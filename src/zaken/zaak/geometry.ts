@@ -105,14 +105,20 @@ const SHAPES = new Map<string, Read>(
 export function boundingBox(geometrie: Geometrie): string | null {
   const all = pointsOf(geometrie)
   if (all.length === 0) return null
+  const { west, south, east, north } = extentOf(all)
+  return `((${east},${north}),(${west},${south}))`
+}
+
+/** How far these points reach to each side; infinite without any. */
+export function extentOf(points: readonly Point[]): { west: number; south: number; east: number; north: number } {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
-  for (const [x, y] of all) {
+  for (const [x, y] of points) {
     west = Math.min(west, x)
     south = Math.min(south, y)
     east = Math.max(east, x)
     north = Math.max(north, y)
   }
-  return `((${east},${north}),(${west},${south}))`
+  return { west, south, east, north }
 }
 
 function pointsOf(geometrie: Geometrie): Point[] {
