@@ -20,8 +20,6 @@ import { readInput } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { zaaktypeUrlOf } from '../../zaken/zaak/references.ts'
 import { moveZio } from '../../zaken/zaakinformatieobjecten.ts'
-import { DURATION_UNITS } from '../catalogi/duration.ts'
-import type { Values } from '../catalogi/fields.ts'
 import { type FormFaults, type FormValues, formProblem } from '../frame/form.ts'
 import { changesBetween } from '../frame/history.ts'
 import { queryText, requireVisible, uuidIn, uuidParam } from '../frame/lookup.ts'
@@ -30,7 +28,7 @@ import { t } from '../language/language.ts'
 import { isConfirmed, repair } from './confirm.ts'
 import {
   bodyOf,
-  type Correction,
+  correctionForm,
   correctionOf,
   DOCUMENT_CORRECTIONS,
   labelsBeside,
@@ -66,7 +64,7 @@ export function registerDocumentRepairs(app: FastifyInstance): void {
   app.get<Field>('/documenten/:uuid/herstellen/:veld', { config }, async (request, reply) => {
     const document = await documentOf(request)
     const correction = correctionOf(DOCUMENT_CORRECTIONS, request.params.veld)
-    return fieldForm(reply, document, correction, valuesFor(correction, toDocument(document, request.base)))
+    return correctionForm(reply, correction, about(document), valuesFor(correction, toDocument(document, request.base)))
   })
 
   app.post<Field>('/documenten/:uuid/herstellen/:veld', { config }, async (request, reply) => {
@@ -80,7 +78,7 @@ export function registerDocumentRepairs(app: FastifyInstance): void {
       back: `/documenten/${uuid}/herstellen`,
       button: t('Corrigeren'),
       labels: labelsBeside(DOCUMENT_CORRECTIONS, correction),
-      form: (values, faults) => fieldForm(reply, document, correction, values, faults),
+      form: (values, faults) => correctionForm(reply, correction, about(document), values, faults),
       prepare: async () => {
         const given = readInput(DocumentPatch, bodyOf(correction, valuesIn(request)), { defaults: false })
         const elsewhere = await fetchTypeElsewhere(parts.services, given.informatieobjecttype, base)
@@ -274,24 +272,12 @@ const crumbs = ({ uuid, titel }: DocumentRow) => [
 ]
 const back = ({ uuid }: DocumentRow) => `/documenten/${uuid}/herstellen`
 
-const fieldForm = (
-  reply: FastifyReply,
-  document: DocumentRow,
-  correction: Correction,
-  values: Values | FormValues,
-  faults: FormFaults = {},
-) =>
-  reply.page('repair-field', {
-    title: t`${correction.label} corrigeren`,
-    breadcrumbs: crumbs(document),
-    fields: correction.fields,
-    isDocument: true,
-    isClosed: false,
-    eenheden: DURATION_UNITS,
-    values,
-    faults,
-    back: back(document),
-  })
+const about = (document: DocumentRow) => ({
+  breadcrumbs: crumbs(document),
+  back: back(document),
+  isDocument: true,
+  isClosed: false,
+})
 
 const unlockForm = (reply: FastifyReply, document: DocumentRow, values: FormValues = {}, faults: FormFaults = {}) =>
   reply.page('repair-act', {

@@ -1,11 +1,13 @@
 // The fields of a case and a document that may be corrected by hand, one at a time: what is asked, and how it stands in the body of a
 // PATCH. What the rules of the API keep as it was made (the number, the type of a case) is not among them.
+import type { FastifyReply } from 'fastify'
 import type { TSchema } from 'typebox'
 import { notFound } from '../../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import { ALGORITMEN, DocumentUpdate } from '../../documenten/document/columns.ts'
 import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN, ZaakInput } from '../../zaken/zaak/columns.ts'
 import { VERTROUWELIJKHEID } from '../applicaties/applicatie-labels.ts'
+import { DURATION_UNITS } from '../catalogi/duration.ts'
 import {
   boundedBy,
   type Choice,
@@ -16,7 +18,8 @@ import {
   type Values,
   valuesOf,
 } from '../catalogi/fields.ts'
-import { type FormValues, formProblem } from '../frame/form.ts'
+import { type FormFaults, type FormValues, formProblem } from '../frame/form.ts'
+import type { Crumb } from '../frame/page.ts'
 import { t, words } from '../language/language.ts'
 
 export type Correction = {
@@ -290,3 +293,20 @@ export function correctionOf(corrections: readonly Correction[], name: string): 
 /** The labels of all other fields, which a rule may name. */
 export const labelsBeside = (corrections: readonly Correction[], { name }: Correction): ReadonlyMap<string, string> =>
   new Map(corrections.flatMap((other) => (other.name === name ? [] : [[other.name, other.label]])))
+
+/** The form that corrects a field. @param about what it is a field of */
+export const correctionForm = (
+  reply: FastifyReply,
+  correction: Correction,
+  about: { breadcrumbs: Crumb[]; back: string; isDocument: boolean; isClosed: boolean },
+  values: Values | FormValues,
+  faults: FormFaults = {},
+) =>
+  reply.page('repair-field', {
+    ...about,
+    title: t`${correction.label} corrigeren`,
+    fields: correction.fields,
+    eenheden: DURATION_UNITS,
+    values,
+    faults,
+  })

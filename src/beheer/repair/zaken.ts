@@ -14,8 +14,6 @@ import { deleteZaak } from '../../zaken/zaak/delete.ts'
 import { findZaak } from '../../zaken/zaak/read.ts'
 import { openReferences } from '../../zaken/zaak/references.ts'
 import { settingsOf } from '../../zaken/zaak/rules.ts'
-import { DURATION_UNITS } from '../catalogi/duration.ts'
-import type { Values } from '../catalogi/fields.ts'
 import type { PageMutation } from '../frame/change.ts'
 import { type FormFaults, type FormValues, formProblem } from '../frame/form.ts'
 import { changesBetween, NOUNS } from '../frame/history.ts'
@@ -23,7 +21,7 @@ import { requireVisible, uuidParam } from '../frame/lookup.ts'
 import { signedIn } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import { type Outcome, repair } from './confirm.ts'
-import { bodyOf, type Correction, correctionOf, labelsBeside, saidBy, valuesFor, ZAAK_CORRECTIONS } from './fields.ts'
+import { bodyOf, correctionForm, correctionOf, labelsBeside, saidBy, valuesFor, ZAAK_CORRECTIONS } from './fields.ts'
 
 const config = { access: 'beheer', rol: 'hersteller' } as const
 type Zaak = ZaakRow
@@ -51,7 +49,7 @@ export async function registerZaakRepairs(app: FastifyInstance): Promise<void> {
     async (request, reply) => {
       const zaak = await zaakOf(request)
       const correction = correctionOf(ZAAK_CORRECTIONS, request.params.veld)
-      return fieldForm(reply, zaak, correction, valuesFor(correction, toZaak(zaak, request.base)))
+      return correctionForm(reply, correction, about(zaak), valuesFor(correction, toZaak(zaak, request.base)))
     },
   )
 
@@ -68,7 +66,7 @@ export async function registerZaakRepairs(app: FastifyInstance): Promise<void> {
         back: `/zaken/${uuid}/herstellen`,
         button: t('Corrigeren'),
         labels: labelsBeside(ZAAK_CORRECTIONS, correction),
-        form: (values, faults) => fieldForm(reply, zaak, correction, values, faults),
+        form: (values, faults) => correctionForm(reply, correction, about(zaak), values, faults),
         prepare: async () => {
           const given = readInput(ZaakPatch, bodyOf(correction, (request.body ?? {}) as FormValues), {
             defaults: false,
@@ -272,24 +270,12 @@ const crumbs = ({ uuid, identificatie }: Zaak) => [
   { path: `/zaken/${uuid}/herstellen`, name: t('Herstellen') },
 ]
 
-const fieldForm = (
-  reply: FastifyReply,
-  zaak: Zaak,
-  correction: Correction,
-  values: Values | FormValues,
-  faults: FormFaults = {},
-) =>
-  reply.page('repair-field', {
-    title: t`${correction.label} corrigeren`,
-    breadcrumbs: crumbs(zaak),
-    fields: correction.fields,
-    isDocument: false,
-    isClosed: zaak.einddatum !== null,
-    eenheden: DURATION_UNITS,
-    values,
-    faults,
-    back: `/zaken/${zaak.uuid}/herstellen`,
-  })
+const about = (zaak: Zaak) => ({
+  breadcrumbs: crumbs(zaak),
+  back: `/zaken/${zaak.uuid}/herstellen`,
+  isDocument: false,
+  isClosed: zaak.einddatum !== null,
+})
 
 const deleteForm = (reply: FastifyReply, zaak: Zaak, values: FormValues, faults: FormFaults = {}) =>
   reply.page('repair-zaak-delete', {
