@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream'
 import { csvStream, neutralizeCell } from '../../documenten/import/report.ts'
 import type { Journal } from './journal.ts'
 
-const TODO: Record<string, string> = {
+/** What to do about each code. */
+const REMEDIES: Record<string, string> = {
   'adres-anders': 'Wie het adres van hier bewaarde, moet dit adres gebruiken.',
   'waarde-anders': 'Pas het veld daar zelf aan, als het belangrijk is.',
   'veld-onbekend': 'Bewaar de waarde elders, als ze belangrijk is.',
@@ -57,7 +58,7 @@ export function playbackCsv(journal: Pick<Journal, 'remarks'>): Readable {
       if (items.length === 0) return
       for (const { resource, uuid, label, remarks } of items)
         for (const { outcome, field, value, text, code } of remarks)
-          yield [resource, label, uuid, outcome, field, value, text, TODO[code] ?? '', code]
+          yield [resource, label, uuid, outcome, field, value, text, REMEDIES[code] ?? '', code]
       after = items.at(-1)?.place ?? after
     }
   }

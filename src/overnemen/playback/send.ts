@@ -58,11 +58,11 @@ function faultsOf({ body }: Answer): Fault[] {
   if (!Array.isArray(invalidParams)) return []
   return invalidParams.map((one: { name?: unknown; reason?: unknown }) => ({
     name: String(one?.name ?? ''),
-    reason: withoutNumbers(String(one?.reason ?? '')),
+    reason: quoted(String(one?.reason ?? '')),
   }))
 }
-/** Of another service's words, never the number of a person. */
-const withoutNumbers = (text: string) => text.replace(/\d{8,}/g, '…').slice(0, 300)
+/** Of another service's words, never the number of a person: an A-number has ten digits. */
+const quoted = (text: string) => text.replace(/\d{8,}/g, '…').slice(0, 300)
 
 /** @throws NotTaken with what the answer says */
 export function requireTaken(answer: Answer): Json {
@@ -73,7 +73,7 @@ export function requireTaken(answer: Answer): Json {
   const { detail } = (body ?? {}) as { detail?: unknown }
   throw refuse(
     status === 403 ? 'recht' : status >= 500 ? 'fout' : 'regel',
-    typeof detail === 'string' ? withoutNumbers(detail) : `De andere kant antwoordt met status ${status}.`,
+    typeof detail === 'string' ? quoted(detail) : `De andere kant antwoordt met status ${status}.`,
   )
 }
 
