@@ -25,7 +25,16 @@ export async function lookAtAll(parts: Parts & Parameters<typeof findConditions>
   return tellChanges(parts, found, () => true)
 }
 
-type Open = { id: number; key: string; kind: Kind; level: number; text: string; path: string; isOver: boolean }
+type Open = {
+  id: number
+  key: string
+  kind: Kind
+  level: number
+  text: string
+  path: string
+  isMissing: boolean
+  isOver: boolean
+}
 
 /**
  * Tells what changed.
@@ -40,7 +49,8 @@ export async function tellChanges(parts: Parts, found: Found, scope: (key: strin
     )
     if (!free) return 0
     const open = await trx<Open[]>`
-      select id, key, kind, level, text, path, missing_since < now() - ${OVER_AFTER_SECONDS} * interval '1 second' as "isOver"
+      select id, key, kind, level, text, path, missing_since is not null as "isMissing",
+        missing_since < now() - ${OVER_AFTER_SECONDS} * interval '1 second' as "isOver"
       from alert where ended_at is null order by id for update`
     const lines = [...(await begin(trx, found, open)), ...(await end(trx, found, open, scope))]
     await forgetOld(trx)
@@ -58,7 +68,8 @@ async function begin(sql: TransactionSql, { conditions }: Found, open: Open[]): 
   for (const { key, kind, level, text, path } of conditions) {
     const row = known.get(key)
     if (row && row.level >= level) {
-      await sql`update alert set missing_since = null, text = ${text} where id = ${row.id} and (missing_since is not null or text <> ${text})`
+      if (row.isMissing || row.text !== text)
+        await sql`update alert set missing_since = null, text = ${text} where id = ${row.id}`
       continue
     }
     const told = row
@@ -81,10 +92,10 @@ async function end(
 ): Promise<Line[]> {
   const lines: Line[] = []
   const found = new Set(conditions.map(({ key }) => key))
-  for (const { id, key, kind, text, path, isOver } of open) {
+  for (const { id, key, kind, text, path, isMissing, isOver } of open) {
     if (found.has(key) || !scope(key) || !isWhole(kind)) continue
     if (!isOver) {
-      await sql`update alert set missing_since = now() where id = ${id} and missing_since is null`
+      if (!isMissing) await sql`update alert set missing_since = now() where id = ${id}`
       continue
     }
     const ended = one(
