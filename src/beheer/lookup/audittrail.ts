@@ -132,8 +132,14 @@ export function registerAudittrail(app: FastifyInstance): void {
   ): Promise<{ list: KeysetPage<Line>; until: string | null }> {
     const found: Line[] = []
     let looked = 0
-    let position = positionOf(request) ?? { micros: period.until * 1000, id: 0 }
-    position = position.micros > period.until * 1000 ? { micros: period.until * 1000, id: 0 } : position
+    const asked = positionOf(request)
+    const {
+      rows: [end],
+    } = await sql<{ micros: number }>`
+      select (extract(epoch from least(now(), ${momentOf(period.until * 1000)})) * 1000000)::bigint + 1 as micros`.execute(
+      app.read,
+    )
+    let position = asked && asked.micros < end!.micros ? asked : { micros: end!.micros, id: 0 }
     let step = FIRST_STEP_MS
     let isStopped = false
     while (found.length <= SIZE && !isStopped && position.micros > period.from * 1000) {
@@ -236,8 +242,7 @@ function periodOf(request: FastifyRequest): Period {
   const asked = queryDay(request, 'van') ?? earlier(DAYS)
   const bound = earlier(MOST_DAYS)
   const van = asked < bound ? bound : asked
-  const until = tot === today() ? Date.now() + 1000 : startOf(earlier(-1))
-  return { from: startOf(van), until, van, tot, isShortened: asked < bound }
+  return { from: startOf(van), until: startOf(earlier(-1)), van, tot, isShortened: asked < bound }
 }
 
 /** When a day begins here. */
