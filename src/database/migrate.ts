@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Logger } from 'pino'
@@ -13,6 +14,7 @@ import { schemasOf, searchPathOf } from './schema.ts'
 import { MEANING } from './session.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
+const CONTROL = join(DIRECTORY, 'control')
 const LOCK = 8_305_211 // any constant: it only has to be the same in all our processes
 
 /** Of `worksFrom`, an empty one: every program before it works with the result. */
@@ -26,6 +28,8 @@ type Options = {
   attempts?: number
   /** How long the others get their turn before it is tried again. */
   pauseMs?: number
+  /** Whether the queue stands beside these tables. */
+  queue?: boolean
   /** What this program is, for files of newer ones. */
   version?: string
 }
@@ -56,7 +60,7 @@ class SchemaMissing extends SchemaError {}
  * @throws SchemaError when the database has a file that breaks this program, or when a file found its tables in use at every attempt
  */
 export async function migrate(databaseUrl: string, options: Options = {}): Promise<string[]> {
-  const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000, version } = options
+  const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000, queue = true, version } = options
   const sql = postgres({
     ...hostOptions(databaseUrl),
     max: 1,
@@ -90,7 +94,7 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
         )
       return [] // that version has brought graphile-worker's schema along too
     }
-    await migrateQueue(databaseUrl)
+    if (queue) await migrateQueue(databaseUrl)
     const applied: string[] = []
     for (const file of missing) {
       await apply(sql, file, { lockTimeoutMs, attempts, pauseMs })
@@ -101,6 +105,10 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
     await sql.end() // gives the advisory lock back as well
   }
 }
+
+/** The same for the registry of organisations. @param controlUrl with its schema */
+export const migrateControl = (controlUrl: string): Promise<string[]> =>
+  migrate(controlUrl, { directory: CONTROL, queue: false })
 
 const sessionOf = (databaseUrl: string): Record<string, string> => ({
   application_name: 'zaakstroom migrate',

@@ -1,10 +1,13 @@
 // Row types of raw SQL are promises of whoever wrote them. Here they are held against what PostgreSQL says that the statement
 // gives.
+import { readdir, readFile } from 'node:fs/promises'
 import postgres from 'postgres'
 import t from 'tap'
 import { createTables } from '../overnemen/open-zaak-schema.ts'
 import { emptyDatabase, testDatabase } from '../setup.ts'
 import { type Kind, type RawStatement, rawStatements, type Stated } from './raw-statements.ts'
+
+const CONTROL = new URL('../../sql/control/', import.meta.url)
 
 type Described = { name: string; type: number; table: number; number: number }
 type Catalogue = {
@@ -118,6 +121,7 @@ t.test('The row types of raw statements are what PostgreSQL gives', async (t) =>
   const openZaak = postgres((await emptyDatabase(t)).url, { max: 1, onnotice: () => {} })
   t.teardown(() => Promise.all([sql.end(), openZaak.end()]))
   await openZaak.unsafe(createTables()) // the columns of Open Zaak that we read; which can be null is not told there
+  for (const file of await readdir(CONTROL)) await sql.unsafe(await readFile(new URL(file, CONTROL), 'utf8')) // none of its names is ours
   const statements = rawStatements()
   for (const { texts } of statements) for (const text of texts) if (/^\s*create/.test(text)) await sql.unsafe(text)
   const catalogue = await readCatalogue(sql)

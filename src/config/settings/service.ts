@@ -21,6 +21,16 @@ export const SERVICE = {
       description: 'PostgreSQL 15 or newer; unset: an embedded one in DATA_DIR',
     }),
   ),
+  controlDatabaseUrl: Type.Optional(
+    Type.String({
+      env: 'CONTROL_DATABASE_URL',
+      secret: true,
+      must: 'begin with postgres:// or postgresql://',
+      pattern: '^postgres(ql)?://',
+      description:
+        'for many organisations in one installation: where it is kept which there are (zaakstroom organisation); then DATABASE_URL is not set',
+    }),
+  ),
   databaseDirectUrl: Type.Optional(
     Type.String({
       env: 'DATABASE_DIRECT_URL',

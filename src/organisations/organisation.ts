@@ -1,0 +1,157 @@
+// An organisation, and the settings that it has: those of the installation, with its own laid over them.
+import { SETTINGS } from '../config/environment.ts'
+import { type Config, ConfigError, readConfig } from '../config.ts'
+import { withSchema } from '../database/schema.ts'
+
+export const STATES = ['active', 'read-only', 'suspended', 'moving'] as const
+export type State = (typeof STATES)[number]
+
+/** Bounds of one organisation; one that is not there is that of the installation. */
+export type Limits = {
+  /** Connections of one process. */
+  connections?: number
+  /** Requests that are answered at once, by one process. */
+  requests?: number
+  /** Rows that wait in imports. */
+  importRows?: number
+  /** Bytes of documents in its store. */
+  bytes?: number
+  abonnementen?: number
+}
+export const LIMITS = [
+  'connections',
+  'requests',
+  'importRows',
+  'bytes',
+  'abonnementen',
+] as const satisfies readonly (keyof Limits)[]
+
+/** What is sealed of an organisation. */
+export type Sealed = {
+  databaseUrl: string
+  /** Lines of DATA_KEYS: a ring of its own. */
+  dataKeys: string
+  /** Settings of its own, as text by their name in the environment. */
+  settings: Record<string, string>
+}
+
+export type Organisation = Sealed & {
+  id: number
+  uuid: string
+  rsin: string
+  name: string
+  /** Names without port, the one of links first. */
+  hosts: readonly string[]
+  /** Host, port and database: organisations with the same share one. */
+  server: string
+  schema: string
+  limits: Limits
+  state: State
+  reason: string
+  version: string
+}
+
+/** What belongs to a process, or to the installation: an organisation cannot have its own. */
+const OF_INSTALLATION = new Set([
+  'CONTROL_DATABASE_URL',
+  'SECRET_KEY',
+  'DATA_KEYS',
+  'BOOTSTRAP_CLIENT_ID',
+  'BOOTSTRAP_CLIENT_SECRET',
+  'BOOTSTRAP_ADMIN_USERNAME',
+  'BOOTSTRAP_ADMIN_PASSWORD',
+  'DATABASE_URL',
+  'DATABASE_SCHEMA',
+  'DATA_DIR',
+  'HOST',
+  'PORT',
+  'TIME_ZONE',
+  'TRUST_PROXY',
+  'NO_PROXY',
+  'LOG_LEVEL',
+  'STOP_DELAY_SECONDS',
+  'METRICS_PORT',
+  'WORKER_HEALTH_PORT',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_SERVICE_NAME',
+  'OTEL_TRACES_SAMPLER_ARG',
+  'HTTP_HEADERS_TIMEOUT',
+  'HTTP_REQUEST_TIMEOUT',
+  'HTTP_MIN_RATE',
+  'HTTP_MAX_CONNECTIONS',
+  'HTTP_MAX_CONNECTIONS_PER_ADDRESS',
+])
+
+/** Settings that an organisation may have of its own, by their name in the environment. */
+export const OWN_SETTINGS: readonly string[] = SETTINGS.map(({ env }) => env).filter(
+  (name) => !OF_INSTALLATION.has(name),
+)
+
+/** What is one organisation's, and not taken from the environment of the installation. */
+const NEVER_SHARED = [
+  'CONTROL_DATABASE_URL',
+  'SECRET_KEY',
+  'DATA_KEYS',
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_READ_URL',
+  'DATABASE_SCHEMA',
+  'PUBLIC_URL',
+  'OWN_URLS',
+  'BOOTSTRAP_CLIENT_ID',
+  'BOOTSTRAP_CLIENT_SECRET',
+  'BOOTSTRAP_ADMIN_USERNAME',
+  'BOOTSTRAP_ADMIN_PASSWORD',
+]
+
+/** Connections of one process for one organisation, unless its limits say otherwise. */
+const CONNECTIONS = 3
+
+/**
+ * The configuration of one organisation.
+ * @param env the environment of the installation
+ * @throws ConfigError when its own settings are wrong
+ */
+export function configOf(env: NodeJS.ProcessEnv, organisation: Organisation): Config {
+  const { rsin, hosts, settings, limits, databaseUrl, schema, dataKeys } = organisation
+  const wrong = Object.keys(settings).find((name) => !OWN_SETTINGS.includes(name))
+  if (wrong) throw new ConfigError([`${wrong} is no setting of an organisation`])
+  const own: NodeJS.ProcessEnv = { ...env }
+  for (const name of [...NEVER_SHARED, ...Object.keys(settings)]) {
+    delete own[name]
+    delete own[`${name}_FILE`]
+  }
+  const below = (name: string, otherwise: string) => `${env[name]?.trim() || otherwise}/${rsin}`
+  const dataDir = below('DATA_DIR', './data')
+  const address = (host: string) => addressAt(env.PUBLIC_URL, host)
+  return readConfig({
+    ...own,
+    DATABASE_URL: withSchema(databaseUrl, schema),
+    DATABASE_POOL_SIZE: String(limits.connections ?? CONNECTIONS),
+    DATA_KEYS: dataKeys,
+    DATA_DIR: dataDir,
+    DOCUMENTEN_DIR: below('DOCUMENTEN_DIR', `${env.DATA_DIR?.trim() || './data'}/documenten`),
+    IMPORT_DOCUMENTEN_BASE_DIR: below('IMPORT_DOCUMENTEN_BASE_DIR', './import-data'),
+    ...located('S3_LOCATION', own, settings, rsin),
+    ...located('AZURE_LOCATION', own, settings, rsin),
+    PUBLIC_URL: hosts[0] && address(hosts[0]),
+    OWN_URLS: hosts.slice(1).map(address).join(','),
+    ...settings,
+  })
+}
+
+/** The prefix of an object store, where the installation or the organisation has one: below that of the installation. */
+function located(name: string, env: NodeJS.ProcessEnv, settings: Record<string, string>, rsin: string) {
+  const store = name.slice(0, name.indexOf('_') + 1)
+  const isUsed = Object.keys({ ...env, ...settings }).some((one) => one.startsWith(store))
+  return isUsed ? { [name]: [env[name]?.trim().replace(/\/+$/, '') || 'documenten', rsin].join('/') } : {}
+}
+
+/** Our address at a host: scheme, port and path are those of the installation. */
+function addressAt(publicUrl: string | undefined, host: string): string {
+  if (!publicUrl?.trim()) return `https://${host}`
+  const url = new URL(publicUrl)
+  url.hostname = host
+  return url.href.replace(/\/+$/, '')
+}

@@ -1,0 +1,162 @@
+// The organisations that this installation serves: kept in a small schema of their own, which every process reads whole and follows.
+import type { Logger } from 'pino'
+import type { TransactionSql } from 'postgres'
+import type { SecretBox } from '../core/secret-box.ts'
+import { addressOf } from '../database/address.ts'
+import { type Database, openDatabase } from '../database/database.ts'
+import { listen } from '../database/listen.ts'
+import { one } from '../database/rows.ts'
+import { withSchema } from '../database/schema.ts'
+import type { Limits, Organisation, Sealed, State } from './organisation.ts'
+
+/** The schema of the registry, where the address of its database names none. */
+const SCHEMA = 'zaakstroom_control'
+const CHANNEL = 'zaakstroom_organisations'
+/** A signal can be missed on a connection that died silently. */
+const REREAD_MS = 30_000
+
+/** The address of the registry with its schema. @throws AddressFault */
+export const controlUrlOf = (url: string): string => withSchema(url, SCHEMA)
+
+/** The database of the registry. @param url of CONTROL_DATABASE_URL */
+export const openControl = (url: string): Database => openDatabase(controlUrlOf(url), { max: 2, name: 'control' })
+
+/** Which organisations share a database: host, port and name of that database. @throws AddressFault */
+export function serverOf(url: string): string {
+  const { host, port, database, user } = addressOf(url)
+  return `${host}:${port}/${database ?? user ?? ''}`
+}
+
+const ownerOf = (rsin: string) => `organisation:${rsin}`
+
+type Row = Omit<Organisation, keyof Sealed | 'hosts' | 'limits' | 'state'> & {
+  hosts: string[]
+  limits: Limits
+  state: State
+  sealed: Buffer
+}
+
+/** All of them, in the order of their names. @throws KeyMissing when the keys of the installation do not open one */
+export async function readOrganisations({ sql }: Pick<Database, 'sql'>, box: SecretBox): Promise<Organisation[]> {
+  const rows = await sql<Row[]>`
+    select o.id, o.uuid, o.rsin, o.name, o.server, o.schema, o.sealed, o.limits, o.state, o.reason, o.version,
+      array(select h.host from organisation_host h where h.organisation_id = o.id order by h.position) as hosts
+    from organisation o order by o.name, o.id`
+  return rows.map(({ sealed, ...row }) => ({ ...row, ...(JSON.parse(box.open(sealed, ownerOf(row.rsin))) as Sealed) }))
+}
+
+/** What changes of organisations goes through this: one transaction with its record, and a signal to all processes. */
+export async function changeOrganisations<T>(
+  { sql }: Pick<Database, 'sql'>,
+  record: { rsin: string; actor: string; action: string; fields?: string[] },
+  work: (trx: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const { rsin, actor, action, fields = [] } = record
+  return (await sql.begin(async (trx) => {
+    const result = await work(trx)
+    await trx`insert into organisation_change (rsin, actor, action, fields) values (${rsin}, ${actor}, ${action}, ${fields})`
+    await trx`select pg_notify(${CHANNEL}, '')`
+    return result
+  })) as T
+}
+
+export type NewOrganisation = Pick<Organisation, 'rsin' | 'name' | 'hosts' | 'schema' | 'limits'> & Sealed
+
+/** Writes a new one. Its tables are made by who calls this. @returns its uuid @throws a unique violation for an RSIN, host or schema that is taken */
+export async function insertOrganisation(
+  trx: TransactionSql,
+  box: SecretBox,
+  { rsin, name, hosts, schema, limits, databaseUrl, dataKeys, settings }: NewOrganisation,
+): Promise<string> {
+  const sealed = box.seal(JSON.stringify({ databaseUrl, dataKeys, settings } satisfies Sealed), ownerOf(rsin))
+  const { id, uuid } = one(
+    await trx<{ id: number; uuid: string }[]>`
+      insert into organisation (rsin, name, server, schema, sealed, limits)
+      values (${rsin}, ${name}, ${serverOf(databaseUrl)}, ${schema}, ${sealed}, ${trx.json(limits)})
+      returning id, uuid`,
+  )
+  await setHosts(trx, id, hosts)
+  return uuid
+}
+
+/** Writes what changed of one; what is not given stays. */
+export async function updateOrganisation(
+  trx: TransactionSql,
+  box: SecretBox,
+  before: Organisation,
+  changed: Partial<Omit<Organisation, 'id' | 'uuid' | 'rsin' | 'server'>>,
+): Promise<void> {
+  const { id, rsin, name, schema, limits, state, reason, version, databaseUrl, dataKeys, settings } = {
+    ...before,
+    ...changed,
+  }
+  const sealed = box.seal(JSON.stringify({ databaseUrl, dataKeys, settings } satisfies Sealed), ownerOf(rsin))
+  await trx`
+    update organisation set name = ${name}, server = ${serverOf(databaseUrl)}, schema = ${schema}, sealed = ${sealed},
+      limits = ${trx.json(limits)}, state = ${state}, reason = ${reason}, version = ${version}, changed_at = now()
+    where id = ${id}`
+  if (changed.hosts) await setHosts(trx, id, changed.hosts)
+}
+
+async function setHosts(trx: TransactionSql, id: number, hosts: readonly string[]): Promise<void> {
+  await trx`delete from organisation_host where organisation_id = ${id}`
+  await trx`
+    insert into organisation_host (host, organisation_id, position)
+    select host, ${id}::bigint, position::int from unnest(${[...hosts]}::text[]) with ordinality as given (host, position)`
+}
+
+/** Takes one out of the registry. What it has elsewhere is removed before. */
+export async function deleteOrganisation(trx: TransactionSql, id: number): Promise<void> {
+  await trx`delete from organisation where id = ${id}`
+}
+
+export type Registry = {
+  /** All of this moment. */
+  all(): readonly Organisation[]
+  /** Whose host name it is; without port, in lower case. */
+  byHost(host: string): Organisation | undefined
+  byRsin(rsin: string): Organisation | undefined
+  /** Called after each change, with all. @returns what ends it */
+  onChange(work: (all: readonly Organisation[]) => void): () => void
+  /** Reads again now. */
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Follows the registry for as long as a process runs. A control database that is away leaves what was read last. */
+export async function openRegistry(database: Database, box: SecretBox, log: Logger): Promise<Registry> {
+  let all: readonly Organisation[] = []
+  let hosts: ReadonlyMap<string, Organisation> = new Map()
+  let seen = ''
+  const listeners = new Set<(all: readonly Organisation[]) => void>()
+  const refresh = async () => {
+    const read = await readOrganisations(database, box)
+    const text = JSON.stringify(read)
+    if (text === seen) return
+    seen = text
+    all = read
+    hosts = new Map(read.flatMap((one) => one.hosts.map((host) => [host, one] as const)))
+    for (const work of listeners) work(all)
+  }
+  const again = () =>
+    void refresh().catch((error) =>
+      log.warn({ reason: (error as Error).message }, 'the organisations were not read again'),
+    )
+  await refresh()
+  const listener = await listen(database.url, CHANNEL, again, log)
+  const timer = setInterval(again, REREAD_MS).unref()
+  return {
+    all: () => all,
+    byHost: (host) => hosts.get(host),
+    byRsin: (rsin) => all.find((one) => one.rsin === rsin),
+    onChange: (work) => {
+      listeners.add(work)
+      return () => listeners.delete(work)
+    },
+    refresh,
+    close: async () => {
+      clearInterval(timer)
+      await listener.close()
+    },
+  }
+}

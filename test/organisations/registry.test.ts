@@ -1,0 +1,110 @@
+// Which organisations there are, and what each of them has of its own.
+import t from 'tap'
+import { secretBox } from '../../src/core/secret-box.ts'
+import { migrateControl } from '../../src/database/migrate.ts'
+import { schemasOf } from '../../src/database/schema.ts'
+import { configOf, type Organisation } from '../../src/organisations/organisation.ts'
+import {
+  changeOrganisations,
+  controlUrlOf,
+  deleteOrganisation,
+  insertOrganisation,
+  openControl,
+  openRegistry,
+  readOrganisations,
+  updateOrganisation,
+} from '../../src/organisations/registry.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { emptyDatabase } from '../setup.ts'
+import { until } from '../until.ts'
+
+const { url } = await emptyDatabase(t)
+await migrateControl(controlUrlOf(url))
+const control = openControl(url)
+t.teardown(control.close)
+const box = secretBox('key of the installation, long enough')
+const KEYS = `2026-11:${Buffer.alloc(32, 7).toString('base64')}`
+
+const add = (rsin: string, name: string, hosts: string[], settings: Record<string, string> = {}) =>
+  changeOrganisations(control, { rsin, actor: 'test', action: 'add' }, (trx) =>
+    insertOrganisation(trx, box, {
+      rsin,
+      name,
+      hosts,
+      schema: `gemeente_${rsin}`,
+      limits: {},
+      databaseUrl: 'postgres://zaak:geheim@db.intern:5433/gemeenten',
+      dataKeys: KEYS,
+      settings,
+    }),
+  )
+
+t.test('a process hears of organisations that come, change and go, by their hosts', async (t) => {
+  const registry = await openRegistry(control, box, openLog('silent'))
+  t.teardown(registry.close)
+  t.strictSame(registry.all(), [])
+  await add('000000012', 'Voorbeeldstad', ['zaken.voorbeeldstad.nl', 'oud.voorbeeldstad.nl'])
+  await until('it is there', async () => registry.byHost('oud.voorbeeldstad.nl') !== undefined)
+  const found = registry.byHost('zaken.voorbeeldstad.nl') as Organisation
+  t.match(found, { rsin: '000000012', server: 'db.intern:5433/gemeenten', state: 'active', dataKeys: KEYS })
+  t.equal(registry.byRsin('000000012'), found)
+  await changeOrganisations(control, { rsin: found.rsin, actor: 'test', action: 'set', fields: ['hosts'] }, (trx) =>
+    updateOrganisation(trx, box, found, { hosts: ['nieuw.voorbeeldstad.nl'] }),
+  )
+  await until('it has moved', async () => registry.byHost('nieuw.voorbeeldstad.nl') !== undefined)
+  t.equal(registry.byHost('zaken.voorbeeldstad.nl'), undefined)
+  t.equal(registry.byHost('nieuw.voorbeeldstad.nl')?.dataKeys, KEYS, 'what was not given has stayed')
+  await changeOrganisations(control, { rsin: found.rsin, actor: 'test', action: 'remove' }, (trx) =>
+    deleteOrganisation(trx, found.id),
+  )
+  await until('it has gone', async () => registry.all().length === 0)
+  t.same(
+    (await control.sql`select action from organisation_change order by id`).map(({ action }) => action),
+    ['add', 'set', 'remove'],
+  )
+})
+
+t.test('a host, an RSIN and a schema are those of one organisation', async (t) => {
+  await add('000000024', 'Elders', ['zaken.elders.nl'])
+  await t.rejects(add('000000036', 'Derde', ['zaken.elders.nl']), { code: '23505' })
+  await t.rejects(add('000000024', 'Nog eens', ['anders.elders.nl']), { code: '23505' })
+  t.equal((await readOrganisations(control, box)).length, 1, 'a change that fails writes nothing')
+})
+
+t.test('what opens an organisation is sealed', async (t) => {
+  const [row] = await control.sql<{ all: string }[]>`
+    select string_agg(o::text || encode(o.sealed, 'escape'), '') as all from organisation o`
+  for (const secret of ['geheim', KEYS.split(':')[1]!]) t.notOk(row!.all.includes(secret), secret)
+})
+
+t.test('the settings of an organisation are those of the installation, with its own laid over them', async (t) => {
+  const [organisation] = await readOrganisations(control, box)
+  const env = {
+    CONTROL_DATABASE_URL: url,
+    SECRET_KEY: 'key of the installation, long enough',
+    DATA_DIR: '/srv/zaakstroom',
+    PUBLIC_URL: 'https://centrum.nl:8443',
+    IMPORT_RETENTION_DAYS: '9',
+    SMTP_HOST: 'mail.centrum.nl',
+    S3_ENDPOINT_URL: 'https://s3.centrum.nl',
+    BOOTSTRAP_CLIENT_ID: 'centrum',
+    BOOTSTRAP_CLIENT_SECRET: 'that of the centre',
+  }
+  const config = configOf(env, { ...organisation!, settings: { SMTP_HOST: 'mail.elders.nl' } })
+  t.same(schemasOf(config.databaseUrl!).own, 'gemeente_000000024')
+  t.match(config, {
+    publicUrl: 'https://zaken.elders.nl:8443',
+    dataDir: '/srv/zaakstroom/000000024',
+    documentenDir: '/srv/zaakstroom/documenten/000000024',
+    importRetentionDays: 9,
+    s3: { location: 'documenten/000000024' },
+  })
+  t.equal(config.listed.find(({ env }) => env === 'SMTP_HOST')?.value, 'mail.elders.nl')
+  t.equal(config.bootstrapClient, undefined, 'clients of the centre are none of its own')
+  t.same(
+    config.dataKeys.map(({ id }) => id),
+    ['2026-11'],
+    'the ring is its own alone',
+  )
+  t.throws(() => configOf(env, { ...organisation!, settings: { PORT: '80' } }), /PORT is no setting of an organisation/)
+})
