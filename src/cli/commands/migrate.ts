@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { type BlankTexts, findBlankTexts } from '../../database/blank-texts.ts'
 import { openDatabase } from '../../database/database.ts'
-import { migrate, switchFeed } from '../../database/migrate.ts'
+import { makeOrganisation } from '../../organisations/make.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { openServer } from '../server.ts'
 import { print } from '../terminal.ts'
@@ -17,8 +17,7 @@ export function addTo(program: Command): void {
       const config = readConfig(process.env)
       const server = await openServer(config, openLog(config.logLevel))
       try {
-        const applied = await migrate(server.url)
-        await switchFeed(server.url, config.feedDays > 0)
+        const applied = await makeOrganisation(server.url, { hasFeed: config.feedDays > 0 })
         const database = openDatabase(server.url, { max: 1, name: 'migrate' })
         const blankTexts = await findBlankTexts(database.sql).finally(database.close)
         const said = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`
