@@ -954,4 +954,11 @@ export const SHARED: Mutant[] = [
     replace: "if (!isElsewhere && host !== ''",
     tests: ['test/operations/alert-pages.test.ts'],
   },
+  {
+    what: 'a sorted list of the pages begins where its index has the row',
+    file: 'src/beheer/lookup/documenten.ts',
+    search: 'titel ${OF_DOCUMENT} ${id}::bigint)`, id: OF_VERSION }',
+    replace: 'titel ${OF_DOCUMENT} ${id}::bigint)` }',
+    tests: ['test/beheer/keyset-plans.test.ts'],
+  },
 ]
