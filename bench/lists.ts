@@ -1,7 +1,8 @@
 // Lists among a million: every list of cases, documents and besluiten by every filter and order that the OpenAPI documents
 // offer, for a client with all rights, one with five types of 50, and one with all 50 up to a level. Prints the median time of
 // each, and of the slow ones the statement with its plan. Requests go into the application directly, without a network. On a busy
-// machine `--cpu` says more: CPU of this process and of its connections, where the database is on the same machine.
+// machine `--cpu` says more: CPU of this process and of its connections, where the database is on the same machine. PostgreSQL then
+// has no help of other processes, whose CPU could not be counted.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,19 +28,21 @@ import { givenMillion } from './million.ts'
 const BASE = 'http://localhost'
 const SECRET = 'a secret of the benchmark, 32 long'
 const GOAL = 50
-const GOAL_LARGE = 300
+const GOAL_MOST = 300
+/** So many may be above the goal. */
+const AIM = 20
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document, of which only some members are looked at
 type Json = Record<string, any>
-type Measured = { client: string; url: string; ms: number; count: number | undefined; goal: number }
+type Measured = { client: string; url: string; ms: number; count: number | undefined }
 
-/** `--zaken 1000000 --documenten 500000 --database <URL> --only <part of the URL> --times 3 --plans --factor 1 --all --cpu` */
+/** `--zaken 1000000 --documenten 1000000 --database <URL> --only <part of the URL> --times 3 --plans --factor 1 --all --cpu` */
 export async function bench(argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
     options: {
       zaken: { type: 'string', default: '1000000' },
-      documenten: { type: 'string', default: '500000' },
+      documenten: { type: 'string', default: '1000000' },
       database: { type: 'string' },
       only: { type: 'string', default: '' },
       client: { type: 'string', default: '' },
@@ -79,7 +82,8 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
     LOG_LEVEL: 'silent',
   })
   const log = openLog(config.logLevel)
-  const database = openDatabase(databaseUrl, { max: 10, name: 'bench' })
+  const settings: Record<string, string> = options.cpu ? { max_parallel_workers_per_gather: '0' } : {}
+  const database = openDatabase(databaseUrl, { max: 10, name: 'bench', settings })
   const box = secretBox(config.secretKey!)
   const clients = await givenClients(database, box)
   const credentials = await openCredentialStore(database, box, log)
@@ -124,7 +128,7 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
         counts.set(list, count)
         return count as number
       }
-      for (const { method, url, body, goal } of await requests(database, app)) {
+      for (const { method, url, body } of await requests(database, app)) {
         const [, list, page] = /^(.*)\?page=(\d+)$/.exec(url) ?? []
         if (!url.includes(options.only)) continue
         if (list !== undefined && (Number(page) - 1) * 100 >= (await countOf(list))) continue // there is no such page
@@ -140,8 +144,8 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
         }
         process.stderr.write('.')
         const ms = times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!
-        measured.push({ client, url: body ? `${url} ${JSON.stringify(body).slice(0, 60)}` : url, ms, count, goal })
-        if (ms > goal * options.factor && options.plans) {
+        measured.push({ client, url: body ? `${url} ${JSON.stringify(body)}` : url, ms, count })
+        if (ms > GOAL * options.factor && options.plans) {
           console.log(`\n${client}: ${url} ${Math.round(ms)} ms`)
           for (const statement of [...statements]) await printPlan(databaseUrl, statement)
         }
@@ -159,23 +163,22 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
 }
 
 function report(measured: Measured[], isAll: boolean): void {
-  const slow = measured.filter(({ ms, goal }) => ms > goal)
-  const shown = isAll ? measured : slow
+  const above = (goal: number, ofWhich = measured) => ofWhich.filter(({ ms }) => ms > goal)
+  const shown = isAll ? measured : above(GOAL)
   for (const { client, url, ms, count } of shown.sort((a, b) => b.ms - a.ms))
     console.log(
       `${ms.toFixed(1).padStart(8)} ms  ${String(count ?? '-').padStart(8)}  ${client.padEnd(10)} ${decodeURIComponent(url)}`,
     )
   for (const client of new Set(measured.map((one) => one.client))) {
     const own = measured.filter((one) => one.client === client)
-    const late = own.filter(({ ms, goal }) => ms > goal).length
     figure(
-      `lists as ${client}: of ${own.length} requests slower than ${GOAL} ms (some: ${GOAL_LARGE})`,
-      String(late),
-      '0',
+      `lists as ${client}: of ${own.length} requests slower than ${GOAL} ms, and than ${GOAL_MOST}`,
+      `${above(GOAL, own).length}, ${above(GOAL_MOST, own).length}`,
+      `${AIM} in all, 0`,
     )
   }
   console.log(
-    `${measured.length} requests, ${slow.length} above their goal of ${GOAL} ms (${GOAL_LARGE} where a filter keeps very many)`,
+    `${measured.length} requests, ${above(GOAL).length} above ${GOAL} ms and ${above(GOAL_MOST).length} above ${GOAL_MOST}`,
   )
 }
 
@@ -214,7 +217,7 @@ async function givenClients(database: Database, box: ReturnType<typeof secretBox
 /** Lists of which the generator makes no rows. */
 const EMPTY = ['/substatussen', '/klantcontacten', '/zaaknotities', '/verzendingen', '/import']
 
-type Request = { method: 'GET' | 'POST'; url: string; body?: object; goal: number }
+type Request = { method: 'GET' | 'POST'; url: string; body?: object }
 
 /** Lists of the API that are paged, by each of their parameters. */
 async function requests(database: Database, app: Awaited<ReturnType<typeof buildApp>>): Promise<Request[]> {
@@ -233,19 +236,18 @@ async function requests(database: Database, app: Awaited<ReturnType<typeof build
         .map((one: Json) => one.name)
       if (!names.includes('page') || EMPTY.includes(path)) continue
       const list = root + path
-      found.push({ method: 'GET', url: list, goal: GOAL })
+      found.push({ method: 'GET', url: list })
       for (const query of ['page=2', 'page=150', 'page=last', 'pageSize=500'])
-        found.push({ method: 'GET', url: `${list}?${query}`, goal: query === 'pageSize=500' ? GOAL_LARGE : GOAL })
+        found.push({ method: 'GET', url: `${list}?${query}` })
       for (const name of names) {
         if (name === 'page' || name === 'pageSize') continue
         const key = `${path.slice(1)}.${name}`
         const values = examples[key] ?? examples[name] ?? CURSORS[key] ?? CURSORS[name] ?? defaults(name)
         if (values === undefined) throw new Error(`no example for ${key}`)
-        for (const value of values) {
-          const [text, goal] = Array.isArray(value) ? value : [value, GOAL]
-          found.push({ method: 'GET', url: `${list}?${new URLSearchParams({ [name]: text })}`, goal })
+        for (const text of values) {
+          found.push({ method: 'GET', url: `${list}?${new URLSearchParams({ [name]: text })}` })
           if (name === 'ordering')
-            found.push({ method: 'GET', url: `${list}?${new URLSearchParams({ [name]: text, page: 'last' })}`, goal })
+            found.push({ method: 'GET', url: `${list}?${new URLSearchParams({ [name]: text, page: 'last' })}` })
         }
       }
     }
@@ -262,44 +264,36 @@ async function requests(database: Database, app: Awaited<ReturnType<typeof build
       ],
     ],
   })
-  for (const [size, goal] of [
-    [0.02, GOAL],
-    [0.15, GOAL_LARGE],
-    [0.8, 1000],
-  ] as const)
+  for (const size of [0.02, 0.15, 0.8])
     found.push({
       method: 'POST',
       url: '/zaken/api/v1/zaken/_zoek',
       body: { zaakgeometrie: { within: square(4.8, 52.1, size) } },
-      goal,
     })
   return found
 }
 
-type Example = string | [text: string, goal: number]
-const large = (text: string): Example => [text, GOAL_LARGE]
-
 /** The last pages of a hundred, of lists of a million: newest first, but for documents. */
-const CURSORS: Record<string, Example[]> = {
+const CURSORS: Record<string, string[]> = {
   cursor: [cursorText({ at: ['101'], isBefore: false }, 1)],
   'statussen.cursor': [cursorText({ at: ['2019-01-02', '0'], isBefore: false }, 1)],
-  'enkelvoudiginformatieobjecten.cursor': [cursorText({ at: ['499900'], isBefore: false }, 1)],
+  'enkelvoudiginformatieobjecten.cursor': [cursorText({ at: ['999900'], isBefore: false }, 1)],
   limit: ['100'],
 }
 
-const defaults = (name: string): Example[] | undefined => {
+const defaults = (name: string): string[] | undefined => {
   if (/datum|Gepland|Afdoening/.test(name)) {
-    if (name.endsWith('__isnull')) return [large('true'), large('false')]
+    if (name.endsWith('__isnull')) return ['true', 'false']
     // Half of all, nearly all and nearly none.
-    if (/__gte?$/.test(name)) return [large('2022-06-01'), large('2019-01-05'), '2025-10-01']
-    if (/__lte?$/.test(name)) return [large('2022-06-01'), large('2025-10-01'), '2019-01-05']
+    if (/__gte?$/.test(name)) return ['2022-06-01', '2019-01-05', '2025-10-01']
+    if (/__lte?$/.test(name)) return ['2022-06-01', '2025-10-01', '2019-01-05']
     return ['2022-06-01']
   }
   return undefined
 }
 
 /** Values that fit few and values that fit many, by the name of the parameter, after that of the list where it matters. */
-async function exampleValues(database: Database): Promise<Record<string, Example[]>> {
+async function exampleValues(database: Database): Promise<Record<string, string[]>> {
   const { sql } = database
   const url = async (component: string, path: string, table: string, where: string) => {
     const [row] = await sql.unsafe(`select uuid from ${table} where ${where} limit 1`)
@@ -319,12 +313,12 @@ async function exampleValues(database: Database): Promise<Record<string, Example
     await url('catalogi', 'resultaattypen', 'resultaattype', 'id = 34'),
   ]
   const ofZaak = await url('zaken', 'zaken', 'zaak', `id = ${zaak!.id}`)
-  const both = (names: string[]): Example[] => names.flatMap((name) => [name, `-${name}`])
-  const rol: Record<string, Example[]> = {
+  const both = (names: string[]): string[] => names.flatMap((name) => [name, `-${name}`])
+  const rol: Record<string, string[]> = {
     betrokkene: ['https://personen.example/api/12'],
-    betrokkeneType: [large('natuurlijk_persoon'), large('vestiging'), 'organisatorische_eenheid'],
-    omschrijvingGeneriek: [large('initiator'), large('belanghebbende'), 'adviseur'],
-    machtiging: [large('eigen'), 'gemachtigde'],
+    betrokkeneType: ['natuurlijk_persoon', 'vestiging', 'organisatorische_eenheid'],
+    omschrijvingGeneriek: ['initiator', 'belanghebbende', 'adviseur'],
+    machtiging: ['eigen', 'gemachtigde'],
     machtiging__loa: ['urn:etoegang:core:assurance-class:loa2'],
     betrokkeneIdentificatie__natuurlijkPersoon__inpBsn: ['100000010'],
     betrokkeneIdentificatie__natuurlijkPersoon__anpIdentificatie: ['1'],
@@ -342,11 +336,7 @@ async function exampleValues(database: Database): Promise<Record<string, Example
     ...rol,
     ...Object.fromEntries(Object.entries(rol).map(([name, values]) => [`rol__${name}`, values])),
     expand: [],
-    'zaken.expand': [
-      large('zaaktype,status,status.statustype,rollen,resultaat'),
-      large('eigenschappen'),
-      large('zaakobjecten'),
-    ],
+    'zaken.expand': ['zaaktype,status,status.statustype,rollen,resultaat', 'eigenschappen', 'zaakobjecten'],
     'zaken.ordering': both([
       'startdatum',
       'einddatum',
@@ -366,10 +356,10 @@ async function exampleValues(database: Database): Promise<Record<string, Example
     ]),
     'enkelvoudiginformatieobjecten.identificatie': [document!.identificatie],
     identificatie: [zaak!.identificatie],
-    identificatie__icontains: ['0000123', large('ZAAK-2022'), '2022-00005'],
-    omschrijving: ['boom', 'dakkapel 77', large('aan')],
-    'rollen.omschrijving': [large('Initiator'), 'Adviseur'],
-    zaaktype__omschrijving: ['Bezwaar 12', large('Melding')],
+    identificatie__icontains: ['0000123', 'ZAAK-2022', '2022-00005'],
+    omschrijving: ['boom', 'dakkapel 77', 'aan'],
+    'rollen.omschrijving': ['Initiator', 'Adviseur'],
+    zaaktype__omschrijving: ['Bezwaar 12', 'Melding'],
     bronorganisatie: ['000000000', '123456782'],
     bronorganisatie__in: ['000000000,123456782'],
     verantwoordelijkeOrganisatie: ['000000000', '123456782'],
@@ -382,7 +372,7 @@ async function exampleValues(database: Database): Promise<Record<string, Example
     archiefstatus__in: ['gearchiveerd,overgedragen'],
     einddatum__isnull: ['true', 'false'],
     maximaleVertrouwelijkheidaanduiding: ['openbaar', 'zaakvertrouwelijk'],
-    kenmerk__bron: [large('DSO'), 'BAG', 'niets'],
+    kenmerk__bron: ['DSO', 'BAG', 'niets'],
     kenmerk: ['DSO:K10'],
     status__statustype: statustypen,
     statustype: statustypen,
@@ -395,19 +385,19 @@ async function exampleValues(database: Database): Promise<Record<string, Example
     indicatieLaatstGezetteStatus: ['true', 'false'],
     zaak: [ofZaak],
     'zaakobjecten.object': ['https://objecten.example/api/12'],
-    objectType: [large('adres'), 'overige'],
-    trefwoorden: ['boom', large('gemeente')],
-    trefwoorden__overlap: ['boom,riool', large('gemeente')],
-    titel: ['boom', 'dakkapel riool 77', large('aan')],
-    auteur: ['Auteur 2999', large('Auteur')],
-    beschrijving: ['dakkapel riool', large('over')],
+    objectType: ['adres', 'overige'],
+    trefwoorden: ['boom', 'gemeente'],
+    trefwoorden__overlap: ['boom,riool', 'gemeente'],
+    titel: ['boom', 'dakkapel riool 77', 'aan'],
+    auteur: ['Auteur 2999', 'Auteur'],
+    beschrijving: ['dakkapel riool', 'over'],
     informatieobjecttype: [await documenttype(1), await documenttype(12)],
     vertrouwelijkheidaanduiding: ['openbaar', 'geheim'],
-    locked: [large('false'), 'true'],
+    locked: ['false', 'true'],
     objectinformatieobjecten_object: [ofZaak],
     objectinformatieobjecten__object: [ofZaak],
-    objectinformatieobjecten_objectType: [large('zaak'), 'besluit'],
-    objectinformatieobjecten__objectType: [large('zaak')],
+    objectinformatieobjecten_objectType: ['zaak', 'besluit'],
+    objectinformatieobjecten__objectType: ['zaak'],
     besluittype: [
       await url('besluiten', 'x', 'besluittype', 'id = 1').then((found) =>
         found.replace('/besluiten/api/v1/x', '/catalogi/api/v1/besluittypen'),
