@@ -89,7 +89,7 @@ const PARTS = 20
 /** What a claim and a record cost, and how late messages are, while an old snapshot is held. */
 async function benchSnapshot(minutes: number, clients: number, rate: number): Promise<void> {
   const receiver = await startReceiver()
-  const stack = await startStack(receiver.root, {}, ['track_functions=pl'])
+  const stack = await startStack(receiver.root, {}, ['track_functions=all'])
   const { sql } = stack.database
   const held = await sql.reserve()
   try {
@@ -100,6 +100,7 @@ async function benchSnapshot(minutes: number, clients: number, rate: number): Pr
     await held`select from delivery limit 1`
     console.log('minutes  created  refused  claims  ms each  records  ms each  median    p99')
     const seen: { claim: number; record: number; p99: number }[] = []
+    const times = [await functionTimes(sql)]
     for (let part = 1; part <= PARTS; part++) {
       receiver.received.length = 0
       const before = await functionTimes(sql)
@@ -119,6 +120,7 @@ async function benchSnapshot(minutes: number, clients: number, rate: number): Pr
         ),
       ) as [number, number]
       seen.push({ claim: claim.ms, record: record.ms, p99 })
+      times.push(after)
       const columns = [
         ((part * minutes) / PARTS).toFixed(1),
         count,
@@ -130,6 +132,7 @@ async function benchSnapshot(minutes: number, clients: number, rate: number): Pr
       const others = [record.ms.toFixed(2), `${median.toFixed(0)} ms`, `${p99.toFixed(0)} ms`]
       console.log([...columns, ...others].map((value) => String(value).padStart(7)).join('  '))
     }
+    reportGrown(times)
     const [first, last] = [seen[0]!, seen.at(-1)!]
     const what = `after ${minutes} minutes of an old snapshot at ${rate} changes a second`
     figure(`a claim ${what}`, `${(last.claim / first.claim).toFixed(2)} of its cost at first`, 'at most 2')
@@ -143,13 +146,32 @@ async function benchSnapshot(minutes: number, clients: number, rate: number): Pr
   }
 }
 
-/** Calls of the functions of delivery so far, and the milliseconds that they took together. */
-async function functionTimes(sql: Sql): Promise<Record<string, { calls: number; ms: number }>> {
+type Times = Record<string, { calls: number; ms: number }>
+
+/** Calls of each function so far, and the milliseconds that they took together. */
+async function functionTimes(sql: Sql): Promise<Times> {
   await sql`select pg_stat_force_next_flush()`
   await sleep(1_500) // others tell theirs once a second
   const rows = await sql<{ name: string; calls: number; ms: number }[]>`
     select funcname as name, calls::int as calls, total_time as ms from pg_stat_user_functions`
   return Object.fromEntries(rows.map(({ name, ...times }) => [name, times]))
+}
+
+/** Prints the functions that take more than twice as long in the last quarter as in the first, and a millisecond or more. */
+function reportGrown(times: Times[]): void {
+  const quarter = Math.floor((times.length - 1) / 4)
+  const each = (name: string, from: Times, to: Times) => {
+    const { calls, ms } = from[name] ?? { calls: 0, ms: 0 }
+    return (to[name]!.ms - ms) / Math.max(1, to[name]!.calls - calls)
+  }
+  const grown = Object.keys(times.at(-1)!).flatMap((name) => {
+    const [early, late] = [
+      name in times[quarter]! ? each(name, times[0]!, times[quarter]!) : 0,
+      each(name, times.at(-1 - quarter)!, times.at(-1)!),
+    ]
+    return late >= 1 && late > 2 * early ? [`${name} from ${early.toFixed(2)} to ${late.toFixed(2)} ms`] : []
+  })
+  console.log(grown.length > 0 ? `grown: ${grown.join(', ')}` : 'no function takes more than twice its time')
 }
 
 async function measure(

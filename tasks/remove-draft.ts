@@ -14,18 +14,32 @@ declare global {
 }
 
 const ROWS = 10_000
+/** What an upload leaves, with what tells its rows apart. */
+const PARTS = {
+  import_draft_row: 'number',
+  import_draft_key: 'key',
+  import_draft_fault_kind: 'hash',
+  import_draft_fault: 'number',
+}
 
-export function removeDraft({ database }: { database: Database }): Task {
+export function removeDraft({ database: { sql } }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
-    for (const table of ['import_draft_row', 'import_draft_key', 'import_draft_fault_kind', 'import_draft_fault']) {
-      for (let removed = ROWS; removed === ROWS; ) {
-        const result = await database.sql`
-          delete from ${database.sql(table)} where ctid = any(array(
-            select ctid from ${database.sql(table)} where draft_id = ${id} limit ${ROWS}))`
-        removed = result.count
+    for (const [table, key] of Object.entries(PARTS)) {
+      // Each portion begins where the last one ended: from the beginning it would pass all that was removed before it, which stays in
+      // the table while somebody holds an old snapshot.
+      const first = sql`draft_id = ${id}`
+      for (let rest = first; ; ) {
+        const [last] = await sql`
+          with portion as materialized (
+            select ctid, ${sql(key)} as key from ${sql(table)} where ${rest} order by ${sql(key)} limit ${ROWS}
+          ), gone as (
+            delete from ${sql(table)} where ctid = any(array(select ctid from portion))
+          ) select key::text as key from portion order by portion.key desc limit 1`
+        if (!last) break
+        rest = sql`${first} and ${sql(key)} > ${last.key}`
       }
     }
-    await database.sql`delete from import_draft where id = ${id} and deleted_at is not null`
+    await sql`delete from import_draft where id = ${id} and deleted_at is not null`
   }
 }

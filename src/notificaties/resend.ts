@@ -4,7 +4,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Mutation } from '../core/mutate.ts'
 import { EXTERNAL } from '../core/outbox.ts'
 import type { Db } from '../database/database.ts'
-import { one } from '../database/rows.ts'
 import { isMeant, matchesFilter, type NotificatieFilter } from './filter.ts'
 
 const PORTION = 1000
@@ -98,15 +97,22 @@ export async function deleteOldEvents(db: Db, days: number): Promise<void> {
  * @returns how many
  */
 export async function deleteOldMessages(db: Db, days: number): Promise<number> {
-  for (let total = 0; ; ) {
-    const { rows } = await sql<{ aantal: number }>`
-      with oud as materialized (select id from notificatie where ${isOld(days)} limit ${10 * PORTION}),
+  // Each portion begins where the last one ended: while somebody holds an old snapshot, what was removed stays in the index.
+  for (let [total, moment, id] = [0, '-infinity', 0]; ; ) {
+    const { rows } = await sql<{ count: number; moment: string; id: number }>`
+      with oud as materialized (
+          select id, aanmaakdatum from notificatie
+          where ${isOld(days)} and (aanmaakdatum, id) > (${moment}::text::timestamptz, ${id}::bigint)
+          order by aanmaakdatum, id limit ${10 * PORTION}
+        ),
         pogingen as (delete from delivery_attempt where notificatie_id in (select id from oud)),
         leveringen as (delete from delivery where notificatie_id in (select id from oud)),
         weg as (delete from notificatie where id in (select id from oud) returning id)
-      select count(*)::int as aantal from weg`.execute(db)
-    const { aantal } = one(rows)
-    total += aantal
-    if (aantal < 10 * PORTION) return total
+      select (select count(*)::int from weg) as count, aanmaakdatum::text as moment, id from oud
+      order by oud.aanmaakdatum desc, id desc limit 1`.execute(db)
+    const [last] = rows
+    if (!last) return total
+    total += last.count
+    ;({ moment, id } = last)
   }
 }

@@ -11,15 +11,19 @@ export const LATE_SECONDS = 900
 const QUEUE_KEPT = '4 hours'
 const GROWTH_KEPT = '3 years'
 
-/** Notes what waits at this minute; twice in a minute notes it once. */
+/**
+ * Notes what waits at this minute; twice in a minute notes it once. One look at the table gives the count and the oldest: the index would
+ * pass all that was delivered since somebody holds an old snapshot.
+ */
 export async function noteQueue({ sql }: Database): Promise<void> {
   await sql`
     insert into queue_figure (minute, deliveries, delivery_seconds, jobs, job_seconds)
     select date_trunc('minute', now()), d.count,
       coalesce((select greatest(extract(epoch from now() - n.aanmaakdatum), 0)::int from notificatie n
-        where n.id = (select min(notificatie_id) from delivery where status = 'gepland')), 0),
+        where n.id = d.oldest), 0),
       j.count, coalesce(greatest(extract(epoch from now() - j.oldest), 0)::int, 0)
-    from (select count(*)::int as count from (select from delivery where status = 'gepland' limit ${MOST}) d) d,
+    from (select count(*)::int as count, min(notificatie_id) as oldest
+        from (select notificatie_id from delivery where status = 'gepland' limit ${MOST}) d) d,
       (select count(*)::int as count, min(run_at) as oldest from (select * from jobs limit ${MOST}) j
         where job_state(locked_at, attempts, max_attempts, run_at) = 'wacht') j
     on conflict (minute) do nothing`

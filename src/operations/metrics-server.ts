@@ -16,6 +16,7 @@ import { countUnrecorded } from '../notificaties/claims.ts'
 import { readFigures } from '../nrc/abonnement/figures.ts'
 import { droppedLines } from '../telemetry/log.ts'
 import { register } from '../telemetry/metrics.ts'
+import { oldestSnapshot } from './snapshot.ts'
 
 /** Connections that a small server holds at most: some that watch, and some that hang. */
 const SIDE_CONNECTIONS = 64
@@ -119,7 +120,7 @@ const feedBehind = new Gauge({
   help: 'Since when the oldest change waits that no reader of the feed may see yet; a transaction that takes long holds it.',
   registers: [register],
 })
-const oldestSnapshot = new Gauge({
+const snapshotAge = new Gauge({
   name: 'zaakstroom_database_oldest_snapshot_seconds',
   help: 'Age of the oldest snapshot that a session in the database server holds: so long PostgreSQL keeps what was deleted. Only of sessions that the role of the service may see (pg_monitor: all).',
   registers: [register],
@@ -265,7 +266,7 @@ export async function startMetrics(options: {
       workers,
       connections,
       contentMissing,
-      oldestSnapshot,
+      snapshotAge,
       feedBehind,
       tableBytes,
       resealed,
@@ -327,12 +328,7 @@ export async function startMetrics(options: {
         where datname = current_database() and application_name like 'zaakstroom %' group by 1, 2`
       for (const { name, state, count } of backends)
         connections.set({ name: name.slice('zaakstroom '.length), state }, count)
-      const oldest = one(
-        await sql<{ seconds: number }[]>`
-          select coalesce(extract(epoch from now() - min(xact_start)), 0)::float8 as seconds from pg_stat_activity
-          where backend_xmin is not null`,
-      )
-      oldestSnapshot.set(Math.max(0, oldest.seconds))
+      snapshotAge.set(await oldestSnapshot(sql))
       const content = one(
         await sql<{ count: number }[]>`
         select count(*) as count from file where missing_since is not null`,

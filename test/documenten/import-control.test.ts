@@ -266,6 +266,36 @@ t.test('a deleted import is gone at once, its rows bit by bit, its documents sta
   t.equal(await documents(), before)
 })
 
+t.test('what an upload left goes bit by bit, and nothing of another', async (t) => {
+  const { sql } = database
+  const drafts = await sql<{ id: number }[]>`
+    insert into import_draft (base_url, deleted_at) select 'http://localhost', now() from generate_series(1, 2) returning id`
+  const [gone, kept] = drafts.map(({ id }) => id)
+  for (const id of [gone!, kept!]) {
+    await sql`insert into import_draft_row select ${id}, n, '[]' from generate_series(2, 25001) n`
+    await sql`insert into import_draft_key select ${id}, n::text from generate_series(1, 25000) n`
+    await sql`insert into import_draft_fault select ${id}, n, 'titel 2: x' from generate_series(2, 9) n`
+    await sql`insert into import_draft_fault_kind select ${id}, n, 'x', 1, '[]' from generate_series(-4, 4) n`
+  }
+  await sql`select add_job('remove-draft', json_build_object('id', ${gone!}::bigint))`
+  await app.runJobs()
+  const left = await sql`
+    select r.draft_id::int as id, (select count(*)::int from import_draft_key k where k.draft_id = r.draft_id) as keys, count(*)::int as rows
+    from import_draft_row r group by 1, r.draft_id`
+  t.same([...left], [{ id: kept, keys: 25_000, rows: 25_000 }])
+  t.same(
+    [...(await sql`select id from import_draft`)].map(({ id }) => id),
+    [kept],
+  )
+  t.same(
+    [
+      ...(await sql`select distinct draft_id from import_draft_fault union all select distinct draft_id from import_draft_fault_kind`),
+    ].length,
+    2,
+  )
+  await sql`delete from import_draft`
+})
+
 t.test('a deleted pending import makes room at once', async (t) => {
   const uuid = await givenImport(app)
   t.equal((await call('DELETE', `${API}/${uuid}/delete`)).status, 204)

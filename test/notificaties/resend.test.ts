@@ -267,6 +267,13 @@ t.test('delivered and failed messages go after their days, waiting ones stay', a
   t.equal(await deleteOldMessages(test.database.db, 60), 1)
   t.equal((await sql`select from notificatie where uuid = ${failed}`).length, 0)
   t.equal((await sql`select from notificatie where uuid = ${waiting}`).length, 1)
+  // More than a portion of one moment.
+  await sql`
+    insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, aanmaakdatum)
+    select 'zaken', 'https://a.example/', gen_random_uuid(), 'zaak', 'https://a.example/', 'create', '{}', now() - interval '62 days'
+    from generate_series(1, 10001)`
+  t.equal(await deleteOldMessages(test.database.db, 60), 10_001)
+  t.equal((await sql`select from notificatie where uuid = ${waiting}`).length, 1)
 })
 
 t.test(

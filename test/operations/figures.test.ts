@@ -1,6 +1,8 @@
 // What the pictures of the pages are drawn of: what waited by the minute, and what there was by the day.
 import t from 'tap'
+import { type Alarm, reportSnapshot } from '../../src/beheer/operations/overview-parts.ts'
 import { diskGrowth, growthByMonth, noteGrowth, noteQueue, queueFigures } from '../../src/operations/figures.ts'
+import { oldestSnapshot } from '../../src/operations/snapshot.ts'
 import { testApp } from '../app.ts'
 import { emptyQueue } from '../jobs/queue.ts'
 
@@ -58,4 +60,20 @@ t.test('what there is is noted for the day, growth follows by the month, and the
   t.equal(growth!.free, 400)
   await noteGrowth(database, {})
   t.match((await growthByMonth(database)).at(-1), { diskBytes: 600 }, 'no disk of ours says nothing')
+})
+
+t.test('the oldest snapshot that a session holds is known, and asks for attention from hours on', async (t) => {
+  const { database } = await testApp(t)
+  const held = await database.sql.reserve()
+  await held`begin isolation level repeatable read`
+  await held`select from zaak limit 1`
+  await held`select pg_sleep(0.2)`
+  t.ok((await oldestSnapshot(database.sql)) >= 0.2)
+  await held`rollback`
+  held.release()
+  const alarms: Alarm[] = []
+  reportSnapshot(4 * 3600 - 1, alarms)
+  t.same(alarms, [])
+  reportSnapshot(4 * 3600, alarms)
+  t.match(alarms, [{ tone: 'let-op', text: 'Een sessie in de database leest al 4 u van hetzelfde moment.' }])
 })

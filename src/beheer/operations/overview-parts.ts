@@ -8,6 +8,7 @@ import type { Figures } from '../../nrc/abonnement/figures.ts'
 import type { Setback } from '../../operations/clock.ts'
 import type { DiskGrowth } from '../../operations/figures.ts'
 import type { readiness } from '../../operations/health.ts'
+import { OLD_SNAPSHOT_SECONDS } from '../../operations/snapshot.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 import { nameOf } from '../notificaties/abonnementen/abonnement.ts'
@@ -365,6 +366,18 @@ export function reportSetback(setback: Setback | undefined, alarms: Alarm[]): vo
     tone: 'let-op',
     text: t`De klok van de database liep voor, ten minste ${formatDuration(aheadSeconds)}; wat te ver vooruit was gepland, gaat weer door.`,
     advice: `${pulled}${blocked} ${t('Controleer of de server van de database zijn tijd met NTP bijhoudt. Deze melding verdwijnt na een week.')}`,
+  })
+}
+
+/** That a session holds an old snapshot. */
+export function reportSnapshot(seconds: number, alarms: Alarm[]): void {
+  if (seconds < OLD_SNAPSHOT_SECONDS) return
+  alarms.push({
+    tone: 'let-op',
+    text: t`Een sessie in de database leest al ${formatDuration(seconds)} van hetzelfde moment.`,
+    advice: t(
+      'Zolang blijft alles staan wat sindsdien is verwijderd of gewijzigd, en groeien tabellen. Zoek in pg_stat_activity wie dat is (backend_xmin), en beëindig die als niemand haar nodig heeft.',
+    ),
   })
 }
 

@@ -14,6 +14,7 @@ import { pausedAt, readModus, readSettings } from '../../notificaties/settings.t
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
 import { lastSetback } from '../../operations/clock.ts'
 import { diskGrowth, LATE_SECONDS } from '../../operations/figures.ts'
+import { oldestSnapshot } from '../../operations/snapshot.ts'
 import { formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
 import { deliveryPicture } from '../notificaties/delivery-picture.ts'
@@ -34,6 +35,7 @@ import {
   reportLostContent,
   reportNotificaties,
   reportSetback,
+  reportSnapshot,
   reportUnrecorded,
   storagePart,
   TOT,
@@ -73,6 +75,7 @@ export function registerOverview(app: FastifyInstance): void {
       stuck,
       setback,
       age,
+      snapshot,
       steps,
       picture,
       days,
@@ -94,6 +97,7 @@ export function registerOverview(app: FastifyInstance): void {
       unrecorded(''),
       lastSetback(app.reader.sql),
       feedAge(app.reader.sql),
+      oldestSnapshot(app.reader.sql),
       readFirstSteps(app.reader),
       deliveryPicture(app.reader, 'hour'),
       deliveryPicture(app.reader, 'day'),
@@ -112,6 +116,7 @@ export function registerOverview(app: FastifyInstance): void {
     ]
     reportUnrecorded(stuck, alarms)
     reportSetback(setback, alarms)
+    reportSnapshot(snapshot, alarms)
     reportNotificaties(notificaties, alarms)
     reportAbonnementen(troubled, alarms)
     reportLostContent(lost, alarms)

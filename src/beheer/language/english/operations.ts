@@ -328,6 +328,10 @@ export const operations: Record<string, string> = {
   'Wijzigingen voor kopieën': 'Changes for copies',
   'FEED_DAYS is 0.': 'FEED_DAYS is 0.',
   'achter: {1}': 'behind: {1}',
+  'Een sessie in de database leest al {1} van hetzelfde moment.':
+    'A session in the database has been reading from one moment for {1}.',
+  'Zolang blijft alles staan wat sindsdien is verwijderd of gewijzigd, en groeien tabellen. Zoek in pg_stat_activity wie dat is (backend_xmin), en beëindig die als niemand haar nodig heeft.':
+    'As long as it does, all that was removed or changed since stays, and tables grow. Look in pg_stat_activity who that is (backend_xmin), and end it when nobody needs it.',
   'Wie een kopie bijhoudt krijgt al {1} geen wijzigingen.': 'Who keeps a copy has had no changes for {1}.',
   'Een transactie in de database blijft openstaan. Zoek in pg_stat_activity wie dat is, en beëindig die; daarna loopt het vanzelf in.':
     'A transaction in the database stays open. Look in pg_stat_activity who that is, and end it; after that it catches up by itself.',
