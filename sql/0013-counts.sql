@@ -1,9 +1,9 @@
 -- Counts of cases, of what hangs on them, of besluiten and of documents are kept: triggers add what a statement changed, a job folds
 -- it, and the sum is exact at every moment for whoever may see all types or some. Filters that fit most of all rows (open or closed,
 -- archive, organisation) are columns of the counts, because no index counts a million rows quickly. docs/database.md shows it.
+-- Their rows have no key: they are added with every change and read all together, so that an index would only cost (2 % of the log).
 
 create table zaak_count (
-  id bigint generated always as identity primary key,
   zaaktype_id bigint, zaaktype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   bronorganisatie text not null, archiefnominatie text, archiefstatus text not null,
@@ -15,7 +15,6 @@ comment on column zaak_count.einddatum is 'Whether they are closed: infinity sta
 comment on column zaak_count.count is 'What to add to the count; negative after a delete.';
 
 create table zaak_part_count (
-  id bigint generated always as identity primary key,
   kind text not null, groep text not null, zaaktype_id bigint, zaaktype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   count bigint not null, type_id bigint, type_url text,
@@ -30,7 +29,6 @@ select describe('zaak_part_count', 'How many rows hang on cases, per table, as a
   'omschrijving', 'Of a rol; so are the next two.', 'betrokkene_type', 'Kind of who is involved.');
 
 create table besluit_count (
-  id bigint generated always as identity primary key,
   besluittype_id bigint, besluittype_url text, verantwoordelijke_organisatie text not null,
   count bigint not null
 );
@@ -38,7 +36,6 @@ comment on table besluit_count is 'How many besluiten there are, as additions an
 comment on column besluit_count.count is 'What to add to the count; negative after a delete.';
 
 create table enkelvoudiginformatieobject_count (
-  id bigint generated always as identity primary key,
   informatieobjecttype_id bigint, informatieobjecttype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   bronorganisatie text not null, is_gereed_voor_publicatie boolean,
@@ -99,7 +96,7 @@ comment on function add_count_triggers is 'Part of count_rows_of and count_parts
 create function columns_of_counts(counts regclass, row_of text default '') returns text language sql stable as $$
   select string_agg(case when row_of <> '' and attname = 'einddatum'
     then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
-  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'count')
+  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname <> 'count'
 $$;
 comment on function columns_of_counts is 'What a table of counts counts by; with row_of the values of that row (r., old., new.) for it.';
 
@@ -309,7 +306,7 @@ begin
   foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (
-        delete from %1$I where id in (select unnest(array_agg(id)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0)
+        delete from %1$I where ctid = any(array(select unnest(array_agg(ctid)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0))
         returning *)
       insert into %1$I (%2$s, count) select %2$s, sum(count) from gone group by %2$s having sum(count) <> 0',
       counts, columns_of_counts(counts::regclass));
@@ -350,6 +347,7 @@ declare
 begin
   foreach name in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)', name);
+    execute format('alter table %I replica identity full', name); -- where somebody replicates logically
   end loop;
   foreach name in array array['zaak', 'status', 'rol', 'resultaat', 'zaakobject', 'zaakinformatieobject', 'besluit',
     'enkelvoudiginformatieobject', 'enkelvoudiginformatieobject_versie', 'objectinformatieobject', 'notificatie', 'audit'] loop

@@ -407,9 +407,7 @@ create table besluit_count (
   besluittype_id bigint, -- The version of the decision type, when that is one of ours; never changes (brc-001).
   besluittype_url text, -- The decision type when it stands elsewhere.
   count bigint not null, -- What to add to the count; negative after a delete.
-  id bigint not null generated always as identity, -- Internal key.
-  verantwoordelijke_organisatie text not null, -- RSIN of the organisation that answers for it; never changes.
-  constraint besluit_count_pkey PRIMARY KEY (id)
+  verantwoordelijke_organisatie text not null -- RSIN of the organisation that answers for it; never changes.
 );
 
 -- That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).
@@ -681,12 +679,10 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON enkelvoudiginformati
 create table enkelvoudiginformatieobject_count (
   bronorganisatie text not null, -- RSIN of the organisation that made it (latest version).
   count bigint not null, -- What to add to the count; negative after a delete.
-  id bigint not null generated always as identity, -- Internal key.
   informatieobjecttype_id bigint, -- Its type, when that is one of ours (latest version).
   informatieobjecttype_url text, -- Its type, when that stands elsewhere (latest version).
   is_gereed_voor_publicatie boolean, -- Whether it may be published (latest version): some applications read nothing else.
-  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality (latest version).
-  constraint enkelvoudiginformatieobject_count_pkey PRIMARY KEY (id)
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null -- Confidentiality (latest version).
 );
 
 -- A version of a document; only added to, by every PUT and PATCH.
@@ -2136,11 +2132,9 @@ create table zaak_count (
   bronorganisatie text not null, -- RSIN of the organisation that gave the number.
   count bigint not null, -- What to add to the count; negative after a delete.
   einddatum date, -- Whether they are closed: infinity stands for any day, empty for open cases.
-  id bigint not null generated always as identity, -- Internal key.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality; rights compare it.
   zaaktype_id bigint, -- The version of the case type, when it is one of ours; it never changes.
   zaaktype_url text, -- The version of the case type, when it stands elsewhere; rights compare it as it was written.
-  constraint zaak_count_pkey PRIMARY KEY (id),
   constraint zaak_count_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
 );
 
@@ -2173,7 +2167,6 @@ create table zaak_part_count (
   betrokkene_type text not null default ''::text, -- Kind of who is involved.
   count bigint not null, -- What to add to the count; negative after a delete.
   groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
-  id bigint not null generated always as identity, -- Internal key.
   indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
   kind text not null, -- The table whose rows are counted; with one of its columns: cases that have a row with the value in groep there.
   omschrijving text not null default ''::text, -- Of a rol; so are the next two.
@@ -2181,8 +2174,7 @@ create table zaak_part_count (
   type_url text, -- That type elsewhere.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
   zaaktype_id bigint, -- As on their case; so are the next two.
-  zaaktype_url text, -- Zaaktype elsewhere.
-  constraint zaak_part_count_pkey PRIMARY KEY (id)
+  zaaktype_url text -- Zaaktype elsewhere.
 );
 
 -- Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.
@@ -2870,7 +2862,7 @@ CREATE OR REPLACE FUNCTION columns_of_counts(counts regclass, row_of text DEFAUL
 AS $function$
   select string_agg(case when row_of <> '' and attname = 'einddatum'
     then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
-  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname not in ('id', 'count')
+  from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname <> 'count'
 $function$;
 
 -- Filters, to compare with comparable_kenmerken; null where one name asks several values. The names in capitals are those of the message.
@@ -3626,7 +3618,7 @@ begin
   foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (
-        delete from %1$I where id in (select unnest(array_agg(id)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0)
+        delete from %1$I where ctid = any(array(select unnest(array_agg(ctid)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0))
         returning *)
       insert into %1$I (%2$s, count) select %2$s, sum(count) from gone group by %2$s having sum(count) <> 0',
       counts, columns_of_counts(counts::regclass));

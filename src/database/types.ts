@@ -909,10 +909,6 @@ export interface BesluitCount {
    */
   count: number;
   /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
    * RSIN of the organisation that answers for it; never changes.
    */
   verantwoordelijkeOrganisatie: string;
@@ -1457,10 +1453,6 @@ export interface EnkelvoudiginformatieobjectCount {
    * What to add to the count; negative after a delete.
    */
   count: number;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
   /**
    * Its type, when that is one of ours (latest version).
    */
@@ -4718,10 +4710,6 @@ export interface ZaakCount {
    */
   einddatum: string | null;
   /**
-   * Internal key.
-   */
-  id: Generated<number>;
-  /**
    * Confidentiality; rights compare it.
    */
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
@@ -5016,10 +5004,6 @@ export interface ZaakPartCount {
    * Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
    */
   groep: string;
-  /**
-   * Internal key.
-   */
-  id: Generated<number>;
   /**
    * gemachtigde, machtiginggever or empty.
    */
