@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { Logger as GraphileLogger, runTaskListOnce } from 'graphile-worker'
-import pg from 'pg'
 import { buildApp, type Parts } from '../src/app.ts'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
@@ -17,6 +16,7 @@ import { openLiveSettings } from '../src/config/stored.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
+import { clientClass } from '../src/database/hosts.ts'
 import { schemasOf } from '../src/database/schema.ts'
 import { openAhead } from '../src/documenten/import/ahead.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
@@ -163,7 +163,7 @@ export async function testApp(
       }
     },
     runJobs: async () => {
-      const client = new pg.Client({ connectionString: databaseUrl })
+      const client = new (clientClass(databaseUrl))()
       await client.connect()
       try {
         const tasks = taskList({ ...parts, copyFiles: copying.copyFiles, ahead, runner })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../free-port.ts'
 
-const BIN = '/usr/lib/postgresql/15/bin'
+export const BIN = '/usr/lib/postgresql/15/bin'
 
 /** Why a test that needs these servers is skipped here; false: it is not. */
 export const noPrograms: string | false = !existsSync(join(BIN, 'pg_basebackup')) && 'no pg_basebackup here'
@@ -86,9 +86,16 @@ export async function startStandby(
 /** A directory of the user that runs the programs. */
 export async function give(data: string) {
   await promisify(execFile)('mkdir', ['-m', '700', data])
-  if (process.getuid?.() !== 0) return
-  const { stdout } = await promisify(execFile)('id', ['-u', 'postgres'])
-  await chown(data, Number(stdout), (await stat(data)).gid)
+  const { uid } = await userOf()
+  if (uid !== undefined) await chown(data, uid, (await stat(data)).gid)
+}
+
+/** The user that runs the programs, where it is another than ours. */
+export async function userOf(): Promise<{ uid?: number; gid?: number }> {
+  if (process.getuid?.() !== 0) return {}
+  const { stdout } = await promisify(execFile)('getent', ['passwd', 'postgres'])
+  const [, , uid, gid] = stdout.split(':').map(Number)
+  return { uid: uid!, gid: gid! }
 }
 
 const start = (data: string, port: number, more: string, env: Record<string, string> = {}) =>

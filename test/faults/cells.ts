@@ -14,6 +14,8 @@ import { playKeys } from '../zaken/keys.ts'
 import { playAlone } from './alone.ts'
 import { noClocks, playAhead, playSetBack } from './clocks.ts'
 import { strikeCounts } from './counts.ts'
+import { ALL_STRIKES, playPatroni } from './patroni.ts'
+import { noPatroni } from './patroni-cluster.ts'
 import { RACES } from './races.ts'
 import type { Cell, Scene } from './scene.ts'
 import { startTogether } from './together.ts'
@@ -283,6 +285,17 @@ export const CELLS: Cell[] = [
     without: noPrograms,
     strike: async ({ stage }, judge) => {
       await playTwoPrimaries(stage, judge)
+      return NOTHING
+    },
+  },
+  {
+    name: 'patroni: the leader of three servers is lost',
+    lasts: 0,
+    allowed: {},
+    without: noPatroni,
+    strike: async ({ stage, load, random }, judge) => {
+      await load.pause() // what is measured has the machine for itself
+      await playAlone(stage, (own) => playPatroni(own, judge, { strikes: ALL_STRIKES, random })).finally(load.resume)
       return NOTHING
     },
   },

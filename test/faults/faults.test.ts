@@ -1,12 +1,12 @@
 // A few cells of `npm run faults`, which the seed chooses: FAULTS_SEED=… FAULTS_CELLS=… npm test -- test/faults/faults.test.ts. What
-// kill.test.ts, database-away.test.ts and others do at length is left out.
+// kill.test.ts, database-away.test.ts, patroni.test.ts and others do at length is left out.
 // It starts and kills the program.
 import t from 'tap'
 import { CELLS } from './cells.ts'
 import { runCell } from './faults.ts'
 import { openScene, whyNot } from './scene.ts'
 
-const ELSEWHERE = /^an api is killed|everything|keys|stopped|frozen|is killed$/
+const ELSEWHERE = /^an api is killed|everything|keys|stopped|frozen|is killed$|^patroni/
 
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const count = Number(process.env.FAULTS_CELLS ?? 2)

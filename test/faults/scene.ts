@@ -2,7 +2,7 @@
 // their own, a receiver of notifications, and clients that create, read and remember what they were told.
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,6 +27,7 @@ import {
   verifyAccount,
 } from '../zaken/processes.ts'
 import { csvOf, fileOf, type Imports, importOnce, verifyImports, withoutBase } from './imports.ts'
+import { pidsOf, postmasterOf } from './server-pids.ts'
 
 export type Scene = Service & {
   stage: StageLike
@@ -62,11 +63,16 @@ const sh = promisify(execFile)
  * What the seed decides about cells does not depend on how many requests the clients had made by then.
  * @param options.pace milliseconds that a client waits between two requests
  * @param options.mounts false: no file systems of its own
+ * @param options.serve starts the server, its data in that directory
  */
 export async function openScene(
   t: StageLike,
   seed: number,
-  { pace = 10, mounts = true }: { pace?: number; mounts?: boolean } = {},
+  {
+    pace = 10,
+    mounts = true,
+    serve = ownServer,
+  }: { pace?: number; mounts?: boolean; serve?: (t: StageLike, data: string) => Promise<Server> } = {},
 ): Promise<Scene> {
   const random = randomFrom(seed)
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-faults-'))
@@ -77,7 +83,7 @@ export async function openScene(
   const mounted = mounts && (await mount(t, store, STORE_MB)) && (await mount(t, data, DATABASE_MB))
   if (!mounted) for (const one of [store, data]) await mkdir(one, { recursive: true, mode: 0o711 })
   await prepareFilesystemStore(store)
-  const server = await ownServer(t, data)
+  const server = await serve(t, data)
   const service = await givenService(
     t,
     { apis: 2, workers: 2 },
@@ -122,13 +128,12 @@ async function ownServer(t: StageLike, data: string): Promise<Server> {
   t.teardown(() => server.stop())
   const { url } = server
   await migrate(url)
-  const postmaster = async () =>
-    Number((await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+  const cluster = join(data, 'postgres')
   return {
     url,
     async stop(how) {
       if (how === 'immediate') {
-        process.kill(await postmaster(), 'SIGQUIT')
+        process.kill(await postmasterOf(cluster), 'SIGQUIT')
         await server.exited
       }
       await server.stop()
@@ -137,11 +142,7 @@ async function ownServer(t: StageLike, data: string): Promise<Server> {
       await server.stop()
       server = await startEmbedded(data, { port: Number(new URL(url).port), settings })
     },
-    async pids() {
-      const parent = await postmaster()
-      const { stdout } = await sh('ps', ['-o', 'pid=', '--ppid', String(parent)])
-      return [parent, ...stdout.trim().split(/\s+/).map(Number)]
-    },
+    pids: () => pidsOf(cluster),
   }
 }
 
