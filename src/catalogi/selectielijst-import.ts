@@ -101,7 +101,7 @@ export async function saveSelectielijst(
       select * from jsonb_to_recordset(${jsonOf(m.sql, rows)}) as x(url text, kind text, procestype text, content jsonb)`
   }
   await m.sql`insert into selectielijst_import (day, files) values (${day}, ${files as string[]})
-    on conflict (id) do update set day = excluded.day, files = excluded.files, imported_at = now()`
+    on conflict (id) do update set day = excluded.day, files = excluded.files, imported_at = excluded.imported_at`
 }
 
 /** Removes what was imported. */

@@ -82,7 +82,7 @@ export async function replaceYear(
       select * from jsonb_to_recordset(${jsonOf(m.sql, items.slice(from, from + 1000))}) as x(url text, kind text, procestype text, content jsonb)`
   const name = `${source} (${year})`
   await m.sql`insert into selectielijst_import (day, files) values (${day}, ${items.length > 0 ? [name] : []})
-    on conflict (id) do update set day = excluded.day, imported_at = now(),
+    on conflict (id) do update set day = excluded.day, imported_at = excluded.imported_at,
       files = array_remove(selectielijst_import.files, ${name}) || excluded.files`
   return { changes, ...used }
 }

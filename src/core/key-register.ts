@@ -73,7 +73,7 @@ export async function holdKeys(
     await sql`
       with gone as (delete from key_holder where seen_at < now() - make_interval(secs => ${GONE_SECONDS}::int) and id <> ${id})
       insert into key_holder (id, keys, seals) values (${id}, ${[...ring.ids]}, ${ring.sealing})
-      on conflict (id) do update set keys = excluded.keys, seals = excluded.seals, seen_at = now()`
+      on conflict (id) do update set keys = excluded.keys, seals = excluded.seals, seen_at = excluded.seen_at`
     const before = [ring.sealing, ...ring.lacking].join()
     await requireKeys(sql, box)
     await agreeOnKey(sql, box)

@@ -172,7 +172,7 @@ async function register(client: pg.Client, { name, version, poolId }: Registrati
   const { rows } = await client.query<{ id: number; locked: boolean }>(
     `with registered as (
        insert into worker (name, version, host, pid, pool_id) values ($1, $2, $3, $4, $5)
-       on conflict (pool_id) do update set seen_at = now() returning id)
+       on conflict (pool_id) do update set seen_at = excluded.seen_at returning id)
      select id, pg_try_advisory_lock($6::integer # hashtext(current_schema()), id) as locked from registered`,
     [name, version, hostname(), process.pid, poolId, LOCK_CLASS],
   )
@@ -310,7 +310,7 @@ async function freeJobs(client: pg.ClientBase, poolId: string, crashed: boolean)
 async function countCrash(client: pg.ClientBase, jobId: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `insert into worker_crash as crash (job_id) values ($1)
-     on conflict (job_id) do update set count = crash.count + 1, last_at = now()
+     on conflict (job_id) do update set count = crash.count + 1, last_at = excluded.last_at
      returning count`,
     [jobId],
   )

@@ -317,7 +317,8 @@ export function openSender(parts: SenderParts): Sender {
     // Rarely, since every change reads this table.
     await database.sql`
       insert into active_sender as a (worker_id) values (${worker})
-      on conflict (worker_id) do update set seen_at = now() where a.seen_at < now() - interval '1 minute'`
+      on conflict (worker_id) do update set seen_at = excluded.seen_at
+      where a.seen_at < excluded.seen_at - interval '1 minute'`
     await database.sql`delete from active_sender where worker_id not in (select id from worker)`
     await seeUnderWay()
   }

@@ -123,7 +123,8 @@ const sealedIn = (row: SecretRow, { columns, list }: Secrets): Buffer[] =>
 export async function startReseal(m: Mutation, key: string): Promise<void> {
   await m.sql`
     insert into reseal (place, key) select place, ${key} from unnest(${[...PLACES]}::text[]) place
-    on conflict (place) do update set key = excluded.key, position = null, until = null, seen = 0, resealed = 0, begun_at = now(), done_at = null`
+    on conflict (place) do update set key = excluded.key, position = null, until = null, seen = 0, resealed = 0,
+      begun_at = excluded.begun_at, done_at = null`
   await m.enqueue('reseal', {}, { jobKey: 'reseal' })
 }
 

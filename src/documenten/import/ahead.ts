@@ -134,8 +134,9 @@ export function openAhead(parts: BatchParts): Ahead {
         where v.import_id = ${id} and v.start <> ${start} and v.start < ${start} + o.rows and v.start + v.rows > ${start}
       )
       insert into import_ahead (import_id, start, rows, claim) select ${id}::bigint, ${start}::int, rows, ${claim}::uuid from size
-      on conflict (import_id, start) do update set claim = excluded.claim, rows = excluded.rows, seen_at = now(), content = null
-      where import_ahead.seen_at < now() - case when import_ahead.content is null then ${SILENT} else ${EXPIRED} end::interval
+      on conflict (import_id, start) do update set claim = excluded.claim, rows = excluded.rows, seen_at = excluded.seen_at,
+        content = null
+      where import_ahead.seen_at < excluded.seen_at - case when import_ahead.content is null then ${SILENT} else ${EXPIRED} end::interval
       returning rows`
     return claimed?.rows
   }

@@ -40,7 +40,8 @@ export async function ripeBytes(
     await sql`
       insert into stray_file as z (backend, name, unfinished)
       select ${backend}, name, ${unfinished} from unnest(${names}::text[]) name
-      on conflict (backend, name, unfinished) do update set last_seen_at = now(), seen_at = least(z.seen_at, now())`
+      on conflict (backend, name, unfinished) do update set last_seen_at = excluded.last_seen_at,
+        seen_at = least(z.seen_at, excluded.seen_at)`
   }
   const rows = await sql<{ name: string }[]>`
     select name from stray_file

@@ -101,7 +101,7 @@ async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unkn
         coalesce((select max(p.number) from delivery_attempt p where p.notificatie_id = n.id and p.abonnement_id = a.id), 0)
       from meant n cross join (select id, callback_url from abonnement where id = ${abonnementId}) a
       on conflict (notificatie_id, abonnement_id) do update
-        set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null, replay = true
+        set status = 'gepland', retries = 0, next_attempt_at = excluded.next_attempt_at, ended_at = null, replay = true
         where delivery.status = 'mislukt'
     )
     select count(*)::int as seen from meant`.execute(m.trx)
