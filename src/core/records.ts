@@ -108,7 +108,7 @@ export async function writeRecords(
 ): Promise<void> {
   const { sql } = transaction
   const key = kept && keepKey(sql, actor, kept.key, numbers, kept.answer)
-  if (changes.length === 0) return void (await key)
+  if (changes.length === 0) return void (await key?.execute())
   const rows = changes.map((change) => ({
     bron: change.component,
     actie: change.actie,

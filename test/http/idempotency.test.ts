@@ -172,6 +172,14 @@ t.test('all that changes something takes a key', async (t) => {
   await twice('kanaal', '/notificaties/api/v1/kanaal', { naam: 'met-sleutel' })
 })
 
+t.test('a key is kept in the transaction of its change, also of one of which nothing is recorded', async (t) => {
+  const made = await post('samen', { naam: 'samen' }, undefined, '/notificaties/api/v1/kanaal')
+  t.equal(made.status, 201, made.text)
+  const [row] = await sql<{ same: boolean }[]>`
+    select k.xmin = (select xmin from kanaal where naam = 'samen') as same from idempotency_key k where key = 'samen'`
+  t.equal(row!.same, true)
+})
+
 t.test('what another server has to agree with is asked once', async (t) => {
   const informatieobjecttype = await givenInformatieobjecttype(test)
   const { catalogus } = (await test.call('GET', informatieobjecttype)).body
