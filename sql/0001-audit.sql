@@ -252,15 +252,6 @@ create table sealed_setting (
 select describe('sealed_setting', 'Secret settings that were given a value in the pages.',
   'name', 'Its name in the environment, such as SMTP_PASSWORD.', 'sealed', 'Its value, sealed with a key of the ring.');
 
-create function notify_setting_change() returns trigger language plpgsql as $$
-begin
-  perform pg_notify('zaakstroom_settings', '');
-  return null;
-end;
-$$;
-create trigger setting_changed after insert or update or delete or truncate on setting
-  for each statement execute function notify_setting_change();
-
 create table idempotency_key (
   applicatie_uuid uuid not null,
   key text not null constraint idempotency_key_key_check check (length(key) between 1 and 255),

@@ -129,7 +129,6 @@ create table applicatie (
   constraint applicatie_pkey PRIMARY KEY (id),
   constraint applicatie_uuid_unique UNIQUE (uuid)
 );
-CREATE TRIGGER applicatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Client ids of an application; unique over all applications (ac-001).
 create table applicatie_client (
@@ -141,7 +140,6 @@ create table applicatie_client (
   constraint applicatie_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 50)))
 );
 CREATE INDEX applicatie_client_applicatie_id_idx ON applicatie_client USING btree (applicatie_id);
-CREATE TRIGGER applicatie_client_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Public keys of client ids, with which they show who they are at our token endpoint (private_key_jwt, RFC 7523).
 create table applicatie_client_key (
@@ -164,7 +162,6 @@ create table applicatie_client_more (
   constraint applicatie_client_more_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 CREATE INDEX applicatie_client_more_applicatie ON applicatie_client_more USING btree (applicatie_id);
-CREATE TRIGGER applicatie_client_more_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client_more FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Clients as an issuer knows them, and the application whose rights they have. Apart from client ids with a secret: neither can act as the other.
 create table applicatie_issuer_client (
@@ -181,7 +178,6 @@ create table applicatie_issuer_client (
   constraint applicatie_issuer_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 255)))
 );
 CREATE INDEX applicatie_issuer_client_applicatie_id_idx ON applicatie_issuer_client USING btree (applicatie_id);
-CREATE TRIGGER applicatie_issuer_client_changed AFTER INSERT OR DELETE OR UPDATE OF issuer_id, client_id, applicatie_id OR TRUNCATE ON applicatie_issuer_client FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Signing secrets of a client id. Two may be valid at once, for rotation.
 create table applicatie_secret (
@@ -195,7 +191,6 @@ create table applicatie_secret (
   constraint applicatie_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 CREATE INDEX applicatie_secret_client_id_idx ON applicatie_secret USING btree (client_id);
-CREATE TRIGGER applicatie_secret_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, sealed_secret, expires_at OR TRUNCATE ON applicatie_secret FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Audit trail: one row for every change, written in the transaction of that change.
 create table audit (
@@ -239,7 +234,6 @@ create table autorisatie (
 );
 CREATE INDEX autorisatie_applicatie_id_idx ON autorisatie USING btree (applicatie_id);
 CREATE INDEX autorisatie_type_uuid_idx ON autorisatie USING btree (type_uuid);
-CREATE TRIGGER autorisatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON autorisatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- People who may use the administration pages.
 create table beheer_account (
@@ -452,7 +446,6 @@ create table besluittype (
   constraint besluittype_reactietermijn_is_term CHECK (is_term(reactietermijn, 100))
 );
 CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
-CREATE TRIGGER besluittype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 CREATE TRIGGER besluittype_has_room BEFORE INSERT ON besluittype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON besluittype FOR EACH ROW EXECUTE FUNCTION feed_type('besluittype');
 
@@ -527,7 +520,6 @@ create table catalogus_autorisatie (
 );
 CREATE INDEX catalogus_autorisatie_applicatie_id_idx ON catalogus_autorisatie USING btree (applicatie_id);
 CREATE INDEX catalogus_autorisatie_catalogus_id_idx ON catalogus_autorisatie USING btree (catalogus_id);
-CREATE TRIGGER catalogus_autorisatie_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON catalogus_autorisatie FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 
 -- Rows that were made, changed or deleted, as the feed tells them: those of one transaction are one delta. Only added to, and removed after FEED_DAYS.
 create table change (
@@ -997,7 +989,6 @@ create table informatieobjecttype (
 );
 CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobjecttype USING btree (catalogus_id, omschrijving);
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION feed_type('informatieobjecttype');
-CREATE TRIGGER informatieobjecttype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 CREATE TRIGGER informatieobjecttype_has_room BEFORE INSERT ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 
 -- Channels of the notifications service that is built in.
@@ -1615,7 +1606,6 @@ create table setting (
   value text not null, -- Its value, written as in the environment.
   constraint setting_pkey PRIMARY KEY (name)
 );
-CREATE TRIGGER setting_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON setting FOR EACH STATEMENT EXECUTE FUNCTION notify_setting_change();
 
 -- Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.
 create table status (
@@ -1883,7 +1873,6 @@ create table token_issuer (
   constraint token_issuer_max_lifetime_seconds_check CHECK (((max_lifetime_seconds >= 60) AND (max_lifetime_seconds <= 86400))),
   constraint token_issuer_source_check CHECK ((((((discovery_url <> ''::text))::integer + ((jwks_url <> ''::text))::integer) + ((fixed_keys IS NOT NULL))::integer) <= 1))
 );
-CREATE TRIGGER token_issuer_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON token_issuer FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
 
 -- The public keys of an issuer as they were fetched last, for all processes.
 create table token_issuer_keys (
@@ -1897,7 +1886,6 @@ create table token_issuer_keys (
   constraint token_issuer_keys_pkey PRIMARY KEY (issuer_id),
   constraint token_issuer_keys_issuer_id_fkey FOREIGN KEY (issuer_id) REFERENCES token_issuer(id) ON DELETE CASCADE
 );
-CREATE TRIGGER token_issuer_keys_changed AFTER INSERT OR DELETE OR UPDATE OF answered_at OR TRUNCATE ON token_issuer_keys FOR EACH STATEMENT EXECUTE FUNCTION notify_token_issuer_change();
 
 -- Log of processing: a line for each act that touched a case or a person, once it is settled.
 create table verwerking (
@@ -2382,7 +2370,6 @@ create table zaaktype (
 );
 CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaaktype FOR EACH ROW EXECUTE FUNCTION feed_type('zaaktype');
-CREATE TRIGGER zaaktype_counts_for_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION notify_autorisatie_change();
 CREATE TRIGGER zaaktype_has_room BEFORE INSERT ON zaaktype FOR EACH ROW EXECUTE FUNCTION has_room('catalogus_id', '25000');
 
 -- Decisions that can be taken in cases of a type; written on the case type.
@@ -3880,34 +3867,6 @@ begin
     (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
     (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
   ) as k (zaaktype_id, zaaktype_url, level, sign);
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION notify_autorisatie_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_notify('zaakstroom_autorisaties', '');
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION notify_setting_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_notify('zaakstroom_settings', '');
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION notify_token_issuer_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_notify('zaakstroom_token_issuers', '');
   return null;
 end $function$;
 

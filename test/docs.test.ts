@@ -136,7 +136,8 @@ t.test('every table, view, index, function and column that docs/database.md name
   const requireThere = (name: string, all: string[]) =>
     t.ok(new RegExp(`^${name.replace('…', '\\w+')}$`, 'm').test(all.join('\n')), name)
   for (const name of named.tables) requireThere(name, tables)
-  const known = [...schema.match(/\w+/g)!, 'reschedule_jobs', 'zaakstroom_queue', 'search_path'] // of graphile-worker, and of the session
+  const channels = ['zaakstroom_autorisaties', 'zaakstroom_token_issuers', 'zaakstroom_settings']
+  const known = [...schema.match(/\w+/g)!, ...channels, 'reschedule_jobs', 'zaakstroom_queue', 'search_path'] // of graphile-worker, and of the session
   for (const name of named.others) requireThere(name, known)
 })
 

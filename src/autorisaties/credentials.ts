@@ -34,9 +34,9 @@ export type CredentialStore = {
 }
 
 /**
- * Clients and their rights, kept in memory. Triggers in the database announce every change, also one made by hand in
- * SQL, and every process then forgets all; reconnecting forgets as well, since announcements may have been missed.
- * The short life of an entry bounds what a silently dead connection can hide.
+ * Clients and their rights, kept in memory. Every process hears of a change and then forgets all; reconnecting forgets as
+ * well, since that may have been missed. The short life of an entry bounds what a silently dead connection can hide, and how
+ * long a change made by hand in SQL goes unseen.
  */
 export async function openCredentialStore(database: Database, box: SecretBox, log: Logger): Promise<CredentialStore> {
   const entries = new Map<string, { until: number; credential: Promise<Credential | undefined> }>()
@@ -207,7 +207,7 @@ const credentialOf = (applicatie: Applicatie, autorisaties: Autorisatie[]) => ({
 
 /**
  * All rights of applications in one query, with the key of every type that is ours. A right for a catalogue or a type
- * becomes one for each version that it reaches at this moment; triggers announce when that changes. One that reaches
+ * becomes one for each version that it reaches at this moment; a change of types is signalled. One that reaches
  * nothing yet stays as a right for a type that cannot exist: its scopes open lists, but it is no right without a type.
  */
 async function loadRights(db: Db, applicatieIds: number[]): Promise<Autorisatie[]> {

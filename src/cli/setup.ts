@@ -227,6 +227,7 @@ async function saveSecrets(m: Mutation, box: SecretBox, clientId: string, secret
     .execute()
   const known = rows.map(({ sealedSecret }) => box.open(sealedSecret, clientId))
   if (isDeepStrictEqual(known.toSorted(), secrets.toSorted())) return false
+  m.signal('zaakstroom_autorisaties')
   await m.trx.deleteFrom('applicatieSecret').where('clientId', '=', clientId).execute()
   await m.trx
     .insertInto('applicatieSecret')

@@ -12,6 +12,7 @@ import {
   OutcomeUnknown,
   type ReadDb,
 } from '../database/database.ts'
+import { type Channel, signal } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
@@ -48,6 +49,8 @@ export type Mutation = {
   announce(event: CloudEvent): void
   /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
   unrecorded(reason: string): void
+  /** Every process hears, once this is committed, that what it keeps in memory is outdated. A recorded change of rights or types says so by itself. */
+  signal(channel: Channel): void
   /** What such a change touches all the same: it gets its line in the log of processing. */
   touches(what: Pick<Change, 'component' | 'actie' | 'resource' | 'url' | 'uuid' | 'hoofdobject'>): void
   /** Notes who is involved in these cases, before they go: the log of processing tells whom the change was about. */
@@ -139,6 +142,7 @@ async function once<T>(
   const mark = randomUUID()
   const changes: Change[] = []
   const events = new Map<string, CloudEvent>()
+  const signals = new Set<Channel>()
   let accounted = false
   const { numbers } = database
   const logging = log()
@@ -177,6 +181,7 @@ async function once<T>(
     unrecorded: () => {
       accounted = true
     },
+    signal: (channel) => signals.add(channel),
     touches: (what) => {
       if (logging) changes.push({ ...what, weergave: '', kanaal: null, oud: null, nieuw: null, spoor: 'geen' })
     },
@@ -225,8 +230,13 @@ async function once<T>(
       isEnding = true
       const kept = key && { key, answer }
       const logged = logging && { ...logging, concerned }
+      // Types too: a right for a catalogue reaches those that it has.
+      if (changes.some(({ component }) => component === 'ac' || component === 'ztc'))
+        signals.add('zaakstroom_autorisaties')
+      // Before the records, whose failure would fail them as well.
+      const signalled = [...signals].map((channel) => signal(transaction.sql, channel).execute())
       const records = writeRecords(transaction, actor, mark, announced, chosen, numbers, kept, logged)
-      await transaction.commit(records)
+      await transaction.commit(Promise.all([...signalled, records]))
     }
     transaction.release()
   } catch (error) {

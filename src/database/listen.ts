@@ -1,9 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import type postgres from 'postgres'
 import { clientClass } from './hosts.ts'
 
 const ASK_MS = 5_000
+
+/** On each, every process hears that what it keeps of it in memory is outdated: rights, settings, or issuers and their keys. */
+export type Channel = 'zaakstroom_autorisaties' | 'zaakstroom_settings' | 'zaakstroom_token_issuers'
+
+/**
+ * A statement that tells every process, once its transaction is committed. Whoever writes what they keep sends it too: a trigger
+ * would tell it on the server that has the row, which need not be the one where they listen.
+ */
+export const signal = (sql: postgres.Sql | postgres.TransactionSql, channel: Channel) =>
+  sql`select from pg_notify(${channel}, '')`
 
 /** @param payload of a NOTIFY; undefined after connecting, when any may have been missed */
 type OnSignal = (payload?: string) => void

@@ -1,5 +1,6 @@
 // The numbers that the source has given out: ours go on above them, from the first row that is taken over on.
 import type postgres from 'postgres'
+import { signal } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import type { Numbers } from './source.ts'
 
@@ -60,5 +61,6 @@ export async function numberPerYear(sql: Sql, current: string): Promise<boolean>
   const made = await sql`
     insert into setting (name, value) values ('ZAAK_IDENTIFICATIE_GENERATOR', 'use-number-per-year')
     on conflict do nothing returning 1`
+  if (made.length > 0) await signal(sql, 'zaakstroom_settings')
   return made.length > 0
 }

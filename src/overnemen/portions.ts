@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
 import { jsonOf } from '../database/driver-values.ts'
+import { signal } from '../database/listen.ts'
 import { lastOf, one } from '../database/rows.ts'
 import { copyPool } from '../documenten/import/copy.ts'
 import type { Store } from '../documenten/storage/index.ts'
@@ -169,6 +170,7 @@ async function commitPortion(
     if (!current || current.done_at || current.position !== step.position) return false // another did it: look again
     const done = await work(sql)
     const { seen, written, unchanged, refused } = { ...NOTHING, ...done }
+    if (!takeover.trial && seen + (done.removed ?? 0) > 0) await signal(sql, 'zaakstroom_autorisaties')
     await report(sql, takeover, done.findings)
     await sql`
       update takeover_step set position = ${done.next ?? step.position}, done_at = ${done.next === null ? sql`clock_timestamp()` : null},

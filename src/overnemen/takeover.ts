@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, type Db, kyselyOn, type ReadSql } from '../database/database.ts'
 import { jsonOf } from '../database/driver-values.ts'
+import { signal } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
@@ -284,7 +285,7 @@ export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover)
   const [current] = await sql<Takeover[]>`select * from takeover where id = ${id} for update`
   if (!current || !isSwitchable(current)) return undefined
   await sql`update takeover set status = 'omgeschakeld', switched_at = now(), switch_snapshot = pg_current_snapshot()::text where id = ${id}`
-  await sql`select pg_notify('zaakstroom_settings', '')` // its addresses are ours from now on
+  await signal(sql, 'zaakstroom_settings') // its addresses are ours from now on
   const gone = await sql`delete from delivery where status = 'gepland' returning 1`
   return gone.length
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { signal } from '../../src/database/listen.ts'
 import {
   type Answer,
   BASE,
@@ -29,6 +30,7 @@ async function givenSecret({ database, parts, config }: TestApp, clientId: strin
   const { secretBox } = await import('../../src/core/secret-box.ts')
   const secret = secretBox(config.secretKey!).seal(SECRET, clientId)
   await database.sql`insert into applicatie_secret (client_id, sealed_secret) values (${clientId}, ${secret})`
+  await signal(database.sql, 'zaakstroom_autorisaties')
   await parts.credentials.find(clientId)
 }
 

@@ -12,6 +12,7 @@ import { signToken } from '../../src/autorisaties/clients.ts'
 import { systemActor } from '../../src/core/access.ts'
 import { mutator } from '../../src/core/mutate.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
+import { signal } from '../../src/database/listen.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
 import { auditRecords } from '../audit-records.ts'
 import { programEnv } from '../program-env.ts'
@@ -49,6 +50,7 @@ t.test('secrets', async (t) => {
     t.ok(await becomes(test, id, third, 200))
     await test.database
       .sql`update applicatie_secret set expires_at = now() where client_id = ${id} and expires_at is not null`
+    await signal(test.database.sql, 'zaakstroom_autorisaties')
     t.ok(await becomes(test, id, second, 403))
     t.ok(await becomes(test, id, third, 200))
     const fourth = await mutate(actor, (m) => rotateSecret(m, box, id, { graceHours: 0 }))

@@ -7,6 +7,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import t from 'tap'
 import { deleteIssuer, type IssuerInput, saveIssuer, saveIssuerClients } from '../../src/autorisaties/issuers/issuer.ts'
 import { systemActor } from '../../src/core/access.ts'
+import { signal } from '../../src/database/listen.ts'
 import { BASE, givenClient, type TestApp, testApp } from '../app.ts'
 import { until } from '../until.ts'
 import { AUDIENCE, providerKey, startProvider } from './provider.ts'
@@ -233,6 +234,7 @@ t.test('keys', async (t) => {
       t.equal((await send(later, token)).status, 200)
       await test.database
         .sql`update token_issuer_keys set fetched_at = now() - interval '25 hours', answered_at = now()`
+      await signal(test.database.sql, 'zaakstroom_token_issuers')
       await until('503', async () => (await send(later, token)).status === 503)
       await provider.restart()
       await test.database.sql`update token_issuer_keys set asked_at = now() - interval '31 seconds'`

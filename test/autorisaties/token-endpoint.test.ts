@@ -17,6 +17,7 @@ import { saveClientKeys } from '../../src/autorisaties/token-endpoint/client-key
 import { rotateSigningKey, type SigningAlgorithm } from '../../src/autorisaties/token-endpoint/signing-keys.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { systemActor } from '../../src/core/access.ts'
+import { signal } from '../../src/database/listen.ts'
 import { BASE, givenClient, type Json, SECRET, type TestApp, testApp } from '../app.ts'
 import { until } from '../until.ts'
 
@@ -96,6 +97,7 @@ t.test('a client gets a token by basic, post and private_key_jwt, and has the ri
   t.test('until its rights, or the client, are gone', async (t) => {
     await test.database
       .sql`delete from applicatie where id = (select applicatie_id from applicatie_client where client_id = 'portaal')`
+    await signal(test.database.sql, 'zaakstroom_autorisaties')
     const { access_token } = answers.basic.body
     t.ok(await until('a refusal', async () => (await send(test, access_token)).code === 'invalid-client-identifier'))
     t.equal((await post(test, 'portaal', SECRET)).body.error, 'invalid_client')
@@ -294,6 +296,7 @@ t.test('trying secrets has to wait, from one address for all of it', async (t) =
   t.test('a secret that can be guessed also counts for all addresses together', async (t) => {
     await test.database.sql`
       update applicatie_secret set sealed_secret = ${test.parts.box.seal('kort', 'beheer')} where client_id = 'beheer'`
+    await signal(test.database.sql, 'zaakstroom_autorisaties')
     await until('the short secret', async () => (await post(test, 'beheer', 'kort')).status === 200)
     await post(test, 'beheer', 'wrong')
     t.equal((await test.database.sql`select from beheer_sign_in_attempt`).length, 2)

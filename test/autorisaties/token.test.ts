@@ -5,6 +5,7 @@ import t from 'tap'
 import { saveIssuer, saveIssuerClients } from '../../src/autorisaties/issuers/issuer.ts'
 import { systemActor } from '../../src/core/access.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
+import { signal } from '../../src/database/listen.ts'
 import { BASE, givenClient, SECRET, type TestApp, testApp } from '../app.ts'
 import { until } from '../until.ts'
 
@@ -165,6 +166,7 @@ t.test('authentication', async (t) => {
     const old = `Bearer ${token(claims({ client_id: 'wisselt' }))}`
     t.equal((await send(test, old)).status, 200)
     await test.database.sql`delete from applicatie_secret where client_id = 'wisselt'`
+    await signal(test.database.sql, 'zaakstroom_autorisaties')
     await until('a refusal', async () => (await send(test, old)).status === 403)
     t.equal((await send(test, old)).body.code, 'invalid-client-identifier')
   })
@@ -179,6 +181,7 @@ t.test('authentication', async (t) => {
       await test.database.sql`
       update applicatie_secret set sealed_secret = ${secretBox(test.config.secretKey!).seal(secret, 'vervangen')}
       where client_id = 'vervangen'`
+      await signal(test.database.sql, 'zaakstroom_autorisaties')
       await until('a refusal', async () => (await send(test, old)).status === 403)
       t.equal((await send(test, old)).body.code, 'invalid-jwt-signature')
       t.equal((await send(test, `Bearer ${token(claims({ client_id: 'vervangen' }), { secret })}`)).status, 200)
@@ -190,6 +193,7 @@ t.test('authentication', async (t) => {
     const authorization = `Bearer ${token(claims({ client_id: 'weg' }))}`
     t.equal((await send(test, authorization)).status, 200)
     await test.database.sql`delete from applicatie where label = 'weg'`
+    await signal(test.database.sql, 'zaakstroom_autorisaties')
     await until('a refusal', async () => (await send(test, authorization)).status === 403)
   })
 

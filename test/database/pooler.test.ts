@@ -8,6 +8,7 @@ import { runApi } from '../../src/cli/run-api.ts'
 import { readConfig } from '../../src/config.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { openDatabase } from '../../src/database/database.ts'
+import { signal } from '../../src/database/listen.ts'
 import { openTransaction } from '../../src/database/transaction.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { testDatabase } from '../setup.ts'
@@ -105,6 +106,7 @@ t.test(
     })
     t.equal((await ask('/catalogi/api/v1/catalogussen', {}, 'tweede')).status, 200)
     await direct.sql`delete from applicatie where label = 'Tweede'`
+    await signal(direct.sql, 'zaakstroom_autorisaties')
     const since = performance.now()
     const status = async () => (await ask('/catalogi/api/v1/catalogussen', {}, 'tweede')).status
     await until('a refusal', async () => (await status()) === 403)

@@ -11,6 +11,7 @@ import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { bringUpToDate, COLLECTIONS, compare, openCopyDatabase, type Source } from '../../src/cli/copy.ts'
 import { LIMITS } from '../../src/core/limits.ts'
+import { signal } from '../../src/database/listen.ts'
 import { snapshotOwner } from '../../src/feed/snapshots.ts'
 import { digestHeader } from '../../src/http/content.ts'
 import {
@@ -178,6 +179,7 @@ t.test('events end when the rights of their reader change', async (t) => {
   const { events, ended } = await listen(t, {}, as)
   const last = await until('the position', () => events.at(-1))
   await database.sql`delete from autorisatie where applicatie_id = (select applicatie_id from applicatie_client where client_id = ${as})`
+  await signal(database.sql, 'zaakstroom_autorisaties')
   await givenZaak(test) // wakes it
   await ended
   t.equal((await ask(`${ZAKEN}/zaken/_deltas?after=${last.id}`, {}, as)).status, 403)

@@ -1,5 +1,6 @@
 // The feed of changes: its order, what it tells, and to whom.
 import t from 'tap'
+import { signal } from '../../src/database/listen.ts'
 import {
   givenCatalogus,
   givenClient,
@@ -188,6 +189,7 @@ t.test('a position of other rights, of another database or from before what is k
   t.match(await ask(position, 'beheer'), { status: 410, body: { code: 'gone' } }, 'of another client')
   await database.sql`update autorisatie set max_vertrouwelijkheidaanduiding = 'geheim'
     where applicatie_id = (select applicatie_id from applicatie_client where client_id = ${as})`
+  await signal(database.sql, 'zaakstroom_autorisaties')
   await until('the new rights', async () => (await ask(position)).status === 410)
   const all = await positionOf()
   for (const made of [

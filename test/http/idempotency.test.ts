@@ -2,6 +2,7 @@
 import t from 'tap'
 import { toProblem } from '../../src/core/problem.ts'
 import { OutcomeUnknown } from '../../src/database/database.ts'
+import { signal } from '../../src/database/listen.ts'
 import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
 import { base64, EIO, form, newDocument } from '../documenten/documenten.ts'
 import { givenOtherServer } from '../other-server.ts'
@@ -65,6 +66,7 @@ t.test('another request with a known key is refused, and keys belong to an appli
   const elsewhere = await givenZaaktype(test)
   await sql`update autorisatie set type_uuid = ${uuidOf(elsewhere)}
     where applicatie_id = (select applicatie_id from applicatie_client where client_id = 'een-ander')`
+  await signal(sql, 'zaakstroom_autorisaties')
   await until(
     'the lost right',
     async () => (await test.call('GET', made.body.url, undefined, { ...CRS, as: client })).status === 403,

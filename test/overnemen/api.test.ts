@@ -2,12 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { listen } from '../../src/database/listen.ts'
 import { apiClient } from '../../src/overnemen/api/client.ts'
 import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound, type Round } from '../../src/overnemen/round.ts'
 import { BASE, SECRET, type TestApp, testApp } from '../app.ts'
 import { auditRecords } from '../audit-records.ts'
 import { emptyDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 import { fillOpenZaak, fillOtherKinds, KIND, OLD, uuidOf } from './open-zaak-database.ts'
 
 const COUNTS = { zaken: 6, documents: 3 }
@@ -77,7 +79,12 @@ t.test('the database and the APIs of one installation end in the same rows, byte
   const address = await source.app.listen({ host: '127.0.0.1', port: 0 })
 
   const target = await testApp(t)
+  let signals = 0
+  const listener = await listen(target.databaseUrl, 'zaakstroom_autorisaties', () => signals++, target.parts.log)
+  t.teardown(listener.close)
+  signals = 0 // it comes once as it connects
   const first = await toTheEnd(target, fromApi(address))
+  await until('the new rights are told to every process', () => signals > 0, 5_000)
   t.equal((await first.state()).status, 'klaar')
   t.same(await rowsOf(target), await rowsOf(source))
   const path = `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 1)}/download`

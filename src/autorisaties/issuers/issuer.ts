@@ -108,6 +108,7 @@ export async function saveIssuer(
   const saved = known
     ? await m.trx.updateTable('tokenIssuer').set(row).where('uuid', '=', known.uuid).returning(['id', 'uuid']).execute()
     : await m.trx.insertInto('tokenIssuer').values(row).returning(['id', 'uuid']).execute()
+  m.signal('zaakstroom_token_issuers')
   // Keys that were fetched from elsewhere are no keys of this issuer.
   const isElsewhere =
     known &&
@@ -148,6 +149,8 @@ function requireUsable({ issuer, discoveryUrl, jwksUrl, fixedKeys, audiences }: 
 /** Takes an issuer away, with what its clients may do by it. @returns whether it was there */
 export async function deleteIssuer(m: Mutation, uuid: string): Promise<boolean> {
   m.unrecorded('issuers are no resource of the standard')
+  m.signal('zaakstroom_token_issuers')
+  m.signal('zaakstroom_autorisaties') // of its clients
   const { numDeletedRows } = await m.trx.deleteFrom('tokenIssuer').where('uuid', '=', uuid).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }

@@ -7,10 +7,11 @@
 // provider is down the keys that are known go on to count, for as long as TOKEN_KEYS_KEPT_HOURS says.
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
 import type { Logger } from 'pino'
+import type postgres from 'postgres'
 import type { Config } from '../../config.ts'
 import { Unavailable } from '../../core/problem.ts'
 import type { Database } from '../../database/database.ts'
-import { listen } from '../../database/listen.ts'
+import { listen, signal } from '../../database/listen.ts'
 import { FOR_SERVICES } from '../../services/addresses.ts'
 import { clientReason, failureKind, openAgent } from '../../services/transport.ts'
 import { fetchKeySet, type KeySet, KeysNotFound } from './key-sets.ts'
@@ -63,15 +64,15 @@ export async function openIssuerStore(database: Database, config: Config, log: L
   const agent = openAgent({ policy: FOR_SERVICES, connections: 2, proxies: config.proxies })
   let loaded: { all: Promise<Map<string, Known>>; until: number } | undefined
   let before = new Map<string, Known>()
-  let signal = Promise.withResolvers<void>()
+  let news = Promise.withResolvers<void>()
   const asking = new Map<string, Promise<void>>()
   const quietUntil = new Map<string, number>()
   const closed = new AbortController()
 
   const forget = () => {
     loaded = undefined
-    signal.resolve()
-    signal = Promise.withResolvers()
+    news.resolve()
+    news = Promise.withResolvers()
   }
 
   async function load(): Promise<Map<string, Known>> {
@@ -127,29 +128,40 @@ export async function openIssuerStore(database: Database, config: Config, log: L
 
   async function ask(source: Source): Promise<void> {
     const { id } = source
-    const told = signal.promise
+    const told = news.promise
     const claimed = await database.sql`
       insert into token_issuer_keys as k (issuer_id, asked_at)
       select id, clock_timestamp() from token_issuer where id = ${id} and fixed_keys is null
-      on conflict (issuer_id) do update set asked_at = clock_timestamp()
-      where k.asked_at is null or k.asked_at <= clock_timestamp() - make_interval(secs => ${BETWEEN_S})`
+      on conflict (issuer_id) do update set asked_at = excluded.asked_at
+      where k.asked_at is null or k.asked_at <= excluded.asked_at - make_interval(secs => ${BETWEEN_S})`
     if (claimed.count === 0) return waitForOther(source, told)
     quietUntil.set(keyOf(source), performance.now() + BETWEEN_S * 1000)
     try {
       const { keySet, seconds } = await fetchKeySet(agent, source)
-      await database.sql`
+      await answered(
+        (sql) => sql`
         update token_issuer_keys set keys = ${JSON.stringify(keySet)}::text::jsonb, fetched_at = clock_timestamp(),
           refresh_at = clock_timestamp() + make_interval(secs => ${seconds}), answered_at = clock_timestamp(), failure = ''
-        where issuer_id = ${id}`
+        where issuer_id = ${id}`,
+      )
     } catch (error) {
       const reason = error instanceof KeysNotFound ? error.message : clientReason(failureKind(error))
       log.warn({ issuer: source.issuer, reason }, 'the keys of an issuer could not be fetched')
-      await database.sql`
+      await answered(
+        (sql) => sql`
         update token_issuer_keys set refresh_at = clock_timestamp() + make_interval(secs => ${RETRY_S}),
-          answered_at = clock_timestamp(), failure = ${reason} where issuer_id = ${id}`
+          answered_at = clock_timestamp(), failure = ${reason} where issuer_id = ${id}`,
+      )
     }
     forget() // the announcement comes too, but after whoever waits for these keys
   }
+
+  /** Writes what an issuer answered, for which others wait. */
+  const answered = (write: (sql: postgres.Sql) => Promise<unknown>) =>
+    database.sql.begin(async (sql) => {
+      await write(sql as unknown as postgres.Sql)
+      await signal(sql, 'zaakstroom_token_issuers')
+    })
 
   async function waitForOther(source: Source, told: Promise<void>): Promise<void> {
     const { id } = source

@@ -124,13 +124,14 @@ export async function saveSettings(
         }),
       ),
     )
+    if (asked.length > 0) m.signal('zaakstroom_settings')
     for (const { setting, to } of asked) {
       const before = stored.get(setting.env)
       if (to === '') await m.trx.deleteFrom('setting').where('name', '=', setting.env).execute()
       else
         await m.sql`
         insert into setting (name, value) values (${setting.env}, ${to})
-        on conflict (name) do update set value = excluded.value, changed_at = now()`
+        on conflict (name) do update set value = excluded.value, changed_at = excluded.changed_at`
       const [from, now] = [before, to || undefined].map((text) => inWords(setting, text ?? setting.default?.toString()))
       m.audit({
         handeling: 'instelling-wijzigen',

@@ -418,4 +418,18 @@ export const RIGHTS: Mutant[] = [
     replace: "scopes: ['cloudevents.bezorgen', 'notificaties.publiceren']",
     tests: ['test/zaken/events.test.ts'],
   },
+  {
+    what: 'rights: a recorded change of them, or of types, reaches every process',
+    file: 'src/core/mutate.ts',
+    search: "if (changes.some(({ component }) => component === 'ac' || component === 'ztc'))",
+    replace: "if (changes.some(({ component }) => component === 'ac'))",
+    tests: ['test/database/signals.test.ts'],
+  },
+  {
+    what: 'rights: those that a takeover brings reach every process',
+    file: 'src/overnemen/portions.ts',
+    search: "if (!takeover.trial && seen + (done.removed ?? 0) > 0) await signal(sql, 'zaakstroom_autorisaties')",
+    replace: '',
+    tests: ['test/overnemen/api.test.ts'],
+  },
 ]
