@@ -87,7 +87,8 @@ export class ConfigError extends Error {
  */
 export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | 'SECRET_KEY')[] = []): Config {
   const { values, given, faults } = readEnvironment(env)
-  const isThere = (name: string) => given.has(name) || (name === 'SECRET_KEY' && given.has('DATA_KEYS'))
+  const instead: Record<string, string> = { SECRET_KEY: 'DATA_KEYS', DATABASE_URL: 'CONTROL_DATABASE_URL' }
+  const isThere = (name: string) => given.has(name) || given.has(instead[name] ?? name)
   for (const name of required) if (!isThere(name)) faults.push(`${name} is required`)
   const dataKeys = readKeys(values.dataKeys ?? '')
   if (!dataKeys) faults.push(KEYS_FAULT)
@@ -262,6 +263,8 @@ function faultsAmong(given: Set<string>, values: SettingValues): string[] {
   if (given.has('SMTP_PASSWORD') && !given.has('SMTP_HOST')) faults.push('SMTP_PASSWORD goes with SMTP_HOST')
   if (given.has('DATABASE_DIRECT_URL') && !given.has('DATABASE_URL'))
     faults.push('DATABASE_DIRECT_URL goes with DATABASE_URL')
+  if (given.has('DATABASE_URL') && given.has('CONTROL_DATABASE_URL'))
+    faults.push('DATABASE_URL and CONTROL_DATABASE_URL do not go together: one organisation, or many')
   if (given.has('DATABASE_READ_URL') && !given.has('DATABASE_URL'))
     faults.push('DATABASE_READ_URL goes with DATABASE_URL')
   if (values.enableCloudEvents && values.cloudEventsProfile === 'nl-gov' && !values.cloudEventsSource)

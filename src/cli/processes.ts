@@ -45,9 +45,10 @@ export async function checkSchema(database: Database, log: Logger): Promise<void
   await requireRights(database.sql)
 }
 
-/** Metrics of this process, when a port is configured for them. */
-export async function runMetrics(config: Config, role: Role, url: string, log: Logger): Promise<Running> {
+/** Metrics of this process, when a port is configured for them. @param url of the database that it is for, if it is one */
+export async function runMetrics(config: Config, role: Role, url: string | undefined, log: Logger): Promise<Running> {
   const { metricsPort: port, host } = config
-  const metrics = await startMetrics({ port, host, role, databaseUrl: url, store: openStores(config, log).store, log })
+  const one = url === undefined ? {} : { databaseUrl: url, store: openStores(config, log).store }
+  const metrics = await startMetrics({ port, host, role, ...one, log })
   return { stop: metrics.close, failed: NEVER }
 }

@@ -222,7 +222,8 @@ export async function startMetrics(options: {
   port: number | undefined
   host: string
   role: Role
-  databaseUrl: string
+  /** Of the one database that this process is for, with its store; a process for many organisations has neither. */
+  databaseUrl?: string
   store?: Store
   log: Logger
 }): Promise<{ address: string; close(): Promise<void> }> {
@@ -230,16 +231,14 @@ export async function startMetrics(options: {
   if (port === undefined) return { address: '', ...NOTHING }
   collectDefaults()
   buildInfo.set({ version: packageJson.version, node: process.versions.node, role }, 1)
-  const database = openDatabase(databaseUrl, {
-    max: 1,
-    name: 'metrics',
-    idleSeconds: 5,
-    settings: { statement_timeout: '5000' },
-  })
+  const settings = { statement_timeout: '5000' }
+  const database =
+    databaseUrl === undefined
+      ? undefined
+      : openDatabase(databaseUrl, { max: 1, name: 'metrics', idleSeconds: 5, settings })
   let delivered = { count: 0, until: 0 }
 
   async function collect(): Promise<void> {
-    const { sql } = database
     for (const [pool, count] of waitingForConnection) poolWaiting.set({ pool }, count)
     storageErrors.reset()
     for (const { what, code, count } of storageFaults.values()) storageErrors.inc({ what, code }, count)
@@ -250,6 +249,11 @@ export async function startMetrics(options: {
     storageSpace.reset()
     const space = await store?.space?.().catch(() => undefined)
     if (space) for (const state of ['free', 'total'] as const) storageSpace.set({ state }, space[state])
+    if (database) await collectFrom(database)
+  }
+
+  async function collectFrom(database: Database): Promise<void> {
+    const { sql } = database
     for (const gauge of [
       notifications,
       unrecorded,
@@ -358,7 +362,7 @@ export async function startMetrics(options: {
     close: async () => {
       server.close()
       server.closeAllConnections()
-      await database.close()
+      await database?.close()
     },
   }
 }

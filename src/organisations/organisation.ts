@@ -1,7 +1,6 @@
 // An organisation, and the settings that it has: those of the installation, with its own laid over them.
 import { SETTINGS } from '../config/environment.ts'
 import { type Config, ConfigError, readConfig } from '../config.ts'
-import { withSchema } from '../database/schema.ts'
 
 export const STATES = ['active', 'read-only', 'suspended', 'moving'] as const
 export type State = (typeof STATES)[number]
@@ -71,7 +70,9 @@ const OF_INSTALLATION = new Set([
   'LOG_LEVEL',
   'STOP_DELAY_SECONDS',
   'METRICS_PORT',
+  'WORKER_CONCURRENCY',
   'WORKER_HEALTH_PORT',
+  'WORKER_ORGANISATIONS',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'OTEL_SERVICE_NAME',
@@ -127,7 +128,8 @@ export function configOf(env: NodeJS.ProcessEnv, organisation: Organisation): Co
   const address = (host: string) => addressAt(env.PUBLIC_URL, host)
   return readConfig({
     ...own,
-    DATABASE_URL: withSchema(databaseUrl, schema),
+    DATABASE_URL: databaseUrl,
+    DATABASE_SCHEMA: schema,
     DATABASE_POOL_SIZE: String(limits.connections ?? CONNECTIONS),
     DATA_KEYS: dataKeys,
     DATA_DIR: dataDir,
