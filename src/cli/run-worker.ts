@@ -1,4 +1,5 @@
 // The job side: opening its parts, running and stopping.
+import type { Task, TaskList } from 'graphile-worker'
 import type { Logger } from 'pino'
 import { PERIODIC, taskList } from '../../tasks/index.ts'
 import { sendNotifications } from '../../tasks/send-notificaties.ts'
@@ -10,12 +11,14 @@ import type { SecretBox } from '../core/secret-box.ts'
 import { startSettling } from '../core/settle-verwerkingen.ts'
 import { logOptionsOf } from '../core/verwerkingen.ts'
 import { type Database, openDatabase } from '../database/database.ts'
+import { requireKnownSchema } from '../database/migrate.ts'
 import { tellOfHosts } from '../database/primary.ts'
 import { openAhead } from '../documenten/import/ahead.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
 import type { Store } from '../documenten/storage/index.ts'
+import type { Periodic } from '../jobs/periodic.ts'
 import type { WorkerPool } from '../jobs/pool.ts'
 import { openSupervisor, startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/claims.ts'
@@ -55,20 +58,31 @@ export function openCopy(config: Config, store: Store): ReturnType<typeof copyPo
   }
 }
 
+/** What a worker is one of, where a process has many: each for an organisation. */
+export type Share = {
+  /** What it plans by the clock. */
+  periodic: Periodic[]
+  /** Jobs at once. */
+  concurrency: number
+  /** When each of its jobs has its turn; sending has none. */
+  take<T>(work: () => Promise<T>): Promise<T>
+}
+
 /** Runs the job side. Resolves when it looks for jobs. */
 export async function runWorker(
   given: Config,
   url: string,
   log: Logger,
+  share?: Share,
 ): Promise<Running & { database: Database; store: Store; box: SecretBox; healthy(): boolean }> {
   const opened = new AsyncDisposableStack()
   tellOfHosts(log)
   try {
-    await checkConnections(given, log, false)
+    if (!share) await checkConnections(given, log, false)
     const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker', idleSeconds: 10 })
     opened.defer(database.close)
-    requireImportBaseDir(given, log)
-    await checkSchema(database, log)
+    requireImportBaseDir(given, log, share ? 'debug' : 'warn')
+    await (share ? requireKnownSchema(database.sql) : checkSchema(database, log))
     const settings = await openLiveSettings(given, database, log)
     opened.defer(settings.close)
     const { config } = settings
@@ -98,11 +112,11 @@ export async function runWorker(
     const mutate = mutator(database, { announces: () => !config.notificationsDisabled })
     const supervisor = openSupervisor(url, log)
     opened.defer(supervisor.close)
-    const lookAtClock = watchClock({ periodic: PERIODIC, mutate, log })
+    const lookAtClock = watchClock({ periodic: share?.periodic ?? PERIODIC, mutate, log })
     const worker = await startWorker({
       databaseUrl: url,
-      taskList: tasks,
-      concurrency: config.workerConcurrency,
+      taskList: share ? inTurns(tasks, share.take) : tasks,
+      concurrency: share?.concurrency ?? config.workerConcurrency,
       log,
       supervisor,
       checks: [() => repairImports(database.db), ahead.look, () => lookAtClock(database.sql)],
@@ -126,6 +140,14 @@ export async function runWorker(
     throw error
   }
 }
+
+const inTurns = (tasks: TaskList, take: Share['take']): TaskList =>
+  Object.fromEntries(
+    Object.entries(tasks).map(([name, work]) => [
+      name,
+      async (...given: Parameters<Task>) => take(async () => (work as Task)(...given)),
+    ]),
+  )
 
 /**
  * Sends notifications, apart from all other jobs: however slow a receiver is, only the places here are taken by it. Two jobs
@@ -166,20 +188,25 @@ async function startNotifications(parts: {
   }
 }
 
-/** `/livez` and `/readyz` of a process that only works, for whoever watches over it. */
-export async function runWorkerHealth(
-  port: number,
-  host: string,
-  worker: Awaited<ReturnType<typeof runWorker>>,
-): Promise<Running> {
+type Told = { status: string; checks: object }
+
+/** What `/readyz` says of a worker. */
+export function workerReadiness(worker: Awaited<ReturnType<typeof runWorker>>): () => Promise<Told> {
   const readiness = rememberedReadiness(worker)
+  return async () => {
+    const checks = await readiness()
+    return { status: worker.healthy() ? overall(checks) : 'failed', checks }
+  }
+}
+
+/** `/livez` and `/readyz` of a process that only works, for whoever watches over it. */
+export async function runWorkerHealth(port: number, host: string, readiness: () => Promise<Told>): Promise<Running> {
   const server = sideServer(async (request, response) => {
     const isKnown = request.url === '/livez' || request.url === '/readyz'
-    const checks = request.url === '/readyz' ? await readiness() : undefined
-    const told = checks ? (worker.healthy() ? overall(checks) : 'failed') : isKnown ? 'ok' : 'failed'
-    const status = !isKnown ? 404 : told === 'failed' ? 503 : 200
+    const told = request.url === '/readyz' ? await readiness() : { status: isKnown ? 'ok' : 'failed' }
+    const status = !isKnown ? 404 : told.status === 'failed' ? 503 : 200
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    response.end(JSON.stringify({ status: told, ...(checks && { checks }) }))
+    response.end(JSON.stringify(told))
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   return {

@@ -1,11 +1,12 @@
 // Jobs that come at set moments, by the clock of the database. Every worker looks every few seconds; a row of `periodic_job` says
 // up to where each kind was planned, so that one of them adds the job. graphile-worker's own crontab goes by the clock of a worker,
 // and keeps what it planned in a table that is its own: a clock that was ahead once would stop it until then.
+import { createHash } from 'node:crypto'
 import type { Sql, TransactionSql } from 'postgres'
 
 export type Periodic = {
   task: keyof GraphileWorker.Tasks & string
-  every: '1 minute' | '1 hour' | '1 day'
+  every: '1 minute' | '15 minutes' | '1 hour' | '1 day'
   /** A moment at which it comes, such as 2000-01-01T02:17Z. */
   from: string
 }
@@ -41,5 +42,17 @@ export async function planPeriodic(sql: Sql, jobs: Periodic[]): Promise<{ planne
     const planned = rows.filter(({ isDue }) => isDue).map(({ task }) => task)
     await trx`select add_job(task, job_key => task) from unnest(${planned}::text[]) d(task)`
     return { planned, aheadSeconds: Math.max(0, ...rows.map(({ ahead }) => Math.round(ahead))) }
+  })
+}
+
+/** The most by which the moments of two organisations differ. */
+const SPREAD_MS = { '1 minute': 60_000, '15 minutes': 900_000, '1 hour': 3_600_000, '1 day': 3_600_000 } as const
+
+/** The same jobs somewhat later, by a part of their term that follows from a name: who has many of them does not do all at once. */
+export function spread(jobs: readonly Periodic[], name: string): Periodic[] {
+  const part = createHash('sha256').update(name).digest().readUInt32BE() / 2 ** 32
+  return jobs.map((job) => {
+    const from = new Date(Date.parse(job.from) + Math.floor(part * SPREAD_MS[job.every]))
+    return { ...job, from: from.toISOString() }
   })
 }

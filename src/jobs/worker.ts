@@ -377,7 +377,9 @@ function toGraphileLogger(log: Logger): GraphileLogger {
     } else if (isConnectionFault(error)) {
       log.debug(message) // the pool already tells; and pg hangs the client onto some errors, with all that it knows
     } else {
-      log[level === 'warning' ? 'warn' : level === 'info' ? 'debug' : level](error ? { err: error } : {}, message)
+      // One connection for its short statements is meant so.
+      const isMeant = level === 'info' || message.includes('maxPoolSize')
+      log[isMeant ? 'debug' : level === 'warning' ? 'warn' : level](error ? { err: error } : {}, message)
     }
   })
 }

@@ -50,6 +50,7 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/operations/reseal.ts resealRows': 'the table is one of those with numbers of persons',
   'src/operations/reseal.ts secretsOf': 'the table is one of those with secrets',
   'src/operations/reseal.ts resealSecrets': 'the table is one of those with secrets',
+  'src/organisations/work.ts lookAtWork': 'the schemas are those of an organisation',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
   'src/overnemen/changes.ts goneMain': 'the table is that of the kind that is taken over',
   'src/overnemen/changes.ts goneBelow': 'the table is that of the kind that is taken over',

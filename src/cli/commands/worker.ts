@@ -7,16 +7,19 @@ import { inOrder, runUntilSignal } from '../until-signal.ts'
 export function addTo(program: Command): void {
   program
     .command('worker')
-    .description('only the jobs (needs DATABASE_URL and SECRET_KEY)')
+    .description('only the jobs (needs SECRET_KEY, and DATABASE_URL or CONTROL_DATABASE_URL)')
     .action(() =>
       runUntilSignal('worker', ['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
-        const databaseUrl = expected(config.databaseUrl)
-        const { runWorker, runWorkerHealth } = await import('../run-worker.ts') // here: --help does without
-        const worker = await runWorker(config, databaseUrl, log)
+        const { databaseUrl, controlDatabaseUrl, workerHealthPort, host } = config
+        // Here: --help does without.
+        const { runWorker, runWorkerHealth, workerReadiness } = await import('../run-worker.ts')
+        const { runWorkers } = await import('../run-workers.ts')
+        const many = controlDatabaseUrl && (await runWorkers(config, controlDatabaseUrl, log))
+        const worker = many || (await runWorker(config, expected(databaseUrl), log))
+        const readiness = 'readiness' in worker ? worker.readiness : workerReadiness(worker)
         return inOrder(worker, async (add) => {
           add(await runMetrics(config, 'worker', databaseUrl, log))
-          if (config.workerHealthPort !== undefined)
-            add(await runWorkerHealth(config.workerHealthPort, config.host, worker))
+          if (workerHealthPort !== undefined) add(await runWorkerHealth(workerHealthPort, host, readiness))
           log.info('started')
         })
       }),

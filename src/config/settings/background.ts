@@ -30,6 +30,14 @@ export const BACKGROUND = {
     maximum: 200,
     description: 'jobs at once in one worker',
   }),
+  workerOrganisations: Type.Integer({
+    env: 'WORKER_ORGANISATIONS',
+    default: 10,
+    minimum: 1,
+    maximum: 500,
+    description:
+      'with CONTROL_DATABASE_URL: organisations that one worker works for at once, each over at most ten connections; others take turns',
+  }),
   workerHealthPort: Type.Optional(
     Type.Integer({
       env: 'WORKER_HEALTH_PORT',

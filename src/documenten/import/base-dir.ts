@@ -22,12 +22,15 @@ export function importBaseDirFault(config: Config): { code: FieldCode; reden: st
  * At start-up: a directory that would give away files of the service itself stops the program. One that is not there may
  * still be mounted; until then uploads are refused.
  */
-export function requireImportBaseDir(config: Config, log: Logger): void {
+export function requireImportBaseDir(config: Config, log: Logger, level: 'warn' | 'debug' = 'warn'): void {
   const fault = importBaseDirFault(config)
   if (fault?.code === 'import-dir-forbidden')
     throw new ConfigError(['IMPORT_DOCUMENTEN_BASE_DIR is, contains or lies in a directory of the service itself'])
   if (fault)
-    log.warn({ setting: 'IMPORT_DOCUMENTEN_BASE_DIR', fault: fault.code }, 'documents cannot be imported: no directory')
+    log[level](
+      { setting: 'IMPORT_DOCUMENTEN_BASE_DIR', fault: fault.code },
+      'documents cannot be imported: no directory',
+    )
 }
 
 const REASONS = {
