@@ -114,8 +114,8 @@ async function fill({ sql }: Database, rows: number) {
         from (select gen_random_uuid() as u from generate_series(${from}::integer, ${to}::integer) n) x
         returning id, hoofd_object_uuid
       ), mislukt as (
-        insert into delivery (notificatie_id, hoofd_object_uuid, status, next_attempt_at, attempt, ended_at)
-        select id, hoofd_object_uuid, 'mislukt', null, 1, now() from n where id % 20 = 0
+        insert into delivery (notificatie_id, hoofd_object_uuid, status, next_attempt_at, attempt, ended_at, cause)
+        select id, hoofd_object_uuid, 'mislukt', null, 1, now(), 'http-503' from n where id % 20 = 0
       )
       insert into delivery_attempt (notificatie_id, number, duration_ms, outcome, http_status)
       select id, 1, 12, case when id % 20 = 0 then 'http' else 'delivered' end, case when id % 20 = 0 then 503 else 201 end

@@ -31,13 +31,16 @@ create table delivery (
   status text not null default 'gepland' constraint delivery_status_check check (status in ('gepland', 'mislukt')),
   next_attempt_at timestamptz default now(),
   retries integer not null default 0, attempt integer not null default 0, claimed_by integer,
-  begun_at timestamptz, ended_at timestamptz, replay boolean not null default false, place bigint,
+  begun_at timestamptz, ended_at timestamptz, cause text, replay boolean not null default false, place bigint,
   primary key (notificatie_id, abonnement_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_scale_factor = 0.05);
 create index delivery_due on delivery (abonnement_id, next_attempt_at, notificatie_id) where status = 'gepland';
 create index delivery_order on delivery (abonnement_id, hoofd_object_uuid, notificatie_id) where status = 'gepland';
 create index delivery_failed on delivery (abonnement_id, notificatie_id) where status = 'mislukt';
+-- Of what failed, by its cause and by its message: pages count along these, and need not look at the rows.
+create index delivery_cause on delivery (cause, notificatie_id) include (abonnement_id, ended_at) where status = 'mislukt';
+create index delivery_failed_message on delivery (notificatie_id) where status = 'mislukt';
 create index delivery_place on delivery (abonnement_id, place) where place is not null;
 select describe('delivery', 'What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.',
   'notificatie_id', 'The message.', 'abonnement_id', 'The receiver: an abonnement, or 0 for the external notifications service.',
@@ -47,6 +50,7 @@ select describe('delivery', 'What is still to be delivered, or failed: one row p
   'retries', 'Retries that were planned since it was made or resent.', 'attempt', 'Number of the last attempt that was begun; 0: none.',
   'claimed_by', 'The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.',
   'begun_at', 'When that attempt began.', 'ended_at', 'When it failed for the last time.',
+  'cause', 'How its last attempt ended when it failed: an outcome of delivery_attempt, of http with the status (http-503).',
   'place', 'Its place among what the receiver fetched (src/nrc/abonnement/fetch.ts); empty: it was not fetched yet.',
   'replay', 'It was delivered or failed before and is sent again because somebody asked.');
 
@@ -538,6 +542,7 @@ begin
         status = case when u.wait is null and not u.probe then 'mislukt' else 'gepland' end,
         next_attempt_at = case when u.probe then l.next_attempt_at else clock_timestamp() + u.wait * interval '1 second' end,
         ended_at = case when u.wait is null and not u.probe then clock_timestamp() end,
+        cause = case when u.wait is null and not u.probe then case u.outcome when 'http' then 'http-' || u.status else u.outcome end end,
         retries = l.retries + case when u.wait is null or u.probe then 0 else 1 end,
         hoofd_object_uuid = case when u.refused then gen_random_uuid() else l.hoofd_object_uuid end,
         claimed_by = null

@@ -566,6 +566,7 @@ create table delivery (
   abonnement_id bigint not null default 0, -- The receiver: an abonnement, or 0 for the external notifications service.
   attempt integer not null default 0, -- Number of the last attempt that was begun; 0: none.
   begun_at timestamp with time zone, -- When that attempt began.
+  cause text, -- How its last attempt ended when it failed: an outcome of delivery_attempt, of http with the status (http-503).
   claimed_by integer, -- The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
   ended_at timestamp with time zone, -- When it failed for the last time.
   hoofd_object_uuid uuid not null, -- Main object of the message: those of one object keep their order.
@@ -578,8 +579,10 @@ create table delivery (
   constraint delivery_pkey PRIMARY KEY (notificatie_id, abonnement_id),
   constraint delivery_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'mislukt'::text])))
 );
+CREATE INDEX delivery_cause ON delivery USING btree (cause, notificatie_id) INCLUDE (abonnement_id, ended_at) WHERE (status = 'mislukt'::text);
 CREATE INDEX delivery_due ON delivery USING btree (abonnement_id, next_attempt_at, notificatie_id) WHERE (status = 'gepland'::text);
 CREATE INDEX delivery_failed ON delivery USING btree (abonnement_id, notificatie_id) WHERE (status = 'mislukt'::text);
+CREATE INDEX delivery_failed_message ON delivery USING btree (notificatie_id) WHERE (status = 'mislukt'::text);
 CREATE INDEX delivery_order ON delivery USING btree (abonnement_id, hoofd_object_uuid, notificatie_id) WHERE (status = 'gepland'::text);
 CREATE INDEX delivery_place ON delivery USING btree (abonnement_id, place) WHERE (place IS NOT NULL);
 
@@ -3937,6 +3940,7 @@ begin
         status = case when u.wait is null and not u.probe then 'mislukt' else 'gepland' end,
         next_attempt_at = case when u.probe then l.next_attempt_at else clock_timestamp() + u.wait * interval '1 second' end,
         ended_at = case when u.wait is null and not u.probe then clock_timestamp() end,
+        cause = case when u.wait is null and not u.probe then case u.outcome when 'http' then 'http-' || u.status else u.outcome end end,
         retries = l.retries + case when u.wait is null or u.probe then 0 else 1 end,
         hoofd_object_uuid = case when u.refused then gen_random_uuid() else l.hoofd_object_uuid end,
         claimed_by = null

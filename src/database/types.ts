@@ -1235,6 +1235,10 @@ export interface Delivery {
    */
   begunAt: string | null;
   /**
+   * How its last attempt ended when it failed: an outcome of delivery_attempt, of http with the status (http-503).
+   */
+  cause: string | null;
+  /**
    * The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
    */
   claimedBy: number | null;

@@ -5,7 +5,7 @@ import type { Database, Reader } from '../database/database.ts'
 const ENDED = '2 minutes'
 const KEPT = '15 days'
 /** Under this number all receivers together are counted: a page with many of them reads one row an hour. */
-const ALL = -1
+export const ALL = -1
 
 /** Counts the attempts since the last time. Two at once wait for each other, and count nothing twice. */
 export async function countAttempts({ sql }: Database): Promise<void> {

@@ -31,18 +31,12 @@ const waits = sql<boolean>`exists (select from delivery l where l.notificatie_id
 const failed = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'mislukt')`
 const HAS_STATUS = { gepland: waits, mislukt: failed, afgeleverd: sql<boolean>`not ${waits} and not ${failed}` }
 
-/** A cause of failure, of an attempt `p`. */
-export const CAUSE = sql<string>`case when p.outcome = 'http' then 'http-' || p.http_status else p.outcome end`
-
 /** The condition on failed deliveries `l`: which of those of a message are meant. */
 export function isMeant({ oorzaak, ontvanger }: NotificatieFilter): RawBuilder<boolean> {
   const parts = [
     sql`l.status = 'mislukt'`,
     ontvanger && sql`l.abonnement_id ${ontvanger === 'extern' ? sql`=` : sql`<>`} ${EXTERNAL}`,
-    oorzaak &&
-      sql`exists (select from delivery_attempt p
-        where p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.number = l.attempt
-          and ${CAUSE} = ${oorzaak})`,
+    oorzaak && sql`l.cause = ${oorzaak}`,
   ].filter((part) => typeof part === 'object')
   return sql<boolean>`${sql.join(parts, sql` and `)}`
 }
@@ -69,7 +63,7 @@ function attemptedAt({ poging = '', hoe, bij }: NotificatieFilter): RawBuilder<b
 export function matchesFilter(filter: NotificatieFilter): RawBuilder<boolean> {
   const { status, kanaal, van, tot, object, oorzaak, ontvanger, poging } = filter
   const parts = [
-    status && HAS_STATUS[status],
+    status && !(status === 'mislukt' && (oorzaak || ontvanger)) && HAS_STATUS[status],
     kanaal && sql`notificatie.kanaal = ${kanaal}`,
     van && sql`notificatie.aanmaakdatum >= ${van}::text::date::timestamp at time zone ${timeZone()}::text`,
     tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone ${timeZone()}::text`,

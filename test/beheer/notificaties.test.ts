@@ -230,7 +230,9 @@ t.test(
     bad.answer.status = 404
     const uuid = await givenChange(test)
     await test.runJobs()
-    await sql`update delivery set status = 'mislukt', next_attempt_at = null, ended_at = now()`
+    await sql`update delivery l set status = 'mislukt', next_attempt_at = null, ended_at = now(),
+      cause = (select case outcome when 'http' then 'http-' || http_status else outcome end from delivery_attempt p
+        where p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.number = l.attempt)`
     const get = await test.signedIn('operator')
     const { body } = await get(`/beheer/notificaties/${uuid}`)
     const blocks = body.split('<section class="ontvanger"').slice(1)

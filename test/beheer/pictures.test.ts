@@ -1,9 +1,12 @@
 // Deliveries over time, as the overview and the page of an abonnement draw them.
+import postgres from 'postgres'
 import t from 'tap'
 import { drawBars } from '../../src/beheer/frame/bars.ts'
 import { pausesOf, recentSpeed, type SpeedFigure, speedPicture } from '../../src/beheer/imports/speed-picture.ts'
 import { fullWeek, isFullSoon, weekOf } from '../../src/beheer/operations/growth.ts'
 import { prepareNrc } from '../../src/nrc/start.ts'
+import { until } from '../until.ts'
+import { withPath } from '../with-path.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('bars stack from below, the highest takes all, and what is not nothing is seen', async (t) => {
@@ -168,8 +171,8 @@ t.test(
         select 'zaken', 'https://a.example/', gen_random_uuid(), 'zaak', 'https://a.example/', 'create', '{}' from generate_series(1, 3) returning id, hoofd_object_uuid),
       tried as (insert into delivery_attempt (notificatie_id, abonnement_id, number, outcome, http_status, is_last)
         select id, ${made!.id}, 1, 'http', 503, true from made)
-      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, status, attempt, next_attempt_at)
-      select id, ${made!.id}, hoofd_object_uuid, 'mislukt', 1, null from made`
+      insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, status, attempt, next_attempt_at, cause)
+      select id, ${made!.id}, hoofd_object_uuid, 'mislukt', 1, null, 'http-503' from made`
     await sql`insert into delivery_figure select date_trunc('hour', now()), -1, 5, 1, 1, now()`
     const { tab, klachten } = await asBeheerder(test, 'administrator', { width: 390 })
     const rows = tab.locator('main tbody tr:visible')
@@ -194,3 +197,64 @@ t.test(
     t.same(klachten, [])
   },
 )
+
+t.test('pages with figures read a bounded number of rows, however many messages there are and failed', async (t) => {
+  const test = await setUpPages(t, { NOTIFICATIES_MODE: 'ingebouwd' }, false)
+  const { sql } = test.database
+  await prepareNrc(test.database, test.config)
+  const [made] =
+    await sql`insert into abonnement (callback_url, auth) values ('https://a.example/', '\\x00') returning id, uuid`
+  await sql`
+    with made as (insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
+      select 'zaken', 'https://a.example/', gen_random_uuid(), 'zaak', 'https://a.example/', 'create', '{}'
+      from generate_series(1, 60000) returning id, hoofd_object_uuid),
+    tried as (insert into delivery_attempt (notificatie_id, abonnement_id, number, outcome, http_status, is_last)
+      select id, ${made!.id}::bigint, 1, case when id % 4 = 0 then 'http' else 'delivered' end, 503, id % 4 = 0 from made)
+    insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, status, attempt, next_attempt_at, ended_at, cause)
+    select id, ${made!.id}, hoofd_object_uuid, 'mislukt', 1, null, now(), case when id % 8000 = 0 then 'dns' else 'http-503' end
+    from made where id % 4 = 0`
+  for (const table of ['notificatie', 'delivery', 'delivery_attempt']) await sql`vacuum analyze ${sql(table)}`
+  const get = await test.signedIn('operator')
+  const beside = postgres(withPath(test.databaseUrl), { max: 1, onnotice: () => {} })
+  t.teardown(() => beside.end())
+  /** A connection tells what it read when it ends. */
+  const readUntilNow = async () => {
+    const open =
+      await beside`select pid from pg_stat_activity where datname = current_database() and application_name = 'zaakstroom test'`
+    test.database.cut()
+    await until('the connections end', async () => {
+      const left = await beside`select from pg_stat_activity where pid = any(${open.map(({ pid }) => pid)}::int[])`
+      return left.length === 0
+    })
+    const [row] = await beside`
+      select ((select sum(seq_tup_read) from pg_stat_user_tables where relname like any(array['notificatie%', 'delivery%']))
+        + (select sum(idx_tup_read) from pg_stat_user_indexes where relname like any(array['notificatie%', 'delivery%'])))::int as n`
+    return row!.n as number
+  }
+  for (const [path, most] of [
+    ['/', 25_000],
+    ['/notificaties', 15_000],
+    ['/notificaties?status=mislukt', 15_000],
+    ['/notificaties?oorzaak=dns', 15_000],
+    [`/abonnementen/${made!.uuid}`, 15_000],
+    ['/abonnementen', 15_000],
+  ] as const) {
+    const before = await readUntilNow()
+    const answer = await get(`/beheer${path}`)
+    t.equal(answer.statusCode, 200, path)
+    const rows = (await readUntilNow()) - before
+    t.ok(rows <= most, `${path} read ${rows} rows`)
+    if (path.startsWith('/notificaties')) {
+      t.match(
+        answer.body,
+        /hostnaam[^<]*<\/strong> bij abonnementen: <a [^>]*>[78] berichten</,
+        'a cause that is rare is not missed',
+      )
+      t.match(
+        answer.body,
+        /503<\/strong> bij abonnementen: <a [^>]*>meer dan 1\.000 berichten</,
+        'a frequent one is counted up to a bound',
+      )
+    }
+  }
+})

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { EXTERNAL } from '../../core/outbox.ts'
 import { one } from '../../database/rows.ts'
-import { CAUSE, isMeant, matchesFilter, type NotificatieFilter } from '../../notificaties/filter.ts'
+import { isMeant, matchesFilter, type NotificatieFilter } from '../../notificaties/filter.ts'
 import type { FormValues } from '../frame/form.ts'
 import type { Cursor } from '../frame/keyset-list.ts'
 import { visible } from '../frame/lookup.ts'
@@ -107,26 +107,45 @@ export async function selectMessages(
   return rows
 }
 
-type CauseRow = { cause: string; isExternal: boolean; deliveries: number; messages: number; latest: string }
-type Cause = CauseRow & { text: string; advice: string; ontvanger: 'extern' | 'abonnementen' }
+type CauseRow = { cause: string; isExternal: boolean; deliveries: number; messages: number; latest: string | null }
+type Cause = CauseRow & { text: string; advice: string; ontvanger: 'extern' | 'abonnementen'; isMore: boolean }
+
+/** Deliveries of one cause are counted up to here, the newest first; so many causes are looked at, and shown. */
+const OF_A_CAUSE = 1_000
+const CAUSES = 30
+const SHOWN = 10
 
 /**
  * Why deliveries of the messages that a filter shows failed, the most frequent cause first, with what to do about each: that differs
  * between the external service and an abonnement. Among which cause and receiver are chosen is not part of the filter here.
  */
 export async function readCauses(app: FastifyInstance, filter: NotificatieFilter): Promise<Cause[]> {
-  const { oorzaak: _cause, ontvanger: _receiver, ...others } = filter
+  const { oorzaak: _cause, ontvanger: _receiver, status, ...others } = filter
+  // What waits somewhere may have failed elsewhere; that all of a message was delivered excludes that some of it failed.
+  const ofMessages = { ...others, ...(status && status !== 'mislukt' && { status }) }
+  const isAll = Object.keys(ofMessages).length === 0
+  // From one cause to the next by the index, so that none is missed however many failed for another. As an interval a cause has to be
+  // ordered by, which only that index does: for one that is rare others would be read whole.
   const { rows } = await sql<CauseRow>`
-    select ${CAUSE} as cause, l.abonnement_id = ${EXTERNAL} as is_external, count(*)::int as deliveries,
-      count(distinct l.notificatie_id)::int as messages, max(p.begun_at) as latest
-    from (select l.* from delivery l join notificatie on notificatie.id = l.notificatie_id
-      where l.status = 'mislukt' and ${matchesFilter(others)} limit ${TOT}) l
-    join delivery_attempt p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.number = l.attempt
-    group by 1, 2 order by 3 desc, 1 limit 10`.execute(app.read)
+    with recursive cause as (
+      (select cause, 1 as n from delivery where status = 'mislukt' and cause is not null order by cause limit 1)
+      union all select (select l.cause from delivery l where l.status = 'mislukt' and l.cause > c.cause order by l.cause limit 1), n + 1
+      from cause c where c.cause is not null and n < ${CAUSES}::int
+    )
+    select c.cause, r.* from cause c cross join lateral (
+      select l.abonnement_id = ${EXTERNAL} as is_external, count(*)::int as deliveries,
+        count(distinct l.notificatie_id)::int as messages, max(l.ended_at) as latest
+      from (select l.abonnement_id, l.notificatie_id, l.ended_at from delivery l
+        ${isAll ? sql`` : sql`join notificatie on notificatie.id = l.notificatie_id and ${matchesFilter(ofMessages)}`}
+        where l.status = 'mislukt' and l.cause between c.cause and c.cause
+        order by l.cause desc, l.notificatie_id desc limit ${OF_A_CAUSE + 1}) l
+      group by 1) r
+    where c.cause is not null order by r.deliveries desc, c.cause limit ${SHOWN}`.execute(app.read)
   return rows.map((row) => ({
     ...row,
     ...causeAt(row.isExternal, row.cause),
     ontvanger: row.isExternal ? 'extern' : 'abonnementen',
+    isMore: rows.reduce((sum, { cause, deliveries }) => sum + (cause === row.cause ? deliveries : 0), 0) > OF_A_CAUSE,
   }))
 }
 
@@ -182,9 +201,14 @@ export async function countDeliveries(app: FastifyInstance, filter: NotificatieF
 
 /** How many messages fit, as far as `TOT`; one more means that there are more. */
 export async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
+  const { status, oorzaak, ontvanger, ...others } = filter
+  const isOfFailed = (status === 'mislukt' || (!status && (oorzaak || ontvanger))) && Object.keys(others).length === 0
+  // What failed is counted along its index, where that alone is asked.
+  const found = isOfFailed
+    ? sql`select distinct l.notificatie_id from delivery l where ${isMeant(filter)} order by l.notificatie_id`
+    : sql`select from notificatie where ${matchesFilter(filter)}`
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count
-    from (select from notificatie where ${matchesFilter(filter)} limit ${TOT + 1}) gevonden`.execute(app.read)
+    select count(*)::int as count from (${found} limit ${TOT + 1}) gevonden`.execute(app.read)
   return one(rows).count
 }
 

@@ -29,6 +29,8 @@ export type Component = { name: string; tone: Tone; state: string; detail: strin
 
 /** What is counted for the overview is counted up to here. */
 export const TOT = 10_000
+/** What failed of today is held against the moment of each message: up to here. */
+export const TODAY_TO = 1_000
 /** From so many failures in a row, or when the receiver does not know us, an abonnement asks for attention. */
 const MAX_FAULTS = 5
 const LATE_MS = 15 * 60_000
@@ -335,9 +337,11 @@ export function feedPart({ on, seconds }: FeedAge, alarms: Alarm[]): Component {
 
 export type Notificaties = {
   gepland: number
+  /** Seconds that the oldest waits, as the job noted it; null: nothing waited then. */
   oldest: number | null
   mislukt: number
   misluktVandaag: number
+  /** Attempts that delivered, as the job counted them. */
   bezorgdVandaag: number
   vandaag: string
 }
@@ -389,7 +393,7 @@ export function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, al
     text:
       misluktVandaag === 1
         ? t('Vandaag is één bezorging mislukt.')
-        : t`Vandaag zijn ${misluktVandaag > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} bezorgingen mislukt.`,
+        : t`Vandaag zijn ${misluktVandaag > TODAY_TO ? t`meer dan ${formatNumber(TODAY_TO)}` : formatNumber(misluktVandaag)} bezorgingen mislukt.`,
     advice: t`Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${formatDate(vandaag)}.`,
     path: `/notificaties?status=mislukt&van=${vandaag}`,
     link: t('Naar wat vandaag is mislukt'),

@@ -9,6 +9,7 @@ import type { DiskSpace } from '../../documenten/storage/index.ts'
 import { feedAge } from '../../feed/age.ts'
 import { timeZone } from '../../lib/day.ts'
 import { countUnrecorded } from '../../notificaties/claims.ts'
+import { ALL } from '../../notificaties/figures.ts'
 import { unreachable } from '../../notificaties/kanalen.ts'
 import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
@@ -38,6 +39,7 @@ import {
   reportSnapshot,
   reportUnrecorded,
   storagePart,
+  TODAY_TO,
   TOT,
   type Worker,
   workerPart,
@@ -137,6 +139,7 @@ export function registerOverview(app: FastifyInstance): void {
       days: days.isEmpty ? null : days,
       queue,
       lateSeconds: LATE_SECONDS,
+      todayTo: TODAY_TO,
       steps: steps.some(({ isDone }) => !isDone) ? steps : [],
       isIdle:
         !running && jobs.total === 0 && notificaties.gepland + notificaties.mislukt + notificaties.bezorgdVandaag === 0,
@@ -203,19 +206,21 @@ async function countJobs({ sql }: Reader): Promise<JobCounts> {
 }
 
 async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
-  // In each place, and not once before: the planner then knows how few messages are of today.
   const begin = sql`date_trunc('day', now() at time zone ${timeZone()}::text) at time zone ${timeZone()}::text`
+  // Messages have their keys nearly in the order of their moments: of today are those from the first keys of today on.
   return one(
     await sql<Notificaties[]>`
     select
       (select count(*)::int from (select from delivery where status = 'gepland' limit ${TOT + 1}) n) as gepland,
-      (select extract(epoch from now() - n.aanmaakdatum)::float8 from notificatie n
-        where n.id = (select min(notificatie_id) from delivery where status = 'gepland')) as oldest,
+      (select case when deliveries > 0 then delivery_seconds + extract(epoch from now() - minute) end::float8
+        from queue_figure order by minute desc limit 1) as oldest,
       (select count(*)::int from (select from delivery where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
       (select count(*)::int from (select from delivery l join notificatie n on n.id = l.notificatie_id
-        where l.status = 'mislukt' and n.aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
-      (select count(*)::int from (select from notificatie n where aanmaakdatum >= ${begin}
-        and not exists (select from delivery l where l.notificatie_id = n.id) limit ${TOT + 1}) n) as "bezorgdVandaag",
+        where l.status = 'mislukt' and n.aanmaakdatum >= ${begin} and l.notificatie_id >= (
+          select min(id) from (select id from notificatie where aanmaakdatum >= ${begin} order by aanmaakdatum, id limit 500) t)
+        limit ${TODAY_TO + 1}) n) as "misluktVandaag",
+      (select coalesce(sum(delivered), 0)::int from delivery_figure
+        where abonnement_id = ${ALL} and hour >= ${begin}) as "bezorgdVandaag",
       (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`,
   )
 }

@@ -126,7 +126,7 @@ export const notificaties: Record<string, string> = {
     'No notification service has been set, so messages wait.',
   'Stel een notificatiedienst in': 'Set a notification service',
   Vandaag: 'Today',
-  ', het laatst {1}. {2}': ', last {1}. {2}',
+  ', het laatst {1}': ', last {1}',
   'wat mislukte door: {1}': 'what failed by: {1}',
   'die aan het filter voldoen': 'that match the filter',
   'uit dit filter': 'from this filter',

@@ -357,7 +357,7 @@ export const operations: Record<string, string> = {
   'Mislukte bezorgingen, vandaag': 'Failed deliveries, today',
   'Mislukte bezorgingen': 'Failed deliveries',
   'Geplande bezorgingen': 'Planned deliveries',
-  'Bezorgde berichten, vandaag': 'Delivered messages, today',
+  'Gelukte bezorgingen, vandaag': 'Deliveries that succeeded, today',
   'Vandaag is één bezorging mislukt.': 'One delivery failed today.',
   'Vandaag zijn {1} bezorgingen mislukt.': '{1} deliveries failed today.',
 }
