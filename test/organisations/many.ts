@@ -40,7 +40,7 @@ export type Worker = {
   kill(): Promise<void>
 }
 
-const KEY = 'key of the installation, long enough'
+export const KEY = 'key of the installation, long enough'
 
 /** An installation without organisations. */
 export async function givenMany(t: TestLike): Promise<Many> {
