@@ -45,22 +45,26 @@ export async function settlePortion(sql: postgres.TransactionSql, { activiteit, 
     ), gone as (
       delete from verwerking_unsettled where id <= (select last_id from portion) returning id, at, content
     ), act as materialized (
-      select row_number() over (order by g.id) as nr, g.at - make_interval(secs => a.age) as began, a.*
-      from gone g cross join lateral jsonb_to_recordset(g.content::jsonb) as a (
-        handeling text, zaken uuid[], objecten uuid[], rollen uuid[], belongs uuid[], persons jsonb, is_new boolean, zaaktype uuid,
+      select row_number() over () as nr, g.at - make_interval(secs => coalesce(a.age, 0)) as began, a.ms, a.handeling, a.client_id, a.applicatie_weergave,
+        a.gebruikers_id, a.gebruikers_weergave, a.request_id, a.trace_id, a.parent_span_id, coalesce(a.zaken, '{}')::uuid[] as zaken,
+        coalesce(a.objecten, '{}')::uuid[] as objecten, a.rollen::uuid[] as rollen, a.belongs::uuid[] as belongs, a.persons, a.zaaktype,
+        a.is_new
+      from (select at, content from gone order by id) g cross join lateral json_to_recordset(g.content::json) as a (
+        handeling text, zaken text, objecten text, rollen text, belongs text, persons jsonb, is_new boolean, zaaktype uuid,
         age float8, ms integer, client_id text, applicatie_weergave text, gebruikers_id text, gebruikers_weergave text, trace_id text,
         parent_span_id text, request_id text)
     ), belonging as materialized (
       select e.uuid as object, z.uuid as zaak
       from enkelvoudiginformatieobject e join zaakinformatieobject zi on zi.enkelvoudiginformatieobject_id = e.id join zaak z on z.id = zi.zaak_id
-      where e.uuid = any(array(select unnest(belongs) from act))
+      where e.uuid = any(array(select unnest(belongs) from act where belongs is not null))
       union all select b.uuid, z.uuid from besluit b join zaak z on z.id = b.zaak_id
-      where b.uuid = any(array(select unnest(belongs) from act))
+      where b.uuid = any(array(select unnest(belongs) from act where belongs is not null))
     ), touched as materialized (
-      select a.nr, coalesce(b.zaken, a.zaken) as zaken
+      select a.nr, coalesce(b.zaken, a.zaken) as zaken, a.is_new
       from act a left join (
         select x.nr, array_agg(distinct y.zaak) as zaken
-        from act x cross join lateral unnest(x.belongs) o(uuid) join belonging y on y.object = o.uuid group by x.nr
+        from act x cross join lateral unnest(x.belongs) o(uuid) join belonging y on y.object = o.uuid
+        where x.belongs is not null group by x.nr
       ) b on b.nr = a.nr
     ), known as materialized (
       select uuid, zaaktype_id from zaak
@@ -77,26 +81,25 @@ export async function settlePortion(sql: postgres.TransactionSql, { activiteit, 
         from (select distinct zaaktype_id from typed) d
       ) k on k.zaaktype_id = y.zaaktype_id
     ), line as materialized (
-      select row_number() over (order by nr) as line, nr, activiteit, zaken from (
-        select nr, null::text as activiteit, zaken from touched where not exists (select from verwerkingsactiviteit)
-        union all select t.nr, v.url, coalesce(array_agg(u.uuid) filter (where u.uuid is not null), '{}')
+      select nr as line, nr, null::text as activiteit, zaken, is_new from touched where not exists (select from verwerkingsactiviteit)
+      union all select row_number() over (order by nr), nr, url, zaken, is_new from (
+        select t.nr, v.url, coalesce(array_agg(u.uuid) filter (where u.uuid is not null), '{}') as zaken, t.is_new
         from touched t left join lateral unnest(t.zaken) u(uuid) on true left join activity v on v.uuid = u.uuid
-        where exists (select from verwerkingsactiviteit) group by t.nr, v.url
+        where exists (select from verwerkingsactiviteit) group by t.nr, v.url, t.is_new
       ) each_activity
     ), person as materialized (
       select zaak, rol, lookup, person from persons_of(
-        array(select distinct l.zaken[1] from line l join act a on a.nr = l.nr where cardinality(l.zaken) = 1 and not a.is_new),
-        array(select distinct unnest(rollen) from act))
+        array(select distinct zaken[1] from line where cardinality(zaken) = 1 and is_new is null),
+        array(select distinct unnest(rollen) from act where rollen is not null))
     ), whom as (
-      select l.line, p.lookup, p.person from line l join act a on a.nr = l.nr join person p on p.zaak = l.zaken[1]
-      where cardinality(l.zaken) = 1 and not a.is_new
+      select l.line, p.lookup, p.person from line l join person p on p.zaak = l.zaken[1] where cardinality(l.zaken) = 1 and l.is_new is null
       union all select l.line, p.lookup, p.person
-      from line l join act a on a.nr = l.nr cross join lateral unnest(a.rollen) r(uuid) join person p on p.rol = r.uuid
-      where cardinality(l.zaken) <> 1 and (l.zaken = '{}' or p.zaak = any(l.zaken))
+      from act a cross join lateral unnest(a.rollen) r(uuid) join person p on p.rol = r.uuid join line l on l.nr = a.nr
+      where a.rollen is not null and cardinality(l.zaken) <> 1 and (l.zaken = '{}' or p.zaak = any(l.zaken))
       union all select l.line, decode(g ->> 'lookup', 'hex'), g -> 'person'
-      from line l join act a on a.nr = l.nr cross join lateral jsonb_array_elements(a.persons) g
-      where g ->> 'zaak' is null or (g ->> 'zaak')::uuid = any(l.zaken)
-    ), concerned as (
+      from act a cross join lateral jsonb_array_elements(a.persons) g join line l on l.nr = a.nr
+      where a.persons is not null and (g ->> 'zaak' is null or (g ->> 'zaak')::uuid = any(l.zaken))
+    ), concerned as materialized (
       select line, jsonb_agg(jsonb_strip_nulls(person) order by lookup) as betrokkenen,
         array_agg(lookup order by lookup) filter (where lookup is not null) as lookups
       from (select line, lookup, (array_agg(person))[1] as person from whom
@@ -105,16 +108,17 @@ export async function settlePortion(sql: postgres.TransactionSql, { activiteit, 
       insert into verwerking (at, ms, activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken,
         objecten, betrokkenen, lookups, trace_id, parent_span_id, request_id)
       select a.began, a.ms, coalesce(l.activiteit, ${activiteit}::text), a.handeling, a.client_id, a.applicatie_weergave,
-        a.gebruikers_id, a.gebruikers_weergave, l.zaken, a.objecten || a.rollen, c.betrokkenen, c.lookups, decode(a.trace_id, 'hex'),
-        decode(a.parent_span_id, 'hex'), a.request_id
-      from line l join act a on a.nr = l.nr left join concerned c on c.line = l.line order by l.line
-      returning id, zaken, objecten, lookups
+        a.gebruikers_id, a.gebruikers_weergave, l.zaken, a.objecten || a.rollen, c.betrokkenen, c.lookups,
+        coalesce(decode(a.trace_id, 'hex'), substring(sha256(convert_to(a.request_id, 'UTF8')) for 16)), decode(a.parent_span_id, 'hex'), a.request_id
+      from act a join line l on l.nr = a.nr left join concerned c on c.line = l.line order by l.line
+      returning id
     ), block as (
       insert into verwerking_block (first_id, last_id, zaken, objecten, lookups)
-      select min(id), max(id), array(select distinct unnest(zaken) from verwerkt), array(select distinct unnest(objecten) from verwerkt),
-        array(select distinct unnest(lookups) from verwerkt)
-      from verwerkt having count(*) > 0
-    )${spools ? sql`, gespoold as (insert into verwerking_spool select min(id), max(id) from verwerkt having count(*) > 0)` : sql``}
+      select min(id), max(id), array(select distinct unnest(zaken) from line),
+        array(select unnest(objecten) from act where objecten <> '{}' union select unnest(rollen) from act where rollen is not null),
+        array(select distinct unnest(lookups) from concerned)
+      from verwerkt having count(*) > 0 returning first_id, last_id
+    )${spools ? sql`, gespoold as (insert into verwerking_spool select first_id, last_id from block)` : sql``}
     select exists (select from verwerking_unsettled where id > (select last_id from portion)) as more`,
   )
   return more
@@ -122,9 +126,15 @@ export async function settlePortion(sql: postgres.TransactionSql, { activiteit, 
 
 /** Settles what waits, for who is about to read the log. */
 export async function settleAll({ sql }: Pick<Database, 'sql'>, options: Options): Promise<void> {
-  for (let portion = 0; portion < PORTIONS; portion++)
-    if (!(await sql.begin((trx) => settlePortion(trx, options)))) return
+  for (let portion = 0; portion < PORTIONS; portion++) if (!(await settleNext(sql, options))) return
 }
+
+/** In a transaction of its own. To plan the statement anew would take a fifth of it. */
+const settleNext = (sql: postgres.Sql, options: Options) =>
+  sql.begin(async (trx) => {
+    await trx`set local plan_cache_mode = force_generic_plan`
+    return settlePortion(trx, options)
+  })
 
 /** Settles what is written, as long as it runs. @param options undefined while the log is off */
 export function startSettling(
@@ -140,7 +150,7 @@ export function startSettling(
     for (let failures = 0; !stopped.signal.aborted; ) {
       try {
         const [waits] = await sql`select from verwerking_unsettled limit 1`
-        const more = waits !== undefined && (await sql.begin((trx) => settlePortion(trx, options)))
+        const more = waits !== undefined && (await settleNext(sql, options))
         failures = 0
         if (!more) await pause(IDLE_MS)
       } catch (error) {

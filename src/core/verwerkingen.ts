@@ -89,33 +89,40 @@ export async function involvedIn(sql: Sql, zaken: readonly string[]): Promise<Co
   return rows.map(({ lookup, ...found }) => ({ ...found, ...(lookup !== null && { lookup }) }))
 }
 
-/** An act as it is written, until it is settled. Members in the spelling of columns are those of its line. */
+/** An act as it is written, until it is settled: what is not said is empty. Members in the spelling of columns are those of its line. */
 type Unsettled = {
   handeling: string
-  zaken: readonly string[]
-  objecten: readonly string[]
-  rollen: readonly string[]
+  zaken?: string | undefined
+  objecten?: string | undefined
+  rollen?: string | undefined
   /** Documents and besluiten: the cases that they belong to are those of the act. */
-  belongs: readonly string[]
-  persons: readonly Concerned[]
+  belongs?: string | undefined
+  persons?: readonly Concerned[] | undefined
   /** It made the case, and nothing else: nobody was involved yet. */
-  is_new: boolean
+  is_new?: true | undefined
   /** Of a case that may be gone. */
-  zaaktype: string | undefined
-  /** How long before it was written it began, in seconds. */
-  age: number
+  zaaktype?: string | undefined
   ms: number
-  request_id: string
 } & Who
 
+/** uuids as an array of the database. */
+const arrayOf = (uuids: readonly string[]) => (uuids.length > 0 ? `{${uuids.join()}}` : undefined)
+
+const someOf = <T>(list: readonly T[]) => (list.length > 0 ? list : undefined)
+
 type Who = ReturnType<typeof whoOf>
-const whoOf = ({ clientId, applicatieLabel, userId, userRepresentation }: Act['actor'], trace: Trace) => ({
+const whoOf = (
+  { clientId, applicatieLabel, userId, userRepresentation }: Act['actor'],
+  trace: Trace | undefined,
+  requestId: string,
+) => ({
   client_id: clientId,
   applicatie_weergave: applicatieLabel,
   gebruikers_id: nameOf(userId),
   gebruikers_weergave: nameOf(userRepresentation),
-  trace_id: trace.traceId,
-  parent_span_id: trace.parentSpanId,
+  request_id: requestId,
+  trace_id: trace?.traceId,
+  parent_span_id: trace?.parentSpanId,
 })
 
 /** What a line says of a name: never a number of a person, which a token of a citizen may hold, and only what JSON of the database can have. */
@@ -136,14 +143,20 @@ export function loggedChanges(
   if (lines.length === 0) return sql``
   return sql`, verwerkt as (
       insert into verwerking_unsettled (lines, content)
-      select ${lines.length}::int, ${numbers.seal(JSON.stringify(lines))}::text from wijziging limit 1)`
+      select ${lines.length}::int, ${`[${lines.map((line) => jsonOf(numbers, line)).join()}]`}::text from wijziging limit 1)`
+}
+
+/** Only who it was about is sealed: nothing else of it may be a number of a person. */
+function jsonOf(numbers: Numbers, line: Unsettled): string {
+  const text = JSON.stringify(line)
+  return line.persons ? numbers.seal(text) : text
 }
 
 const mainOf = ({ hoofdobject, uuid }: Told) => hoofdobject?.uuid ?? uuid
 
 function changesOf(actor: Actor, numbers: Numbers, changes: readonly Told[], more: readonly Concerned[]): Unsettled[] {
   const concerned = [...more, ...concernedBy(numbers, changes)]
-  const who = whoOf(actor, currentTrace())
+  const who = whoOf(actor, currentTrace(), currentRequestId())
   const groups = Map.groupBy(changes.filter(isLogged), (change) => `${change.component} ${mainOf(change)}`)
   return [...groups.values()].map((group) => {
     const first = group[0] as Told
@@ -153,16 +166,13 @@ function changesOf(actor: Actor, numbers: Numbers, changes: readonly Told[], mor
     if (!isCase) touched.delete(main)
     return {
       handeling: [...new Set(group.map(({ actie, resource }) => `${actie} ${resource}`))].sort().join(', '),
-      zaken: isCase ? [main] : [],
-      objecten: isCase ? [...touched] : [...touched, main],
-      rollen: [],
-      belongs: isCase ? [] : [main],
-      persons: isCase ? concerned.filter(({ zaak }) => zaak === main) : [],
-      is_new: group.length === 1 && first.resource === 'zaak' && first.actie === 'create',
+      zaken: isCase ? arrayOf([main]) : undefined,
+      objecten: arrayOf(isCase ? [...touched] : [...touched, main]),
+      belongs: isCase ? undefined : arrayOf([main]),
+      persons: someOf(isCase ? concerned.filter(({ zaak }) => zaak === main) : []),
+      is_new: (group.length === 1 && first.resource === 'zaak' && first.actie === 'create') || undefined,
       zaaktype: zaaktypeIn(group),
-      age: 0,
       ms: 0,
-      request_id: currentRequestId(),
       ...who,
     }
   })
@@ -177,6 +187,9 @@ function zaaktypeIn(changes: readonly Told[]): string | undefined {
   return types.find(isUuid)
 }
 
+/** What is written of some acts: when one began, by `performance.now()`, and its JSON, to which its age comes. */
+type Written = { began: number; text: string; weight: number }
+
 /** A read: what it showed, to whom. */
 export type Act = {
   /** When it began and ended, by `performance.now()`. */
@@ -188,7 +201,7 @@ export type Act = {
   objecten: string[]
   rollen: string[]
   persons: Concerned[]
-  trace: Trace
+  trace: Trace | undefined
   requestId: string
 }
 
@@ -218,7 +231,7 @@ const weightOf = ({ zaken, objecten, rollen }: Act) => 1 + zaken.length + object
 /** Gathers reads and writes them. Nothing is dropped while the database is away: reads wait. */
 export function openActs(database: Database, config: Config, log: Logger): Acts {
   const repeats = openRepeats(log)
-  let waiting: Act[] = []
+  let waiting: Written[] = []
   let held = 0
   let writing: Promise<void> | undefined
   let isClosing = false
@@ -227,14 +240,14 @@ export function openActs(database: Database, config: Config, log: Logger): Acts 
     for (let failures = 0; waiting.length > 0; ) {
       let weight = 0
       const end = waiting.findIndex((act) => {
-        weight += weightOf(act)
+        weight += act.weight
         return weight > AT_ONCE
       })
       const some = waiting.slice(0, end <= 0 ? (end < 0 ? waiting.length : 1) : end)
       try {
-        await writeActs(database, some)
+        await insertActs(database.sql, some)
         waiting = waiting.slice(some.length)
-        held -= some.reduce((sum, act) => sum + weightOf(act), 0)
+        held -= some.reduce((sum, act) => sum + act.weight, 0)
         failures = 0
       } catch (error) {
         repeats.say('error', { err: error, waiting: waiting.length }, 'the log of processing could not be written')
@@ -267,8 +280,9 @@ export function openActs(database: Database, config: Config, log: Logger): Acts 
   verwerkingenMost.set(config.logboekSpoolMost)
   return {
     add: (act) => {
-      waiting.push(act)
-      held += weightOf(act)
+      const text = writtenOf(database.numbers, act)
+      waiting.push(text)
+      held += text.weight
       writing ??= begin()
     },
     room: () => (held >= MOST_HELD && writing ? roomAgain() : undefined),
@@ -312,24 +326,30 @@ export async function spoolOf(sql: Sql): Promise<{ waiting: number; seconds: num
 const MOST_BELONGS = 5
 
 /** Writes acts, to be settled. */
-export async function writeActs({ sql, numbers }: { sql: Sql; numbers: Numbers }, acts: readonly Act[]): Promise<void> {
-  const now = performance.now()
-  const lines = acts.map(
-    ({ began, ended, handeling, actor, zaken, objecten, rollen, persons, trace, requestId }): Unsettled => ({
-      handeling,
-      zaken,
-      objecten,
-      rollen,
-      belongs: zaken.length === 0 && objecten.length <= MOST_BELONGS ? objecten : [],
-      persons,
-      is_new: false,
-      zaaktype: undefined,
-      age: (now - began) / 1000,
-      ms: Math.round(ended - began),
-      request_id: requestId,
-      ...whoOf(actor, trace),
-    }),
+export const writeActs = ({ sql, numbers }: { sql: Sql; numbers: Numbers }, acts: readonly Act[]): Promise<void> =>
+  insertActs(
+    sql,
+    acts.map((act) => writtenOf(numbers, act)),
   )
-  await sql`
-    insert into verwerking_unsettled (lines, content) values (${lines.length}::int, ${numbers.seal(JSON.stringify(lines))}::text)`
+
+async function insertActs(sql: Sql, acts: readonly Written[]): Promise<void> {
+  const now = performance.now()
+  const content = `[${acts.map(({ began, text }) => `${text.slice(0, -1)},"age":${(now - began) / 1000}}`).join()}]`
+  await sql`insert into verwerking_unsettled (lines, content) values (${acts.length}::int, ${content}::text)`
+}
+
+/** As text right away: what waits is then one value, and not a dozen that are collected later. */
+function writtenOf(numbers: Numbers, act: Act): Written {
+  const { began, ended, handeling, actor, zaken, objecten, rollen, persons, trace, requestId } = act
+  const text = jsonOf(numbers, {
+    handeling,
+    zaken: arrayOf(zaken),
+    objecten: arrayOf(objecten),
+    rollen: arrayOf(rollen),
+    belongs: zaken.length === 0 && objecten.length <= MOST_BELONGS ? arrayOf(objecten) : undefined,
+    persons: someOf(persons),
+    ms: Math.round(ended - began),
+    ...whoOf(actor, trace, requestId),
+  })
+  return { began, text, weight: weightOf(act) }
 }

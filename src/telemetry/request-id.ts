@@ -1,6 +1,6 @@
 // One id goes with a request through the log, the audit trail, the message that it leads to, its jobs and the deliveries.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type CurrentRequest, currentRequest } from './current-request.ts'
 import { currentTraceparent, TRACE_CONTEXT } from './tracing.ts'
 
@@ -28,17 +28,16 @@ export const currentRequestId = (): string => currentRequest.getStore()?.id ?? o
 /** A trace, and what led to the act in it; both in hexadecimal. */
 export type Trace = { traceId: string; parentSpanId: string | undefined }
 
-/** The trace that a request is in, also when it is not sampled. Without one its id stands for a trace. */
-export function traceOf(current: CurrentRequest | undefined, requestId = current?.id ?? ''): Trace {
-  const known = current?.traceparent ?? current?.incoming ?? currentTraceparent() ?? ''
-  const [, traceId, parentSpanId] = TRACE_CONTEXT.exec(known) ?? []
+/** The trace that a request is in, also when it is not sampled; undefined: its id stands for one when it is settled. */
+export function traceOf(current: CurrentRequest | undefined, requestId = current?.id ?? ''): Trace | undefined {
+  const known = current?.traceparent ?? current?.incoming ?? currentTraceparent()
+  const [, traceId, parentSpanId] = (known !== undefined && TRACE_CONTEXT.exec(known)) || []
   if (traceId !== undefined) return { traceId, parentSpanId }
-  const digest = hash('sha256', requestId || randomUUID())
-  return { traceId: digest.slice(0, 32), parentSpanId: undefined }
+  return requestId === '' ? { traceId: randomUUID().replaceAll('-', ''), parentSpanId: undefined } : undefined
 }
 
 /** That of what is being done. */
-export const currentTrace = (): Trace => traceOf(currentRequest.getStore(), currentRequestId())
+export const currentTrace = (): Trace | undefined => traceOf(currentRequest.getStore(), currentRequestId())
 
 /** The payload of a job that goes on under the id, and in the trace, of what queues it. */
 export function withOrigin<P extends object>(payload: P): P & { requestId?: string; traceparent?: string } {
