@@ -7,6 +7,15 @@ import { deflated, inflated } from '../core/audit-contents.ts'
 import { openDatabase } from '../database/database.ts'
 import { migrate, requireKnownSchema } from '../database/migrate.ts'
 import { one } from '../database/rows.ts'
+import {
+  type Cell,
+  cellsOf,
+  copyLine,
+  sequencesOf,
+  setSequences,
+  WITHOUT_LIMITS,
+  withoutReferences,
+} from '../database/whole-tables.ts'
 import type { Numbers } from '../lib/numbers.ts'
 import { ROWS, TABLES } from './columns.ts'
 import { openPlaceholders, type Placeholders } from './placeholders.ts'
@@ -21,7 +30,6 @@ export type CopyReport = {
   files: number
 }
 
-const ROWS_AT_ONCE = 200
 /** Has its row from the migrations, which the copy keeps. */
 const MADE_BY_MIGRATIONS = new Set(['feed', 'migration', 'notificatie_settings'])
 const TABLE_OF: Record<string, string> = {
@@ -69,12 +77,6 @@ export async function copyAnonymised(
   }
 }
 
-/** A table takes as long as it has rows, and the other side waits for it. */
-const WITHOUT_LIMITS = {
-  statement_timeout: '0',
-  idle_in_transaction_session_timeout: '0',
-}
-
 /** An address says little about a database: a lock is held in the one, and looked for in the other. */
 async function requireOther(from: postgres.TransactionSql, target: postgres.Sql): Promise<void> {
   const [first, second] = [randomInt(2 ** 31), randomInt(2 ** 31)]
@@ -110,29 +112,22 @@ async function copyTables(
     { choice: string }[]
   >`select distinct unnest(specificatie_waardenverzameling) as choice from eigenschap`
   const replacements = openReplacements(randomBytes(32), new Set(choices.map(({ choice }) => choice)))
-  const keys = await into<{ key: string; table: string; rule: string }[]>`
-    select format('%I', conname) as key, conrelid::regclass::text as table, pg_get_constraintdef(oid) as rule
-    from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace order by oid`
-  for (const { key, table } of keys) await into.unsafe(`alter table ${table} drop constraint ${key}`)
   const report: CopyReport = { tables: [], leftOut: {}, files: 0 }
-  for (const [name, table] of Object.entries(TABLES)) {
-    if ('leftOut' in table && typeof table.leftOut === 'string') {
-      report.leftOut[name] = table.leftOut
-      continue
+  await withoutReferences(into, async () => {
+    for (const [name, table] of Object.entries(TABLES)) {
+      if ('leftOut' in table && typeof table.leftOut === 'string') {
+        report.leftOut[name] = table.leftOut
+        continue
+      }
+      const copied = await copyTable(from, into, name, { ...means, replacements })
+      report.tables.push(copied)
+      tell(name, copied.rows)
     }
-    const copied = await copyTable(from, into, name, { ...means, replacements })
-    report.tables.push(copied)
-    tell(name, copied.rows)
-  }
+  })
   report.files = means.placeholders?.made() ?? 0
-  // They hold again what they hold in the source, or the copy is not made.
-  for (const { key, table, rule } of keys) await into.unsafe(`alter table ${table} add constraint ${key} ${rule}`)
   await into`select count_anew()`
   await into`update feed set first = pg_current_xact_id()` // no change tells of these rows
-  const sequences = await from<{ name: string; value: string }[]>`
-    select format('%I', sequencename) as name, last_value::text as value from pg_sequences
-    where schemaname = current_schema() and last_value is not null`
-  for (const { name, value } of sequences) await into`select setval(${name}::text::regclass, ${value}::text::bigint)`
+  await setSequences(into, await sequencesOf(from))
   return report
 }
 
@@ -152,17 +147,13 @@ async function copyTable(
   const isFile = table === 'file' && placeholders !== undefined
   let rows = 0
   async function* changed(): AsyncGenerator<string> {
-    // A cursor, and not COPY: after that the driver may leave the connection paused.
-    const found = from
-      .unsafe(`select ${read.join(', ')} from "${table}"${where}`)
-      .values()
-      .cursor(ROWS_AT_ONCE)
-    for await (const portion of found as AsyncIterable<Cell[][]>) {
+    const found = cellsOf(from, `select ${read.join(', ')} from "${table}"${where}`)
+    for await (const portion of found) {
       let made = ''
       for (const cells of portion) {
         rows++
         if (isFile) await placeholders.place(cells, columns)
-        made += `${changeRow(cells, columns, numbers).join('\t')}\n`
+        made += copyLine(changeRow(cells, columns, numbers))
       }
       yield made
     }
@@ -199,10 +190,7 @@ async function columnsOf(
   })
 }
 
-/** A value as PostgreSQL writes it as text. */
-type Cell = string | null
-
-function changeRow(cells: Cell[], columns: Column[], numbers: Numbers): string[] {
+function changeRow(cells: Cell[], columns: Column[], numbers: Numbers): Cell[] {
   const read = (column: Column, place: number): Value => {
     const cell = cells[place] ?? null
     return cell !== null && (column.isJson || column.isList) ? JSON.parse(numbers.open(cell)) : cell
@@ -213,10 +201,10 @@ function changeRow(cells: Cell[], columns: Column[], numbers: Numbers): string[]
   }
   return columns.map((column, place) => {
     const cell = cells[place] ?? null
-    if (!column.replace || cell === null) return copied(cell)
+    if (!column.replace || cell === null) return cell
     const made = written(column.replace(read(column, place), sibling), column)
     if (made !== cell) column.replaced++
-    return copied(made)
+    return made
   })
 }
 
@@ -262,9 +250,3 @@ function written(value: Value, { isJson, isList }: Column): Cell {
     return `{${value.map((one) => (one === null ? 'NULL' : `"${String(one).replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
   return String(value)
 }
-
-const SIGNS: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
-
-/** A value as COPY takes it. */
-const copied = (cell: Cell): string =>
-  cell === null ? '\\N' : cell.replace(/[\\\n\r\t]/g, (sign) => SIGNS[sign] ?? sign)
