@@ -261,6 +261,8 @@ function faultsAmong(given: Set<string>, values: SettingValues): string[] {
       faults.push(`${names.slice(0, -1).join(', ')} and ${names.at(-1)} go together`)
   // Else the pages could send it to another host than it is for.
   if (given.has('SMTP_PASSWORD') && !given.has('SMTP_HOST')) faults.push('SMTP_PASSWORD goes with SMTP_HOST')
+  if (given.has('CONTROL_DATABASE_URL') && given.has('DATABASE_URL'))
+    faults.push('CONTROL_DATABASE_URL goes without DATABASE_URL: each organisation has its own')
   if (given.has('DATABASE_DIRECT_URL') && !given.has('DATABASE_URL'))
     faults.push('DATABASE_DIRECT_URL goes with DATABASE_URL')
   if (given.has('DATABASE_URL') && given.has('CONTROL_DATABASE_URL'))

@@ -30,6 +30,7 @@ const BOUNDED = new Map([
   ['src/services/masking.ts /([\\w-]+)\\s*=\\s*(?:"([^"]*)"|([^\\s",]+))/g', OWN_HEADER],
   ['src/services/masking.ts /^(\\S+)\\s+(.+)$/s', OWN_HEADER],
   ['src/documenten/storage/blob.ts /^\\/+|\\/+$/g', SETTING],
+  ['src/organisations/organisation.ts /\\/+$/', SETTING],
   ['src/overnemen/addresses.ts /\\/+$/', SETTING],
   ['src/overnemen/api/client.ts /\\/+$/', SETTING],
   ['src/overnemen/api/source.ts /\\/+$/', SETTING],

@@ -1,12 +1,13 @@
 // The database of a subcommand that does one thing and ends.
 import type { Logger } from 'pino'
 import { readStored } from '../config/stored.ts'
-import { type Config, readConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import { agreeOnKey, requireKeys } from '../core/key-register.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { openLog } from '../telemetry/log.ts'
+import { readOwnConfig } from './control.ts'
 import { findSecretBox, openServer } from './server.ts'
 
 /**
@@ -17,7 +18,7 @@ export async function withDatabase<T>(
   work: (database: Database, config: Config) => Promise<T>,
   connections = 2,
 ): Promise<T> {
-  const config = readConfig(process.env)
+  const config = await readOwnConfig()
   const log = openLog('silent')
   const server = await openServer(config, log)
   const database = openDatabase(server.url, { max: connections, name: 'command' })

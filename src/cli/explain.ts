@@ -13,6 +13,7 @@ import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { PackageMissing } from '../lib/optional-package.ts'
 import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
+import { OrganisationRefused } from '../organisations/refused.ts'
 import { SetupError } from './setup.ts'
 import { UsageError } from './usage.ts'
 
@@ -25,6 +26,7 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [UnknownClient, EXIT.usage],
   [StoreUnavailable, EXIT.unavailable],
   [ConfigError, EXIT.config],
+  [OrganisationRefused, EXIT.usage],
   [SetupError, EXIT.config],
   [DriverUnpatched, EXIT.config],
   [PackageMissing, EXIT.config],

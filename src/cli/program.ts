@@ -11,6 +11,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   start: () => import('./commands/start.ts'),
   api: () => import('./commands/api.ts'),
   worker: () => import('./commands/worker.ts'),
+  organisation: () => import('./commands/organisation.ts'),
   migrate: () => import('./commands/migrate.ts'),
   anonymise: () => import('./commands/anonymise.ts'),
   demo: () => import('./commands/demo.ts'),

@@ -30,6 +30,8 @@ export type Sealed = {
   databaseUrl: string
   /** Lines of DATA_KEYS: a ring of its own. */
   dataKeys: string
+  /** SECRET_KEY of an installation that was one by itself. */
+  secretKey?: string
   /** Settings of its own, as text by their name in the environment. */
   settings: Record<string, string>
 }
@@ -53,6 +55,7 @@ export type Organisation = Sealed & {
 /** What belongs to a process, or to the installation: an organisation cannot have its own. */
 const OF_INSTALLATION = new Set([
   'CONTROL_DATABASE_URL',
+  'ORGANISATION',
   'SECRET_KEY',
   'DATA_KEYS',
   'BOOTSTRAP_CLIENT_ID',
@@ -92,6 +95,7 @@ export const OWN_SETTINGS: readonly string[] = SETTINGS.map(({ env }) => env).fi
 /** What is one organisation's, and not taken from the environment of the installation. */
 const NEVER_SHARED = [
   'CONTROL_DATABASE_URL',
+  'ORGANISATION',
   'SECRET_KEY',
   'DATA_KEYS',
   'DATABASE_URL',
@@ -115,7 +119,7 @@ const CONNECTIONS = 3
  * @throws ConfigError when its own settings are wrong
  */
 export function configOf(env: NodeJS.ProcessEnv, organisation: Organisation): Config {
-  const { rsin, hosts, settings, limits, databaseUrl, schema, dataKeys } = organisation
+  const { rsin, hosts, settings, limits, databaseUrl, schema, dataKeys, secretKey } = organisation
   const wrong = Object.keys(settings).find((name) => !OWN_SETTINGS.includes(name))
   if (wrong) throw new ConfigError([`${wrong} is no setting of an organisation`])
   const own: NodeJS.ProcessEnv = { ...env }
@@ -132,6 +136,7 @@ export function configOf(env: NodeJS.ProcessEnv, organisation: Organisation): Co
     DATABASE_SCHEMA: schema,
     DATABASE_POOL_SIZE: String(limits.connections ?? CONNECTIONS),
     DATA_KEYS: dataKeys,
+    SECRET_KEY: secretKey,
     DATA_DIR: dataDir,
     DOCUMENTEN_DIR: below('DOCUMENTEN_DIR', `${env.DATA_DIR?.trim() || './data'}/documenten`),
     IMPORT_DOCUMENTEN_BASE_DIR: below('IMPORT_DOCUMENTEN_BASE_DIR', './import-data'),

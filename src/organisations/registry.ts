@@ -37,7 +37,10 @@ type Row = Omit<Organisation, keyof Sealed | 'hosts' | 'limits' | 'state'> & {
 }
 
 /** All of them, in the order of their names. @throws KeyMissing when the keys of the installation do not open one */
-export async function readOrganisations({ sql }: Pick<Database, 'sql'>, box: SecretBox): Promise<Organisation[]> {
+export async function readOrganisations(
+  { sql }: { sql: Database['sql'] | TransactionSql },
+  box: SecretBox,
+): Promise<Organisation[]> {
   const rows = await sql<Row[]>`
     select o.id, o.uuid, o.rsin, o.name, o.server, o.schema, o.sealed, o.limits, o.state, o.reason, o.version,
       array(select h.host from organisation_host h where h.organisation_id = o.id order by h.position) as hosts
@@ -63,16 +66,12 @@ export async function changeOrganisations<T>(
 export type NewOrganisation = Pick<Organisation, 'rsin' | 'name' | 'hosts' | 'schema' | 'limits'> & Sealed
 
 /** Writes a new one. Its tables are made by who calls this. @returns its uuid @throws a unique violation for an RSIN, host or schema that is taken */
-export async function insertOrganisation(
-  trx: TransactionSql,
-  box: SecretBox,
-  { rsin, name, hosts, schema, limits, databaseUrl, dataKeys, settings }: NewOrganisation,
-): Promise<string> {
-  const sealed = box.seal(JSON.stringify({ databaseUrl, dataKeys, settings } satisfies Sealed), ownerOf(rsin))
+export async function insertOrganisation(trx: TransactionSql, box: SecretBox, given: NewOrganisation): Promise<string> {
+  const { rsin, name, hosts, schema, limits, databaseUrl } = given
   const { id, uuid } = one(
     await trx<{ id: number; uuid: string }[]>`
       insert into organisation (rsin, name, server, schema, sealed, limits)
-      values (${rsin}, ${name}, ${serverOf(databaseUrl)}, ${schema}, ${sealed}, ${trx.json(limits)})
+      values (${rsin}, ${name}, ${serverOf(databaseUrl)}, ${schema}, ${sealOf(box, rsin, given)}, ${trx.json(limits)})
       returning id, uuid`,
   )
   await setHosts(trx, id, hosts)
@@ -83,19 +82,24 @@ export async function insertOrganisation(
 export async function updateOrganisation(
   trx: TransactionSql,
   box: SecretBox,
-  before: Organisation,
+  { rsin }: Pick<Organisation, 'rsin'>,
   changed: Partial<Omit<Organisation, 'id' | 'uuid' | 'rsin' | 'server'>>,
 ): Promise<void> {
-  const { id, rsin, name, schema, limits, state, reason, version, databaseUrl, dataKeys, settings } = {
-    ...before,
-    ...changed,
-  }
-  const sealed = box.seal(JSON.stringify({ databaseUrl, dataKeys, settings } satisfies Sealed), ownerOf(rsin))
+  await trx`select from organisation where rsin = ${rsin} for update`
+  const before = (await readOrganisations({ sql: trx }, box)).find((one) => one.rsin === rsin)
+  if (!before) throw new Error(`there is no organisation ${rsin}`)
+  const { id, name, schema, limits, state, reason, version, databaseUrl, ...rest } = { ...before, ...changed }
   await trx`
-    update organisation set name = ${name}, server = ${serverOf(databaseUrl)}, schema = ${schema}, sealed = ${sealed},
-      limits = ${trx.json(limits)}, state = ${state}, reason = ${reason}, version = ${version}, changed_at = now()
+    update organisation set name = ${name}, server = ${serverOf(databaseUrl)}, schema = ${schema},
+      sealed = ${sealOf(box, rsin, { databaseUrl, ...rest })}, limits = ${trx.json(limits)}, state = ${state}, reason = ${reason},
+      version = ${version}, changed_at = now()
     where id = ${id}`
   if (changed.hosts) await setHosts(trx, id, changed.hosts)
+}
+
+function sealOf(box: SecretBox, rsin: string, { databaseUrl, dataKeys, secretKey, settings }: Sealed): Buffer {
+  const sealed: Sealed = { databaseUrl, dataKeys, ...(secretKey && { secretKey }), settings }
+  return box.seal(JSON.stringify(sealed), ownerOf(rsin))
 }
 
 async function setHosts(trx: TransactionSql, id: number, hosts: readonly string[]): Promise<void> {

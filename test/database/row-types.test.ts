@@ -19,7 +19,6 @@ type Catalogue = {
 
 /** Statements of which the text is only known when the program runs. Whoever can tell one from its source takes it off. */
 const ONLY_WHEN_IT_RUNS: Record<string, string> = {
-  'src/anonymise/copy.ts changed': 'the columns are those of a table of a list',
   'src/anonymise/copy.ts requireEmpty': 'the table is one of those that the other database has',
   'src/catalogi/type-relations.ts holds': 'the tables come from the rule',
   'src/catalogi/type-source.ts sendTypes': 'the query comes from the kind of type',
@@ -51,6 +50,8 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/operations/reseal.ts secretsOf': 'the table is one of those with secrets',
   'src/operations/reseal.ts resealSecrets': 'the table is one of those with secrets',
   'src/organisations/work.ts lookAtWork': 'the schemas are those of an organisation',
+  'src/organisations/load.ts loadTable': 'the table is each one of the export',
+  'src/organisations/remove.ts removeOrganisation': 'the table is each one of the schema',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
   'src/overnemen/changes.ts goneMain': 'the table is that of the kind that is taken over',
   'src/overnemen/changes.ts goneBelow': 'the table is that of the kind that is taken over',

@@ -2,8 +2,8 @@
 import type { Command } from 'commander'
 import { type CopyReport, copyAnonymised } from '../../anonymise/copy.ts'
 import { CopyRefused } from '../../anonymise/refused.ts'
-import { readConfig } from '../../config.ts'
 import { openLog } from '../../telemetry/log.ts'
+import { readOwnConfig } from '../control.ts'
 import { findSecretBox, openServer } from '../server.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
@@ -30,7 +30,7 @@ Example:
   DATABASE_URL=postgres://tester@test-db/zaken SECRET_KEY=… DOCUMENTEN_DIR=/srv/test-documents zaakstroom api`,
     )
     .action(async (options: { to: string; files?: string; json?: boolean }) => {
-      const config = readConfig(process.env)
+      const config = await readOwnConfig()
       const server = await openServer(config, openLog('silent'))
       try {
         const { numbers } = await findSecretBox(config, false)

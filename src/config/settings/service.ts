@@ -31,6 +31,14 @@ export const SERVICE = {
         'for many organisations in one installation: where it is kept which there are (zaakstroom organisation); then DATABASE_URL is not set',
     }),
   ),
+  organisation: Type.Optional(
+    Type.String({
+      env: 'ORGANISATION',
+      pattern: '^[0-9]{9}$',
+      must: 'be an RSIN: nine digits',
+      description: 'with CONTROL_DATABASE_URL: RSIN of the organisation that a subcommand is for',
+    }),
+  ),
   databaseDirectUrl: Type.Optional(
     Type.String({
       env: 'DATABASE_DIRECT_URL',

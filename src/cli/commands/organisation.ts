@@ -1,0 +1,382 @@
+// organisation: the organisations of one installation: which there are, and what each of them has of its own.
+import { randomBytes } from 'node:crypto'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { openDatabase } from '../../database/database.ts'
+import { SCHEMA_NAME, withSchema } from '../../database/schema.ts'
+import { KEY_BYTES, SECRET_KEY } from '../../lib/key-ring.ts'
+import { exportOrganisation } from '../../organisations/export.ts'
+import { loadOrganisation, readManifest } from '../../organisations/load.ts'
+import { makeOrganisation } from '../../organisations/make.ts'
+import { moveOrganisation } from '../../organisations/move.ts'
+import { configOf, LIMITS, type Limits, type Organisation, type State } from '../../organisations/organisation.ts'
+import {
+  changeOrganisations,
+  deleteOrganisation,
+  insertOrganisation,
+  type NewOrganisation,
+  readOrganisations,
+  updateOrganisation,
+} from '../../organisations/registry.ts'
+import { removeOrganisation } from '../../organisations/remove.ts'
+import { type Control, organisationOf, withControl } from '../control.ts'
+import { print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+const ACTOR = 'zaakstroom organisation'
+/** Processes hear of a change at once; this is for those that are busy. */
+const HEARD_MS = 500
+
+type Shown = { json?: boolean }
+type Given = Shown & { host?: string[]; setting?: string[]; limit?: string[]; name?: string }
+
+export function addTo(program: Command): void {
+  const organisation = program
+    .command('organisation')
+    .description('the organisations of one installation (needs CONTROL_DATABASE_URL and SECRET_KEY)')
+    .addHelpText(
+      'after',
+      `
+Each has a schema of its own, in the database of CONTROL_DATABASE_URL or another, with keys, settings and documents of its own. The
+host that is asked says which one a request is for. Other subcommands are for the one that ORGANISATION names.
+
+Example:
+  zaakstroom organisation add --rsin 001234567 --name Voorbeeldstad --host zaken.voorbeeldstad.nl
+  ORGANISATION=001234567 zaakstroom client create --id portaal --all-rights`,
+    )
+
+  organisation
+    .command('add')
+    .description('make one, or take in one that has tables already')
+    .requiredOption('--rsin <rsin>', 'its RSIN')
+    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--host <host...>', 'its host names; the first one is in links')
+    .option('--database-url <url>', 'where its tables go; that of CONTROL_DATABASE_URL otherwise')
+    .option('--schema <name>', 'schema of its tables; org_ and its RSIN otherwise')
+    .option('--setting <NAME=value...>', 'settings of its own')
+    .option('--limit <name=number...>', `its bounds: ${LIMITS.join(', ')}`)
+    .option(
+      '--existing',
+      'it has tables there, and its keys come on standard input: SECRET_KEY, or the lines of DATA_KEYS',
+    )
+    .option('--from <directory>', 'with all that is in an export; its keys come on standard input')
+    .option('--json', 'print JSON')
+    .action((options: AddOptions) => withControl((control) => add(control, options)))
+  organisation
+    .command('list')
+    .description('all of them')
+    .option('--json', 'print JSON')
+    .action((options: Shown) => withControl((control) => list(control, options)))
+  organisation
+    .command('set')
+    .description('change its name, hosts, settings or bounds; what is not given stays')
+    .argument('<rsin>')
+    .option('--name <name>', 'what people call it')
+    .option('--host <host...>', 'its host names, all of them')
+    .option('--setting <NAME=value...>', 'settings of its own; NAME= takes one away')
+    .option('--limit <name=number...>', 'its bounds; name= takes one away')
+    .option('--json', 'print JSON')
+    .action((rsin: string, options: Given) => withControl((control) => set(control, rsin, options)))
+  organisation
+    .command('suspend')
+    .description('refuse all its requests and run none of its jobs, until it is resumed')
+    .argument('<rsin>')
+    .requiredOption('--reason <text>', 'why, for the people of the centre')
+    .action((rsin: string, { reason }: { reason: string }) =>
+      withControl((control) => become(control, rsin, 'suspended', reason, 'suspend')),
+    )
+  organisation
+    .command('resume')
+    .description('serve it again')
+    .argument('<rsin>')
+    .action((rsin: string) => withControl((control) => become(control, rsin, 'active', '', 'resume')))
+  organisation
+    .command('move')
+    .description('bring it to another database while it works; its requests wait some seconds at the switch')
+    .argument('<rsin>')
+    .requiredOption('--to <database url>', 'the other database; without tables in that schema')
+    .option('--source-url <url>', 'where it is now, as the server of --to reaches it, when that is another address')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nIts server has to run with wal_level=logical, and its role may replicate. What it had there stays, in a schema …_moved.',
+    )
+    .action((rsin: string, options: Shown & { to: string; sourceUrl?: string }) =>
+      withControl((control) => move(control, rsin, options)),
+    )
+  organisation
+    .command('export')
+    .description('write all that it has into a directory, with a manifest of hashes, while all goes on')
+    .argument('<rsin>')
+    .requiredOption('--to <directory>', 'an empty one, or one that is made')
+    .option('--keys', 'print the keys that its secrets and personal numbers are sealed with, for who takes it over')
+    .option('--json', 'print JSON')
+    .action((rsin: string, options: Shown & { to: string; keys?: boolean }) =>
+      withControl((control) => exportOne(control, rsin, options)),
+    )
+  organisation
+    .command('remove')
+    .description('remove all that it has, and tell what was there and that it is gone; it has to be suspended')
+    .argument('<rsin>')
+    .requiredOption('--confirm <rsin>', 'the same once more')
+    .option('--json', 'print JSON')
+    .action((rsin: string, options: Shown & { confirm: string }) =>
+      withControl((control) => remove(control, rsin, options)),
+    )
+}
+
+type AddOptions = Shown & {
+  rsin: string
+  name: string
+  host: string[]
+  databaseUrl?: string
+  schema?: string
+  setting?: string[]
+  limit?: string[]
+  existing?: boolean
+  from?: string
+}
+
+async function add(control: Control, options: AddOptions): Promise<void> {
+  const { rsin, name, existing, from } = options
+  if (!/^\d{9}$/.test(rsin)) throw new UsageError('--rsin has nine digits')
+  const schema = options.schema ?? `org_${rsin}`
+  if (!new RegExp(SCHEMA_NAME).test(schema)) throw new UsageError('--schema has lower-case letters, digits and _')
+  const databaseUrl = options.databaseUrl ?? control.url
+  const given: NewOrganisation = {
+    rsin,
+    name,
+    hosts: hostsOf(options.host),
+    schema,
+    databaseUrl,
+    limits: limitsOf({}, options.limit),
+    settings: settingsOf({}, options.setting),
+    ...(existing || from ? keysOf(await text(process.stdin)) : { dataKeys: newKey() }),
+  }
+  const config = configOf(process.env, asOrganisation(given)) // its settings are right, before anything is made
+  const manifest = from === undefined ? undefined : await readManifest(from)
+  const url = withSchema(databaseUrl, schema)
+  if (!existing) await requireFree(url, schema)
+  await makeOrganisation(url, { hasFeed: config.feedDays > 0 })
+  if (manifest && from !== undefined) {
+    await loadOrganisation(manifest, config, from, tellUnless(options))
+    await makeOrganisation(url, { hasFeed: config.feedDays > 0 }) // loading has switched the triggers of the feed
+  }
+  const uuid = await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'add' }, (trx) =>
+    insertOrganisation(trx, control.box, given),
+  ).catch(taken)
+  print(
+    options,
+    { uuid, rsin, schema, hosts: given.hosts },
+    `Organisation ${rsin} is served at ${given.hosts.join(', ')}.`,
+  )
+}
+
+const newKey = () => `${new Date().toISOString().slice(0, 7)}:${randomBytes(KEY_BYTES).toString('base64')}`
+
+/** The ring of an installation, as it was given to it. */
+function keysOf(given: string): { dataKeys: string; secretKey?: string } {
+  const lines = given.split(/\s+/).filter(Boolean)
+  if (lines.length === 0)
+    throw new UsageError('its keys are given on standard input: SECRET_KEY, or the lines of DATA_KEYS')
+  const isLine = (line: string) => /^[a-z0-9-]+:[\w+/-]+={0,2}$/.test(line) && !line.startsWith(`${SECRET_KEY}:`)
+  const secret = lines.filter((line) => !isLine(line))
+  if (secret.length > 1) throw new UsageError('more than one line is no line of DATA_KEYS')
+  return {
+    dataKeys: lines.filter(isLine).join('\n'),
+    ...(secret[0] && { secretKey: secret[0].replace(/^secret-key:/, '') }),
+  }
+}
+
+/** What it will be, for its configuration. */
+const asOrganisation = (given: NewOrganisation): Organisation => ({
+  ...given,
+  id: 0,
+  uuid: '',
+  server: '',
+  state: 'active',
+  reason: '',
+  version: '',
+})
+
+/** A schema that somebody uses is not filled or taken over by mistake. */
+async function requireFree(url: string, schema: string): Promise<void> {
+  const database = openDatabase(url, { max: 1, name: 'organisation' })
+  try {
+    const [table] = await database.sql<{ present: boolean }[]>`select to_regclass('data_key') is not null as present`
+    const [row] = table?.present ? await database.sql`select from data_key limit 1` : []
+    if (row) throw new UsageError(`schema ${schema} is in use: name another one, or take it in with --existing`)
+  } finally {
+    await database.close()
+  }
+}
+
+async function list({ database, box }: Control, options: Shown): Promise<void> {
+  const all = (await readOrganisations(database, box)).map(
+    ({ uuid, rsin, name, hosts, server, schema, state, reason, version, limits, settings }) => ({
+      uuid,
+      rsin,
+      name,
+      hosts,
+      server,
+      schema,
+      state,
+      reason,
+      version,
+      limits,
+      settings: Object.keys(settings),
+    }),
+  )
+  const lines = all.map(({ rsin, name, state, reason, hosts, server, schema }) =>
+    [rsin, state, name, hosts.join(','), `${server} ${schema}`, reason].filter(Boolean).join('\t'),
+  )
+  print(options, all, lines.length === 0 ? 'There are no organisations.' : lines.join('\n'))
+}
+
+async function set(control: Control, rsin: string, options: Given): Promise<void> {
+  const before = await organisationOf(control, rsin)
+  const changed = {
+    ...(options.name !== undefined && { name: options.name }),
+    ...(options.host && { hosts: hostsOf(options.host) }),
+    ...(options.setting && { settings: settingsOf(before.settings, options.setting) }),
+    ...(options.limit && { limits: limitsOf(before.limits, options.limit) }),
+  }
+  const fields = Object.keys(changed)
+  if (fields.length === 0) throw new UsageError('give --name, --host, --setting or --limit')
+  configOf(process.env, { ...before, ...changed })
+  await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'set', fields }, (trx) =>
+    updateOrganisation(trx, control.box, before, changed),
+  ).catch(taken)
+  print(options, { rsin, changed: fields }, `Changed: ${fields.join(', ')}.`)
+}
+
+async function become(control: Control, rsin: string, state: State, reason: string, action: string): Promise<void> {
+  const before = await organisationOf(control, rsin)
+  await changeOrganisations(control.database, { rsin, actor: ACTOR, action }, (trx) =>
+    updateOrganisation(trx, control.box, before, { state, reason }),
+  )
+  console.log(`${before.name} is ${state}.`)
+}
+
+async function move(
+  control: Control,
+  rsin: string,
+  options: Shown & { to: string; sourceUrl?: string },
+): Promise<void> {
+  const before = await organisationOf(control, rsin)
+  if (before.state !== 'active')
+    throw new UsageError(`${before.name} is ${before.state}: only one that is active moves`)
+  const hasFeed = configOf(process.env, before).feedDays > 0
+  const change = (changed: Parameters<typeof updateOrganisation>[3]) =>
+    changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'move' }, (trx) =>
+      updateOrganisation(trx, control.box, before, changed),
+    )
+  const moved = await moveOrganisation({
+    rsin,
+    from: before.databaseUrl,
+    to: options.to,
+    schema: before.schema,
+    sourceUrl: options.sourceUrl,
+    make: (url) => makeOrganisation(url, { hasFeed }),
+    hold: async (isHeld) => {
+      await change(isHeld ? { state: 'moving', reason: 'it goes to another server' } : { state: 'active', reason: '' })
+      if (isHeld) await sleep(HEARD_MS)
+    },
+    settle: () => change({ databaseUrl: options.to, state: 'active', reason: '' }),
+    tell: tellUnless(options),
+  })
+  print(
+    options,
+    moved,
+    `Moved ${moved.tables} tables; its requests waited ${moved.heldMs} ms. What it had there is in schema ${moved.left}: drop it when you need it no more.`,
+  )
+}
+
+async function exportOne(
+  control: Control,
+  rsin: string,
+  options: Shown & { to: string; keys?: boolean },
+): Promise<void> {
+  const found = await organisationOf(control, rsin)
+  const manifest = await exportOrganisation(found, configOf(process.env, found), options.to, tellUnless(options))
+  await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'export' }, async () => {})
+  const { tables, documents, missing } = manifest
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const keys = [found.dataKeys, found.secretKey].filter(Boolean).join('\n')
+  print(
+    options,
+    { rows, documents: documents.count, bytes: documents.bytes, missing, ...(options.keys && { keys }) },
+    [
+      `Exported ${rows} rows and ${documents.count} documents (${documents.bytes} bytes)${missing > 0 ? `; ${missing} are not in the store` : ''}.`,
+      ...(options.keys ? ['Its keys:', keys] : []),
+    ].join('\n'),
+  )
+}
+
+async function remove(control: Control, rsin: string, options: Shown & { confirm: string }): Promise<void> {
+  if (options.confirm !== rsin) throw new UsageError('--confirm is the RSIN once more')
+  const found = await organisationOf(control, rsin)
+  if (found.state !== 'suspended')
+    throw new UsageError(`${found.name} is ${found.state}: suspend it first, and export it when it may be needed again`)
+  const removal = await removeOrganisation(rsin, configOf(process.env, found), tellUnless(options))
+  await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'remove' }, (trx) =>
+    deleteOrganisation(trx, found.id),
+  )
+  const rows = removal.tables.reduce((sum, table) => sum + table.rows, 0)
+  print(
+    options,
+    removal,
+    `Removed ${rows} rows of ${removal.tables.length} tables and ${removal.documents.count} documents (${removal.documents.bytes} bytes). Looked for once more: 0 schemas, 0 documents and 0 directories are left. Backups keep it for as long as they are kept.`,
+  )
+}
+
+const tellUnless =
+  ({ json }: Shown) =>
+  (line: string) => {
+    if (!json) console.error(line)
+  }
+
+const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
+
+function hostsOf(given: readonly string[]): string[] {
+  const hosts = given.map((host) => host.toLowerCase().replace(/\.$/, ''))
+  const wrong = hosts.find((host) => !HOST.test(host))
+  if (wrong !== undefined) throw new UsageError(`--host ${wrong} is no host name: without https:// and without port`)
+  return [...new Set(hosts)]
+}
+
+function settingsOf(before: Record<string, string>, given: readonly string[] = []): Record<string, string> {
+  const settings = { ...before }
+  for (const one of given) {
+    const [, name = '', value = ''] = /^([A-Z0-9_]+)=(.*)$/s.exec(one) ?? []
+    if (name === '') throw new UsageError('--setting is written as NAME=value')
+    if (value === '') delete settings[name]
+    else settings[name] = value
+  }
+  return settings
+}
+
+function limitsOf(before: Limits, given: readonly string[] = []): Limits {
+  const limits = { ...before }
+  for (const one of given) {
+    const [, name = '', value = ''] = /^(\w+)=(\d*)$/.exec(one) ?? []
+    const known = LIMITS.find((limit) => limit === name)
+    if (!known) throw new UsageError(`--limit is written as name=number, with one of ${LIMITS.join(', ')}`)
+    if (value === '') delete limits[known]
+    else limits[known] = Number(value)
+  }
+  return limits
+}
+
+function taken(error: unknown): never {
+  const { code, constraint_name: name } = error as { code?: string; constraint_name?: string }
+  if (code !== '23505') throw error
+  throw new UsageError(
+    name === 'organisation_host_pkey'
+      ? 'that host is another organisation’s'
+      : name === 'organisation_rsin_key'
+        ? 'there is an organisation with that RSIN'
+        : 'that schema of that database is another organisation’s',
+  )
+}

@@ -1,0 +1,152 @@
+// Everything of one organisation in a directory, for another installation or another supplier: its tables as PostgreSQL's COPY reads
+// them, the bytes of its documents, and a manifest with the hash of each file. It is read in one snapshot while all goes on.
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type postgres from 'postgres'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Config } from '../config.ts'
+import { openDatabase } from '../database/database.ts'
+import { cellsOf, copyLine, sequencesOf, WITHOUT_LIMITS, wholeTables } from '../database/whole-tables.ts'
+import { openStores } from '../documenten/storage/choose.ts'
+import { OrganisationRefused } from './refused.ts'
+
+/** `manifest.json` of an export. Files are named by their path within it; hashes are SHA-256 in hexadecimal, of the file as it lies there. */
+export type Manifest = {
+  rsin: string
+  name: string
+  version: string
+  exportedAt: string
+  migrations: { name: string; checksum: string }[]
+  tables: { name: string; columns: string[]; rows: number; file: string; sha256: string }[]
+  sequences: { name: string; value: string }[]
+  /** `file` has a line of JSON for each document: `key`, `size` and `sha256` of its bytes. */
+  documents: { count: number; bytes: number; file: string; sha256: string }
+  /** Bytes that a document names and that the store does not have (any more). */
+  missing: number
+}
+
+/** What is of a process, and means nothing elsewhere. */
+const OF_PROCESSES = new Set(['migration', 'key_holder', 'change'])
+
+/**
+ * Writes the export.
+ * @param directory an empty one, or one that is made
+ * @param tell called after each table and every thousand documents
+ * @throws OrganisationRefused when something is in the directory
+ */
+export async function exportOrganisation(
+  { rsin, name }: { rsin: string; name: string },
+  config: Config,
+  directory: string,
+  tell: (line: string) => void,
+): Promise<Manifest> {
+  await requireEmptyDirectory(directory)
+  await mkdir(join(directory, 'tables'), { mode: 0o700 })
+  const database = openDatabase(config.databaseUrl ?? '', { max: 1, name: 'export', settings: WITHOUT_LIMITS })
+  try {
+    const written = await database.sql.begin('isolation level repeatable read read only', async (snapshot) => {
+      const tables: Manifest['tables'] = []
+      for (const table of await wholeTables(snapshot)) {
+        if (OF_PROCESSES.has(table.name)) continue
+        const made = await writeTable(snapshot, table, directory)
+        tables.push(made)
+        if (made.rows > 0) tell(`${made.name}: ${made.rows}`)
+      }
+      const migrations = await snapshot<{ name: string; checksum: string }[]>`
+        select name, checksum from migration order by name`
+      return {
+        tables,
+        migrations: [...migrations],
+        sequences: await sequencesOf(snapshot),
+        exportedAt: new Date().toISOString(),
+        ...(await writeDocuments(snapshot, config, directory, tell)),
+      }
+    })
+    const manifest: Manifest = { rsin, name, version: packageJson.version, ...written }
+    // Last: without it there is no export.
+    await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`, {
+      flush: true,
+      mode: 0o600,
+    })
+    return manifest
+  } finally {
+    await database.close()
+  }
+}
+
+async function requireEmptyDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  if ((await readdir(directory)).length > 0)
+    throw new OrganisationRefused('the directory is not empty: name another one')
+}
+
+async function writeTable(
+  from: postgres.TransactionSql,
+  { name, columns }: { name: string; columns: string[] },
+  directory: string,
+): Promise<Manifest['tables'][number]> {
+  const file = `tables/${name}.copy.gz`
+  let rows = 0
+  async function* lines() {
+    const read = columns.map((column) => `"${column}"::text`).join(', ')
+    for await (const portion of cellsOf(from, `select ${read} from "${name}"`)) {
+      rows += portion.length
+      yield portion.map(copyLine).join('')
+    }
+  }
+  const sha256 = await writeHashed(join(directory, file), Readable.from(lines()), true)
+  return { name, columns, rows, file, sha256 }
+}
+
+/** @returns the hash of what was written */
+async function writeHashed(path: string, bytes: Readable, zip = false): Promise<string> {
+  const hash = createHash('sha256')
+  async function* hashed(source: AsyncIterable<Buffer>) {
+    for await (const portion of source) {
+      hash.update(portion)
+      yield portion
+    }
+  }
+  const target = createWriteStream(path, { flush: true, mode: 0o600 })
+  if (zip) await pipeline(bytes, createGzip(), hashed, target)
+  else await pipeline(bytes, hashed, target)
+  return hash.digest('hex')
+}
+
+async function writeDocuments(
+  from: postgres.TransactionSql,
+  config: Config,
+  directory: string,
+  tell: (line: string) => void,
+): Promise<Pick<Manifest, 'documents' | 'missing'>> {
+  const { storeFor } = openStores(config)
+  let count = 0
+  let bytes = 0
+  let missing = 0
+  async function* written() {
+    for await (const portion of cellsOf(from, `select backend, key from file order by id`)) {
+      for (const [backend, key] of portion as [string, string][]) {
+        const found = await storeFor(backend).read(key)
+        if (!found) {
+          missing++
+          continue
+        }
+        const path = join(directory, 'documents', key)
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+        const sha256 = await writeHashed(path, found.stream)
+        count++
+        bytes += found.size
+        if (count % 1000 === 0) tell(`documents: ${count}`)
+        yield `${JSON.stringify({ key, size: found.size, sha256 })}\n`
+      }
+    }
+  }
+  const file = 'documents.jsonl'
+  const sha256 = await writeHashed(join(directory, file), Readable.from(written()))
+  return { documents: { count, bytes, file, sha256 }, missing }
+}

@@ -1,0 +1,255 @@
+// The subcommand `organisation`, as an operator runs it, and what it leaves in databases and stores.
+import { execFile } from 'node:child_process'
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import t from 'tap'
+import { secretBox } from '../../src/core/secret-box.ts'
+import { withSchema } from '../../src/database/schema.ts'
+import { configOf, type Organisation } from '../../src/organisations/organisation.ts'
+import { openControl, readOrganisations } from '../../src/organisations/registry.ts'
+import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
+import { noPrograms, serverDirectory, startPrimary } from '../database/servers.ts'
+import { programEnv } from '../program-env.ts'
+import { emptyDatabase } from '../setup.ts'
+import { CRS, givenDocument, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
+
+const SECRET_KEY = 'key of the installation, long enough'
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const [A, B, C] = ['000000012', '000000024', '000000036'] as const
+
+const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-organisation-'))
+t.teardown(() => rm(directory, { recursive: true, force: true }))
+const { url: controlUrl } = await emptyDatabase(t)
+const env = { CONTROL_DATABASE_URL: controlUrl, SECRET_KEY, DATA_DIR: directory, LOG_LEVEL: 'silent' }
+
+type Outcome = { code: number; stdout: string; stderr: string }
+const run = (args: string[], { input = '', more = {} }: { input?: string; more?: Record<string, string> } = {}) =>
+  new Promise<Outcome>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { env: programEnv({ ...env, ...more }) },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    )
+    child.stdin?.end(input)
+  })
+const organisation = async (...args: string[]) => {
+  const { code, stdout, stderr } = await run(['organisation', ...args])
+  if (code !== 0) throw new Error(stderr)
+  return stdout
+}
+
+async function found(rsin: string): Promise<Organisation> {
+  const control = openControl(controlUrl)
+  try {
+    return (await readOrganisations(control, secretBox(SECRET_KEY))).find((one) => one.rsin === rsin)!
+  } finally {
+    await control.close()
+  }
+}
+
+/** The application of an organisation, by itself. */
+async function appOf(t: { teardown(work: () => unknown): unknown }, rsin: string) {
+  const one = await found(rsin)
+  return testApp(t, {
+    DATABASE_URL: withSchema(one.databaseUrl, one.schema),
+    DATA_KEYS: one.dataKeys,
+    DOCUMENTEN_DIR: configOf(env, one).documentenDir,
+  })
+}
+
+async function rowsOf(rsin: string): Promise<Record<string, number>> {
+  const one = await found(rsin)
+  const sql = postgres(one.databaseUrl, { max: 1 })
+  try {
+    const count = async (table: string) =>
+      (await sql.unsafe(`select count(*)::int as count from ${one.schema}.${table}`))[0]!.count
+    return {
+      zaak: await count('zaak'),
+      document: await count('enkelvoudiginformatieobject'),
+      audit: await count('audit'),
+    }
+  } finally {
+    await sql.end()
+  }
+}
+
+t.test(
+  'an organisation is added with a schema and a ring of its own, and a subcommand works for the one that is named',
+  async (t) => {
+    t.match(
+      await organisation('add', '--rsin', A, '--name', 'Astad', '--host', 'Zaken.Astad.nl', 'oud.astad.nl'),
+      /zaken\.astad\.nl/,
+    )
+    await organisation(
+      'add',
+      '--rsin',
+      B,
+      '--name',
+      'Bdorp',
+      '--host',
+      'zaken.bdorp.nl',
+      '--setting',
+      'IMPORT_RETENTION_DAYS=9',
+      '--limit',
+      'connections=4',
+    )
+    t.not((await found(A)).dataKeys, (await found(B)).dataKeys)
+    t.equal(configOf(env, await found(B)).importRetentionDays, 9)
+    t.equal(configOf(env, await found(B)).databasePoolSize, 4)
+    const listed = JSON.parse(await organisation('list', '--json'))
+    t.match(listed, [
+      { rsin: A, hosts: ['zaken.astad.nl', 'oud.astad.nl'], state: 'active', schema: `org_${A}` },
+      { rsin: B, settings: ['IMPORT_RETENTION_DAYS'] },
+    ])
+    t.notOk(JSON.stringify(listed).includes('postgres'), 'no address of a database is told')
+
+    const made = await run(['client', 'create', '--id', 'portaal', '--all-rights'], { more: { ORGANISATION: A } })
+    t.equal(made.code, 0, made.stderr)
+    const known = async (rsin: string) =>
+      (await run(['client', 'list'], { more: { ORGANISATION: rsin } })).stdout.includes('portaal')
+    t.ok(await known(A))
+    t.notOk(await known(B))
+    t.match(await run(['client', 'list']), { code: 64, stderr: /ORGANISATION is required/ })
+    t.match(await run(['client', 'list'], { more: { ORGANISATION: C } }), {
+      code: 64,
+      stderr: /no organisation 000000036/,
+    })
+  },
+)
+
+t.test('what cannot be is refused, and changes nothing', async (t) => {
+  const refusals: [string[], RegExp][] = [
+    [['add', '--rsin', '12', '--name', 'x', '--host', 'x.nl'], /nine digits/],
+    [['add', '--rsin', C, '--name', 'x', '--host', 'https://x.nl'], /no host name/],
+    [
+      ['add', '--rsin', C, '--name', 'x', '--host', 'x.nl', '--setting', 'PORT=1'],
+      /PORT is no setting of an organisation/,
+    ],
+    [['add', '--rsin', C, '--name', 'x', '--host', 'x.nl', '--limit', 'cpu=1'], /--limit is written/],
+    [['add', '--rsin', C, '--name', 'x', '--host', 'x.nl', '--schema', `org_${A}`], /is in use/],
+    [['add', '--rsin', C, '--name', 'x', '--host', 'zaken.astad.nl'], /host is another/],
+    [['remove', A, '--confirm', A], /suspend it first/],
+    [['set', A], /give --name/],
+    [['export', C, '--to', join(directory, 'x')], /no organisation/],
+  ]
+  for (const [args, message] of refusals) {
+    const { code, stderr } = await run(['organisation', ...args])
+    t.match(stderr, message)
+    t.ok(code === 64 || code === 78, `${args.join(' ')}: ${code}`)
+  }
+  t.equal(JSON.parse(await organisation('list', '--json')).length, 2)
+})
+
+t.test('an export has every row and every byte, and another installation begins with it', async (t) => {
+  const app = await appOf(t, A)
+  await givenZaak(app)
+  const type = await givenInformatieobjecttype(app)
+  const inhoud = Buffer.from('de bytes van Astad').toString('base64')
+  await givenDocument(app, type, { inhoud, bestandsomvang: 18, bestandsnaam: 'a.txt', titel: 'Een\ttab \\ en\nregel' })
+  const to = join(directory, 'export')
+  const told = JSON.parse(await organisation('export', A, '--to', to, '--keys', '--json'))
+  t.match(told, { documents: 1, bytes: 18, missing: 0 })
+  const manifest = JSON.parse(await readFile(join(to, 'manifest.json'), 'utf8'))
+  t.match(manifest, { rsin: A, documents: { count: 1 } })
+  t.match(await run(['organisation', 'export', A, '--to', to]), { code: 64, stderr: /not empty/ })
+
+  const load = () =>
+    run(['organisation', 'add', '--rsin', C, '--name', 'Cstad', '--host', 'zaken.cstad.nl', '--from', to], {
+      input: told.keys,
+    })
+  const { code, stderr } = await load()
+  t.equal(code, 0, stderr)
+  t.same(await rowsOf(C), await rowsOf(A))
+  const loaded = await appOf(t, C)
+  const { body } = await loaded.call('GET', '/documenten/api/v1/enkelvoudiginformatieobjecten')
+  t.match(body.results, [{ titel: 'Een\ttab \\ en\nregel', bestandsomvang: 18 }])
+  t.equal((await loaded.call('GET', body.results[0].inhoud)).text, 'de bytes van Astad')
+  const next = await givenZaak(loaded)
+  t.ok(next.identificatie, 'numbers go on after those that were loaded')
+
+  await organisation('suspend', C, '--reason', 'for the test')
+  await organisation('remove', C, '--confirm', C)
+  await appendFile(join(to, 'tables', 'zaak.copy.gz'), 'x')
+  const spoilt = await load()
+  t.equal(spoilt.code, 64)
+  t.match(spoilt.stderr, /zaak\.copy\.gz is not what was exported/)
+  t.equal(JSON.parse(await organisation('list', '--json')).length, 2, 'it is not served')
+})
+
+t.test('what is removed is gone, and what is of others stays', async (t) => {
+  const before = await rowsOf(A)
+  const app = await appOf(t, B)
+  await givenZaak(app)
+  const type = await givenInformatieobjecttype(app)
+  await givenDocument(app, type, { inhoud: Buffer.from('b').toString('base64'), bestandsomvang: 1 })
+  const { schema, databaseUrl } = await found(B)
+  await organisation('suspend', B, '--reason', 'it leaves')
+  t.match(JSON.parse(await organisation('list', '--json')), [{}, { state: 'suspended', reason: 'it leaves' }])
+  const removal = JSON.parse(await organisation('remove', B, '--confirm', B, '--json'))
+  t.match(removal, { rsin: B, documents: { count: 1, bytes: 1 }, left: { schemas: 0, documents: 0, directories: 0 } })
+  t.match(
+    removal.tables.find(({ name }: { name: string }) => name === 'zaak'),
+    { rows: 1 },
+  )
+  const sql = postgres(databaseUrl, { max: 1 })
+  t.teardown(() => sql.end())
+  t.same(await sql`select nspname from pg_namespace where nspname like ${`${schema}%`}`, [])
+  t.notOk((await readdir(directory, { recursive: true })).some((name) => name.includes(B)))
+  t.same(await rowsOf(A), before)
+})
+
+t.test(
+  'an organisation moves to another server while it works, and keeps every change that was acknowledged',
+  { skip: noPrograms },
+  async (t) => {
+    const at = await serverDirectory(t)
+    const [from, to] = (await Promise.all(
+      ['from', 'to'].map(async (name) => {
+        const { port } = await startPrimary(t, join(at, name), '-c wal_level=logical')
+        return `postgres://postgres@127.0.0.1:${port}/postgres`
+      }),
+    )) as [string, string]
+    await organisation('add', '--rsin', B, '--name', 'Bdorp', '--host', 'zaken.bdorp.nl', '--database-url', from)
+    const app = await appOf(t, B)
+    const zaaktype = await givenZaaktype(app)
+    const acknowledged: string[] = []
+    let isMoving = true
+    const load = (async () => {
+      while (isMoving) {
+        const { status, body } = await app.call('POST', `${ZAKEN}/zaken`, zaakBody(zaaktype, {}), CRS)
+        if (status === 201) acknowledged.push(body.uuid)
+        else await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    })()
+    const moved = await organisation('move', B, '--to', to, '--json').finally(() => {
+      isMoving = false
+      return load
+    })
+    const { heldMs } = JSON.parse(moved)
+    t.ok(heldMs < 5000, `its requests waited ${heldMs} ms`)
+    t.ok(acknowledged.length > 20, `${acknowledged.length} cases were made meanwhile`)
+    t.match(await found(B), { databaseUrl: to, state: 'active' })
+    const target = postgres(withSchema(to, `org_${B}`), { max: 1, connection: { search_path: `org_${B}` } })
+    t.teardown(() => target.end())
+    const there = new Set((await target`select uuid from zaak`).map(({ uuid }) => uuid))
+    t.same(
+      acknowledged.filter((uuid) => !there.has(uuid)),
+      [],
+    )
+    t.equal(there.size, acknowledged.length, 'and nothing else')
+    t.same(await target`select * from pg_subscription`, [])
+    const source = postgres(from, { max: 1 })
+    t.teardown(() => source.end())
+    t.same(await source`select slot_name from pg_replication_slots`, [])
+    t.same(await source`select pubname from pg_publication`, [])
+    const after = await appOf(t, B)
+    const zaak = await givenZaak(after, { zaaktype: zaaktype })
+    t.ok(zaak.uuid, 'it goes on there')
+    const [counted] =
+      await target`select (select sum(count)::int from zaak_count) as kept, (select count(*)::int from zaak) as real`
+    t.equal(counted!.kept, counted!.real, 'its counts are right')
+  },
+)
