@@ -54,9 +54,8 @@ create index zaak_publicatiedatum_id_idx on zaak (publicatiedatum, id);
 create index zaak_registratiedatum_id_idx on zaak (registratiedatum, id);
 create index zaak_archiefactiedatum_id_idx on zaak (archiefactiedatum, id);
 create index zaak_startdatum_id_idx on zaak (startdatum, id);
-create index zaak_einddatum_gepland_idx on zaak (einddatum_gepland) where einddatum_gepland is not null;
-create index zaak_uiterlijke_einddatum_afdoening_idx on zaak (uiterlijke_einddatum_afdoening)
-  where uiterlijke_einddatum_afdoening is not null;
+create index zaak_einddatum_gepland_id_idx on zaak (einddatum_gepland, id);
+create index zaak_uiterlijke_einddatum_afdoening_id_idx on zaak (uiterlijke_einddatum_afdoening, id);
 create index zaak_archiefstatus_id_idx on zaak (archiefstatus, id) where archiefstatus <> 'nog_te_archiveren';
 -- For whoever may see some types: what lists count and order by is in the index by which rights find it.
 create index zaak_rights_idx on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id)

@@ -8,10 +8,12 @@ create table zaak_count (
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
   bronorganisatie text not null, archiefnominatie text, archiefstatus text not null,
   einddatum date constraint zaak_count_einddatum_check check (einddatum is null or einddatum = 'infinity'),
+  archiefactiedatum date constraint zaak_count_archiefactiedatum_check check (archiefactiedatum is null or archiefactiedatum = 'infinity'),
   count bigint not null
 );
 comment on table zaak_count is 'How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.';
 comment on column zaak_count.einddatum is 'Whether they are closed: infinity stands for any day, empty for open cases.';
+comment on column zaak_count.archiefactiedatum is 'Whether they have one, in the same way.';
 comment on column zaak_count.count is 'What to add to the count; negative after a delete.';
 
 create table zaak_part_count (
@@ -94,8 +96,8 @@ end $$;
 comment on function add_count_triggers is 'Part of count_rows_of and count_parts_of.';
 
 create function columns_of_counts(counts regclass, row_of text default '') returns text language sql stable as $$
-  select string_agg(case when row_of <> '' and attname = 'einddatum'
-    then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
+  select string_agg(case when row_of <> '' and atttypid = 'date'::regtype
+    then format('case when %s%s is not null then ''infinity''::date end', row_of, attname) else row_of || attname end, ', ' order by attnum)
   from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname <> 'count'
 $$;
 comment on function columns_of_counts is 'What a table of counts counts by; with row_of the values of that row (r., old., new.) for it.';

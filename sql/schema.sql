@@ -724,9 +724,9 @@ CREATE INDEX enkelvoudiginformatieobject_versie_bestandsomvang_idx ON enkelvoudi
 CREATE INDEX enkelvoudiginformatieobject_versie_creatiedatum ON enkelvoudiginformatieobject_versie USING btree (creatiedatum, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_file_id_idx ON enkelvoudiginformatieobject_versie USING btree (file_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_formaat_idx ON enkelvoudiginformatieobject_versie USING btree (formaat, enkelvoudiginformatieobject_id);
-CREATE INDEX enkelvoudiginformatieobject_versie_informatieobjecttype_id_idx ON enkelvoudiginformatieobject_versie USING btree (informatieobjecttype_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_part_of_text ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) extensions.gin_trgm_ops, lower(beschrijving) extensions.gin_trgm_ops);
 CREATE INDEX enkelvoudiginformatieobject_versie_part_of_title ON enkelvoudiginformatieobject_versie USING gin (lower(titel) extensions.gin_trgm_ops);
+CREATE INDEX enkelvoudiginformatieobject_versie_rights_idx ON enkelvoudiginformatieobject_versie USING btree (informatieobjecttype_id, vertrouwelijkheidaanduiding, enkelvoudiginformatieobject_id) INCLUDE (creatiedatum);
 CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginformatieobject_versie USING btree (status, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
@@ -2065,7 +2065,7 @@ END)),
 );
 CREATE INDEX zaak_archiefactiedatum_id_idx ON zaak USING btree (archiefactiedatum, id);
 CREATE INDEX zaak_archiefstatus_id_idx ON zaak USING btree (archiefstatus, id) WHERE (archiefstatus <> 'nog_te_archiveren'::text);
-CREATE INDEX zaak_einddatum_gepland_idx ON zaak USING btree (einddatum_gepland) WHERE (einddatum_gepland IS NOT NULL);
+CREATE INDEX zaak_einddatum_gepland_id_idx ON zaak USING btree (einddatum_gepland, id);
 CREATE INDEX zaak_einddatum_id_idx ON zaak USING btree (einddatum, id);
 CREATE INDEX zaak_hoofdzaak_id_idx ON zaak USING btree (hoofdzaak_id) WHERE (hoofdzaak_id IS NOT NULL);
 CREATE INDEX zaak_kenmerken_idx ON zaak USING gin (kenmerken jsonb_path_ops) WHERE (kenmerken <> '[]'::jsonb);
@@ -2074,17 +2074,25 @@ CREATE INDEX zaak_registratiedatum_id_idx ON zaak USING btree (registratiedatum,
 CREATE INDEX zaak_rights_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id) INCLUDE (startdatum, registratiedatum, einddatum, einddatum_gepland, uiterlijke_einddatum_afdoening, publicatiedatum, archiefactiedatum);
 CREATE INDEX zaak_search ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) extensions.gin_trgm_ops);
 CREATE INDEX zaak_startdatum_id_idx ON zaak USING btree (startdatum, id);
-CREATE INDEX zaak_uiterlijke_einddatum_afdoening_idx ON zaak USING btree (uiterlijke_einddatum_afdoening) WHERE (uiterlijke_einddatum_afdoening IS NOT NULL);
+CREATE INDEX zaak_uiterlijke_einddatum_afdoening_id_idx ON zaak USING btree (uiterlijke_einddatum_afdoening, id);
 CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
 CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
 CREATE TRIGGER count_added AFTER INSERT ON zaak REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaak();
-CREATE TRIGGER count_changed AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR (
+CREATE TRIGGER count_changed AFTER UPDATE ON zaak FOR EACH ROW WHEN (((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR (
         CASE
             WHEN (old.einddatum IS NOT NULL) THEN 'infinity'::date
             ELSE NULL::date
         END IS DISTINCT FROM
         CASE
             WHEN (new.einddatum IS NOT NULL) THEN 'infinity'::date
+            ELSE NULL::date
+        END)) OR (
+        CASE
+            WHEN (old.archiefactiedatum IS NOT NULL) THEN 'infinity'::date
+            ELSE NULL::date
+        END IS DISTINCT FROM
+        CASE
+            WHEN (new.archiefactiedatum IS NOT NULL) THEN 'infinity'::date
             ELSE NULL::date
         END))) EXECUTE FUNCTION recount_zaak();
 CREATE TRIGGER count_emptied AFTER TRUNCATE ON zaak FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
@@ -2118,6 +2126,7 @@ CREATE TRIGGER feed_zaak_id_update AFTER UPDATE ON zaak_andere_zaak FOR EACH ROW
 
 -- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
 create table zaak_count (
+  archiefactiedatum date, -- Whether they have one, in the same way.
   archiefnominatie text, -- Keep for good, or destroy.
   archiefstatus text not null, -- How far archiving is; other than nog_te_archiveren locks what hangs on the case.
   bronorganisatie text not null, -- RSIN of the organisation that gave the number.
@@ -2126,6 +2135,7 @@ create table zaak_count (
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality; rights compare it.
   zaaktype_id bigint, -- The version of the case type, when it is one of ours; it never changes.
   zaaktype_url text, -- The version of the case type, when it stands elsewhere; rights compare it as it was written.
+  constraint zaak_count_archiefactiedatum_check CHECK (((archiefactiedatum IS NULL) OR (archiefactiedatum = 'infinity'::date))),
   constraint zaak_count_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
 );
 
@@ -2850,8 +2860,8 @@ CREATE OR REPLACE FUNCTION columns_of_counts(counts regclass, row_of text DEFAUL
  LANGUAGE sql
  STABLE
 AS $function$
-  select string_agg(case when row_of <> '' and attname = 'einddatum'
-    then format('case when %seinddatum is not null then ''infinity''::date end', row_of) else row_of || attname end, ', ' order by attnum)
+  select string_agg(case when row_of <> '' and atttypid = 'date'::regtype
+    then format('case when %s%s is not null then ''infinity''::date end', row_of, attname) else row_of || attname end, ', ' order by attnum)
   from pg_attribute where attrelid = counts and attnum > 0 and not attisdropped and attname <> 'count'
 $function$;
 
@@ -3112,8 +3122,8 @@ CREATE OR REPLACE FUNCTION count_zaak()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, count)
-      select r.zaaktype_id, r.zaaktype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.archiefnominatie, r.archiefstatus, case when r.einddatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5, 6, 7;
+      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, archiefactiedatum, count)
+      select r.zaaktype_id, r.zaaktype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.archiefnominatie, r.archiefstatus, case when r.einddatum is not null then 'infinity'::date end, case when r.archiefactiedatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5, 6, 7, 8;
       return null;
     end $function$;
 
@@ -4101,7 +4111,7 @@ CREATE OR REPLACE FUNCTION recount_zaak()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, count) values (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie, old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1), (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie, new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
+      insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, archiefactiedatum, count) values (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie, old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, case when old.archiefactiedatum is not null then 'infinity'::date end, -1), (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie, new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, case when new.archiefactiedatum is not null then 'infinity'::date end, 1);
       return null;
     end $function$;
 

@@ -4,7 +4,15 @@ import type { Actor } from '../core/actor.ts'
 import { notFound } from '../core/problem.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
 import type { Known } from '../database/list.ts'
-import { type Conditions, countRows, type IdList, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
+import {
+  type Conditions,
+  type Count,
+  countRows,
+  type IdList,
+  pageOfIds,
+  rowsById,
+  sumCounts,
+} from '../database/list.ts'
 import { link, linkOr } from '../http/links.ts'
 import { type Besluitinformatieobject, type BesluitRow, besluittypeLink } from './columns.ts'
 import { LEZEN, mayDo, reached, requireMay, type Scopes } from './rights.ts'
@@ -39,7 +47,7 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
 }
 
 /** Adds up the kept counts where these know all conditions (`counted`), and counts rows where there are `others`. */
-export function countBesluiten(reader: Reader, { counted, others }: Conditions): Promise<number> {
+export function countBesluiten(reader: Reader, { counted, others }: Conditions): Promise<Count | number> {
   if (others.length === 0) return sumCounts(reader, sql`besluit_count b`, counted)
   return countRows(reader, sql`besluit b`, [...counted, ...others])
 }

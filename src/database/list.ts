@@ -9,7 +9,7 @@ import { lastOf, one } from './rows.ts'
 
 /** What a list can be asked: how many there are in all, and a stretch of them in the order of the list. */
 export type Listing<Row> = {
-  count(): Promise<number>
+  count(): Promise<Count | number>
   /**
    * Whether something is left out, by rights or filters. Then the count is asked first, since it says how the rows are found best;
    * of a whole list both are asked at once.
@@ -31,8 +31,10 @@ export type Key = { id: number; at: string[] }
 /** Right after the row with these values, or before it. The keys before it come backwards, the nearest first. */
 export type Place = { at: string[]; isBefore: boolean }
 
+/** How many rows a list has, and the lowest and the highest of their ids where counting met these. */
+export type Count = { count: number; ids?: [lowest: number, highest: number] }
 /** What is known of a list when its rows are asked: how many there are, and whether these are far into it. */
-export type Known = { count: number; isFar: boolean }
+export type Known = Count & { isFar: boolean }
 
 export type Condition = RawBuilder<unknown>
 /** Conditions of a list, by what they look at: `counted` only at columns that are counted beforehand. */
@@ -86,20 +88,58 @@ export async function planned<Row extends object>(reader: Reader, query: RawBuil
  * How many rows `from` has, or how many different values of a column.
  * @param less where those are that `from` has too and that are left out; conditions are asked of them as well. They are counted in
  *   the same statement, so that both are of one moment
+ * @param id column of the id, where a page in the order of that is wanted: what filters keep stands together
  */
 export async function countRows(
   reader: Reader,
   from: RawBuilder<unknown>,
   conditions: Condition[],
-  { what = sql`*`, less }: { what?: RawBuilder<unknown>; less?: RawBuilder<unknown> } = {},
-): Promise<number> {
+  {
+    what = sql`*`,
+    less,
+    id,
+  }: { what?: RawBuilder<unknown>; less?: RawBuilder<unknown>; id?: RawBuilder<unknown> } = {},
+): Promise<Count> {
   const left = less ? sql`- (select count(*) from ${less} where ${all(conditions)})` : sql``
+  const ends = id ? sql`, min(${id}) as lowest, max(${id}) as highest` : sql``
   const found = await planned(
     reader,
-    sql<{ n: number }>`select count(${what}) ${left} as n from ${from} where ${all(conditions)}`,
+    sql<{ n: number; lowest?: number | null; highest?: number | null }>`
+      select count(${what}) ${left} as n ${ends} from ${from} where ${all(conditions)}`,
   )
-  return one(found).n
+  const { n, lowest, highest } = one(found)
+  return { count: n, ...(typeof lowest === 'number' && typeof highest === 'number' && { ids: [lowest, highest] }) }
 }
+
+/** What one condition leaves out of a list: conditions on the kept counts of all that it could keep, and on the rows that are out. */
+export type Rest = { counted: Condition[]; conditions: Condition[] }
+
+/**
+ * The same by what a condition leaves out: kept counts, less the rows that are left out, of one moment. Undefined where these are
+ * too many to be counted at the side.
+ * @param less as in `countRows`
+ */
+export async function countByRest(
+  reader: Reader,
+  {
+    counts,
+    from,
+    less,
+    rest,
+  }: { counts: RawBuilder<unknown>; from: RawBuilder<unknown>; less?: RawBuilder<unknown>; rest: Rest },
+): Promise<number | undefined> {
+  const where = sql`where ${all(rest.conditions)}`
+  const found = await planned(
+    reader,
+    sql<{ kept: number; out: number }>`
+      select (select coalesce(sum(count), 0)::bigint from ${counts} where ${all(rest.counted)})
+          ${less ? sql`+ (select count(*) from ${less} ${where})` : sql``} as kept,
+        (select count(*) from (select from ${from} ${where} limit ${sql.lit(REST + 1)}) x) as out`,
+  )
+  const { kept, out } = one(found)
+  return out > REST ? undefined : kept - out
+}
+const REST = 20_000
 
 /**
  * How many there are by counts that are kept: `from` is a table with a column `count`. Such a table is small, and its filters
@@ -122,10 +162,9 @@ const FEW = 10_000
 
 /**
  * More rows than that are looked for in the order of the list, at first no further than this: a page that is not met by then stands
- * together elsewhere. Up to `MANY` are then found and sorted as well, which takes ten times as long for each as walking past one.
+ * together elsewhere. All are then found and sorted as well, which takes about as long as counting them did.
  */
 const NEAR = 20_000
-const MANY = 30_000
 
 /**
  * The ids of a page.
@@ -145,7 +184,7 @@ export async function pageOfIds(
   },
   limit: number,
   offset: number,
-  { count, isFar }: Known = { count: Number.POSITIVE_INFINITY, isFar: false },
+  { count, ids: ends, isFar }: Known = { count: Number.POSITIVE_INFINITY, isFar: false },
 ): Promise<number[]> {
   const fromEnd = isFar && offset > count / 2
   const most = fromEnd ? Math.max(0, Math.min(limit, count - offset)) : limit
@@ -154,10 +193,13 @@ export async function pageOfIds(
     name: sql.ref(`o${index}`),
     direction: descending === fromEnd ? sql`asc` : sql`desc`,
   }))
-  const fitting = sql`from ${list.from} where ${all(list.conditions)}`
-  const page = sql`limit ${sql.lit(most)} offset ${sql.lit(fromEnd ? Math.max(0, count - offset - most) : offset)}`
+  // In the order of the ids a walk begins at the first that counting met.
+  const within = ends && order.length === 1 ? [sql`${list.id} between ${sql.lit(ends[0])} and ${sql.lit(ends[1])}`] : []
+  const fitting = sql`from ${list.from} where ${all([...within, ...list.conditions])}`
+  const passed = fromEnd ? Math.max(0, count - offset - most) : offset
+  const page = sql`limit ${sql.lit(most)} offset ${sql.lit(passed)}`
   // Numbers of ours stand in the text: a statement without parameters goes to the database in one message instead of two.
-  const walksFar = list.isIndexed || count > MANY
+  const walksFar = list.isIndexed || passed + most > FEW || count === Number.POSITIVE_INFINITY
   const ask = async (ids: RawBuilder<unknown>): Promise<number[]> => {
     // As one text, in their order: the driver takes longer over a hundred rows of one number.
     const found = one(await planned(reader, sql<{ ids: string }>`select array_to_json(array(${ids}))::text as ids`))
@@ -166,7 +208,7 @@ export async function pageOfIds(
   const inOrder = (numbers: number[]) => (fromEnd ? numbers.reverse() : numbers)
   if (count > FEW && !walksFar) {
     const near = await ask(sql`select id from (
-      select ${list.id} as id, ${all(list.conditions)} as fits from ${list.from}
+      select ${list.id} as id, ${all(list.conditions)} as fits from ${list.from} where ${all(within)}
       order by ${sql.join(order.map(({ column, direction }) => sql`${column} ${direction}`))} limit ${sql.lit(NEAR)}) x where fits ${page}`)
     if (near.length === most) return inOrder(near)
   }

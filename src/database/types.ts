@@ -4694,6 +4694,10 @@ export interface Zaakcontactmoment {
 
 export interface ZaakCount {
   /**
+   * Whether they have one, in the same way.
+   */
+  archiefactiedatum: string | null;
+  /**
    * Keep for good, or destroy.
    */
   archiefnominatie: string | null;

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
 import { invalid, notFound } from '../core/problem.ts'
-import type { Key, Listing, Place } from '../database/list.ts'
+import type { Count, Key, Listing, Place } from '../database/list.ts'
 import { documentedAs } from './documented.ts'
 import { type Rows, sendRows } from './stream.ts'
 
@@ -96,7 +96,8 @@ export async function sendPageOf<Row>(
   const isFar = asked === 'last' || (Number(asked) - 1) * size >= FAR
   const early = isFar || list.isFiltered ? undefined : list.rows(begin, (Number(asked) - 1) * size)
   early?.catch(() => {}) // awaited below; the count may fail first
-  const count = await list.count()
+  const known = countOf(await list.count())
+  const { count } = known
   const last = Math.max(1, Math.ceil(count / size))
   const page = asked === 'last' ? last : Number(asked)
   if (page > last) throw notFound('Deze pagina bestaat niet.')
@@ -121,13 +122,15 @@ export async function sendPageOf<Row>(
     next: async (most) => {
       if (total <= 0) return { rows: [], more: false }
       const limit = Math.min(most, size - read)
-      const rows = await (read === 0 && early ? early : list.rows(limit, offset + read, { count, isFar }))
+      const rows = await (read === 0 && early ? early : list.rows(limit, offset + read, { ...known, isFar }))
       read += limit
       return { rows, more: read < total }
     },
     toResources,
   })
 }
+
+const countOf = (found: Count | number): Count => (typeof found === 'number' ? { count: found } : found)
 
 /** Beyond this, a filter of thousands of characters would make headers that clients do not take. */
 const LINKS = 6000
@@ -159,7 +162,7 @@ async function sendByKey<Row>(
   const limit = Math.min(500, Math.max(1, Math.trunc(Number(query.limit ?? 100)) || 100))
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor)
   const [count, found] = await Promise.all([
-    cursor?.count ?? list.count(),
+    cursor?.count ?? list.count().then((found) => countOf(found).count),
     byKey.keys(limit + 1, cursor?.place).catch((error: unknown) => {
       throw isOfPlace(error) ? noCursor() : error
     }),

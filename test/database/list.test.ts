@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase, readerOf } from '../../src/database/database.ts'
-import { pageOfIds, rowByUuid, rowsById } from '../../src/database/list.ts'
+import { countByRest, countRows, pageOfIds, rowByUuid, rowsById } from '../../src/database/list.ts'
 import { testDatabase } from '../setup.ts'
 
 t.test('a page is the same whether its rows are walked or sorted, from either end', async (t) => {
@@ -76,6 +76,62 @@ t.test('a page is the same whether its rows are walked or sorted, from either en
       `${what}: looked for in the order of the list, and no further than needed`,
     )
   }
+})
+
+t.test('what stands together is counted with its ends, and its pages are found from these', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(database.close)
+  const reader = readerOf(database)
+  await database.sql`create temporary table numbers as select id from generate_series(1, 60000) as x(id)`
+  const numbers = sql`numbers x`
+  const conditions = [sql`x.id between 30001 and 45000`]
+  const counted = await countRows(reader, numbers, conditions, { id: sql`x.id` })
+  t.strictSame(counted, { count: 15_000, ids: [30_001, 45_000] })
+  t.strictSame(
+    await countRows(reader, numbers, conditions),
+    { count: 15_000 },
+    'the ends are not asked without a column',
+  )
+  t.strictSame(await countRows(reader, numbers, [sql`false`], { id: sql`x.id` }), { count: 0 })
+  const asked: string[] = []
+  const { unsafe } = reader.sql
+  const spied = Object.assign(Object.create(reader.sql), {
+    unsafe: (text: string, ...rest: []) => {
+      asked.push(text)
+      return unsafe(text, ...rest)
+    },
+  })
+  for (const descending of [true, false])
+    for (const [offset, isFar] of [
+      [0, false],
+      [100, false],
+      [14_950, true],
+    ] as const) {
+      const order = [{ column: sql`x.id`, descending }]
+      const page = { from: numbers, id: sql`x.id`, conditions, order }
+      const found = await pageOfIds({ ...reader, sql: spied }, page, 100, offset, { ...counted, isFar })
+      const first = descending ? 45_000 - offset : 30_001 + offset
+      t.equal(found[0], first, `from ${offset}, ${descending ? 'down' : 'up'}`)
+      t.equal(found.length, Math.min(100, 15_000 - offset))
+      t.equal(asked.splice(0).length, 1, 'in one statement')
+    }
+
+  const counts = sql`(values (60000::bigint)) c(count)`
+  const byRest = (kept: string, less?: string) =>
+    countByRest(reader, {
+      counts,
+      from: numbers,
+      ...(less && { less: sql.raw(less) }),
+      rest: { counted: [], conditions: [sql.raw(kept)] },
+    })
+  t.equal(await byRest('x.id <= 20000'), 40_000)
+  t.equal(
+    await byRest('x.id <= 20000', 'generate_series(1, 10) as x(id)'),
+    40_010,
+    'less those that are no part of the list',
+  )
+  t.equal(await byRest('x.id <= 20001'), undefined, 'no more are counted at the side')
 })
 
 t.test('a row of a page, or one by its uuid, has the values that the driver gives', async (t) => {

@@ -26,6 +26,7 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/core/records.ts insertAndRecord': 'the insert comes from the resource, whose answers the tests of it look at',
   'src/database/list.ts planned': 'runs the statement of its caller, whose row type is checked there',
   'src/database/list.ts countRows': 'what is counted comes from the list',
+  'src/database/list.ts countByRest': 'the tables come from the list',
   'src/database/list.ts sumCounts': 'the table of counts comes from the list',
   'src/database/list.ts rowsById': 'the rows come from the list',
   'src/database/list.ts rowByUuid': 'the row comes from the resource',

@@ -95,6 +95,7 @@ t.test('filters look at the latest version, and count it once, whatever the read
       ['titel=eerst', [made[0], made[2]]],
       ['titel=later', [made[1]]],
       ['creatiedatum__gte=2024-01-01', made],
+      ['creatiedatum__gte=2025-01-01', [made[0], made[1]]],
       ['creatiedatum__lte=2024-12-31', [made[2], made[3]]],
       ['titel=eerst&creatiedatum__gte=2025-01-01', [made[0]]],
       [`titel=eerst&identificatie=${made[2].identificatie}`, [made[2]]],

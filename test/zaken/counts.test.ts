@@ -121,6 +121,51 @@ t.test('kept counts are what is there, also of rows that are written below the A
   t.same(await sql`select from zaak_count union all select from zaak_part_count`, [])
 })
 
+t.test('a filter on a date keeps, and counts, the cases that have such a date', async (t) => {
+  const test = await testApp(t)
+  const { sql } = test.database
+  const zaaktype = await givenZaaktype(test)
+  const as = await givenClient(test, 'openbaar', [
+    { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(zaaktype), max: 'openbaar' },
+  ])
+  for (const [place, level] of ['openbaar', 'openbaar', 'geheim', 'openbaar'].entries()) {
+    const { uuid } = await givenZaak(test, { zaaktype, vertrouwelijkheidaanduiding: level })
+    const day = `2026-03-0${place + 1}`
+    const some = place === 1 ? null : day
+    await sql`update zaak set startdatum = ${day}, registratiedatum = ${day}, einddatum = ${some}, archiefactiedatum = ${some},
+      einddatum_gepland = ${some}, uiterlijke_einddatum_afdoening = ${some} where uuid = ${uuid}`
+  }
+  const columns = {
+    startdatum: ['lt', 'lte', 'gt', 'gte'],
+    registratiedatum: ['lt', 'gt'],
+    einddatum: ['lt', 'gt'],
+    archiefactiedatum: ['lt', 'gt'],
+    einddatumGepland: ['lt', 'gt'],
+    uiterlijkeEinddatumAfdoening: ['lt', 'gt'],
+  }
+  const compare = { lt: '<', lte: '<=', gt: '>', gte: '>=' }
+  for (const [name, operators] of Object.entries(columns))
+    for (const [query, condition] of [
+      ...operators.map((one) => [`__${one}=2026-03-03`, `${compare[one as 'lt']} '2026-03-03'`]),
+      ...(/^einddatum$|archief/.test(name) ? [['__isnull=true', 'is null']] : []),
+    ])
+      for (const [client, level] of [
+        ['beheer', 'zeer_geheim'],
+        [as, 'openbaar'],
+      ] as const) {
+        const column = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+        const kept = await sql.unsafe(
+          `select uuid from zaak where ${column} ${condition} and vertrouwelijkheidaanduiding <= '${level}' order by id desc`,
+        )
+        const { body } = await test.call('GET', `${ZAKEN}/zaken?${name}${query}`, undefined, { ...CRS, as: client })
+        t.equal(body.count, kept.length, `${client}: ${name}${query}`)
+        t.same(
+          body.results.map(({ uuid }: { uuid: string }) => uuid),
+          kept.map(({ uuid }) => uuid),
+        )
+      }
+})
+
 t.test('one call counts what is in a table that hangs on cases', async (t) => {
   const test = await testApp(t)
   const { sql } = test.database

@@ -10,7 +10,7 @@ export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): 
     ...(await sql<Wrong[]>`
       with kept as (
         select 'zaak' as of, jsonb_build_array(zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie,
-          archiefnominatie, archiefstatus, einddatum is null) as by, sum(count)::int as n
+          archiefnominatie, archiefstatus, einddatum is null, archiefactiedatum is null) as by, sum(count)::int as n
         from zaak_count group by 2
         union all
         select kind, jsonb_build_array(groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
@@ -40,7 +40,7 @@ export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): 
         union all select 'zaaknotitie', zaak_id, '', null, null, '', '', '' from zaaknotitie
       ), there as (
         select 'zaak' as of, jsonb_build_array(zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie,
-          archiefnominatie, archiefstatus, einddatum is null) as by, count(*)::int as n
+          archiefnominatie, archiefstatus, einddatum is null, archiefactiedatum is null) as by, count(*)::int as n
         from zaak group by 2
         union all
         select p.of, jsonb_build_array(p.groep, p.type_id, p.type_url, p.omschrijving, p.betrokkene, p.machtiging,

@@ -80,10 +80,11 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
     geteld: leestAlles ? [] : [reached(request.actor, LEZEN)],
     document: [],
     versie: [],
+    rest: [],
     volgorde: ordering(filter.ordering),
   }
   const add = <Value>(
-    kind: 'geteld' | 'document' | 'versie',
+    kind: 'geteld' | 'document' | 'versie' | 'rest',
     value: Value | undefined,
     condition: (value: Value) => RawBuilder<boolean>,
   ) => {
@@ -104,6 +105,8 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
     add('versie', filter[field], (text) => containsPart(sql.ref(`v.${field}`), text))
   }
   add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
+  add('rest', filter.creatiedatum__gte, () => sql`v.creatiedatum < ${filter.creatiedatum__gte}::date`)
+  add('rest', filter.creatiedatum__lte, () => sql`v.creatiedatum > ${filter.creatiedatum__lte}::date`)
   add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)
   const object = filter.objectinformatieobjecten_object ?? filter.objectinformatieobjecten__object
   const objectType = filter.objectinformatieobjecten_objectType ?? filter.objectinformatieobjecten__objectType

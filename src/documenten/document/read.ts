@@ -11,6 +11,8 @@ import type { ReadDb, Reader } from '../../database/database.ts'
 import type { Known } from '../../database/list.ts'
 import {
   type Condition,
+  type Count,
+  countByRest,
   countRows,
   type IdList,
   type Order,
@@ -119,22 +121,31 @@ export type Selection = {
   versie: Condition[]
   /** Whether rights leave nothing out: then no condition says so. */
   leestAlles: boolean
+  /** What a filter by date leaves out. */
+  rest: Condition[]
   /** Empty: the oldest first. */
   volgorde: Order
 }
 
 /** How many documents a selection has. Without conditions on a document or its version, kept counts are added up. */
-export async function countDocuments(reader: Reader, selection: Selection): Promise<number> {
-  const { geteld, document, versie } = selection
+export async function countDocuments(reader: Reader, selection: Selection): Promise<Count | number> {
+  const { geteld, document, versie, rest } = selection
   if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_count e`, geteld)
+  const id = sql`e.id`
+  if (document.length > 0)
+    return countRows(reader, from(versie.length > 0), [...geteld, ...document, ...versie], { id })
   // Where nothing is asked of documents but what their versions say too: all versions, less those that were replaced. Most documents
   // are not looked at then.
-  if (document.length === 0)
-    return countRows(reader, sql`enkelvoudiginformatieobject_versie v ${AS_DOCUMENT}`, [...geteld, ...versie], {
-      less: sql`enkelvoudiginformatieobject d join enkelvoudiginformatieobject_versie v
-        on d.versie > 1 and v.enkelvoudiginformatieobject_id = d.id and v.versie < d.versie ${AS_DOCUMENT}`,
-    })
-  return countRows(reader, from(versie.length > 0), [...geteld, ...document, ...versie])
+  const versions = sql`enkelvoudiginformatieobject_versie v ${AS_DOCUMENT}`
+  const less = sql`enkelvoudiginformatieobject d join enkelvoudiginformatieobject_versie v
+    on d.versie > 1 and v.enkelvoudiginformatieobject_id = d.id and v.versie < d.versie ${AS_DOCUMENT}`
+  if (versie.length === 1 && rest.length === 1) {
+    const counts = sql`enkelvoudiginformatieobject_count e`
+    const out = { counted: geteld, conditions: [...geteld, ...rest] }
+    const found = await countByRest(reader, { counts, from: versions, less, rest: out })
+    if (found !== undefined) return found
+  }
+  return countRows(reader, versions, [...geteld, ...versie], { less, id })
 }
 
 /** Of a version `v` what a document has of its latest one, as `e`: for conditions on columns that are counted. */
@@ -156,19 +167,23 @@ export async function pageOfDocuments(
 }
 
 /** A selection as a list of ids. */
-export const idList = ({ geteld, document, versie, volgorde }: Selection): IdList => ({
-  from:
-    versie.length > 0 && document.length + volgorde.length === 0
-      ? LATEST_VERSIONS
+export const idList = ({ geteld, document, versie, volgorde }: Selection): IdList => {
+  const ofVersions = versie.length > 0 && document.length + volgorde.length === 0
+  return {
+    from: ofVersions
+      ? sql`enkelvoudiginformatieobject_versie v ${AS_DOCUMENT}`
       : from(versie.length > 0 || volgorde.length > 0),
-  id: sql`e.id`,
-  conditions: [...geteld, ...document, ...versie],
-  order: volgorde.length > 0 ? volgorde : [{ column: sql`e.id`, descending: false }],
-})
+    id: sql`e.id`,
+    conditions: [...geteld, ...document, ...versie, ...(ofVersions ? [IS_LATEST] : [])],
+    order: volgorde.length > 0 ? volgorde : [{ column: sql`e.id`, descending: false }],
+  }
+}
 
-/** A walk in the order of documents asks everything of the version, and of its document only whether that is the latest. */
-const LATEST_VERSIONS = sql`enkelvoudiginformatieobject_versie v ${AS_DOCUMENT}
-  join enkelvoudiginformatieobject d on d.id = v.enkelvoudiginformatieobject_id and d.versie = v.versie`
+/**
+ * A walk in the order of documents asks everything of the version, and of its document only whether that is the latest. No join: one
+ * may read all documents from the first, whatever the walk is bounded by.
+ */
+const IS_LATEST = sql`v.versie = (select d.versie from enkelvoudiginformatieobject d where d.id = v.enkelvoudiginformatieobject_id)`
 
 /** The documents with these ids in their latest versions, without regard to rights. */
 export const latestVersions = rowsById<DocumentRow>(

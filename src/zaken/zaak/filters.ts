@@ -7,7 +7,7 @@ import { reach } from '../../core/access.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { invalid } from '../../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
-import { all, type Condition, type Conditions, type Order } from '../../database/list.ts'
+import { all, type Condition, type Conditions, type Order, type Rest } from '../../database/list.ts'
 import { expected } from '../../database/rows.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Verbatim } from '../../http/input.ts'
@@ -132,6 +132,10 @@ const DATES: Record<string, string[]> = {
   uiterlijkeEinddatumAfdoening: ['', '__gt', '__lt'],
 }
 const OPERATORS: Record<string, string> = { '': '=', __gt: '>', __gte: '>=', __lt: '<', __lte: '<=' }
+/** What these leave out. */
+const OPPOSITES: Record<string, string> = { __gt: '<=', __gte: '<', __lt: '>=', __lte: '>' }
+/** Dates of which is counted whether they are there. */
+const COUNTED_DATES = ['einddatum', 'archiefactiedatum']
 const DATE_FILTERS = Object.entries(DATES).flatMap(([name, suffixes]) =>
   suffixes.map((suffix) => ({ name, suffix, parameter: name + suffix, column: sql.raw(`z.${snake(name)}`) })),
 )
@@ -171,9 +175,9 @@ export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unkn
 type PartCondition = { part: RawBuilder<unknown>; conditions: Condition[]; kept?: Condition[] | undefined }
 /**
  * `kept`: all conditions, on the counts of parts. `onlyPart`: the conditions are nothing but this, so that it can be counted
- * without the cases.
+ * without the cases. `rest`: what the one condition that is not counted leaves out.
  */
-export type ZaakConditions = Conditions & { kept?: Condition[]; onlyPart?: PartCondition }
+export type ZaakConditions = Conditions & { kept?: Condition[]; onlyPart?: PartCondition; rest?: Rest }
 
 /**
  * The conditions of a list of cases: the rights of the caller and the filter.
@@ -187,6 +191,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   const ofMore: Condition[] = []
   const others: Condition[] = []
   const parts: PartCondition[] = []
+  const left: { there: Condition[]; out: Condition[] }[] = [] // by filters on dates
   if (deel) ofType.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
   const addTo =
     (conditions: Condition[]) =>
@@ -234,9 +239,18 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   }
   for (const { name, suffix, parameter, column } of DATE_FILTERS) {
     const value = filter[parameter]
-    const addNull = name === 'einddatum' ? addCounted : add
+    const addNull = COUNTED_DATES.includes(name) ? addCounted : add
     if (suffix === '__isnull') addNull(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
     else add(value, () => sql`${column} ${sql.raw(expected(OPERATORS[suffix]))} ${value}::date`)
+    const opposite = OPPOSITES[suffix]
+    if (opposite && value) {
+      const out = sql`${column} ${sql.raw(opposite)} ${value}::date`
+      left.push(
+        COUNTED_DATES.includes(name)
+          ? { there: [sql`${column} is not null`], out: [out] }
+          : { there: [], out: [sql`(${out} or ${column} is null)`] },
+      )
+    }
   }
   const rol = rolConditions(filter, 'rol__', request.server.parts.box.numbers)
   if (rol.length > 0) parts.push({ part: sql`rol x`, conditions: rol, kept: keptRolCondition(filter) })
@@ -268,6 +282,8 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   const counted = [...ofType, ...ofMore]
   const only = parts.length === 1 && others.length === 0 ? parts[0] : undefined
   const kept = ofMore.length === 0 && only?.kept
+  const out = others.length === 1 && parts.length === 0 ? left[0] : undefined
+  const rest = out && { counted: [...counted, ...out.there], conditions: [...counted, ...out.out] }
   for (const { part, conditions } of parts)
     others.push(sql`exists (select from ${part} where x.zaak_id = z.id and ${all(conditions)})`)
   return {
@@ -275,6 +291,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     others,
     ...(kept && { kept: [...ofType, ...kept] }),
     ...(only && counted.length === 0 && { onlyPart: only }),
+    ...(rest && { rest }),
   }
 }
 

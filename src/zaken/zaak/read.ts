@@ -8,6 +8,8 @@ import type { ReadDb, Reader } from '../../database/database.ts'
 import type { Known } from '../../database/list.ts'
 import {
   type Conditions,
+  type Count,
+  countByRest,
   countRows,
   type IdList,
   type Order,
@@ -149,14 +151,24 @@ const isLong = (row: PageRow): boolean =>
   row.gerelateerdeZaken.length > LIMITS.relatedOnPage
 
 /** How many cases there are in parts that do not overlap. */
-export async function countZaken(reader: Reader, parts: ZaakConditions[]): Promise<number> {
-  const counts = parts.map(({ counted, others, kept, onlyPart }) => {
-    if (others.length === 0) return sumCounts(reader, sql`zaak_count z`, counted)
-    if (kept) return sumCounts(reader, sql`zaak_part_count z`, kept)
-    if (!onlyPart) return countRows(reader, sql`zaak z`, [...counted, ...others])
-    return countRows(reader, onlyPart.part, onlyPart.conditions, { what: sql`distinct x.zaak_id` })
-  })
-  return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0)
+export async function countZaken(reader: Reader, parts: ZaakConditions[]): Promise<Count | number> {
+  const [one, ...others] = await Promise.all(parts.map((part) => countPart(reader, part)))
+  if (one !== undefined && others.length === 0) return one
+  return [one, ...others].reduce<number>((sum, part = 0) => sum + (typeof part === 'number' ? part : part.count), 0)
+}
+
+async function countPart(
+  reader: Reader,
+  { counted, others, kept, onlyPart, rest }: ZaakConditions,
+): Promise<Count | number> {
+  if (others.length === 0) return sumCounts(reader, sql`zaak_count z`, counted)
+  if (kept) return sumCounts(reader, sql`zaak_part_count z`, kept)
+  if (onlyPart) {
+    const id = sql`x.zaak_id`
+    return countRows(reader, onlyPart.part, onlyPart.conditions, { what: sql`distinct ${id}`, id })
+  }
+  const byRest = rest && (await countByRest(reader, { counts: sql`zaak_count z`, from: sql`zaak z`, rest }))
+  return byRest ?? countRows(reader, sql`zaak z`, [...counted, ...others], { id: sql`z.id` })
 }
 
 /**

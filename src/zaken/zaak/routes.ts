@@ -194,7 +194,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       request,
       reply,
       app.listing((reader) => ({
-        count: async () => (ids ? ids.length : countZaken(reader, parts)),
+        count: async () => (ids ? { count: ids.length } : countZaken(reader, parts)),
         isFiltered: parts.some(({ counted, others }) => counted.length + others.length > 0),
         rows: (limit, offset, known) =>
           ids && !filter.ordering

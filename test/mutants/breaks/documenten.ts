@@ -47,8 +47,8 @@ export const DOCUMENTEN: Mutant[] = [
   {
     what: 'a page has no version that was replaced',
     file: 'src/documenten/document/read.ts',
-    search: 'd on d.id = v.enkelvoudiginformatieobject_id and d.versie = v.versie',
-    replace: 'd on d.id = v.enkelvoudiginformatieobject_id',
+    search: '...(ofVersions ? [IS_LATEST] : [])',
+    replace: '...(ofVersions ? [] : [])',
     tests: ['test/documenten/lists.test.ts'],
   },
   {
