@@ -30,18 +30,19 @@ export const noPatroni: string | false =
   (!PATRONI && 'no Patroni here: pip install patroni[etcd3,psycopg3], or set PATRONI to its path') ||
   (!ETCD && 'no etcd here: install etcd-server, or set ETCD to its path')
 
-export type Member = { name: string; role: string; state: string; timeline?: number }
+type Member = { name: string; role: string; state: string }
+type Role = 'leader' | 'sync_standby'
 type Node = { name: string; data: string; api: string; kill(): Promise<void>; start(): Promise<void> }
 
 export type Cluster = {
   /** The address with all three hosts. */
   url: string
-  /** Ends Patroni and PostgreSQL of the leader with -9, or PostgreSQL alone; its name. */
-  killLeader(what: 'both' | 'PostgreSQL'): Promise<string>
+  /** Ends Patroni and PostgreSQL of the server with that role with -9, or PostgreSQL alone. */
+  kill(role: Role, what: 'both' | 'PostgreSQL'): Promise<void>
   /** Hands over to the synchronous standby. */
   switchover(): Promise<void>
   /** Starts what was killed, and waits until one leads and both others follow, one of them synchronously. */
-  mend(): Promise<Member[]>
+  mend(): Promise<void>
   /** The processes of the leader's PostgreSQL. */
   pids(): Promise<number[]>
 }
@@ -72,13 +73,13 @@ export async function startPatroni(stage: StageLike): Promise<Cluster> {
           all.filter((one) => one.role === role && one.state === state).length
         const isWhole =
           are('leader', 'running') === 1 && are('sync_standby', 'streaming') === 1 && are('replica', 'streaming') === 1
-        return isWhole && all
+        return isWhole
       },
       WHOLE_MS,
     )
-  const leader = async () =>
-    until('a leader', async () => {
-      const name = (await members()).find(({ role }) => role === 'leader')?.name
+  const nodeOf = async (asked: Role) =>
+    until(asked, async () => {
+      const name = (await members()).find(({ role }) => role === asked)?.name
       return nodes.find((node) => node.name === name)
     })
   await Promise.all(nodes.map((node) => node.start()))
@@ -87,26 +88,24 @@ export async function startPatroni(stage: StageLike): Promise<Cluster> {
   await migrate(url)
   return {
     url,
-    async killLeader(what) {
-      const node = await leader()
+    async kill(role, what) {
+      const node = await nodeOf(role)
       if (what === 'both') await node.kill()
       else killAll(await pidsOf(node.data))
-      return node.name
     },
     async switchover() {
-      const all = await members()
-      const nameOf = (asked: string) => all.find(({ role }) => role === asked)?.name
-      const answer = await fetch(`${(await leader()).api}/switchover`, {
+      const leader = await nodeOf('leader')
+      const answer = await fetch(`${leader.api}/switchover`, {
         method: 'POST',
-        body: JSON.stringify({ leader: nameOf('leader'), candidate: nameOf('sync_standby') }),
+        body: JSON.stringify({ leader: leader.name, candidate: (await nodeOf('sync_standby')).name }),
       })
       if (!answer.ok) throw new Error(`switchover: ${answer.status} ${await answer.text()}`)
     },
     async mend() {
       await Promise.all(nodes.map((node) => node.start()))
-      return whole()
+      await whole()
     },
-    pids: async () => pidsOf((await leader()).data),
+    pids: async () => pidsOf((await nodeOf('leader')).data),
   }
 }
 

@@ -7,8 +7,9 @@ import { type Cluster, startPatroni } from './patroni-cluster.ts'
 import { type Answered, openScene, recover, verifyAnswers, verifyScene } from './scene.ts'
 
 const STRIKES = {
-  'the leader is lost': (cluster: Cluster) => cluster.killLeader('both'),
-  'PostgreSQL of the leader is killed': (cluster: Cluster) => cluster.killLeader('PostgreSQL'),
+  'the leader is lost': (cluster: Cluster) => cluster.kill('leader', 'both'),
+  'PostgreSQL of the leader is killed': (cluster: Cluster) => cluster.kill('leader', 'PostgreSQL'),
+  'the synchronous standby is lost': (cluster: Cluster) => cluster.kill('sync_standby', 'both'),
   'the leader hands over': (cluster: Cluster) => cluster.switchover(),
 }
 export type Strike = keyof typeof STRIKES
@@ -16,6 +17,7 @@ export const ALL_STRIKES: Strike[] = [
   'the leader is lost',
   'PostgreSQL of the leader is killed',
   'the leader is lost',
+  'the synchronous standby is lost',
   'the leader hands over',
   'the leader is lost',
 ]
@@ -33,8 +35,8 @@ export async function playPatroni(
     mounts: false,
     serve: async () => ({
       url: cluster.url,
-      stop: async () => void (await cluster.killLeader('both')),
-      start: async () => void (await cluster.mend()),
+      stop: () => cluster.kill('leader', 'both'),
+      start: cluster.mend,
       pids: cluster.pids,
     }),
   })
