@@ -110,8 +110,12 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
 export const migrateControl = (controlUrl: string): Promise<string[]> =>
   migrate(controlUrl, { directory: CONTROL, queue: false })
 
+/** What a role has as limits is for requests: an index of millions of rows takes longer. */
 const sessionOf = (databaseUrl: string): Record<string, string> => ({
   application_name: 'zaakstroom migrate',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
   ...MEANING,
   search_path: searchPathOf(databaseUrl),
 })
@@ -135,7 +139,7 @@ export async function switchFeed(databaseUrl: string, turnOn: boolean): Promise<
     ...hostOptions(databaseUrl),
     max: 1,
     onnotice: () => {},
-    connection: { lock_timeout: 10_000, ...sessionOf(databaseUrl) },
+    connection: { ...sessionOf(databaseUrl), lock_timeout: 10_000 },
   })
   try {
     return one(await sql<{ switched: boolean | null }[]>`select switch_feed(${turnOn}) as switched`).switched === true

@@ -2,13 +2,14 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { clientClass } from '../../src/database/hosts.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { requireConnections } from '../../src/database/reach.ts'
 import { MEANING } from '../../src/database/session.ts'
 import { checkStorage } from '../../src/documenten/storage/check.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { testApp } from '../app.ts'
 import { givenDocument } from '../documenten/documenten.ts'
-import { testDatabase } from '../setup.ts'
+import { emptyDatabase, testDatabase } from '../setup.ts'
 import { ODD, setForDatabase } from './odd.ts'
 
 async function oddDatabase(t: Parameters<typeof testDatabase>[0], settings: Record<string, string>): Promise<string> {
@@ -35,6 +36,13 @@ t.test('both drivers have the session that the program relies on, whatever the d
     select ${bytes}::bytea as bytes, (${'{NULL}'}::text::text[])[1] is null as gone`
   t.same(row, { bytes, gone: true })
   await requireConnections([{ setting: 'DATABASE_URL', url }], openLog('silent'))
+})
+
+t.test('limits that a role has for requests end no migration', async (t) => {
+  const { url } = await emptyDatabase(t)
+  await setForDatabase(url, { statement_timeout: '50ms', idle_in_transaction_session_timeout: '50ms' })
+  const directory = t.testdir({ '0001-slow.sql': 'select pg_sleep(0.2);' })
+  t.same(await migrate(url, { directory, queue: false }), ['0001-slow.sql'])
 })
 
 t.test('a session that a pooler has changed ends the start with what mends it', async (t) => {
