@@ -4,13 +4,22 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
-import t from 'tap'
-import { parse } from 'yaml'
+import postgres from 'postgres'
+import t, { type Test } from 'tap'
+import { parse, parseAllDocuments } from 'yaml'
+import { runApi } from '../src/cli/run-api.ts'
 import { SETTINGS } from '../src/config/environment.ts'
+import { readConfig } from '../src/config.ts'
+import { secretBox } from '../src/core/secret-box.ts'
+import { addressOf } from '../src/database/address.ts'
+import { openDatabase } from '../src/database/database.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { LIMITS } from '../src/database/session.ts'
 import { startMetrics } from '../src/operations/metrics-server.ts'
 import { openLog } from '../src/telemetry/log.ts'
+import { hasPooler, startPooler } from './database/pooler.ts'
 import { freePort } from './free-port.ts'
-import { testDatabase } from './setup.ts'
+import { emptyDatabase, testDatabase } from './setup.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
@@ -193,11 +202,23 @@ t.test('the scan of an image names what its user may write, and programs with th
 const helm = process.env.HELM ?? 'helm'
 const hasHelm = spawnSync(helm, ['version', '--short']).status === 0
 const chart = join(ROOT, 'deploy/helm/zaakstroom')
-/** Schemas of the kinds that the chart renders; `test/generate-kubernetes.ts` made them. */
+/** Schemas of the kinds that the chart renders, and of those of operators; `test/generate-kubernetes.ts` made them. */
 const kubernetes = JSON.parse(await read('test/kubernetes.json')) as {
   version: string
   kinds: Record<string, object>
+  ofOperators: Record<string, object>
   definitions: object
+}
+
+/** Whether an object is what its kind takes. */
+function isTaken(t: Test, object: { apiVersion: string; kind: string; metadata: { name: string } }): void {
+  const { version, kinds, ofOperators, definitions } = kubernetes
+  const kind = `${object.apiVersion} ${object.kind}`
+  const schema = kinds[kind] ?? ofOperators[kind]
+  const isValid = new Ajv({ allErrors: true, strictTypes: false }).compile({ ...schema, definitions })
+  t.ok(schema && isValid(object), `${kind} ${object.metadata.name} of Kubernetes ${version}`, {
+    faults: isValid.errors?.map(({ instancePath, message, params }) => ({ instancePath, message, params })),
+  })
 }
 
 type Container = {
@@ -280,6 +301,42 @@ const render = (values: object): Rendered[] => {
   return stdout.split(/^---$/m).flatMap((text) => parse(text) ?? [])
 }
 
+// What CloudNativePG is given, beside the chart.
+
+type Named = { name: string }
+type Cluster = {
+  metadata: Named
+  spec: {
+    bootstrap: {
+      initdb: { database: string; owner: string; secret: Named; postInitApplicationSQL: string[] }
+    }
+    certificates: { serverAltDNSNames: string[] }
+    plugins: { name: string; parameters: { barmanObjectName: string } }[]
+  }
+}
+type Pooler = {
+  metadata: Named
+  spec: { cluster: Named; pgbouncer: { poolMode: string; parameters: Record<string, string> } }
+}
+type Key = { name: string; key: string }
+type Store = { metadata: Named; spec: { configuration: { s3Credentials: Record<string, Key> } } }
+type Secret = { metadata: Named; type?: string; stringData: Record<string, string> }
+
+const all = async <T>(file: string): Promise<T[]> =>
+  parseAllDocuments(await read(`deploy/cloudnativepg/${file}`)).map((document) => document.toJS() as T)
+const objects = await all<{ apiVersion: string; kind: string; metadata: Named; spec: object }>('cluster.yaml')
+const the = <T>(wanted: string): T => objects.find(({ kind }) => kind === wanted)! as T
+const cluster = the<Cluster>('Cluster')
+const pooler = the<Pooler>('Pooler')
+const { initdb } = cluster.spec.bootstrap
+const given = parse(await read('deploy/cloudnativepg/values.yaml')) as {
+  secrets: Record<string, Key>
+  volumes: { secret: { secretName: string } }[]
+}
+const secrets = await all<Secret>('secrets.yaml')
+const secretOf = ({ name, key }: Key): string | undefined =>
+  secrets.find(({ metadata }) => metadata.name === name)?.stringData[key]
+
 t.test('the chart, rendered by helm', { skip: !hasHelm && 'no helm here: set HELM to its path' }, async (t) => {
   t.test('passes helm lint, with and without everything', async (t) => {
     for (const values of [PLAIN, EVERYTHING]) {
@@ -289,20 +346,14 @@ t.test('the chart, rendered by helm', { skip: !hasHelm && 'no helm here: set HEL
   })
 
   t.test('is what Kubernetes takes: each object follows its schema, without unknown names', async (t) => {
-    const { version, kinds, definitions } = kubernetes
-    const ajv = new Ajv({ allErrors: true, allowUnionTypes: true })
     const seen = new Set<string>()
     for (const values of [PLAIN, EVERYTHING])
       for (const object of render(values)) {
         const kind = `${object.apiVersion} ${object.kind}`
         seen.add(kind)
-        if (OF_OPERATOR.includes(kind)) continue
-        const isValid = ajv.compile({ ...kinds[kind], definitions })
-        t.ok(kinds[kind] && isValid(object), `${kind} ${object.metadata.name} of Kubernetes ${version}`, {
-          faults: isValid.errors?.map(({ instancePath, message, params }) => ({ instancePath, message, params })),
-        })
+        if (!OF_OPERATOR.includes(kind)) isTaken(t, object)
       }
-    t.strictSame([...seen].sort(), [...Object.keys(kinds), ...OF_OPERATOR].sort())
+    t.strictSame([...seen].sort(), [...Object.keys(kubernetes.kinds), ...OF_OPERATOR].sort())
   })
 
   t.test('runs without root on a file system that it cannot write, with bounds on what it takes', async (t) => {
@@ -420,6 +471,18 @@ t.test('the chart, rendered by helm', { skip: !hasHelm && 'no helm here: set HEL
     t.strictSame(find(PLAIN, 'PrometheusRule'), [])
   })
 
+  t.test('takes the addresses of CloudNativePG and its authority by the values beside them', async (t) => {
+    for (const { name, containers, volumes } of podsOf(given)) {
+      const { env, volumeMounts } = containers[0]!
+      const ca = env.find((one) => one.name === 'DATABASE_SSLROOTCERT_FILE')?.value
+      const mount = volumeMounts.find(({ mountPath }) => ca?.startsWith(`${mountPath}/`))
+      t.ok(
+        volumes.some((volume) => volume.name === mount?.name),
+        `${name} can read ${ca}`,
+      )
+    }
+  })
+
   t.test('pins the image by its digest', async (t) => {
     const digest = `sha256:${'a'.repeat(64)}`
     for (const { containers } of podsOf({ image: { tag: '1.0.0', digest } }))
@@ -436,6 +499,107 @@ t.test('the chart, rendered by helm', { skip: !hasHelm && 'no helm here: set HEL
       t.not(template(values).status, 0, JSON.stringify(values))
   })
 })
+
+t.test('what CloudNativePG is given follows the definitions of its operators, without unknown names', async (t) => {
+  for (const object of objects) isTaken(t, object)
+  t.strictSame(
+    [...new Set(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))].sort(),
+    [...Object.keys(kubernetes.ofOperators), 'v1 Service'].sort(),
+  )
+})
+
+t.test('cluster, pooler, backup, secrets and values name one database', async (t) => {
+  const { name } = cluster.metadata
+  const backup = the<{ spec: { cluster: Named; pluginConfiguration: Named } }>('ScheduledBackup').spec
+  t.strictSame([pooler.spec.cluster, backup.cluster], [{ name }, { name }])
+  const [plugin] = cluster.spec.plugins
+  const store = the<Store>('ObjectStore')
+  t.equal(backup.pluginConfiguration.name, plugin!.name)
+  t.equal(plugin!.parameters.barmanObjectName, store.metadata.name)
+  for (const key of Object.values(store.spec.configuration.s3Credentials)) t.ok(secretOf(key), key.key)
+
+  const reading = the<{ metadata: Named; spec: { selector: Record<string, string> } }>('Service')
+  t.equal(reading.spec.selector['cnpg.io/cluster'], name)
+  t.match(reading.spec.selector['cnpg.io/instanceName'], new RegExp(`^${name}-[123]$`), 'one instance')
+  const hosts = {
+    databaseUrl: pooler.metadata.name,
+    directDatabaseUrl: `${name}-rw`,
+    readDatabaseUrl: reading.metadata.name,
+  }
+  for (const [which, host] of Object.entries(hosts)) {
+    const address = addressOf(secretOf(given.secrets[which]!)!)
+    const { owner: user, database } = initdb
+    t.match(address, { host, port: 5432, user, database, mode: 'verify-full', password: /^\$\{PASSWORD\}$/ }, which)
+    if (host !== `${name}-rw`) t.ok(cluster.spec.certificates.serverAltDNSNames.includes(host), `it is ${host}`)
+  }
+  t.equal(given.volumes[0]!.secret.secretName, `${name}-ca`, 'the Secret that the operator makes')
+  t.match(secretOf(given.secrets.secretKey!), /^\$/)
+  t.match(
+    secrets.find(({ metadata }) => metadata.name === initdb.secret.name),
+    { type: 'kubernetes.io/basic-auth', stringData: { username: initdb.owner, password: /^\$\{PASSWORD\}$/ } },
+  )
+})
+
+t.test('the steps in the manual fill in all that the secrets leave open', async (t) => {
+  const manual = await read('docs/operations.md')
+  const open = (await read('deploy/cloudnativepg/secrets.yaml')).matchAll(/: .*\$\{(\w+)\}/g)
+  for (const [, name] of open) t.match(manual, `${name}=`)
+})
+
+t.test(
+  'behind a Pooler, which has no connect_query, the role brings what a session needs',
+  { skip: !hasPooler && 'no pgbouncer here' },
+  async (t) => {
+    const { url } = await emptyDatabase(t)
+    const { username, pathname } = new URL(url)
+    const ours = `role ${initdb.owner} in database ${initdb.database}`
+    const sql = postgres(url, { max: 1 })
+    for (const statement of initdb.postInitApplicationSQL)
+      await sql.unsafe(statement.replace(ours, `role ${username} in database ${pathname.slice(1)}`))
+    await sql.end()
+    await migrate(url)
+    // As the operator writes it: https://cloudnative-pg.io/documentation/current/connection_pooling/
+    const { poolMode, parameters } = pooler.spec.pgbouncer
+    const lines = {
+      listen_addr: '*',
+      listen_port: 5432,
+      auth_type: 'hba',
+      auth_file: '',
+      pool_mode: poolMode,
+      ignore_startup_parameters: 'extra_float_digits,options',
+      ...parameters,
+    }
+    const text = Object.entries(lines).map(([name, value]) => `${name} = ${value}\n`)
+    const bouncer = await startPooler(url, 3, `[databases]\n* = host=postgres port=5432\n[pgbouncer]\n${text.join('')}`)
+    t.teardown(bouncer.stop)
+    const key = 'the key of this database, long enough'
+    const directory = t.testdir({ import: {} })
+    const config = readConfig({
+      DATABASE_URL: bouncer.url,
+      DATABASE_DIRECT_URL: url,
+      DATA_DIR: join(directory, 'data'),
+      IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import'),
+      SECRET_KEY: key,
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+    })
+    const log = openLog('warn')
+    const warned = t.capture(log, 'warn')
+    const api = await runApi(config, url, secretBox(key), log)
+    t.teardown(() => api.stop())
+    t.strictSame(
+      warned().map(({ args }) => args),
+      [],
+      'it starts, and misses no limit',
+    )
+    t.equal((await fetch(`${api.address}/readyz`)).status, 200)
+    const database = openDatabase(url, { max: 1, name: 'test', pooler: bouncer.url })
+    t.teardown(database.close)
+    const rows = await database.sql<{ name: string; value: string }[]>`
+      select name, setting as value from pg_settings where name in ${database.sql(Object.keys(LIMITS))}`
+    t.strictSame(Object.fromEntries(rows.map(({ name, value }) => [name, value])), LIMITS)
+  },
+)
 
 /** The names under which Prometheus stores a metric. */
 function namesOf(name: string, type: string): string[] {

@@ -1,7 +1,10 @@
-// node test/generate-kubernetes.ts <swagger.json> <version>: writes test/kubernetes.json from `api/openapi-spec/swagger.json` of a release of
-// Kubernetes (also in the Go module k8s.io/kubernetes): a JSON schema of each kind that the chart renders, in which unknown names are
-// refused, as `kubectl apply --validate=strict` does.
+// node test/generate-kubernetes.ts <swagger.json> <version> <crd.yaml>…: writes test/kubernetes.json from `api/openapi-spec/swagger.json`
+// of a release of Kubernetes (also in the Go module k8s.io/kubernetes), and the definitions of CloudNativePG (`config/crd/bases` of
+// the Go modules github.com/cloudnative-pg/cloudnative-pg and …/plugin-barman-cloud): clusters, poolers, scheduledbackups and
+// objectstores. It has a JSON schema of each kind that we ship, in which unknown names are refused, as `kubectl apply
+// --validate=strict` does.
 import { readFile, writeFile } from 'node:fs/promises'
+import { parse } from 'yaml'
 
 const KINDS = [
   'apps/v1 Deployment',
@@ -16,6 +19,7 @@ const KINDS = [
   'v1 ServiceAccount',
 ]
 
+const DEFINITIONS = '#/definitions/'
 const WORDS = new Set(['description', 'format']) // as texts: a property may have these names too
 
 type Schema = {
@@ -24,7 +28,7 @@ type Schema = {
 }
 type Source = { definitions: Record<string, Schema> }
 
-const [, , path, version] = process.argv
+const [, , path, version, ...crds] = process.argv
 const { definitions } = JSON.parse(await readFile(path!, 'utf8')) as Source
 const nameOf = (asked: string) => {
   const found = Object.entries(definitions).find(([, { 'x-kubernetes-group-version-kind': kinds = [] }]) =>
@@ -36,10 +40,40 @@ const nameOf = (asked: string) => {
 
 const kept = new Map<string, unknown>()
 const kinds = Object.fromEntries(KINDS.map((kind) => [kind, { $ref: keep(nameOf(kind)) }]))
-await writeFile(
-  new URL('kubernetes.json', import.meta.url),
-  `${JSON.stringify({ version, kinds, definitions: Object.fromEntries([...kept].sort()) })}\n`,
-)
+const ofOperators = Object.fromEntries((await Promise.all(crds.map(readKind))).sort())
+const whole = { version, kinds, ofOperators, definitions: Object.fromEntries([...kept].sort()) }
+await writeFile(new URL('kubernetes.json', import.meta.url), `${JSON.stringify(whole)}\n`)
+
+type Definition = {
+  spec: {
+    group: string
+    names: { kind: string }
+    versions: { name: string; schema: { openAPIV3Schema: { properties: Record<string, { properties: object }> } } }[]
+  }
+}
+
+/** The kind that an operator defines, with its schema. */
+async function readKind(file: string): Promise<[string, unknown]> {
+  const { group, names, versions } = (parse(await readFile(file, 'utf8')) as Definition).spec
+  const { name, schema } = versions[0]!
+  const { spec, ...rest } = schema.openAPIV3Schema.properties
+  delete rest.status
+  // The pod of a pooler is one of Kubernetes, written out: nine tenths of its definition.
+  if ('template' in spec!.properties)
+    Object.assign(spec!.properties, { template: { $ref: keep('io.k8s.api.core.v1.PodTemplateSpec') } })
+  return [
+    `${group}/${name} ${names.kind}`,
+    closed(withoutWords({ ...schema.openAPIV3Schema, properties: { ...rest, spec } })),
+  ]
+}
+
+/** The same schema, refusing unknown names where it knows some. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed)
+  if (node === null || typeof node !== 'object') return node
+  const all = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]))
+  return 'properties' in all && all.type === 'object' ? { additionalProperties: false, ...all } : all
+}
 
 /** Keeps a definition and all that it refers to. */
 function keep(name: string): string {
@@ -49,7 +83,7 @@ function keep(name: string): string {
     const closed = properties && { properties: withoutWords(properties), additionalProperties: false }
     kept.set(name, { ...(withoutWords(rest) as object), ...closed, ...looser(name) })
   }
-  return `#/definitions/${name}`
+  return DEFINITIONS + name
 }
 
 /** What the API server takes beyond what its document says. */
@@ -67,7 +101,7 @@ function withoutWords(node: unknown): unknown {
       .filter(([key, value]) => !key.startsWith('x-kubernetes-') && !(typeof value === 'string' && WORDS.has(key)))
       .map(([key, value]) => [
         key,
-        key === '$ref' ? keep(String(value).slice('#/definitions/'.length)) : withoutWords(value),
+        key === '$ref' ? keep(String(value).slice(DEFINITIONS.length)) : withoutWords(value),
       ]),
   )
 }

@@ -16,19 +16,27 @@ export const hasPooler = (() => {
   }
 })()
 
-/** @returns the address of the same database through a PgBouncer, and what stops that */
-export async function startPooler(databaseUrl: string, poolSize = 5): Promise<{ url: string; stop(): Promise<void> }> {
+/**
+ * @param given its configuration, in place of the one that we ship
+ * @returns the address of the same database through a PgBouncer, and what stops that
+ */
+export async function startPooler(
+  databaseUrl: string,
+  poolSize = 5,
+  given?: string,
+): Promise<{ url: string; stop(): Promise<void> }> {
   const { hostname, port, pathname, username, password } = new URL(databaseUrl)
   const name = pathname.slice(1)
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-pooler-'))
   await chmod(directory, 0o755)
-  const shipped = await readFile(new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8')
+  const shipped = given ?? (await readFile(new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8'))
   const own = await freePort()
   const user = decodeURIComponent(username)
   const secret = decodeURIComponent(password) // clear text: the login to the server is made with it
   await writeFile(join(directory, 'userlist.txt'), `"${user}" "${secret}"\n`)
   const config = shipped
-    .replace('zaakstroom = host=postgres port=5432', `${name} = host=${hostname} port=${port || 5432}`)
+    .replace(/^zaakstroom = /m, `${name} = `)
+    .replace('host=postgres port=5432', `host=${hostname} port=${port || 5432}`)
     .replace(/^listen_addr = .*/m, 'listen_addr = 127.0.0.1\nunix_socket_dir =')
     .replace(/^listen_port = .*/m, `listen_port = ${own}`)
     .replace(/^default_pool_size = .*/m, `default_pool_size = ${poolSize}`)
