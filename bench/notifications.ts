@@ -32,6 +32,7 @@ import {
   cpuTimes,
   delivered,
   drive,
+  pin,
   post,
   quantile,
   type Scenario,
@@ -48,6 +49,7 @@ export async function bench(argv: string[]): Promise<void> {
       clients: { type: 'string', default: '10,20,40' },
       pressure: { type: 'boolean', default: false },
       keys: { type: 'boolean', default: false },
+      pin: { type: 'boolean', default: false },
       subscribers: { type: 'string' },
       rate: { type: 'string', default: '20' },
       burst: { type: 'string', default: '10000' },
@@ -56,7 +58,8 @@ export async function bench(argv: string[]): Promise<void> {
   })
   if (values.help) {
     console.log(
-      'Options: --seconds 60 (per number of clients), --clients 10,20,40, --pressure (two processes burn CPU)\n' +
+      'Options: --seconds 60 (per number of clients), --clients 10,20,40, --pressure (two processes burn CPU),\n' +
+        '--pin (the api on one core, PostgreSQL on another)\n' +
         'What an Idempotency-Key costs: --keys (in turns with creates without)\n' +
         'To abonnementen: --subscribers 20 (3 or more), --seconds 60 at --rate 20 (zaken/s), --burst 10000 (messages)',
     )
@@ -74,6 +77,7 @@ export async function bench(argv: string[]): Promise<void> {
   const receiver = await receiverThread()
   const stack = await startStack(receiver.root)
   try {
+    if (values.pin) await pin(stack.pids)
     const scenario = await chooseScenario(stack)
     if (values.keys) return await pairKeys(stack, scenario, Number(values.seconds))
     console.log(
@@ -133,6 +137,10 @@ export async function bench(argv: string[]): Promise<void> {
       const perChange = ['api', 'worker', 'postgres'].map((part) => Number(cpu(part as keyof typeof after)))
       const total = perChange.reduce((sum, one) => sum + one, 0)
       const spentAround = (around.user + around.system) / 1000 / created.count
+      figure(
+        `cases made at ${clients} clients, and median of the answer`,
+        `${rate.toFixed(0)}/s, ${created.median.toFixed(1)} ms`,
+      )
       figure(`cases at ${clients} clients, of the fair limit`, (rate / fair).toFixed(2), '0.85 or more')
       // On a busy machine this alone says something.
       figure(`the same by CPU at ${clients} clients`, (least / (total + spentAround)).toFixed(2))

@@ -1,6 +1,6 @@
 // What the benchmarks of notifications share: the service as api and worker, and clients that create.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -118,6 +118,15 @@ export async function cpuTimes<Part extends string | number>({
   }
 }
 
+/** Keeps the program to the first core and PostgreSQL to the second; what else there is goes where there is room. Linux only. */
+export async function pin({ api, postgres }: { api: number; postgres: number }): Promise<void> {
+  const backends = (await readFile(`/proc/${postgres}/task/${postgres}/children`, 'utf8')).trim().split(' ')
+  for (const [core, pid] of [[0, api], ...[postgres, ...backends].map((pid) => [1, pid])] as [number, number][]) {
+    const { status, stderr } = spawnSync('taskset', ['-acp', String(core), String(pid)], { encoding: 'utf8' })
+    if (status !== 0 && !stderr.includes('No such process')) throw new Error(`taskset: ${stderr}`)
+  }
+}
+
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
   const exited = once(child, 'exit')
@@ -134,26 +143,41 @@ async function ready(child: ChildProcess, address: string): Promise<void> {
   throw new Error(`the api ended with ${child.exitCode}`)
 }
 
-/** Creates without pause from so many clients at once; an answer other than 201 counts as refused. */
-/** @param isKeyed each request has an Idempotency-Key of its own */
+/**
+ * Creates without pause from so many clients at once; an answer other than 201 counts as refused.
+ * @param isKeyed each request has an Idempotency-Key of its own
+ * @returns `median`: of the time until an answer, in ms
+ */
 export async function drive(stack: Stack, scenario: Scenario, clients: number, ms: number, isKeyed = false) {
   const pool = new Pool(stack.address, { connections: clients, pipelining: 1 })
   const headers = { authorization: `Bearer ${stack.token}`, 'content-type': 'application/json', ...scenario.headers }
   const began = performance.now()
   let count = 0
   let refused = 0
+  const times: number[] = []
   const client = async () => {
-    while (performance.now() - began < ms) {
+    for (let now = performance.now(); now - began < ms; ) {
       const sent = isKeyed ? { ...headers, 'idempotency-key': randomUUID() } : headers
       const { status, text } = await post(pool, scenario.path, sent, JSON.stringify(scenario.body()))
       if (status === 201) count++
       else if (refused++ === 0) console.error(`refused: ${status} ${text.slice(0, 500)}`)
+      const asked = now
+      now = performance.now()
+      times.push(now - asked)
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
   const seconds = (performance.now() - began) / 1000
   await pool.close()
-  return { count, refused, seconds }
+  return {
+    count,
+    refused,
+    seconds,
+    median: quantile(
+      times.sort((a, b) => a - b),
+      0.5,
+    ),
+  }
 }
 
 // Without the streams of `request`: what the clients use of the machine, the service cannot.
@@ -265,7 +289,7 @@ async function zakenScenario(
     },
     // What the API does, which keeps the type in memory: one statement that inserts the zaak and writes the records.
     sql: async (m) => {
-      const uuid = randomUUID()
+      const uuid = randomUUIDv7()
       const url = `${m.actor.base}/zaken/api/v1/zaken/${uuid}`
       return new Last({
         insert: (sql) => sql`gemaakt as (
