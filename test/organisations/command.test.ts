@@ -1,5 +1,5 @@
 // The subcommand `organisation`, as an operator runs it, and what it leaves in databases and stores.
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,10 @@ import { configOf, type Organisation } from '../../src/organisations/organisatio
 import { openControl, readOrganisations } from '../../src/organisations/registry.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { noPrograms, serverDirectory, startPrimary } from '../database/servers.ts'
+import { freePort } from '../free-port.ts'
 import { programEnv } from '../program-env.ts'
 import { emptyDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 import { CRS, givenDocument, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 
 const SECRET_KEY = 'key of the installation, long enough'
@@ -177,6 +179,43 @@ t.test('an export has every row and every byte, and another installation begins 
   t.equal(spoilt.code, 64)
   t.match(spoilt.stderr, /zaak\.copy\.gz is not what was exported/)
   t.equal(JSON.parse(await organisation('list', '--json')).length, 2, 'it is not served')
+})
+
+t.test('two organisations become one by the takeover tool', async (t) => {
+  const port = await freePort()
+  const { databaseUrl, schema, dataKeys } = await found(A)
+  const server = spawn(process.execPath, [MAIN, 'api'], {
+    env: programEnv({
+      DATABASE_URL: withSchema(databaseUrl, schema),
+      DATA_KEYS: dataKeys,
+      DATA_DIR: join(directory, A),
+      DOCUMENTEN_DIR: configOf(env, await found(A)).documentenDir,
+      PUBLIC_URL: `http://localhost:${port}`,
+      PORT: String(port),
+    }),
+    stdio: 'ignore',
+  })
+  t.teardown(() => server.kill('SIGKILL'))
+  await until(
+    'it answers',
+    () =>
+      fetch(`http://localhost:${port}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    60_000,
+  )
+  await organisation('set', A, '--host', 'localhost')
+  await organisation('add', '--rsin', C, '--name', 'Cstad', '--host', 'zaken.cstad.nl')
+  const more = { ORGANISATION: C, PUBLIC_URL: `http://centrum:${port}` }
+  const taken = await run(['overnemen', 'zaakstroom', A], { more })
+  t.equal(taken.code, 0, taken.stderr + taken.stdout)
+  const [a, c] = [await rowsOf(A), await rowsOf(C)]
+  t.equal(c.zaak, a.zaak)
+  t.equal(c.document, a.document)
+  t.match(await run(['overnemen', 'zaakstroom', C], { more }), { code: 64, stderr: /the other one/ })
+  await organisation('suspend', C, '--reason', 'for the test')
+  await organisation('remove', C, '--confirm', C)
 })
 
 t.test('what is removed is gone, and what is of others stays', async (t) => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import { takeoverStep } from '../../../tasks/takeover-step.ts'
+import { readConfig } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { startWorker } from '../../jobs/worker.ts'
@@ -36,6 +37,7 @@ import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { databaseBox, withDatabase } from '../database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
+import { openOwnSource } from '../own-source.ts'
 import { addPlayback } from '../play-back.ts'
 import {
   answersLine,
@@ -123,6 +125,18 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       { kind: 'api', url, secret, clientId: options.client },
       { url, clientId: options.client, secret },
     )
+  })
+
+  common(
+    overnemen
+      .command('zaakstroom')
+      .description('from another organisation of this installation, which has to be served meanwhile')
+      .argument('<rsin>', 'its RSIN; ORGANISATION is the one that takes over'),
+  ).action(async (rsin: string, options: Options) => {
+    const { organisation } = readConfig(process.env)
+    if (!organisation || organisation === rsin) throw new UsageError('ORGANISATION is the RSIN of the other one')
+    const source = await openOwnSource(rsin, organisation)
+    await takeOver(options, { kind: 'api', ...source }, source)
   })
 
   overnemen
