@@ -968,4 +968,25 @@ export const SHARED: Mutant[] = [
     replace: '(${out})',
     tests: ['test/zaken/counts.test.ts'],
   },
+  {
+    what: 'an organisation that moves goes on after its own numbers',
+    file: 'src/organisations/move.ts',
+    search: '      await setSequences(target.sql, await sequencesOf(trx))\n',
+    replace: '',
+    tests: ['test/organisations/command.test.ts'],
+  },
+  {
+    what: 'an organisation is removed when it was suspended',
+    file: 'src/cli/commands/organisation.ts',
+    search: "found.state !== 'suspended'",
+    replace: "found.state === 'moving'",
+    tests: ['test/organisations/command.test.ts'],
+  },
+  {
+    what: 'an organisation is loaded from files that are what was exported',
+    file: 'src/organisations/load.ts',
+    search: "hash.digest('hex') !== sha256",
+    replace: "hash.digest('hex') === ''",
+    tests: ['test/organisations/command.test.ts'],
+  },
 ]
