@@ -225,6 +225,10 @@ t.test('what is removed is gone, and what is of others stays', async (t) => {
   const type = await givenInformatieobjecttype(app)
   await givenDocument(app, type, { inhoud: Buffer.from('b').toString('base64'), bestandsomvang: 1 })
   const { schema, databaseUrl } = await found(B)
+  t.match(JSON.parse(await organisation('list', '--figures', '--json')), [
+    { rsin: A },
+    { rsin: B, figures: { zaken: 1, documenten: 1, workers: 0, bytes: Number } },
+  ])
   await organisation('suspend', B, '--reason', 'it leaves')
   t.match(JSON.parse(await organisation('list', '--json')), [{}, { state: 'suspended', reason: 'it leaves' }])
   const removal = JSON.parse(await organisation('remove', B, '--confirm', B, '--json'))

@@ -1,16 +1,15 @@
 // organisation: the organisations of one installation: which there are, and what each of them has of its own.
-import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { openDatabase } from '../../database/database.ts'
 import { SCHEMA_NAME, withSchema } from '../../database/schema.ts'
-import { KEY_BYTES, SECRET_KEY } from '../../lib/key-ring.ts'
 import { exportOrganisation } from '../../organisations/export.ts'
+import { type Figures, readFigures } from '../../organisations/figures.ts'
 import { loadOrganisation, readManifest } from '../../organisations/load.ts'
 import { makeOrganisation } from '../../organisations/make.ts'
 import { moveOrganisation } from '../../organisations/move.ts'
-import { configOf, LIMITS, type Limits, type Organisation, type State } from '../../organisations/organisation.ts'
+import { configOf, LIMITS, type Organisation, type State } from '../../organisations/organisation.ts'
 import {
   changeOrganisations,
   deleteOrganisation,
@@ -21,6 +20,7 @@ import {
 } from '../../organisations/registry.ts'
 import { removeOrganisation } from '../../organisations/remove.ts'
 import { type Control, organisationOf, withControl } from '../control.ts'
+import { hostsOf, keysOf, limitsOf, newKey, settingsOf } from '../organisation-options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -66,8 +66,9 @@ Example:
   organisation
     .command('list')
     .description('all of them')
+    .option('--figures', 'with their sizes, cases, documents and jobs: asks every database')
     .option('--json', 'print JSON')
-    .action((options: Shown) => withControl((control) => list(control, options)))
+    .action((options: Shown & { figures?: boolean }) => withControl((control) => list(control, options)))
   organisation
     .command('set')
     .description('change its name, hosts, settings or bounds; what is not given stays')
@@ -173,22 +174,6 @@ async function add(control: Control, options: AddOptions): Promise<void> {
   )
 }
 
-const newKey = () => `${new Date().toISOString().slice(0, 7)}:${randomBytes(KEY_BYTES).toString('base64')}`
-
-/** The ring of an installation, as it was given to it. */
-function keysOf(given: string): { dataKeys: string; secretKey?: string } {
-  const lines = given.split(/\s+/).filter(Boolean)
-  if (lines.length === 0)
-    throw new UsageError('its keys are given on standard input: SECRET_KEY, or the lines of DATA_KEYS')
-  const isLine = (line: string) => /^[a-z0-9-]+:[\w+/-]+={0,2}$/.test(line) && !line.startsWith(`${SECRET_KEY}:`)
-  const secret = lines.filter((line) => !isLine(line))
-  if (secret.length > 1) throw new UsageError('more than one line is no line of DATA_KEYS')
-  return {
-    dataKeys: lines.filter(isLine).join('\n'),
-    ...(secret[0] && { secretKey: secret[0].replace(/^secret-key:/, '') }),
-  }
-}
-
 /** What it will be, for its configuration. */
 const asOrganisation = (given: NewOrganisation): Organisation => ({
   ...given,
@@ -212,8 +197,10 @@ async function requireFree(url: string, schema: string): Promise<void> {
   }
 }
 
-async function list({ database, box }: Control, options: Shown): Promise<void> {
-  const all = (await readOrganisations(database, box)).map(
+async function list({ database, box }: Control, options: Shown & { figures?: boolean }): Promise<void> {
+  const organisations = await readOrganisations(database, box)
+  const figures = options.figures ? await readFigures(organisations) : undefined
+  const all = organisations.map(
     ({ uuid, rsin, name, hosts, server, schema, state, reason, version, limits, settings }) => ({
       uuid,
       rsin,
@@ -226,12 +213,28 @@ async function list({ database, box }: Control, options: Shown): Promise<void> {
       version,
       limits,
       settings: Object.keys(settings),
+      ...(figures && { figures: figures.get(rsin) ?? null }),
     }),
   )
-  const lines = all.map(({ rsin, name, state, reason, hosts, server, schema }) =>
-    [rsin, state, name, hosts.join(','), `${server} ${schema}`, reason].filter(Boolean).join('\t'),
+  const lines = all.map(({ rsin, name, state, reason, hosts, server, schema, version, ...more }) =>
+    [rsin, state, name, hosts.join(','), `${server} ${schema}`, version, ...figuresLine(more.figures), reason]
+      .filter(Boolean)
+      .join('\t'),
   )
   print(options, all, lines.length === 0 ? 'There are no organisations.' : lines.join('\n'))
+}
+
+function figuresLine(figures: Figures | null | undefined): string[] {
+  if (figures === undefined) return []
+  if (figures === null) return ['its database does not answer']
+  const { bytes, zaken, documenten, jobs, late, workers } = figures
+  return [
+    `${Math.round(bytes / 1e6)} MB`,
+    `${zaken} cases`,
+    `${documenten} documents`,
+    jobs === 0 ? 'no jobs wait' : `${jobs} jobs wait, the oldest ${late} s`,
+    `${workers} workers`,
+  ]
 }
 
 async function set(control: Control, rsin: string, options: Given): Promise<void> {
@@ -336,38 +339,6 @@ const tellUnless =
   (line: string) => {
     if (!json) console.error(line)
   }
-
-const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
-
-function hostsOf(given: readonly string[]): string[] {
-  const hosts = given.map((host) => host.toLowerCase().replace(/\.$/, ''))
-  const wrong = hosts.find((host) => !HOST.test(host))
-  if (wrong !== undefined) throw new UsageError(`--host ${wrong} is no host name: without https:// and without port`)
-  return [...new Set(hosts)]
-}
-
-function settingsOf(before: Record<string, string>, given: readonly string[] = []): Record<string, string> {
-  const settings = { ...before }
-  for (const one of given) {
-    const [, name = '', value = ''] = /^([A-Z0-9_]+)=(.*)$/s.exec(one) ?? []
-    if (name === '') throw new UsageError('--setting is written as NAME=value')
-    if (value === '') delete settings[name]
-    else settings[name] = value
-  }
-  return settings
-}
-
-function limitsOf(before: Limits, given: readonly string[] = []): Limits {
-  const limits = { ...before }
-  for (const one of given) {
-    const [, name = '', value = ''] = /^(\w+)=(\d*)$/.exec(one) ?? []
-    const known = LIMITS.find((limit) => limit === name)
-    if (!known) throw new UsageError(`--limit is written as name=number, with one of ${LIMITS.join(', ')}`)
-    if (value === '') delete limits[known]
-    else limits[known] = Number(value)
-  }
-  return limits
-}
 
 function taken(error: unknown): never {
   const { code, constraint_name: name } = error as { code?: string; constraint_name?: string }
