@@ -25,25 +25,35 @@ const ROWS = 1000
 /** Who reads the log has so many portions settled before, at most. */
 const PORTIONS = 20
 const IDLE_MS = 1000
+/** So long after it was numbered an act may be committed, and is settled right away; what takes longer, when all is looked at. */
+const SLACK_MS = 10_000
+const WHOLE_MS = 60_000
 const MOST_WAIT_MS = 60_000
+
+/** What a look at the acts that wait came to: whether there are more, and the number up to which none is left that was to be seen. */
+type Look = { more: boolean; last: number | null }
 
 /**
  * Settles the oldest acts, in a transaction: other processes that settle wait for its end.
- * @returns whether there are more
+ * @param after only what has a higher number
  */
-export async function settlePortion(sql: postgres.TransactionSql, { activiteit, spools }: Options): Promise<boolean> {
+export async function settlePortion(
+  sql: postgres.TransactionSql,
+  { activiteit, spools }: Options,
+  after = 0,
+): Promise<Look> {
   await sql`select pg_advisory_xact_lock(${SETTLER}, hashtext(current_schema()))`
   // Tables of cases are only asked with lists, so that they are looked up in their indexes however many acts the planner expects.
-  const { more } = one(
-    await sql<{ more: boolean }[]>`
+  return one(
+    await sql<Look[]>`
     with portion as (
       select max(id) as last_id from (
         select id, sum(lines) over before as lines, sum(octet_length(content)) over before as bytes
-        from (select id, lines, content from verwerking_unsettled order by id limit ${ROWS}::int) oldest
+        from (select id, lines, content from verwerking_unsettled where id > ${after}::bigint order by id limit ${ROWS}::int) oldest
         window before as (order by id rows between unbounded preceding and 1 preceding)
       ) sums where coalesce(lines, 0) < ${ACTS}::int and coalesce(bytes, 0) < ${BYTES}::int
     ), gone as (
-      delete from verwerking_unsettled where id <= (select last_id from portion) returning id, at, content
+      delete from verwerking_unsettled where id > ${after}::bigint and id <= (select last_id from portion) returning id, at, content
     ), act as materialized (
       select row_number() over () as nr, g.at - make_interval(secs => coalesce(a.age, 0)) as began, a.ms, a.handeling, a.client_id, a.applicatie_weergave,
         a.gebruikers_id, a.gebruikers_weergave, a.request_id, a.trace_id, a.parent_span_id, coalesce(a.zaken, '{}')::uuid[] as zaken,
@@ -119,22 +129,57 @@ export async function settlePortion(sql: postgres.TransactionSql, { activiteit, 
         array(select distinct unnest(lookups) from concerned)
       from verwerkt having count(*) > 0 returning first_id, last_id
     )${spools ? sql`, gespoold as (insert into verwerking_spool select first_id, last_id from block)` : sql``}
-    select exists (select from verwerking_unsettled where id > (select last_id from portion)) as more`,
+    select last_id as last, exists (select from verwerking_unsettled where id > last_id) as more from portion`,
   )
-  return more
 }
 
 /** Settles what waits, for who is about to read the log. */
 export async function settleAll({ sql }: Pick<Database, 'sql'>, options: Options): Promise<void> {
-  for (let portion = 0; portion < PORTIONS; portion++) if (!(await settleNext(sql, options))) return
+  for (let portion = 0; portion < PORTIONS; portion++) if (!(await settleNext(sql, options)).more) return
 }
 
 /** In a transaction of its own. To plan the statement anew would take a fifth of it. */
-const settleNext = (sql: postgres.Sql, options: Options) =>
+const settleNext = (sql: postgres.Sql, options: Options, after = 0): Promise<Look> =>
   sql.begin(async (trx) => {
     await trx`set local plan_cache_mode = force_generic_plan`
-    return settlePortion(trx, options)
+    return settlePortion(trx, options, after)
   })
+
+/**
+ * Where a settler begins. An act that was settled leaves a dead entry behind, and while somebody holds an old snapshot (a dump, a copy)
+ * whoever begins at the oldest walks over all of them. What a slow transaction wrote is behind, and found when all is looked at.
+ */
+export function openSettled() {
+  let wholeAt = Number.NEGATIVE_INFINITY
+  /** How far the look at all is that is under way. */
+  let reached = 0
+  let seen: { last: number; at: number }[] = []
+  return {
+    /** Acts with a higher number are looked at. */
+    after(now: number): number {
+      if (now - wholeAt >= WHOLE_MS) return reached
+      const old = seen.filter(({ at }) => at <= now - SLACK_MS)
+      seen = seen.slice(Math.max(0, old.length - 1))
+      return old.at(-1)?.last ?? 0
+    },
+    /** @param began when a look began */
+    looked(began: number, { more, last }: Look): void {
+      reached = more && began - wholeAt >= WHOLE_MS ? (last ?? reached) : 0
+      if (!more && began - wholeAt >= WHOLE_MS) wholeAt = began
+      if (last !== null) seen.push({ last, at: began })
+    },
+  }
+}
+
+/** Whether acts wait. All numbers that were given are before `last` when none does. */
+export async function lookForActs(sql: postgres.Sql, after: number): Promise<Look> {
+  const { more, given } = one(
+    await sql<{ more: boolean; given: number }[]>`
+      select exists (select from verwerking_unsettled where id > ${after}::bigint order by id) as more,
+        coalesce(pg_sequence_last_value('verwerking_unsettled_id_seq'), 0) as given`,
+  )
+  return { more, last: more ? null : given }
+}
 
 /** Settles what is written, as long as it runs. @param options undefined while the log is off */
 export function startSettling(
@@ -146,11 +191,15 @@ export function startSettling(
   const repeats = openRepeats(log)
   const stopped = new AbortController()
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {})
+  const settled = openSettled()
   const run = async () => {
     for (let failures = 0; !stopped.signal.aborted; ) {
       try {
-        const [waits] = await sql`select from verwerking_unsettled limit 1`
-        const more = waits !== undefined && (await settleNext(sql, options))
+        const began = performance.now()
+        const after = settled.after(began)
+        const waiting = await lookForActs(sql, after)
+        const { more, last } = waiting.more ? await settleNext(sql, options, after) : waiting
+        settled.looked(began, { more, last })
         failures = 0
         if (!more) await pause(IDLE_MS)
       } catch (error) {

@@ -231,6 +231,7 @@ const weightOf = ({ zaken, objecten, rollen }: Act) => 1 + zaken.length + object
 /** Gathers reads and writes them. Nothing is dropped while the database is away: reads wait. */
 export function openActs(database: Database, config: Config, log: Logger): Acts {
   const repeats = openRepeats(log)
+  const spoolOf = openSpool()
   let waiting: Written[] = []
   let held = 0
   let writing: Promise<void> | undefined
@@ -308,18 +309,31 @@ export function openActs(database: Database, config: Config, log: Logger): Acts 
   }
 }
 
-/** Lines that wait to be settled, or for the collector, about, and since when. */
-export async function spoolOf(sql: Sql): Promise<{ waiting: number; seconds: number }> {
-  // Settled and delivered in their order: so many at most lie between the first and the last.
-  return one(
-    await sql<{ waiting: number; seconds: number }[]>`
-      select (coalesce(last - first + 1, 0) + coalesce((newest - oldest + 1) * per_row, 0))::float8 as waiting,
-        coalesce(extract(epoch from now() - coalesce((select at from verwerking where id = first),
-          (select at from verwerking_unsettled where id = oldest))), 0)::float8 as seconds
-      from (select (select first_id from verwerking_spool order by last_id limit 1) as first, (select max(last_id) from verwerking_spool) as last,
-        (select min(id) from verwerking_unsettled) as oldest, (select max(id) from verwerking_unsettled) as newest,
-        (select avg(lines) from (select lines from verwerking_unsettled order by id desc limit 1000) recent) as per_row) ends`,
-  )
+/**
+ * Counts lines that wait to be settled, or for the collector, about, and since when. It remembers where the oldest was: an old snapshot
+ * keeps what was settled and delivered as dead entries before it.
+ */
+export function openSpool(): (sql: Sql) => Promise<{ waiting: number; seconds: number }> {
+  let [line, act] = [0, 0]
+  return async (sql) => {
+    // Settled and delivered in their order: so many at most lie between the first and the last.
+    const spool = one(
+      await sql<{ waiting: number; seconds: number; line: number; act: number }[]>`
+        select (coalesce(last - first + 1, 0) + coalesce((newest - oldest + 1) * per_row, 0))::float8 as waiting,
+          coalesce(extract(epoch from now() - coalesce((select at from verwerking where id = first),
+            (select at from verwerking_unsettled where id = oldest))), 0)::float8 as seconds,
+          coalesce(first, written + 1) as line, coalesce(oldest, given) as act
+        from (select (select first_id from verwerking_spool where last_id >= ${line}::bigint order by last_id limit 1) as first,
+          (select max(last_id) from verwerking_spool where last_id >= ${line}::bigint) as last,
+          (select coalesce(max(id), 0) from verwerking) as written, coalesce(pg_sequence_last_value('verwerking_unsettled_id_seq'), 0) as given,
+          (select min(id) from verwerking_unsettled where id >= ${act}::bigint) as oldest,
+          (select max(id) from verwerking_unsettled where id >= ${act}::bigint) as newest,
+          (select avg(lines) from (select lines from verwerking_unsettled where id >= ${act}::bigint order by id desc limit 1000) recent) as per_row) ends`,
+    )
+    line = spool.line
+    act = spool.act
+    return { waiting: spool.waiting, seconds: spool.seconds }
+  }
 }
 
 /** Of so many documents and besluiten at most, without a case, the cases are found. */

@@ -45,38 +45,52 @@ export type Line = {
 /** Gets lines to the collector. @throws when it did not take them all */
 export type Send = (lines: readonly Line[]) => Promise<void>
 
-/** Sends one portion, unless another process does. @returns how many lines it was */
-export async function exportPortion({ sql }: Pick<Database, 'sql'>, send: Send): Promise<number> {
-  return (await sql.begin(async (trx) => {
+/**
+ * Sends one portion, unless another process does.
+ * @param delivered the line up to which all is delivered, as far as this process saw; it moves that. Ranges of before are dead rows at most.
+ * @returns how many lines it was
+ */
+export async function exportPortion(
+  { sql }: Pick<Database, 'sql'>,
+  send: Send,
+  delivered = { until: 0 },
+): Promise<number> {
+  const { count, until } = await sql.begin(async (trx) => {
     const [held] = await trx<
       { held: boolean }[]
     >`select pg_try_advisory_xact_lock(${SENDER}, hashtext(current_schema())) as held`
-    if (!held?.held) return 0
-    const ranges = await nextRanges(trx)
+    if (!held?.held) return { count: 0, until: delivered.until }
+    const { ranges, newest } = await nextRanges(trx, delivered.until)
     const end = ranges.at(-1)?.last
-    if (end === undefined) return 0
+    if (end === undefined) return { count: 0, until: newest }
     const lines = await readLines(trx, ranges)
     if (lines.length > 0) await send(lines)
-    await trx`delete from verwerking_spool where last_id <= ${end}::bigint`
-    await trx`update verwerking_spool set first_id = ${end}::bigint + 1 where first_id <= ${end}::bigint`
-    return lines.length
-  })) as number
+    await trx`delete from verwerking_spool where last_id > ${delivered.until}::bigint and last_id <= ${end}::bigint`
+    await trx`
+      update verwerking_spool set first_id = ${end}::bigint + 1
+      where last_id = (select last_id from verwerking_spool where last_id > ${end}::bigint order by last_id limit 1) and first_id <= ${end}::bigint`
+    return { count: lines.length, until: end }
+  })
+  delivered.until = until
+  return count
 }
 
 type Range = { first: number; last: number }
 
-/** The oldest lines that wait, as many as go at once. */
-async function nextRanges(sql: postgres.TransactionSql): Promise<Range[]> {
-  const waiting = await sql<Range[]>`
-    select first_id as first, last_id as last from verwerking_spool order by last_id limit ${PORTION}`
+/** The oldest lines that wait, as many as go at once, and the newest line there is. */
+async function nextRanges(sql: postgres.TransactionSql, after: number): Promise<{ ranges: Range[]; newest: number }> {
+  const waiting = await sql<{ first: number | null; last: number | null; newest: number }[]>`
+    select first_id as first, last_id as last, newest
+    from (select greatest(coalesce(max(id), 0), ${after}::bigint) as newest from verwerking) lines
+      left join lateral (select first_id, last_id from verwerking_spool where last_id > ${after}::bigint order by last_id limit ${PORTION}) s on true`
   const ranges: Range[] = []
   let room = PORTION
   for (const { first, last } of waiting) {
-    if (room <= 0) break
+    if (room <= 0 || first === null || last === null) break
     ranges.push({ first, last: Math.min(last, first + room - 1) })
     room -= last - first + 1
   }
-  return ranges
+  return { ranges, newest: waiting[0]?.newest ?? after }
 }
 
 const readLines = (sql: postgres.TransactionSql, ranges: readonly Range[]) => sql<Line[]>`
@@ -95,9 +109,10 @@ export function startExport(parts: { config: Config; database: Database; log: Lo
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {})
   const run = async () => {
     const collector = await openCollector(config)
+    const delivered = { until: 0 }
     for (let failures = 0; !stopped.signal.aborted; ) {
       try {
-        const sent = await exportPortion(database, collector.send)
+        const sent = await exportPortion(database, collector.send, delivered)
         failures = 0
         verwerkingenExported.inc(sent)
         if (sent < PORTION) await pause(IDLE_MS)

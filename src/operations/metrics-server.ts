@@ -6,7 +6,7 @@ import { sql as order } from 'kysely'
 import type { Logger } from 'pino'
 import { Counter, collectDefaultMetrics, Gauge } from 'prom-client'
 import packageJson from '../../package.json' with { type: 'json' }
-import { spoolOf } from '../core/verwerkingen.ts'
+import { openSpool } from '../core/verwerkingen.ts'
 import { type Database, openDatabase, type ReadDb, waitingForConnection } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { type Store, storageFaults } from '../documenten/storage/index.ts'
@@ -236,6 +236,7 @@ export async function startMetrics(options: {
     databaseUrl === undefined
       ? undefined
       : openDatabase(databaseUrl, { max: 1, name: 'metrics', idleSeconds: 5, settings })
+  const spoolOf = openSpool()
   let delivered = { count: 0, until: 0 }
 
   async function collect(): Promise<void> {

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { settleAll, settlePortion, startSettling } from '../../src/core/settle-verwerkingen.ts'
-import { type LogOptions, logOptionsOf, spoolOf } from '../../src/core/verwerkingen.ts'
+import { type LogOptions, logOptionsOf, openSpool } from '../../src/core/verwerkingen.ts'
 import { exportPortion, openCollector } from '../../src/operations/export-verwerkingen.ts'
 import { removeOldLines } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, givenZaaktype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
@@ -331,6 +331,7 @@ async function givenLines(t: Test, env: Record<string, string> = {}) {
   await told(test, 'GET', zaak)
   const out = await openCollector(test.config)
   t.teardown(out.close)
+  const spoolOf = openSpool()
   const spooled = async () => (await spoolOf(test.database.sql)).waiting
   return { collector, test, zaak, out, spooled }
 }

@@ -682,6 +682,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/logboek/verwerkingen.test.ts'],
   },
   {
+    what: 'all acts that wait are looked at now and then',
+    file: 'src/core/settle-verwerkingen.ts',
+    search: 'if (now - wholeAt >= WHOLE_MS) return reached',
+    replace: '',
+    tests: ['test/logboek/lower-bounds.test.ts'],
+  },
+  {
     what: 'acts are settled before their case goes',
     file: 'src/core/mutate.ts',
     search: 'await settlePortion(transaction.sql, logging) // what was just done with them is theirs as well',
