@@ -160,6 +160,7 @@ create table objectinformatieobject (
   object_uuid uuid, object_url text,
   constraint objectinformatieobject_one_object check (num_nonnulls(object_uuid, object_url) = 1),
   constraint objectinformatieobject_unique unique nulls not distinct (enkelvoudiginformatieobject_id, object_uuid, object_url)
+      include (object_type) -- documents by it are counted in this index
 );
 create index objectinformatieobject_object_uuid_idx on objectinformatieobject (object_uuid) where object_uuid is not null;
 create index objectinformatieobject_object_url_idx on objectinformatieobject (object_url) where object_url is not null;

@@ -1159,7 +1159,7 @@ create table objectinformatieobject (
   object_uuid uuid, -- uuid of the object when it is one of ours; the row comes and goes with the zaakinformatieobject or besluitinformatieobject.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint objectinformatieobject_pkey PRIMARY KEY (id),
-  constraint objectinformatieobject_unique UNIQUE NULLS NOT DISTINCT (enkelvoudiginformatieobject_id, object_uuid, object_url),
+  constraint objectinformatieobject_unique UNIQUE NULLS NOT DISTINCT (enkelvoudiginformatieobject_id, object_uuid, object_url) INCLUDE (object_type),
   constraint objectinformatieobject_uuid_unique UNIQUE (uuid),
   constraint objectinformatieobject_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id),
   constraint objectinformatieobject_object_type_check CHECK ((object_type = ANY (ARRAY['besluit'::text, 'zaak'::text, 'verzoek'::text]))),
@@ -2075,7 +2075,7 @@ CREATE INDEX zaak_rights_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheid
 CREATE INDEX zaak_search ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) extensions.gin_trgm_ops);
 CREATE INDEX zaak_startdatum_id_idx ON zaak USING btree (startdatum, id);
 CREATE INDEX zaak_uiterlijke_einddatum_afdoening_id_idx ON zaak USING btree (uiterlijke_einddatum_afdoening, id);
-CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
+CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) INCLUDE (id, zaaktype_id, vertrouwelijkheidaanduiding) WHERE (zaakgeometrie_grenzen IS NOT NULL);
 CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
 CREATE TRIGGER count_added AFTER INSERT ON zaak REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zaak();
 CREATE TRIGGER count_changed AFTER UPDATE ON zaak FOR EACH ROW WHEN (((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR (

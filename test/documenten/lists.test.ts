@@ -110,6 +110,42 @@ t.test('filters look at the latest version, and count it once, whatever the read
     }
 })
 
+t.test('a document that belongs to several objects is counted once', async (t) => {
+  const test = await testApp(t)
+  const type = await givenInformatieobjecttype(test)
+  const [two, one] = [
+    await givenDocument(test, { informatieobjecttype: type, inhoud: null }),
+    await givenDocument(test, { informatieobjecttype: type, inhoud: null }),
+  ]
+  await givenDocument(test, { informatieobjecttype: type, inhoud: null })
+  for (const [{ url }, object] of [
+    [two, 'a'],
+    [two, 'b'],
+    [one, 'b'],
+  ] as const)
+    await test.database.sql`insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_url)
+      select id, 'zaak', ${`https://elders.example/${object}`} from enkelvoudiginformatieobject where uuid = ${uuidOf(url)}`
+  const as = await givenClient(test, 'openbaar', [
+    { component: 'drc', scopes: ['documenten.lezen'], typeUuid: uuidOf(type), max: 'zeer_geheim' },
+  ])
+  for (const client of ['beheer', as])
+    for (const [query, expected] of [
+      ['objectinformatieobjecten_objectType=zaak', [two, one]],
+      ['objectinformatieobjecten_objectType=zaak&objectinformatieobjecten_object=https://elders.example/a', [two]],
+      ['objectinformatieobjecten_object=https://elders.example/b', [two, one]],
+      [`objectinformatieobjecten_objectType=zaak&identificatie=${one.identificatie}`, [one]],
+      ['objectinformatieobjecten_objectType=zaak&creatiedatum__gte=9999-01-01', []],
+      ['objectinformatieobjecten_objectType=besluit', []],
+    ] as const) {
+      const { body } = await test.call('GET', `${EIO}?${query}`, undefined, { as: client })
+      t.equal(body.count, expected.length, `${client}: ${query}`)
+      t.same(
+        body.results.map(({ url }: { url: string }) => url),
+        expected.map(({ url }) => url),
+      )
+    }
+})
+
 t.test('a document is counted by what it is, not by what an older version was', async (t) => {
   const test = await testApp(t)
   const [type, other] = [await givenInformatieobjecttype(test), await givenInformatieobjecttype(test)]

@@ -110,8 +110,10 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
   add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)
   const object = filter.objectinformatieobjecten_object ?? filter.objectinformatieobjecten__object
   const objectType = filter.objectinformatieobjecten_objectType ?? filter.objectinformatieobjecten__objectType
-  add('document', object ?? objectType, () => relatedTo(object, objectType, request.base))
-  return selection
+  const related = (object ?? objectType) === undefined ? undefined : relatedTo(object, objectType, request.base)
+  const relations = sql`select from objectinformatieobject o where o.enkelvoudiginformatieobject_id = e.id`
+  add('document', related, (relation) => sql`exists (${relations} and ${relation})`)
+  return selection.document.length === 1 ? { ...selection, onlyRelation: related } : selection
 }
 
 function ofType(url: string, base: string): RawBuilder<boolean> {
@@ -123,10 +125,10 @@ function ofType(url: string, base: string): RawBuilder<boolean> {
 function relatedTo(object: string | undefined, objectType: string | undefined, base: string): RawBuilder<boolean> {
   const target = object === undefined ? undefined : resolveObject(object, base)
   if (object !== undefined && !target) return sql`false`
-  return sql`exists (select from objectinformatieobject o where o.enkelvoudiginformatieobject_id = e.id
+  return sql`true
     ${objectType === undefined ? sql`` : sql`and o.object_type = ${objectType}`}
     ${target?.objectUuid ? sql`and o.object_uuid = ${target.objectUuid}::uuid` : sql``}
-    ${target?.objectUrl ? sql`and o.object_url = ${target.objectUrl}` : sql``})`
+    ${target?.objectUrl ? sql`and o.object_url = ${target.objectUrl}` : sql``}`
 }
 
 const ORDERING = new Map(

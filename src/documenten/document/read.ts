@@ -123,6 +123,8 @@ export type Selection = {
   leestAlles: boolean
   /** What a filter by date leaves out. */
   rest: Condition[]
+  /** The condition on relations `o` of documents, where nothing else is asked of documents. */
+  onlyRelation?: Condition | undefined
   /** Empty: the oldest first. */
   volgorde: Order
 }
@@ -132,6 +134,11 @@ export async function countDocuments(reader: Reader, selection: Selection): Prom
   const { geteld, document, versie, rest } = selection
   if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_count e`, geteld)
   const id = sql`e.id`
+  if (selection.onlyRelation && geteld.length + versie.length === 0) {
+    const ofRelation = sql`o.enkelvoudiginformatieobject_id`
+    const what = sql`distinct ${ofRelation}`
+    return countRows(reader, sql`objectinformatieobject o`, [selection.onlyRelation], { what, id: ofRelation })
+  }
   if (document.length > 0)
     return countRows(reader, from(versie.length > 0), [...geteld, ...document, ...versie], { id })
   // Where nothing is asked of documents but what their versions say too: all versions, less those that were replaced. Most documents
