@@ -133,13 +133,14 @@ select describe('active_sender', 'Workers that look for what is due by themselve
   'worker_id', 'The worker (table worker).', 'seen_at', 'When it last said so.');
 
 -- Reads what is committed now, and not when the statement that calls it began: src/notificaties/sender.ts tells why.
-create function wake_sender() returns void language plpgsql volatile as $$
+-- Not void: that is no column of a statement that Citus sends on.
+create function wake_sender() returns boolean language plpgsql volatile as $$
 begin
-  if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
-    perform add_job('send-notificaties', job_key => 'send-notificaties');
-  end if;
+  if exists (select from active_sender z join worker w on w.id = z.worker_id) then return false; end if;
+  perform add_job('send-notificaties', job_key => 'send-notificaties');
+  return true;
 end $$;
-comment on function wake_sender is 'Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.';
+comment on function wake_sender is 'Wakes a sender, unless one looks by itself; returns whether it did. To be called after the rows in delivery were written.';
 
 -- ---- the notifications service that is built in: who subscribes ----
 

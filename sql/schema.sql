@@ -4303,15 +4303,15 @@ CREATE OR REPLACE FUNCTION today(zone text)
  STABLE
 AS $function$ select (now() at time zone zone)::date $function$;
 
--- Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.
+-- Wakes a sender, unless one looks by itself; returns whether it did. To be called after the rows in delivery were written.
 CREATE OR REPLACE FUNCTION wake_sender()
- RETURNS void
+ RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not exists (select from active_sender z join worker w on w.id = z.worker_id) then
-    perform add_job('send-notificaties', job_key => 'send-notificaties');
-  end if;
+  if exists (select from active_sender z join worker w on w.id = z.worker_id) then return false; end if;
+  perform add_job('send-notificaties', job_key => 'send-notificaties');
+  return true;
 end $function$;
 
 -- The next generated identificatie, for a zaak of this startdatum.

@@ -8,7 +8,7 @@ export const EXTERNAL = 0
  * A fragment for the statement that records messages. It reads the messages from the CTE `bericht` (id, kanaal, hoofd_object_uuid,
  * resource, actie, kenmerken, cloudevent) and inserts one delivery per message and receiver. The receivers are the abonnementen of
  * this moment; later changes of an abonnement do not matter. A cloud event goes only to abonnementen that ask for cloud events.
- * What the receiver fetches has no moment at which it is sent.
+ * What the receiver fetches has no moment at which it is sent. The insert reads no `union` itself, which Citus does not take.
  * The statement must select `wakeSender` as well.
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
@@ -17,9 +17,9 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
     where exists (select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id where k.naam = b.kanaal)
       and exists (select from notificatie_settings where mode <> 'extern')
   )
-  , geleverd as (
-    insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, next_attempt_at)
-    select b.id, ${EXTERNAL}::bigint, delivery_order(b.hoofd_object_uuid, b.cloudevent), now()
+  , bestemd as materialized (
+    select b.id as notificatie_id, ${EXTERNAL}::bigint as abonnement_id,
+      delivery_order(b.hoofd_object_uuid, b.cloudevent) as hoofd_object_uuid, now() as next_attempt_at
     from bericht b cross join notificatie_settings i where i.mode <> 'ingebouwd'
     union all
     select distinct b.id, s.abonnement_id, delivery_order(b.hoofd_object_uuid, b.cloudevent), case when s.is_sent then now() end
@@ -32,9 +32,12 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
     ) s
     where i.mode <> 'extern' and (b.cloudevent is null or s.cloudevents)
       and comparable_fits(s.comparable, b.comparable, b.resource, b.actie)
-    returning notificatie_id
+  )
+  , geleverd as (
+    insert into delivery (notificatie_id, abonnement_id, hoofd_object_uuid, next_attempt_at)
+    select notificatie_id, abonnement_id, hoofd_object_uuid, next_attempt_at from bestemd returning notificatie_id
   )`
 
-/** An expression that wakes the sender if it sleeps. Null when `planDeliveries`, in the same statement, inserted nothing. */
+/** An expression that wakes the sender if it sleeps, and says whether it did. Null when `planDeliveries`, in the same statement, inserted nothing. */
 export const wakeSender = (sql: postgres.Sql | postgres.TransactionSql) =>
   sql`(select wake_sender() from geleverd limit 1)`
