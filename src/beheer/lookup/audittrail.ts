@@ -1,5 +1,6 @@
 // audittrail: the audit trail over all objects, searched by client, user, kind and moment. The trail is kept by main object; over all of
-// them it is only ordered by moment, so that a search walks back through a period, and looks at so many rows at most.
+// them it is only ordered by moment, so that a search walks back through a period, and looks at so many rows at most: of one main object
+// at its own.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
@@ -133,6 +134,7 @@ export function registerAudittrail(app: FastifyInstance): void {
     const found: Line[] = []
     let looked = 0
     const asked = positionOf(request)
+    const main = await mainObject(request)
     const {
       rows: [end],
     } = await sql<{ micros: number }>`
@@ -144,7 +146,10 @@ export function registerAudittrail(app: FastifyInstance): void {
     let isStopped = false
     while (found.length <= SIZE && !isStopped && position.micros > period.from * 1000) {
       const since = Math.max(period.from * 1000, position.micros - step * 1000)
-      const rows = await walk(request, position, since, { looks: MOST_LOOKED - looked, takes: SIZE + 1 - found.length })
+      const rows = await walk(request, main, position, since, {
+        looks: MOST_LOOKED - looked,
+        takes: SIZE + 1 - found.length,
+      })
       for (const row of rows) if (row.id !== null) found.push(row as Line)
       const [first] = rows
       looked += first?.looked ?? 0
@@ -170,9 +175,19 @@ export function registerAudittrail(app: FastifyInstance): void {
     }
   }
 
+  /** The object that is asked for, when it has a trail of its own: that is read by its index. */
+  async function mainObject(request: FastifyRequest): Promise<string | undefined> {
+    const uuid = uuidIn(queryText(request, 'object'))
+    const { rows } = uuid
+      ? await sql`select from audit where hoofd_object_uuid = ${uuid} limit 1`.execute(app.read)
+      : { rows: [] }
+    return rows.length > 0 ? uuid : undefined
+  }
+
   /** What is found between two moments, newest first, with how many rows were looked at and the last of these. */
   async function walk(
     request: FastifyRequest,
+    main: string | undefined,
     { micros, id }: Position,
     since: number,
     { looks, takes }: { looks: number; takes: number },
@@ -183,6 +198,7 @@ export function registerAudittrail(app: FastifyInstance): void {
           select id, (extract(epoch from aanmaakdatum) * 1000000)::bigint as micros, aanmaakdatum, bron, actie, resource, resource_weergave,
             applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, hoofd_object_uuid, resource_uuid
           from audit where aanmaakdatum >= ${momentOf(since)} and aanmaakdatum <= ${momentOf(micros)}
+            ${main ? sql`and hoofd_object_uuid = ${main}` : sql``}
         ) a where (a.micros, a.id) < (${micros}::bigint, ${id}::bigint) order by a.micros desc, a.id desc limit ${looks}
       ), found as (
         select * from looked a where ${filters(request)} and ${seen(request)} order by a.micros desc, a.id desc limit ${takes}
