@@ -104,7 +104,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     t.match(text, /Storing: antwoord 500/)
     t.match(text, 'Er is een storing bij de ontvanger')
     t.match(text, /Gelukt, laatste uur\s*1 van 2/)
-    t.match(text, /Volgende pogingen.*enkelvoudiginformatieobject create/s)
+    t.match(text, /Volgende pogingen.*Document aangemaakt/s)
     t.notMatch(text, 'geheim')
     t.notMatch(await tab.content(), 'Bearer goed')
     t.same(await accessibilityFaults(tab), [])

@@ -176,6 +176,7 @@ t.test(
     await sql`insert into delivery_figure select date_trunc('hour', now()), -1, 5, 1, 1, now()`
     const { tab, klachten } = await asBeheerder(test, 'administrator', { width: 390 })
     const rows = tab.locator('main tbody tr:visible')
+    await sql`update delivery set status = 'gepland', next_attempt_at = now() where notificatie_id = (select min(notificatie_id) from delivery)`
     for (const path of ['/notificaties', '/abonnementen', '/accounts', '/applicaties', '/audit', '/taken']) {
       await tab.setViewportSize({ width: 390, height: 800 })
       await tab.goto(`/beheer${path}`)
@@ -187,6 +188,16 @@ t.test(
       const cut = 'document.querySelector(".tabel:not(figure *)")'
       t.equal(await tab.evaluate(`${cut} !== null && ${cut}.scrollWidth > ${cut}.clientWidth`), false, `${path} is cut`)
     }
+    for (const width of [1280, 390]) {
+      await tab.setViewportSize({ width, height: 800 })
+      await tab.goto('/beheer/configuratie/notificaties')
+      const broken =
+        await tab.evaluate(`[...document.querySelectorAll('h1, .menu a')].filter((place) => place.checkVisibility()
+        && new Set([...place.getClientRects()].map(({ top }) => top)).size > 1 && !/\\s|\\u00ad/.test(place.textContent)).length`)
+      t.equal(broken, 0, 'a long word breaks where it has a hyphen')
+      t.match(await tab.textContent('h1'), /\u00ad/)
+    }
+    await tab.setViewportSize({ width: 1280, height: 800 })
     await tab.goto('/beheer/notificaties')
     t.equal(await tab.locator('#beelden .balken').first().isVisible(), true, 'pictures stand open where there is room')
     const { height } = (await rows.first().boundingBox())!

@@ -340,8 +340,13 @@ function frame(request: FastifyRequest, style: Style) {
     formatNumber,
     formatDuration,
     formatBytes,
+    breakable,
   }
 }
+
+/** Browsers know no Dutch hyphens, and break a word that is too long for the menu or a phone anywhere. */
+const breakable = (text: string): string =>
+  text.replace('Notificatiescomponentconfiguratie', 'Notificaties\u00ADcomponent\u00ADconfiguratie')
 
 /** After a change: back to a page, which says what was done. `path` counts from `/beheer`. */
 export async function redirectWith(

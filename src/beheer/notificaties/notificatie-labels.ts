@@ -1,6 +1,7 @@
 // Notificatie labels: what the states and outcomes of notifications mean, and what to do about them.
 
 import { STAGES, type Stage } from '../../notificaties/kanalen.ts'
+import { NOUNS } from '../frame/history.ts'
 import { t, words } from '../language/language.ts'
 
 export type Tone = 'goed' | 'fout' | 'let-op' | 'bezig' | ''
@@ -192,3 +193,20 @@ export function partsOfCause(cause: string): [kind: string, httpStatus: number |
   const [, status] = /^http-(\d{3})$/.exec(cause) ?? []
   return status ? ['http', Number(status)] : [cause, null]
 }
+
+const ACTIONS: Record<string, string> = words({
+  create: 'aangemaakt',
+  update: 'gewijzigd',
+  partial_update: 'deels gewijzigd',
+  destroy: 'verwijderd',
+})
+
+/** What we call something that another publisher may have named. */
+const ofOurs = (words: Record<string, string>, name: string): string =>
+  (Object.hasOwn(words, name) ? words[name] : undefined) ?? name
+
+/** What a message tells of: the kind of object and what became of it. */
+export const messageInWords = ({ resource, actie }: { resource: string; actie: string }) => ({
+  what: resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, resource),
+  actionText: ofOurs(ACTIONS, actie),
+})

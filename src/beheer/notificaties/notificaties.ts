@@ -13,7 +13,6 @@ import { pausedAt, readModus, readSettings, setPaused } from '../../notificaties
 import { mutateFromPage } from '../frame/change.ts'
 import type { FormValues } from '../frame/form.ts'
 import { formatNumber, moment } from '../frame/format.ts'
-import { NOUNS } from '../frame/history.ts'
 import { keysetPage } from '../frame/keyset-list.ts'
 import { redirectWith } from '../frame/page.ts'
 import { savedFilters } from '../frame/saved-filters.ts'
@@ -22,7 +21,7 @@ import { nameOf } from './abonnementen/abonnement.ts'
 import { causeAt, outcomeAt } from './abonnementen/labels.ts'
 import { deliveryPicture } from './delivery-picture.ts'
 import { attemptsInWords, filterInWords, readFilter, refuseSelection } from './notificatie-filter.ts'
-import { stateOf, waitsFor } from './notificatie-labels.ts'
+import { messageInWords, stateOf, waitsFor } from './notificatie-labels.ts'
 import {
   countDeliveries,
   countMessages,
@@ -196,7 +195,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     const receivers = deliveries.map((delivery) => receiverInWords(delivery, attempts, state))
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.page('notificatie', {
-      title: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
+      title: `Notificatie: ${resource} ${messageInWords(bericht).actionText}`.slice(0, 150),
       breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
       bericht: { ...bericht, ...row },
       ...inWords(row, state),
@@ -290,13 +289,6 @@ async function readState(app: FastifyInstance) {
   return { service: dienst, inOrder, maxRetries, pause, mode }
 }
 
-const ACTIONS: Record<string, string> = words({
-  create: 'aangemaakt',
-  update: 'gewijzigd',
-  partial_update: 'deels gewijzigd',
-  destroy: 'verwijderd',
-})
-
 function inWords(row: Row, state: State) {
   return {
     staat: stateOf(row),
@@ -309,8 +301,7 @@ function inWords(row: Row, state: State) {
           : row.geplandBij > 0
             ? t`bij ${row.geplandBij} van ${row.ontvangers} ontvangers`
             : t`bij ${row.ontvangers} ontvangers`,
-    what: row.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, row.resource),
-    actionText: ofOurs(ACTIONS, row.actie),
+    ...messageInWords(row),
     last: row.abonnementId === null ? null : outcomeAt(row.abonnementId, row.outcome, row.httpStatus),
     waitsFor: waitsFor(row, state),
   }
@@ -396,7 +387,3 @@ function heldBy(
   }
   return nextAttemptAt === null ? t('Een eerder bericht over hetzelfde object gaat voor.') : ''
 }
-
-/** What we call something that another publisher may have named. */
-const ofOurs = (words: Record<string, string>, name: string): string =>
-  (Object.hasOwn(words, name) ? words[name] : undefined) ?? name

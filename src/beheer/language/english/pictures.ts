@@ -9,6 +9,7 @@ export const pictures: Record<string, string> = {
   'Laatst:': 'Last:',
   Tijd: 'Time',
   'oudste {1}': 'oldest {1}',
+  'sinds {1}': 'since {1}',
   'Oudste, laatste drie uur': 'Oldest, last three hours',
   '{1}, uur vanaf {2}': '{1}, hour from {2}',
   '{1}, bij één abonnement': '{1}, at one subscription',

@@ -7,6 +7,7 @@ import { readFigures, readThroughput } from '../../../nrc/abonnement/figures.ts'
 import type { Step } from '../../../nrc/abonnement/try-out.ts'
 import { t } from '../../language/language.ts'
 import { deliveryPicture } from '../delivery-picture.ts'
+import { messageInWords } from '../notificatie-labels.ts'
 import { type Abonnement, nameOf, type Params, requireAbonnement, viewing } from './abonnement.ts'
 import { AUTHENTICATION_WORDS, groupInWords, masked, REPLAYS, stateOf, stepsOf, subscriberOutcome } from './labels.ts'
 import { capped } from './list.ts'
@@ -45,9 +46,13 @@ export function registerAbonnement(app: FastifyInstance): void {
       authenticatie: AUTHENTICATION_WORDS[abonnement.authenticatie],
       groups: abonnement.kanalen.map(groupInWords),
       throughput,
-      attempts: attempts.map((attempt) => ({ ...attempt, ...subscriberOutcome(attempt.outcome, attempt.httpStatus) })),
-      next,
-      failed,
+      attempts: attempts.map((attempt) => ({
+        ...attempt,
+        ...messageInWords(attempt),
+        ...subscriberOutcome(attempt.outcome, attempt.httpStatus),
+      })),
+      next: next.map((row) => ({ ...row, ...messageInWords(row) })),
+      failed: failed.map((row) => ({ ...row, ...messageInWords(row) })),
       replay: replay && { ...replay, inWords: REPLAYS[replay.kind] },
       test: test && { ...test, stappen: stepsOf((test.nieuw as { stappen: Step[] }).stappen) },
       hours: hours.isEmpty ? null : hours,
