@@ -12,6 +12,16 @@ begin
 end $$;
 comment on function describe is 'Comments a table or view, and columns of it.';
 
+-- RFC 9562, version 7. A random one has its place anywhere in an index: in a table of millions each is on a page of its own, which is
+-- read for it, and logged whole when it is the first change since a checkpoint. PostgreSQL 18 has uuidv7().
+create function uuid_v7() returns uuid language plpgsql volatile parallel safe as $$
+declare
+  moment text := lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0');
+begin
+  return left(moment, 8) || '-' || right(moment, 4) || '-7' || substr(gen_random_uuid()::text, 16);
+end $$;
+comment on function uuid_v7 is 'A new uuid, in order of time.';
+
 create function describe_rest() returns void language plpgsql as $$
 declare
   bare record;

@@ -27,7 +27,7 @@ select describe('stray_file', 'Bytes in a storage that no row names, as the clea
 
 create table enkelvoudiginformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint enkelvoudiginformatieobject_uuid_unique unique,
+  uuid uuid not null default uuid_v7() constraint enkelvoudiginformatieobject_uuid_unique unique,
   bronorganisatie text not null, identificatie text not null,
   informatieobjecttype_id bigint references informatieobjecttype,
   informatieobjecttype_url text,
@@ -130,7 +130,7 @@ select describe('enkelvoudiginformatieobject_versie', 'A version of a document; 
   'is_gereed_voor_publicatie', 'Whether it may be published (1.7).');
 
 create table bestandsdeel (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint bestandsdeel_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint bestandsdeel_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   volgnummer integer not null,
   omvang bigint not null constraint bestandsdeel_omvang_check check (omvang > 0),
@@ -143,7 +143,7 @@ select describe('bestandsdeel', 'Parts in which the content of a document is bei
   'file_id', 'The bytes, once they have come.');
 
 create table gebruiksrecht (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint gebruiksrecht_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint gebruiksrecht_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   startdatum timestamptz not null, einddatum timestamptz,
   omschrijving_voorwaarden text not null
@@ -154,7 +154,7 @@ select describe('gebruiksrecht', 'Conditions under which a document may be used 
 
 create table objectinformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint objectinformatieobject_uuid_unique unique,
+  uuid uuid not null default uuid_v7() constraint objectinformatieobject_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject,
   object_type text not null constraint objectinformatieobject_object_type_check check (object_type in ('besluit', 'zaak', 'verzoek')),
   object_uuid uuid, object_url text,
@@ -173,7 +173,7 @@ comment on column objectinformatieobject.object_uuid is 'uuid of the object when
 comment on column objectinformatieobject.object_url is 'URL of the object when it stands elsewhere.';
 
 create table verzending (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint verzending_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint verzending_uuid_unique unique,
   enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
   betrokkene text not null,
   aard_relatie text not null constraint verzending_aard_relatie_check check (aard_relatie in ('afzender', 'geadresseerde')),

@@ -8,7 +8,7 @@
 -- reference, and beside it what the case needs of it later, so that nothing has to be asked while rows are locked.
 
 create table zaak (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaak_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint zaak_uuid_unique unique,
   identificatie text not null, bronorganisatie text not null,
   omschrijving text not null default '', toelichting text not null default '',
   zaaktype_id bigint references zaaktype,
@@ -138,7 +138,7 @@ return coalesce(party ->> 'statutaireNaam', '') || ' ' || coalesce(party ->> 'na
 comment on function concat_names is 'The names of an organisation, a vestiging or a part of an organisation, as one text.';
 
 create table rol (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint rol_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint rol_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   betrokkene text not null default '',
   betrokkene_type text not null constraint rol_betrokkene_type_check check (betrokkene_type in
@@ -211,7 +211,7 @@ select describe('rol', 'Who is involved in a case, and as what (Zaken API, Rol).
   'anp_identificatie_lookup', 'The same of anpIdentificatie.', 'inp_a_nummer_lookup', 'The same of inpA_nummer.');
 
 create table status (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint status_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint status_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   statustype_id bigint references statustype,
   statustype_url text, statustype_omschrijving text, is_eindstatus boolean,
@@ -239,7 +239,7 @@ select describe('status', 'Stages that a case reached (Zaken API, Status). The o
   'laatst', 'Whether its case has no later status. Kept by triggers.');
 
 create table substatus (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint substatus_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint substatus_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   status_id bigint not null references status on delete cascade,
   omschrijving text not null, tijdstip timestamptz not null default now(),
@@ -251,7 +251,7 @@ select describe('substatus', 'A step within a status (Zaken API, SubStatus).',
   'status_id', 'The status that it is a step of.', 'tijdstip', 'When it was reached.');
 
 create table resultaat (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint resultaat_uuid_unique unique,
   zaak_id bigint not null constraint resultaat_zaak_unique unique references zaak on delete cascade,
   resultaattype_id bigint references resultaattype,
   resultaattype_url text, resultaattype_elsewhere jsonb, toelichting text not null default '',
@@ -285,7 +285,7 @@ select describe('resultaat_archiving', 'How the outcome of a case has it archive
 
 create table zaakinformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakinformatieobject_uuid_unique unique,
+  uuid uuid not null default uuid_v7() constraint zaakinformatieobject_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
   informatieobject_url text, titel text not null default '', beschrijving text not null default '',
@@ -306,7 +306,7 @@ select describe('zaakinformatieobject', 'That a document belongs to a case (Zake
   'status_id', 'The status for which it matters.');
 
 create table zaakeigenschap (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakeigenschap_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint zaakeigenschap_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   eigenschap_id bigint references eigenschap,
   eigenschap_url text, naam text not null, waarde text not null,
@@ -319,7 +319,7 @@ select describe('zaakeigenschap', 'A value that a case has for an eigenschap of 
   'eigenschap_url', 'The eigenschap, when it stands elsewhere.', 'naam', 'Its name when the row was made.', 'waarde', 'The value.');
 
 create table zaakobject (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakobject_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint zaakobject_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   object text not null default '',
   zaakobjecttype_id bigint references zaakobjecttype,
@@ -342,7 +342,7 @@ select describe('zaakobject', 'What a case is about (Zaken API, ZaakObject).',
   'object_identificatie', 'The object, complete as the API shows it, with numbers of persons sealed.');
 
 create table zaakbesluit (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakbesluit_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint zaakbesluit_uuid_unique unique,
   zaak_id bigint not null constraint zaakbesluit_zaak_exists references zaak,
   besluit_uuid uuid, besluit_url text, ingangsdatum date, vervaldatum date,
   constraint zaakbesluit_one_besluit check (num_nonnulls(besluit_uuid, besluit_url) = 1),
@@ -354,7 +354,7 @@ select describe('zaakbesluit', 'Besluiten of a case (Zaken API, ZaakBesluit). Fo
   'ingangsdatum', 'Its ingangsdatum: archiving may count from it.', 'vervaldatum', 'Its vervaldatum: archiving may count from it.');
 
 create table klantcontact (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint klantcontact_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint klantcontact_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   identificatie text not null constraint klantcontact_identificatie_unique unique,
   datumtijd timestamptz not null,
@@ -367,7 +367,7 @@ select describe('klantcontact', 'A contact with a customer about a case (Zaken A
 
 create table zaakcontactmoment (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint zaakcontactmoment_uuid_unique unique,
+  uuid uuid not null default uuid_v7() constraint zaakcontactmoment_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   contactmoment text not null,
   constraint zaakcontactmoment_unique unique (zaak_id, contactmoment)
@@ -377,7 +377,7 @@ comment on table zaakcontactmoment is 'A contactmoment about a case (Zaken API, 
 comment on column zaakcontactmoment.contactmoment is 'Its URL.';
 
 create table zaakverzoek (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaakverzoek_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint zaakverzoek_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   verzoek text not null,
   constraint zaakverzoek_unique unique (zaak_id, verzoek)
@@ -387,7 +387,7 @@ comment on table zaakverzoek is 'A verzoek that belongs to a case (Zaken API, Za
 comment on column zaakverzoek.verzoek is 'Its URL.';
 
 create table zaaknotitie (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint zaaknotitie_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint zaaknotitie_uuid_unique unique,
   zaak_id bigint not null references zaak on delete cascade,
   onderwerp text not null, tekst text not null, aangemaakt_door text not null default '',
   notitie_type text not null default 'intern' constraint zaaknotitie_notitie_type_check check (notitie_type in ('intern', 'extern')),

@@ -2,7 +2,7 @@
 -- stand at another server; then the row has the URL.
 
 create table besluit (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint besluit_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint besluit_uuid_unique unique,
   identificatie text not null, verantwoordelijke_organisatie text not null,
   besluittype_id bigint references besluittype,
   besluittype_url text, besluittype_catalogus_url text not null default '',
@@ -38,7 +38,7 @@ select describe('besluit', 'A decision (Besluiten API, Besluit). When it is take
 
 create table besluitinformatieobject (
   id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint besluitinformatieobject_uuid_unique unique,
+  uuid uuid not null default uuid_v7() constraint besluitinformatieobject_uuid_unique unique,
   besluit_id bigint not null references besluit on delete cascade,
   enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
   informatieobject_url text,

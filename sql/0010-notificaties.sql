@@ -2,7 +2,7 @@
 -- notifications service, or to the abonnementen of the one that is built in. src/notificaties/claims.ts tells how.
 
 create table notificatie (
-  id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint notificatie_uuid_unique unique,
+  id bigint generated always as identity primary key, uuid uuid not null default uuid_v7() constraint notificatie_uuid_unique unique,
   kanaal text not null, hoofd_object text not null, hoofd_object_uuid uuid not null,
   resource text not null, resource_url text not null, actie text not null, kenmerken jsonb not null,
   aanmaakdatum timestamptz not null default now(),

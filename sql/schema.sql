@@ -369,7 +369,7 @@ create table besluit (
   publicatiedatum date, -- Day of publication.
   toelichting text not null default ''::text, -- Explanation.
   uiterlijke_reactiedatum date, -- Last day on which objections can be made.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   verantwoordelijke_organisatie text not null, -- RSIN of the organisation that answers for it; never changes.
   vervaldatum date, -- Day on which it lapses.
   vervalreden text not null default ''::text, -- Why it lapses.
@@ -410,7 +410,7 @@ create table besluitinformatieobject (
   enkelvoudiginformatieobject_id bigint, -- The document, when it is one of ours.
   id bigint not null generated always as identity, -- Internal key; order of lists.
   informatieobject_url text, -- The document when it stands elsewhere.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   constraint besluitinformatieobject_pkey PRIMARY KEY (id),
   constraint besluitinformatieobject_unique UNIQUE (besluit_id, enkelvoudiginformatieobject_id),
   constraint besluitinformatieobject_uuid_unique UNIQUE (uuid),
@@ -472,7 +472,7 @@ create table bestandsdeel (
   file_id bigint, -- The bytes, once they have come.
   id bigint not null generated always as identity, -- Internal key.
   omvang bigint not null, -- Size in bytes that the part must have.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   volgnummer integer not null, -- Place in the whole, from 1.
   constraint bestandsdeel_pkey PRIMARY KEY (id),
   constraint bestandsdeel_uuid_unique UNIQUE (uuid),
@@ -650,7 +650,7 @@ create table enkelvoudiginformatieobject (
   informatieobjecttype_url text, -- Its type, when that stands elsewhere (latest version).
   is_gereed_voor_publicatie boolean, -- Whether it may be published (latest version): some applications read nothing else.
   lock text, -- Id of the lock that a client holds, empty when unlocked (drc-009).
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   versie integer not null default 1, -- Number of the latest version.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality (latest version).
   constraint enkelvoudiginformatieobject_pkey PRIMARY KEY (id),
@@ -783,7 +783,7 @@ create table gebruiksrecht (
   id bigint not null generated always as identity, -- Internal key.
   omschrijving_voorwaarden text not null, -- The conditions.
   startdatum timestamp with time zone not null, -- From when.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   constraint gebruiksrecht_pkey PRIMARY KEY (id),
   constraint gebruiksrecht_uuid_unique UNIQUE (uuid),
   constraint gebruiksrecht_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
@@ -1027,7 +1027,7 @@ create table klantcontact (
   kanaal text not null default ''::text, -- Channel.
   onderwerp text not null default ''::text, -- Subject.
   toelichting text not null default ''::text, -- Explanation.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint klantcontact_pkey PRIMARY KEY (id),
   constraint klantcontact_identificatie_unique UNIQUE (identificatie),
@@ -1084,7 +1084,7 @@ create table notificatie (
   resource text not null, -- Kind of the changed object.
   resource_url text not null, -- URL of the changed object.
   traceparent text, -- Trace context of the request that the message came from; empty: it was not traced.
-  uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
+  uuid uuid not null default uuid_v7(), -- Constant id of the message: goes along with every attempt.
   constraint notificatie_pkey PRIMARY KEY (id),
   constraint notificatie_uuid_unique UNIQUE (uuid)
 );
@@ -1157,7 +1157,7 @@ create table objectinformatieobject (
   object_type text not null, -- Kind of the object.
   object_url text, -- URL of the object when it stands elsewhere.
   object_uuid uuid, -- uuid of the object when it is one of ours; the row comes and goes with the zaakinformatieobject or besluitinformatieobject.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   constraint objectinformatieobject_pkey PRIMARY KEY (id),
   constraint objectinformatieobject_unique UNIQUE NULLS NOT DISTINCT (enkelvoudiginformatieobject_id, object_uuid, object_url) INCLUDE (object_type),
   constraint objectinformatieobject_uuid_unique UNIQUE (uuid),
@@ -1342,7 +1342,7 @@ create table resultaat (
   resultaattype_id bigint, -- The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.
   resultaattype_url text, -- The kind of outcome, when it stands elsewhere.
   toelichting text not null default ''::text, -- Explanation.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint resultaat_pkey PRIMARY KEY (id),
   constraint resultaat_uuid_unique UNIQUE (uuid),
@@ -1462,7 +1462,7 @@ create table rol (
   roltoelichting text not null default ''::text, -- Explanation.
   roltype_id bigint, -- As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.
   roltype_url text, -- As what, when the roltype stands elsewhere.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint rol_pkey PRIMARY KEY (id),
   constraint rol_uuid_unique UNIQUE (uuid),
@@ -1621,7 +1621,7 @@ create table status (
   statustype_id bigint, -- The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.
   statustype_omschrijving text, -- Name of a stage elsewhere, when it was reached.
   statustype_url text, -- The stage, when it stands elsewhere.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint status_pkey PRIMARY KEY (id),
   constraint status_moment_unique UNIQUE (zaak_id, datum_status_gezet),
@@ -1703,7 +1703,7 @@ create table substatus (
   omschrijving text not null, -- Name.
   status_id bigint not null, -- The status that it is a step of.
   tijdstip timestamp with time zone not null default now(), -- When it was reached.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint substatus_pkey PRIMARY KEY (id),
   constraint substatus_uuid_unique UNIQUE (uuid),
@@ -1964,7 +1964,7 @@ create table verzending (
   ontvangstdatum date, -- Day of receipt.
   telefoonnummer text not null default ''::text, -- Phone number.
   toelichting text not null default ''::text, -- Explanation.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   verzenddatum date, -- Day of sending.
   constraint verzending_pkey PRIMARY KEY (id),
   constraint verzending_uuid_unique UNIQUE (uuid),
@@ -2035,7 +2035,7 @@ create table zaak (
   startdatum_bewaartermijn date, -- Day on which the term before archiefactiedatum begins.
   toelichting text not null default ''::text, -- Explanation.
   uiterlijke_einddatum_afdoening date, -- Legal deadline.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   verantwoordelijke_organisatie text not null, -- RSIN of the organisation that is responsible.
   verlenging_duur text, -- By how much (ISO 8601); empty: not prolonged.
   verlenging_reden text not null default ''::text, -- Why it was prolonged.
@@ -2184,7 +2184,7 @@ create table zaakbesluit (
   besluit_uuid uuid, -- uuid of the besluit when it is one of ours.
   id bigint not null generated always as identity, -- Internal key.
   ingangsdatum date, -- Its ingangsdatum: archiving may count from it.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   vervaldatum date, -- Its vervaldatum: archiving may count from it.
   zaak_id bigint not null, -- The case.
   constraint zaakbesluit_pkey PRIMARY KEY (id),
@@ -2200,7 +2200,7 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON zaakbesluit FOR EACH
 create table zaakcontactmoment (
   contactmoment text not null, -- Its URL.
   id bigint not null generated always as identity, -- Internal key.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   constraint zaakcontactmoment_pkey PRIMARY KEY (id),
   constraint zaakcontactmoment_unique UNIQUE (zaak_id, contactmoment),
@@ -2216,7 +2216,7 @@ create table zaakeigenschap (
   eigenschap_url text, -- The eigenschap, when it stands elsewhere.
   id bigint not null generated always as identity, -- Internal key.
   naam text not null, -- Its name when the row was made.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   waarde text not null, -- The value.
   zaak_id bigint not null, -- The case.
   constraint zaakeigenschap_pkey PRIMARY KEY (id),
@@ -2238,7 +2238,7 @@ create table zaakinformatieobject (
   registratiedatum timestamp with time zone not null default now(), -- When it was linked (zrc-004).
   status_id bigint, -- The status for which it matters.
   titel text not null default ''::text, -- Name of the document within the case.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   vernietigingsdatum timestamp with time zone, -- When the document is to be destroyed.
   zaak_id bigint not null, -- The case.
   constraint zaakinformatieobject_pkey PRIMARY KEY (id),
@@ -2267,7 +2267,7 @@ create table zaaknotitie (
   onderwerp text not null, -- Subject.
   status text not null default 'concept'::text, -- concept or definitief; a definitive note does not change.
   tekst text not null, -- The note.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   wijzigingsdatum timestamp with time zone not null default now(), -- When it last changed.
   zaak_id bigint not null, -- The case.
   constraint zaaknotitie_pkey PRIMARY KEY (id),
@@ -2292,7 +2292,7 @@ create table zaakobject (
   object_type_overige text not null default ''::text, -- Kind of object in words, where object_type is overige.
   object_type_overige_definitie jsonb, -- How the data of the object is found and judged, as the API shows it.
   relatieomschrijving text not null default ''::text, -- What the object is to the case.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   zaak_id bigint not null, -- The case.
   zaakobjecttype_id bigint, -- The zaakobjecttype, when one of ours was named.
   zaakobjecttype_url text, -- The zaakobjecttype, when one elsewhere was named.
@@ -2465,7 +2465,7 @@ CREATE TRIGGER zaaktype_informatieobjecttype_has_room BEFORE INSERT ON zaaktype_
 -- A verzoek that belongs to a case (Zaken API, ZaakVerzoek).
 create table zaakverzoek (
   id bigint not null generated always as identity, -- Internal key.
-  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  uuid uuid not null default uuid_v7(), -- Last part of its URL.
   verzoek text not null, -- Its URL.
   zaak_id bigint not null, -- The case.
   constraint zaakverzoek_pkey PRIMARY KEY (id),
@@ -4304,6 +4304,19 @@ CREATE OR REPLACE FUNCTION today(zone text)
 AS $function$ select (now() at time zone zone)::date $function$;
 
 -- Wakes a sender, unless one looks by itself; returns whether it did. To be called after the rows in delivery were written.
+-- A new uuid, in order of time.
+CREATE OR REPLACE FUNCTION uuid_v7()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ PARALLEL SAFE
+AS $function$
+declare
+  moment text := lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0');
+begin
+  return left(moment, 8) || '-' || right(moment, 4) || '-7' || substr(gen_random_uuid()::text, 16);
+end $function$;
+
+-- Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.
 CREATE OR REPLACE FUNCTION wake_sender()
  RETURNS boolean
  LANGUAGE plpgsql

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type postgres from 'postgres'
@@ -139,7 +139,7 @@ async function once<T>(
   attempt: number,
   { announces, cloudEvents, committed, log }: Required<Options>,
 ): Promise<T> {
-  const mark = randomUUID()
+  const mark = randomUUIDv7()
   const changes: Change[] = []
   const events = new Map<string, CloudEvent>()
   const signals = new Set<Channel>()

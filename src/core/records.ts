@@ -137,7 +137,7 @@ export async function writeRecords(
     cloudevent: eventType(event),
   }))
   const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
-  const uuid = sql`case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end`
+  const uuid = sql`case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else uuid_v7() end`
   await sql`
     with wijziging as materialized (
       select r.*, null::jsonb as made, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${numbers.seal(JSON.stringify([...rows, ...announced]))}::text::jsonb) as (

@@ -1,5 +1,5 @@
 // rollen: who is involved in a case, and as what.
-import { randomUUID } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Insertable, sql, type Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -220,7 +220,7 @@ export async function openNewRollen(m: Mutation, zaak: ZaakCore, urls: readonly 
     there.aantal += 1
     there.once.push(omschrijvingGeneriek)
     const type = { roltypeId: own?.id ?? null, roltypeUrl: remote?.url ?? null, omschrijving, omschrijvingGeneriek }
-    const uuid = randomUUID()
+    const uuid = randomUUIDv7()
     return { uuid, row: { uuid, zaakId: zaak.id, ...type, ...toRow(input, parts) } }
   }
 }

@@ -70,7 +70,7 @@ t.test('an older Node is told in words what the program needs', async (t) => {
     })
     t.match(
       { status, stderr },
-      { status: 78, stderr: /^zaakstroom: this is Node 22\.21\.0, .* 26 or newer: .*\n$/ },
+      { status: 78, stderr: /^zaakstroom: this is Node 22\.21\.0, .* 26\.1 or newer: .*\n$/ },
       file,
     )
     const imports = readFileSync(join(ROOT, file), 'utf8').match(/^import .*$/gm)

@@ -79,9 +79,14 @@ t.test('the cost of a look does not grow with what was delivered while an old sn
     const { Plan } = rows[0]!['QUERY PLAN'][0]!
     return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
   }
-  await blocks(null)
-  t.ok((await blocks(null)) > 200, 'from the oldest: all that is dead')
-  t.ok((await blocks(5)) < 50, 'from five seconds ago')
+  // The least of some: what a statement that is planned anew reads of the catalogue counts too.
+  const least = async (age: number | null) => {
+    const found: number[] = []
+    for (let n = 0; n < 4; n++) found.push(await blocks(age))
+    return Math.min(...found)
+  }
+  t.ok((await least(null)) > 200, 'from the oldest: all that is dead')
+  t.ok((await least(5)) < 50, 'from five seconds ago')
 })
 
 t.test('what a sender believes to have seen is overdue soon, and sent', async (t) => {

@@ -1,6 +1,6 @@
 // Making a document. Its bytes are in storage before the transaction begins; the transaction then writes the row that makes
 // them a document, or fails, and the bytes are removed again.
-import { randomUUID } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { sql as statement } from 'kysely'
 import type postgres from 'postgres'
 import { isStill, type KnownInformatieobjecttype, type KnownTypes } from '../../catalogi/known-types.ts'
@@ -76,7 +76,7 @@ async function judgeOfType(
   requireFileSize(bytes, stated)
   const upload = bytes === null && stated !== null ? planUpload(parts, stated) : null
   const lock = upload && newLock()
-  const uuid = randomUUID()
+  const uuid = randomUUIDv7()
   const version = {
     ...toColumns(input),
     ...typeColumns(type),

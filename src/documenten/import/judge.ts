@@ -1,6 +1,6 @@
 // What a row of an import needs to become a document: the checks of a row by itself, of its type and file, and against the rows
 // and documents before it.
-import { randomUUID } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
@@ -94,7 +94,7 @@ export async function judgeTypes(
     }
     return {
       ...row,
-      uuid: uuid ?? randomUUID(),
+      uuid: uuid ?? randomUUIDv7(),
       typeId: type.id,
       vertrouwelijkheidaanduiding: input.vertrouwelijkheidaanduiding || type.vertrouwelijkheidaanduiding,
     }

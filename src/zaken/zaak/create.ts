@@ -1,6 +1,6 @@
 // Making a case.
 
-import { randomUUID } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import type { Insertable } from 'kysely'
 import type postgres from 'postgres'
 import { isStill, type KnownTypes, type KnownZaaktype } from '../../catalogi/known-types.ts'
@@ -101,7 +101,7 @@ async function judgeOfType(
     ...termFaults(einddatumGepland, uiterlijkeEinddatumAfdoening),
   ])
   const row = { ...toRow(input), einddatumGepland, uiterlijkeEinddatumAfdoening }
-  const uuid = randomUUID()
+  const uuid = randomUUIDv7()
   const zaak = toZaak(
     {
       ...row,
