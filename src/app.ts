@@ -27,9 +27,10 @@ import { LIMITS } from './core/limits.ts'
 import { type Mutate, mutator } from './core/mutate.ts'
 import { Problem, problemBody, sendProblem } from './core/problem.ts'
 import type { SecretBox } from './core/secret-box.ts'
-import { logOptionsOf } from './core/verwerkingen.ts'
+import { logOptionsOf, openActs } from './core/verwerkingen.ts'
 import { type Database, type ReadDb, type Reader, readerOf } from './database/database.ts'
 import type { Replica } from './database/replica.ts'
+import { expected } from './database/rows.ts'
 import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
 import { FEEDS } from './feed/kinds.ts'
@@ -50,12 +51,21 @@ import { countSmallRequests, inSlices } from './http/turns.ts'
 import { logReads } from './http/verwerkingen.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
-import { registerHealth } from './operations/health.ts'
+import { registerHealth, registryReadiness, rememberedReadiness } from './operations/health.ts'
 import { type Failed, openErrorLog } from './operations/server-errors.ts'
+import type { Organisation } from './organisations/organisation.ts'
+import type { Organisations, Served } from './organisations/serve.ts'
 import type { Services } from './services/services.ts'
+import {
+  currentOrganisation,
+  eachOfMany,
+  eachOfOne,
+  late,
+  requireOrganisation,
+} from './telemetry/current-organisation.ts'
 import { currentOf, followRequests } from './telemetry/current-request.ts'
 import { plainLog, withoutNumbers } from './telemetry/log.ts'
-import { requestDuration } from './telemetry/metrics.ts'
+import { organisationRequests, requestDuration } from './telemetry/metrics.ts'
 import { REQUEST_ID, requestIdOf } from './telemetry/request-id.ts'
 import { traceRequests } from './telemetry/tracing.ts'
 import { documentRegistreren } from './zaken/document-registreren.ts'
@@ -86,8 +96,26 @@ export type Parts = {
   log: Logger
 }
 
+/** What the application is made of in an installation with many organisations: each has parts of its own. */
+export type ManyParts = {
+  /** What is alike for all: that of the process. */
+  config: Config
+  organisations: Organisations<Parts>
+  /** Our address in links of one. */
+  baseOf(organisation: Organisation): string
+  /** The database of the registry. */
+  control: Pick<Database, 'answers'>
+  log: Logger
+}
+
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether it is there for whom these settings are. */
+    isOn?(config: Config): boolean
+  }
   interface FastifyInstance {
+    /** The settings of the process, which are alike for all organisations. */
+    process: Config
     read: ReadDb
     reader: Reader
     /** For long lists and reports: as new as the primary, but read from the replica when there is one. */
@@ -147,13 +175,82 @@ const unused = (): never => {
   throw new Error('schemas are compiled by src/http/input.ts')
 }
 
+/** What handlers have of the parts. */
+function served(parts: Parts) {
+  const { database, replica, ...others } = parts
+  const reader = readerOf(database)
+  return {
+    read: reader.db,
+    reader,
+    listing: replica ? replica.listing : (((make) => make(reader)) satisfies Replica['listing']),
+    reportReader: replica ? replica.reader : async () => reader,
+    mutate: mutator(database, {
+      announces: () => !parts.config.notificationsDisabled,
+      cloudEvents:
+        parts.config.enableCloudEvents && (parts.config.cloudEventsProfile === 'open-zaak' || publishedEvents),
+      committed: parts.credentials.changed,
+      log: () => logOptionsOf(parts.config),
+    }),
+    parts: others,
+  }
+}
+
+/** The parts of the organisation of each moment, for what is put together before there is a request. */
+function lateParts({ log }: ManyParts, now: () => Parts): Parts {
+  return {
+    config: late(() => now().config),
+    settings: late(() => now().settings),
+    database: late(() => now().database),
+    store: late(() => now().store),
+    storeFor: (backend) => now().storeFor(backend),
+    credentials: late(() => now().credentials),
+    issuers: late(() => now().issuers),
+    tokenEndpoint: late(() => expected(now().tokenEndpoint)),
+    box: late(() => now().box),
+    services: late(() => now().services),
+    log,
+  }
+}
+
+/** Gives the application what handlers have: as it is, or with many that of the organisation of each moment. */
+function decorateParts(app: FastifyInstance, parts: () => Parts, many: ManyParts | undefined): void {
+  if (!many) {
+    for (const [name, value] of Object.entries(served(parts()))) app.decorate(name, value as never)
+    return
+  }
+  const now = app.each(() => served(parts()))
+  const { database: _, replica: __, ...others } = lateParts(many, parts)
+  type Has = ReturnType<typeof served>
+  const later: Has = {
+    read: late(() => now().read),
+    reader: late(() => now().reader),
+    listing: (make) => now().listing(make),
+    reportReader: () => now().reportReader(),
+    mutate: (actor, work) => now().mutate(actor, work),
+    parts: others,
+  }
+  for (const name of Object.keys(later) as (keyof Has)[])
+    app.decorate(name, { getter: () => (currentOrganisation() ? now() : later)[name] } as never)
+}
+
 /** Puts the application together: plugins in order. It never listens, so that tests can inject requests. */
-export async function buildApp(parts: Parts): Promise<FastifyInstance> {
+export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstance> {
+  const many = 'organisations' in given ? given : undefined
+  /** Those of the organisation of this moment. */
+  const partsNow = many ? () => (requireOrganisation() as Served<Parts>).parts : () => given as Parts
+  const parts = many ? lateParts(many, partsNow) : (given as Parts)
+  const own = given.config
+  const baseOf = (request: FastifyRequest): string => {
+    if (!many) return requestBase(request, own)
+    const organisation = many.organisations.find(request.host)
+    return organisation ? many.baseOf(organisation) : (own.publicUrl ?? '')
+  }
   let stopping = false
   // Thousands of requests may be too late at the same moment.
-  const brokenRequest = inSlices<BrokenRequest>(({ error, socket }) => answerBrokenRequest(error, socket, parts))
+  const refused = { base: many ? (own.publicUrl ?? '') : ownAddress(own), log: given.log }
+  const brokenRequest = inSlices<BrokenRequest>(({ error, socket }) => answerBrokenRequest(error, socket, refused))
   const app = Fastify({
-    loggerInstance: parts.log as FastifyBaseLogger,
+    loggerInstance: given.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }), // `logRequest` says it in one line
     bodyLimit: LIMITS.bodyBytes,
     genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID]),
@@ -161,19 +258,20 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     connectionTimeout: 120_000, // of silence; a long upload is no silence
     requestTimeout: 0, // `boundConnections` does it, by route
     http: {
-      headersTimeout: parts.config.httpHeadersTimeout * 1000,
+      headersTimeout: own.httpHeadersTimeout * 1000,
       connectionsCheckingInterval: 1000,
       requireHostHeader: false, // `boundConnections` answers that in our words
     },
     pluginTimeout: 60_000, // of starting, on a machine that is busy
-    trustProxy: parts.config.trustProxy.length > 0 ? parts.config.trustProxy : false,
+    trustProxy: own.trustProxy.length > 0 ? own.trustProxy : false,
     return503OnClosing: false, // who still comes in while we drain is served; readyz has told the others
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     frameworkErrors: (error, request, reply) => {
-      request.base = requestBase(request, parts.config)
-      sendProblem(request, reply.headers(commonHeaders(request.id, request.base)), error)
+      request.base = baseOf(request)
+      const isUnknown = many !== undefined && !many.organisations.find(request.host)
+      sendProblem(request, reply.headers(commonHeaders(request.id, request.base)), isUnknown ? new Problem(404) : error)
     },
     clientErrorHandler: (error, socket) => afterAnswers(socket, () => brokenRequest({ error, socket })),
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -181,23 +279,10 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   namePlugins(app)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify) // the response schemas document; a test holds them against the answers
-  const { database, replica, ...others } = parts
-  const reader = readerOf(database)
-  app.decorate('read', reader.db)
-  app.decorate('reader', reader)
-  app.decorate('listing', replica ? replica.listing : (make) => make(reader))
-  app.decorate('reportReader', replica ? replica.reader : async () => reader)
-  app.decorate(
-    'mutate',
-    mutator(database, {
-      announces: () => !parts.config.notificationsDisabled,
-      cloudEvents:
-        parts.config.enableCloudEvents && (parts.config.cloudEventsProfile === 'open-zaak' || publishedEvents),
-      committed: parts.credentials.changed,
-      log: () => logOptionsOf(parts.config),
-    }),
-  )
-  app.decorate('parts', others)
+  app.decorate('hasMany', many !== undefined)
+  app.decorate('each', many ? eachOfMany : eachOfOne(app))
+  app.decorate('process', own)
+  decorateParts(app, partsNow, many)
   app.decorate('announceStop', () => {
     stopping = true
   })
@@ -206,17 +291,18 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.decorateRequest('base', '')
   app.decorateRequest('failure')
   app.addHook('onRequest', async (request, reply) => {
-    request.base = requestBase(request, parts.config)
+    request.base = baseOf(request)
     reply.headers(commonHeaders(request.id, request.base))
   })
-  const { afterAnswers } = boundConnections(app, parts.config, (socket, problem, request) =>
-    answerConnection(socket, problem, parts, request),
+  const { afterAnswers } = boundConnections(app, own, (socket, problem, request) =>
+    answerConnection(socket, problem, refused, request),
   )
   countSmallRequests(app)
 
-  followRequests(app)
+  followRequests(app, many && ((request, reply) => enter(many, request, reply, () => health(request, reply))))
   traceRequests(app)
   app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.isOn?.(parts.config) === false) throw new Problem(404)
     currentOf(request).own = addressesFor(request, request.base, parts.config)
     const root = request.url.split('/', 2)[1] ?? ''
     const version = Object.hasOwn(VERSIONS, root) ? VERSIONS[root] : undefined
@@ -227,15 +313,22 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   // Before the first route, which is the one of CORS: a route keeps the handler of the moment that it is made.
   app.setErrorHandler((error, request, reply) => sendFailure(parts.database, request, reply, error))
   await allowOrigins(app, parts.config)
-  const requestLog = plainLog(parts.log)
-  const errorLog = openErrorLog(parts.database, parts.log)
+  const requestLog = plainLog(given.log)
+  const errorLog = app.each(
+    () => openErrorLog(partsNow().database, partsNow().log),
+    (errorLog) => Promise.race([errorLog.flush(), sleep(CLOSE_MS, undefined, { ref: false })]),
+  )
   app.addHook('onResponse', async (request, reply) => {
     logRequest(requestLog, request, reply)
     const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }
     requestDuration.observe(labels, reply.elapsedTime / 1000)
-    if (request.failure) errorLog.write(failedOf(request, reply, request.failure))
+    const organisation = currentOrganisation()?.rsin
+    if (organisation) {
+      const outcome = `${Math.floor(reply.statusCode / 100)}xx`
+      organisationRequests.observe({ organisation, outcome }, reply.elapsedTime / 1000)
+    }
+    if (request.failure && (!many || organisation)) errorLog().write(failedOf(request, reply, request.failure))
   })
-  app.addHook('onClose', () => Promise.race([errorLog.flush(), sleep(CLOSE_MS, undefined, { ref: false })]))
   acceptJson(app)
   const routes = collectRoutes(app)
   const noRoute = (request: FastifyRequest) => {
@@ -257,14 +350,18 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     },
     decode: { complete: true },
   })
-  const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
-  registerAccess(app, parts)
-  logReads(app, parts)
+  const openapi = collectOpenapi(app, VERSIONS, own.apiContact)
+  registerAccess(app, own.trustProxy)
+  logReads(app, () => {
+    const { config, database, log } = partsNow()
+    return logOptionsOf(config) ? openActs(database, config, log) : undefined
+  })
   registerKeys(app, parts.config)
   checkContent(app, (request) => request.actor?.key !== undefined)
-  sharePlaces(app, parts.config.databasePoolSize)
+  sharePlaces(app, () => app.parts.config.databasePoolSize)
   validateInTurn(app)
-  registerHealth(app, { ...parts, stopping: () => stopping })
+  const ready = many ? () => registryReadiness(many.control) : rememberedReadiness(parts)
+  const health = registerHealth(app, { ready, stopping: () => stopping })
   serveFaultPages(app)
   // Whoever types the bare address is a person.
   app.get('/', { config: { access: 'public' } }, async (request, reply) =>
@@ -279,13 +376,45 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })
   for (const [api, feed] of Object.entries(FEEDS)) await app.register(feedRoutes(feed), { prefix: `/${api}/api/v1` })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
-  if (parts.tokenEndpoint) await app.register(tokenRoutes, { endpoint: parts.tokenEndpoint })
+  // With many it is asked at each request whether an organisation has them.
+  if (many || parts.tokenEndpoint)
+    await app.register(tokenRoutes, { endpoint: () => expected(app.parts.tokenEndpoint) })
   await app.register(nrcApi, { prefix: '/notificaties/api/v1' })
-  if (parts.config.enableCloudEvents) await app.register(events)
-  await app.register(beheer, { prefix: '/beheer', parts })
+  if (many || parts.config.enableCloudEvents) await app.register(events)
+  await app.register(beheer, { prefix: '/beheer', parts: partsNow })
   await openapi.serve()
   return app
 }
+
+/**
+ * Finds whose request it is by its host, and opens what that has. What is no organisation's is answered here: how the process is, a host
+ * of nobody (404, as for any path that is not there), and one that cannot be entered now (503 as `Organisations.enter`).
+ * @returns undefined when it was answered
+ */
+async function enter(
+  { organisations }: ManyParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  health: () => Promise<FastifyReply>,
+): Promise<Served<Parts> | undefined> {
+  if (request.routeOptions.config.isOfProcess) {
+    await health()
+    return undefined
+  }
+  const organisation = organisations.find(request.host)
+  try {
+    if (!organisation) throw new Problem(404)
+    request.log = reply.log = request.log.child({ organisation: organisation.rsin })
+    return await organisations.enter(organisation, { isChange: isChange(request), raw: reply.raw })
+  } catch (error) {
+    sendProblem(request, reply.header('vary', 'Origin'), error)
+    return undefined
+  }
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+const isChange = ({ method, routeOptions }: FastifyRequest) =>
+  !SAFE.has(method) && !(method === 'POST' && /\/_(zoek|batch)$/.test(routeOptions.url ?? ''))
 
 /**
  * Existing clients say `application/json` also where there is nothing to send, as to `publish`: that is no body at all. What is
@@ -335,6 +464,7 @@ function patternOf(url: string): RegExp {
 // without numbers that may be a BSN: clients put one in the wrong place too.
 function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
   if (request.routeOptions.logLevel === 'warn' || !log.isLevelEnabled('info')) return
+  const organisation = currentOrganisation()?.rsin
   log.info(
     {
       reqId: request.id,
@@ -343,6 +473,7 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       address: request.ip,
+      ...(organisation !== undefined && { organisation }),
       ...(request.actor && { client_id: request.actor.clientId, user_id: withoutNumbers(request.actor.userId) }),
       ...(request.actor?.origin ?? {}),
     },
@@ -363,22 +494,24 @@ const failedOf = (
   clientId: actor?.clientId ?? '',
 })
 
+/** Our address where nobody is known to ask, and where to say so. */
+type Refused = { base: string; log: Logger }
 type BrokenRequest = { error: Error & { code?: string }; socket: Socket }
 
 /** What the HTTP parser itself refuses never becomes a request; it gets the same kind of answer. */
-function answerBrokenRequest(error: BrokenRequest['error'], socket: Socket, parts: Parts): void {
+function answerBrokenRequest(error: BrokenRequest['error'], socket: Socket, refused: Refused): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), parts)
+  answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), refused)
 }
 
 /** Answers on a connection itself, where there is no request, or one that cannot be answered any more, and ends it. */
-function answerConnection(socket: Socket, problem: Problem, parts: Parts, request?: FastifyRequest): void {
-  const base = request?.base ?? ownAddress(parts.config)
+function answerConnection(socket: Socket, problem: Problem, refused: Refused, request?: FastifyRequest): void {
+  const base = request?.base ?? refused.base
   const id = request?.id ?? requestIdOf(undefined)
   const exceptionId = randomUUID()
   const { status, code } = problem
-  parts.log.info({ reqId: id, status, code, exception_id: exceptionId }, 'request refused')
+  refused.log.info({ reqId: id, status, code, exception_id: exceptionId }, 'request refused')
   const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${exceptionId}`))
   const headers = Object.entries({
     ...commonHeaders(id, base),

@@ -1,34 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import type { Config } from '../config.ts'
 import { passes } from '../core/access.ts'
 import { LIMITS } from '../core/limits.ts'
 import { forbidden } from '../core/problem.ts'
 import { preconditionOf } from '../http/etag.ts'
 import { blockList, isListed, networkOf } from '../http/network.ts'
 import { countAttempts } from './attempts.ts'
-import type { CredentialStore } from './credentials.ts'
 import { openFsc } from './fsc.ts'
-import type { IssuerStore } from './issuers/store.ts'
 import { authenticate, rememberTokens } from './token.ts'
-import type { TokenEndpoint } from './token-endpoint/endpoint.ts'
 
 /**
  * Puts the first gate on every route: a valid token, and the scope on at least one right of the application. Whether
  * the right reaches the object at hand is asked later, when the object is known (`requireAllowed`, `reach`).
  * A route that declares no access stops the start.
  */
-export function registerAccess(
-  app: FastifyInstance,
-  parts: {
-    config: Config
-    credentials: CredentialStore
-    issuers: IssuerStore
-    tokenEndpoint?: TokenEndpoint | undefined
-  },
-): void {
-  const { config, credentials, issuers, tokenEndpoint } = parts
+export function registerAccess(app: FastifyInstance, trustProxy: string[]): void {
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined)
       throw new Error(`route ${String(route.method)} ${route.url} declares no access`)
@@ -37,21 +24,27 @@ export function registerAccess(
     if (isRead && route.config.access !== 'public' && route.config.access !== 'beheer' && !route.schema?.querystring)
       route.schema = { ...route.schema, querystring: Type.Object({}) }
   })
-  const refused = countAttempts()
-  const proxies = blockList(config.trustProxy)
-  const fsc = config.fsc && openFsc(config.fsc)
-  const judging = {
-    config,
-    credentials,
-    issuers,
-    tokenEndpoint,
-    attempts: countAttempts(),
-    verified: rememberTokens(),
-    proxies,
-  }
+  const proxies = blockList(trustProxy)
+  const judges = app.each(() => {
+    const { config, credentials, issuers, tokenEndpoint } = app.parts
+    return {
+      refused: countAttempts(),
+      fsc: config.fsc && openFsc(config.fsc),
+      judging: {
+        config,
+        credentials,
+        issuers,
+        tokenEndpoint,
+        attempts: countAttempts(),
+        verified: rememberTokens(),
+        proxies,
+      },
+    }
+  })
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
     if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404
+    const { refused, fsc, judging } = judges()
     try {
       request.actor = await authenticate(app, request, judging)
       request.actorNow = () => authenticate(app, request, judging)

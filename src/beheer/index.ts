@@ -63,18 +63,21 @@ declare module 'fastify' {
 }
 
 /** Everything under `/beheer`. Each page names the role that it asks; one that names none stops the start. */
-export async function beheer(app: FastifyInstance, { parts }: { parts: WholeParts }): Promise<void> {
-  const { config } = app.parts
-  app.decorate('own', openOwnTables(parts))
+export async function beheer(app: FastifyInstance, { parts }: { parts: () => WholeParts }): Promise<void> {
+  const own = app.each(() => openOwnTables(parts()))
+  app.decorate('own', app.hasMany ? { getter: own } : own())
+  const { publicUrl, beheerTheme } = app.process
+  // Browsers come to many by their own names, with TLS unless the installation says otherwise.
+  const base = publicUrl ?? (app.hasMany ? 'https:' : '')
   await app.register(cookie)
   readForms(app, LIMITS.bodyBytes)
   await app.register(csrf, {
-    cookieKey: tokenCookie(config.publicUrl ?? ''),
+    cookieKey: tokenCookie(base),
     cookieOpts: {
       path: '/',
       httpOnly: true,
       sameSite: 'strict',
-      secure: config.publicUrl?.startsWith('https:') ?? false,
+      secure: base.startsWith('https:'),
     },
     getToken: (request) => request.formToken ?? String((request.body as FormValues | null)?._csrf ?? ''),
   })
@@ -92,7 +95,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   app.addHook('preHandler', async (request, reply) => {
     if (!isSafe(request) && !request.routeOptions.config.checksToken) await checkToken(request, reply)
   })
-  const style = await registerStylesheet(app, config.beheerTheme)
+  const style = await registerStylesheet(app, beheerTheme)
   await registerPage(app, style)
 
   await registerSignIn(app)

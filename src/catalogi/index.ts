@@ -13,7 +13,7 @@ import { zaaktypeInformatieobjecttypen } from './zaaktype/zaaktype-informatieobj
 
 /** The Catalogi API: catalogues and the types in them. */
 export const catalogi: FastifyPluginAsyncTypebox = async (app) => {
-  const selectielijst = await openSelectielijst(app.parts.config, app.parts.services, app.read)
+  const selectielijst = await openSelectielijst(app.parts.config, app.parts.services, app.read, app.hasMany)
   await app.register(catalogussen)
   await app.register(zaaktypen(selectielijst))
   await app.register(informatieobjecttypen)

@@ -46,13 +46,30 @@ export type Selectielijst = {
 /** Stands where a klasse has not been chosen yet, because there is no selectielijst to choose it from. */
 export const noKlasse = (base: string) => `${base}/beheer/catalogi/selectielijst`
 
-/** Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then what was imported, then SELECTIELIJST_API_ROOT. */
-export async function openSelectielijst(config: Config, services: Services, db: ReadDb): Promise<Selectielijst> {
-  const copy = config.selectielijstBestand ? await readCopy(config.selectielijstBestand) : new Map<string, object>()
+/**
+ * Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then what was imported, then SELECTIELIJST_API_ROOT.
+ * @param isForMany the settings are those of the organisation of each question: the copy is read at the first one
+ */
+export async function openSelectielijst(
+  config: Config,
+  services: Services,
+  db: ReadDb,
+  isForMany = false,
+): Promise<Selectielijst> {
+  const copies = new Map<string, Promise<ReadonlyMap<string, object>>>()
+  const copyNow = (): Promise<ReadonlyMap<string, object>> | ReadonlyMap<string, object> => {
+    const path = config.selectielijstBestand
+    if (!path) return NOTHING
+    const copy = copies.get(path) ?? readCopy(path)
+    copy.catch(() => copies.delete(path))
+    copies.set(path, copy)
+    return copy
+  }
+  if (!isForMany) await copyNow() // what is wrong with it is said at the start
   const isConfigured = () => config.selectielijstApiRoot !== undefined || config.selectielijstBestand !== undefined
   return {
     async find(url, kind) {
-      const kept = copy.get(withoutSlash(url))
+      const kept = (await copyNow()).get(withoutSlash(url))
       if (kept) return judge(kept, kind)
       const imported = await db
         .selectFrom('selectielijstItem')
@@ -71,7 +88,7 @@ export async function openSelectielijst(config: Config, services: Services, db: 
       const wanted = (item: unknown) =>
         judge(item, kind).kind === 'ok' &&
         (procestype === undefined || (item as { procesType?: unknown }).procesType === procestype)
-      const kept = [...copy.values()].filter(wanted) as Record<string, unknown>[]
+      const kept = [...(await copyNow()).values()].filter(wanted) as Record<string, unknown>[]
       if (kept.length > 0) return { kind: 'ok', items: kept }
       if (await isImported(db, kind)) return { kind: 'ok', items: await listImported(db, kind, procestype) }
       if (!isConfigured()) return { kind: 'none' }
@@ -89,6 +106,8 @@ export async function openSelectielijst(config: Config, services: Services, db: 
     },
   }
 }
+
+const NOTHING: ReadonlyMap<string, object> = new Map()
 
 async function isImported(db: ReadDb, kind: Kind): Promise<boolean> {
   const found = await db.selectFrom('selectielijstItem').where('kind', '=', kind).select('kind').limit(1).execute()

@@ -1,7 +1,7 @@
 // The HTTP side: opening its parts, listening and stopping.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { buildApp, type Parts } from '../app.ts'
+import { buildApp, type ManyParts, type Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
 import { openIssuerStore } from '../autorisaties/issuers/store.ts'
@@ -13,14 +13,21 @@ import { useKeys } from '../core/key-register.ts'
 import { isShort, type SecretBox } from '../core/secret-box.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { tellOfHosts } from '../database/primary.ts'
+import { requireConnections } from '../database/reach.ts'
 import { openReplica, type Replica } from '../database/replica.ts'
+import { expected } from '../database/rows.ts'
+import { searchPathOf } from '../database/schema.ts'
+import { requireSession } from '../database/session.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { watchWorkers } from '../operations/alerts/watch-workers.ts'
+import { configOf, type Organisation } from '../organisations/organisation.ts'
+import { controlUrlOf, openControl, openRegistry } from '../organisations/registry.ts'
+import { type Opened, openOrganisations } from '../organisations/serve.ts'
 import { openServices } from '../services/services.ts'
 import { checkConnections, checkSchema, openStore } from './processes.ts'
-import { NEVER, type Running } from './server.ts'
+import { findSecretBox, NEVER, type Running } from './server.ts'
 
 /**
  * Runs the HTTP side. Resolves when it listens; `address` is where.
@@ -32,14 +39,126 @@ export async function runApi(
   box: SecretBox,
   log: Logger,
   { alone = false } = {},
-): Promise<Running & { address: string }> {
+): Promise<Listening> {
   const opened = new AsyncDisposableStack()
   tellOfHosts(log)
   try {
     await checkConnections(given, log, true)
-    const database = openDatabase(url, { max: given.databasePoolSize, name: 'api', pooler: given.databasePoolerUrl })
+    const { parts, close } = await openParts(given, url, box, log, { alone })
+    opened.defer(close)
+    return await listenWith(parts, opened)
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/** The same for all organisations of the registry that CONTROL_DATABASE_URL names. */
+export async function runApiOfMany(given: Config, controlUrl: string, box: SecretBox, log: Logger): Promise<Listening> {
+  const opened = new AsyncDisposableStack()
+  tellOfHosts(log)
+  try {
+    await requireConnections([{ setting: 'CONTROL_DATABASE_URL', url: controlUrlOf(controlUrl) }], log)
+    const { parts, close } = await openMany(given, process.env, controlUrl, box, log)
+    opened.defer(close)
+    return await listenWith(parts, opened)
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/**
+ * Opens what the application of many is made of: the registry, and nothing of an organisation yet.
+ * @param env the environment of the installation
+ * @param options.quietMs after how long of quiet one is closed
+ */
+export async function openMany(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  controlUrl: string,
+  box: SecretBox,
+  log: Logger,
+  options: { quietMs?: number } = {},
+): Promise<Opened<ManyParts>> {
+  const opened = new AsyncDisposableStack()
+  try {
+    const control = openControl(controlUrl)
+    opened.defer(control.close)
+    const registry = await openRegistry(control, box, log)
+    opened.defer(registry.close)
+    const configs = new WeakMap<Organisation, Config>()
+    const configNow = (organisation: Organisation): Config => {
+      const found = configs.get(organisation) ?? configOf(env, organisation)
+      configs.set(organisation, found)
+      return found
+    }
+    const open = async (organisation: Organisation, log: Logger) => {
+      const own = configNow(organisation)
+      const isReadOnly = organisation.state !== 'active'
+      const ring = await findSecretBox(own, false)
+      return openParts(own, expected(own.databaseUrl), ring, log, { isLean: true, isReadOnly })
+    }
+    const organisations = openOrganisations<Parts>({ registry, open, log, ...options })
+    opened.defer(organisations.close)
+    const baseOf = (organisation: Organisation): string => {
+      try {
+        return configNow(organisation).publicUrl ?? ''
+      } catch {
+        return config.publicUrl ?? '' // what is wrong with its settings is told when it is opened
+      }
+    }
+    return { parts: { config, organisations, baseOf, control, log }, close: () => opened.disposeAsync() }
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+type Listening = Running & { address: string }
+
+async function listenWith(parts: Parts | ManyParts, opened: AsyncDisposableStack): Promise<Listening> {
+  const { host, port, stopDelaySeconds } = parts.config
+  const app = await buildApp(parts)
+  opened.defer(() => app.close())
+  const address = await app.listen({ host, port })
+  return {
+    address,
+    failed: NEVER,
+    stop: async () => {
+      app.announceStop()
+      await sleep(stopDelaySeconds * 1000)
+      await opened.disposeAsync()
+    },
+  }
+}
+
+/**
+ * Opens what the application of one organisation is made of.
+ * @param options.isLean one of many, with a bound on its connections
+ * @param options.isReadOnly nothing is written to begin with
+ */
+async function openParts(
+  given: Config,
+  url: string,
+  box: SecretBox,
+  log: Logger,
+  { alone = false, isLean = false, isReadOnly = false } = {},
+): Promise<Opened<Parts>> {
+  const opened = new AsyncDisposableStack()
+  try {
+    const database = openDatabase(url, {
+      max: given.databasePoolSize,
+      name: 'api',
+      pooler: given.databasePoolerUrl,
+      ...(isLean && { idleSeconds: 30 }),
+    })
     opened.defer(database.close)
-    requireImportBaseDir(given, log)
+    // A pooler may have dropped which schema was asked for: then nothing is served.
+    const ask = (text: string, names: string) =>
+      database.sql.unsafe<{ name: string; value: string | null; role: string }[]>(text, [names])
+    if (isLean) await requireSession(ask, 'the organisation', searchPathOf(url))
+    requireImportBaseDir(given, log, isLean ? 'debug' : 'warn')
     await checkSchema(database, log)
     const settings = await openLiveSettings(given, database, log)
     opened.defer(settings.close)
@@ -47,14 +166,14 @@ export async function runApi(
     await checkSession(database, log)
     const keys = await useKeys(database, box, log)
     opened.defer(keys.close)
-    const { isUsable } = keys
+    const isUsable = keys.isUsable && !isReadOnly
     if (config.bootstrapClient && isUsable) {
       if (isShort(config.bootstrapClient.secret)) log.warn('BOOTSTRAP_CLIENT_SECRET has fewer than 32 characters')
       await ensureBootstrapClient(database, box, config.bootstrapClient, config)
     }
     if (config.bootstrapAdmin) await ensureBootstrapAdmin(database, config.bootstrapAdmin)
     if (isUsable) await fillSettings(database, box, config)
-    await prepareNrc(database, config)
+    if (!isReadOnly) await prepareNrc(database, config)
     if (alone) await preferBuiltIn(database, config)
     const credentials = await openCredentialStore(database, box, log)
     opened.defer(credentials.close)
@@ -67,7 +186,8 @@ export async function runApi(
     const stores = await openStore(config, database, log)
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)
-    const parts: Parts = {
+    opened.defer(watchWorkers({ database, config, box, log }).close)
+    const parts = {
       config,
       settings,
       database,
@@ -80,19 +200,7 @@ export async function runApi(
       services,
       log,
     }
-    opened.defer(watchWorkers({ database, config, box, log }).close)
-    const app = await buildApp(parts)
-    opened.defer(() => app.close())
-    const address = await app.listen({ host: config.host, port: config.port })
-    return {
-      address,
-      failed: NEVER,
-      stop: async () => {
-        app.announceStop()
-        await sleep(config.stopDelaySeconds * 1000)
-        await opened.disposeAsync()
-      },
-    }
+    return { parts, close: () => opened.disposeAsync() }
   } catch (error) {
     await opened.disposeAsync()
     throw error

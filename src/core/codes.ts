@@ -441,6 +441,30 @@ export const PROBLEM_CODES = {
     ],
     example: 'Retry-After: 5',
   },
+  'organisation-suspended': {
+    status: 503,
+    cause: [
+      'Een beheerder heeft deze organisatie stilgezet: er wordt niets gelezen en niets gewijzigd.',
+      'An administrator has suspended this organisation: nothing is read and nothing is changed.',
+    ],
+    remedy: [
+      'Vraag de beheerder van de installatie wanneer zij weer open is.',
+      'Ask the administrator of the installation when it is open again.',
+    ],
+    example: 'GET /zaken (zaakstroom organisation suspend)',
+  },
+  'organisation-read-only': {
+    status: 503,
+    cause: [
+      'Van deze organisatie wordt nu alleen gelezen, zoals tijdens een migratie of na een die mislukte.',
+      'This organisation is only read now, as during a migration or after one that failed.',
+    ],
+    remedy: [
+      'Er is niets gedaan: stuur dezelfde aanvraag opnieuw na Retry-After.',
+      'Nothing was done: send the same request again after Retry-After.',
+    ],
+    example: 'POST /zaken; Retry-After: 60',
+  },
   'idempotency-key-reused': {
     status: 422,
     cause: [

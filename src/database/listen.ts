@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
+import { addressOf, hostName, hostUrls } from './address.ts'
 import { clientClass } from './hosts.ts'
 
 const ASK_MS = 5_000
@@ -18,9 +19,9 @@ export const signal = (sql: postgres.Sql | postgres.TransactionSql, channel: Cha
 
 /** @param payload of a NOTIFY; undefined after connecting, when any may have been missed */
 type OnSignal = (payload?: string) => void
-type Listener = { channel: string; onSignal: OnSignal; listens: PromiseWithResolvers<void> }
+type Listener = { url: string; channel: string; onSignal: OnSignal; listens: PromiseWithResolvers<void> }
 
-/** What listens in this process, by the address of the database: one connection for all channels. */
+/** What listens in this process, by database: one connection for all channels, of all organisations there. */
 const ears = new Map<string, Ear>()
 
 /**
@@ -44,15 +45,17 @@ export function startListening(
   onSignal: OnSignal,
   log: Logger,
 ): Listening & { listens: Promise<void> } {
-  const ear = ears.get(url) ?? openEar(url, log)
-  ears.set(url, ear)
-  const listener = { channel, onSignal, listens: Promise.withResolvers<void>() }
-  ear.add(listener)
+  const name = databaseOf(url)
+  const listener = { url, channel, onSignal, listens: Promise.withResolvers<void>() }
+  const known = ears.get(name)
+  const ear = known ?? openEar(listener, log)
+  ears.set(name, ear)
+  if (known) ear.add(listener)
   return {
     listens: listener.listens.promise,
     close: async () => {
       if (!ear.remove(listener)) return
-      if (ears.get(url) === ear) ears.delete(url)
+      if (ears.get(name) === ear) ears.delete(name)
       await ear.close()
     },
   }
@@ -65,15 +68,25 @@ type Ear = {
   close(): Promise<void>
 }
 
-function openEar(url: string, log: Logger): Ear {
+/** Signals reach all who listen in a database, whatever their schema and their role. */
+function databaseOf(url: string): string {
+  const { database, user } = addressOf(url)
+  return `${hostUrls(url).map(hostName).join(',')}/${database ?? user ?? ''}`
+}
+
+function openEar(first: Listener, log: Logger): Ear {
   const stop = new AbortController()
-  const listeners = new Set<Listener>()
-  const Client = clientClass(url)
+  const listeners = new Set([first])
+  let tries = 0
   let client: pg.Client | undefined
   let connected: Asked | undefined
   const running = (async () => {
     while (!stop.signal.aborted) {
       const ended = Promise.withResolvers<void>()
+      // The address of each in turn: that of one may not be let in any more.
+      const all = [...listeners]
+      const { url } = all[tries++ % all.length] ?? first
+      const Client = clientClass(url)
       const mine = new Client({
         application_name: 'zaakstroom listen',
         keepAlive: true,

@@ -3,6 +3,7 @@
 // that answers is asked whether it is still at work for a connection that went silent.
 import postgres from 'postgres'
 import { hostOptions } from './hosts.ts'
+import { withoutSchema } from './schema.ts'
 
 /** What the driver tells of a connection from which nothing came for a while. */
 export type Silence = {
@@ -27,8 +28,9 @@ const AWAY_MS = 6_000
 
 const looks = new Map<string, Look>()
 
-/** The look at the database of this address: one for all pools of this process. */
-export function lookAt(url: string): Look {
+/** The look at the database of this address: one for all pools of this process, whatever their schema. */
+export function lookAt(address: string): Look {
+  const url = withoutSchema(address)
   const known = looks.get(url) ?? newLook(url)
   looks.set(url, known)
   return known

@@ -7,7 +7,8 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { addressOf, hostName } from './address.ts'
 import { clientConfig, connectClient } from './client-config.ts'
-import { one } from './rows.ts'
+import { expected, one } from './rows.ts'
+import { withoutSchema } from './schema.ts'
 
 /** The hosts of one address, as this process sees them. */
 export type Primary = {
@@ -44,10 +45,21 @@ export const refusedHosts = (): string[] => [...known.values()].flatMap((primary
  * @param urls one for each host, in the order in which they are preferred
  */
 export function primaryOf(urls: readonly string[]): Primary {
-  const key = urls.join(' ')
-  const made = known.get(key) ?? watch(urls)
+  // Organisations of one database share what is known of its hosts.
+  const plain = urls.map(withoutSchema)
+  const key = plain.join(' ')
+  const made = known.get(key) ?? watch(plain)
   known.set(key, made)
-  return made
+  const own = (url: string) => expected(urls[plain.indexOf(url)])
+  return {
+    url: () => {
+      const url = made.url()
+      return url === undefined ? undefined : own(url)
+    },
+    found: async () => own(await made.found()),
+    follow: (url, drop) => made.follow(plain[urls.indexOf(url)] ?? url, drop),
+    refused: made.refused,
+  }
 }
 
 function watch(urls: readonly string[]): Primary {

@@ -36,3 +36,15 @@ export function withSchema(url: string, schema: string | undefined): string {
   asked.set('options', [asked.get('options'), `-c search_path=${schema}`].filter(Boolean).join(' '))
   return `${before}?${asked.toString().replaceAll('+', '%20')}`
 }
+
+/** The address without its schema: what is asked there is the same for all organisations of that database. */
+export function withoutSchema(url: string): string {
+  const { options } = addressOf(url)
+  if (!options) return url
+  const [before = '', query = ''] = url.split(/\?(.*)/s, 2)
+  const asked = new URLSearchParams(query)
+  const others = options.replace(CHOSEN, '').trim()
+  if (others) asked.set('options', others)
+  else asked.delete('options')
+  return asked.size > 0 ? `${before}?${asked.toString().replaceAll('+', '%20')}` : before
+}

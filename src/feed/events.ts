@@ -28,10 +28,12 @@ const MOST_SIZE = 512 * 1024
 /** Opens the events of a feed. They end with the token, with its rights, with the client and when the application closes. */
 export function openEvents(app: FastifyInstance, feed: Feed) {
   const closing = new AbortController()
-  const bell = openBell(app, feed, closing.signal)
   app.addHook('preClose', async () => closing.abort())
-  /** Readers with the same rights that stand at the same place get the same: it is read once. */
-  const shared = new LRUCache<string, Promise<Next>>({ max: 20 })
+  const opened = app.each(() => ({
+    bell: openBell(app, feed, closing.signal),
+    /** Readers with the same rights that stand at the same place get the same: it is read once. */
+    shared: new LRUCache<string, Promise<Next>>({ max: 20 }),
+  }))
 
   return async function send(request: FastifyRequest, reply: FastifyReply, after: string | undefined) {
     const pause = () => largeTurn(request)
@@ -48,6 +50,7 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
   }
 
   async function next(viewer: Viewer, at: { heard: string; position: string; rights: string }): Promise<Next> {
+    const { shared } = opened()
     const key = JSON.stringify([viewer.base, at])
     const known = shared.get(key)
     const page = known ?? readNext(viewer, at.position)
@@ -78,6 +81,7 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
     const rights = rightsPrint(first.actor, feed)
     let position = start
     yield `retry: ${RETRY_MS}\nid: ${position}\n\n`
+    const { bell } = opened()
     let spokeAt = performance.now()
     while (!stop.aborted) {
       const heard = bell.state()

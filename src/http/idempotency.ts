@@ -14,6 +14,7 @@ import {
 import { invalid, loggedProblem, Problem, sendBody, sendProblem } from '../core/problem.ts'
 import type { RequestKey } from '../core/request-key.ts'
 import type { Database } from '../database/database.ts'
+import { ownName } from '../telemetry/current-organisation.ts'
 import { header } from './header.ts'
 
 const LONGEST = 255
@@ -29,7 +30,7 @@ export function registerKeys(app: FastifyInstance, config: Config): void {
     try {
       const key = request.actor && mayRepeat(request) ? keyIn(request, config) : undefined
       if (!key) return done()
-      const place = `${request.actor.applicatieUuid} ${key.text}`
+      const place = ownName(`${request.actor.applicatieUuid} ${key.text}`)
       if (working.has(place)) throw underWay()
       working.add(place)
       reply.raw.once('close', () => working.delete(place))

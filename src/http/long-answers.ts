@@ -1,6 +1,7 @@
 // Answers that take as long as their client reads: so many of them at once in a process, and so many of one client or account.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/problem.ts'
+import { ownName } from '../telemetry/current-organisation.ts'
 import { isAccount, nameOf } from './places.ts'
 
 /**
@@ -12,7 +13,8 @@ export function countLongAnswers(atOnce: number, atOnceOfClient: number, atOnceO
   const ofClients = new Map<string, number>()
   return (request: FastifyRequest, reply: FastifyReply, ended: () => void = () => {}): void => {
     const client = nameOf(request) ?? ''
-    const ofClient = ofClients.get(client) ?? 0
+    const place = ownName(client)
+    const ofClient = ofClients.get(place) ?? 0
     const most = isAccount(client) ? atOnceOfAccount : atOnceOfClient
     if (all >= atOnce || ofClient >= most) throw new Problem(503, { headers: { 'retry-after': '5' } })
     if (reply.raw.closed) {
@@ -20,12 +22,12 @@ export function countLongAnswers(atOnce: number, atOnceOfClient: number, atOnceO
       return
     }
     all++
-    ofClients.set(client, ofClient + 1)
+    ofClients.set(place, ofClient + 1)
     reply.raw.once('close', () => {
       all--
-      const others = (ofClients.get(client) ?? 1) - 1
-      if (others > 0) ofClients.set(client, others)
-      else ofClients.delete(client)
+      const others = (ofClients.get(place) ?? 1) - 1
+      if (others > 0) ofClients.set(place, others)
+      else ofClients.delete(place)
       ended()
     })
   }

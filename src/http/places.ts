@@ -35,14 +35,9 @@ const OTHERS_MS = 10_000 // for so long after its last request a client counts a
 /** How many connections, of so many, are for what may hold one for long: a fifth. */
 export const fifthOf = (poolSize: number): number => Math.max(1, Math.floor(poolSize / 5))
 
-/**
- * Adds the hooks by which requests wait. A client with too many requests in its queue gets 503 with Retry-After.
- * @param poolSize connections of the database
- */
-export function sharePlaces(app: FastifyInstance, poolSize: number): void {
+/** The places of a database with so many connections. */
+function openPlaces(poolSize: number) {
   const clients = new Map<string, Client>()
-  const leaving = new WeakMap<object, () => void>()
-  const waits = new WeakMap<object, ReturnType<typeof countWaits>>()
   const half = Math.max(2, Math.floor(poolSize / 2))
   const fifth = fifthOf(poolSize)
   let costly = 0
@@ -137,8 +132,26 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
     })
   }
 
+  return { clientOf, begin, leave, enter }
+}
+type Places = ReturnType<typeof openPlaces>
+
+/**
+ * Adds the hooks by which requests wait. A client with too many requests in its queue gets 503 with Retry-After.
+ * @param poolSize connections of the database
+ */
+export function sharePlaces(app: FastifyInstance, poolSize: () => number): void {
+  const placesOf = app.each(() => openPlaces(poolSize()))
+  const leaving = new WeakMap<object, () => void>()
+  const waits = new WeakMap<object, ReturnType<typeof countWaits>>()
+
   /** @returns whether it has a place, or needs none; it has none when the connection ended first */
-  async function take(request: FastifyRequest, response: ServerResponse, isLarge: boolean): Promise<boolean> {
+  async function take(
+    { clientOf, begin, leave, enter }: Places,
+    request: FastifyRequest,
+    response: ServerResponse,
+    isLarge: boolean,
+  ): Promise<boolean> {
     const name = nameOf(request)
     if (name === undefined || request.routeOptions.config.stream || leaving.has(request.raw)) return true
     const client = clientOf(name)
@@ -175,10 +188,11 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
   }
 
   app.addHook('preParsing', async (request, reply) => {
-    takesLarge.set(request.raw, () => take(request, reply.raw, true))
+    const places = placesOf()
+    takesLarge.set(request.raw, () => take(places, request, reply.raw, true))
   })
   app.addHook('preValidation', async (request, reply) => {
-    if (!(await take(request, reply.raw, false))) return reply.hijack()
+    if (!(await take(placesOf(), request, reply.raw, false))) return reply.hijack()
   })
   // Not before: a large body waits for its turn first.
   app.addHook('preHandler', async (request) => {

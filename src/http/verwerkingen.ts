@@ -2,11 +2,8 @@
 // the answer is through. Cases, rollen, documents and besluiten are known by their own addresses in it, and by the address of the case
 // that each part of a case names.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
 import { Problem } from '../core/problem.ts'
-import { type Acts, ALL_ZAKEN, type Concerned, logOptionsOf, openActs } from '../core/verwerkingen.ts'
-import type { Database } from '../database/database.ts'
+import { type Acts, ALL_ZAKEN, type Concerned } from '../core/verwerkingen.ts'
 import { type Numbers, SEARCHED, type Searched } from '../lib/numbers.ts'
 import { UUID_PATTERN } from '../lib/uuid.ts'
 import { currentOf, type Shown } from '../telemetry/current-request.ts'
@@ -28,17 +25,15 @@ const SNAPSHOT = /\/_snapshots\/:positie$/
 const ONE_UUID = new RegExp(`^${UUID_PATTERN}$`)
 
 /** Writes a line for each read of the APIs and the pages that shows a case or a person. To be registered after the access of routes. */
-export function logReads(
-  app: FastifyInstance,
-  { config, database, log }: { config: Config; database: Database; log: Logger },
-): void {
-  const acts = logOptionsOf(config) ? openActs(database, config, log) : undefined
-  app.decorate('acts', acts)
-  if (!acts) return
-  app.addHook('onClose', acts.close)
+export function logReads(app: FastifyInstance, open: () => Acts | undefined): void {
+  const actsNow = app.each(open, (acts) => acts?.close())
+  app.decorate('acts', { getter: actsNow })
+  if (!app.hasMany && !actsNow()) return
   app.addHook('onRequest', (request, _reply, done) => {
     const { url = '', config: route } = request.routeOptions
     if (route.access === undefined || route.access === 'public' || !TOUCHING.test(url)) return done()
+    const acts = actsNow()
+    if (!acts) return done()
     if (acts.isFull && REFUSED.test(url)) {
       const detail = 'Er wachten te veel regels op het logboek van verwerkingen: zonder regel wordt niets verwerkt.'
       return done(new Problem(503, { detail, headers: { 'retry-after': '60' } }))
@@ -54,9 +49,10 @@ export function logReads(
   })
   app.addHook('onResponse', (request, reply, done) => {
     const { shown } = currentOf(request)
-    if (shown && !shown.isChange && (reply.statusCode < 300 || reply.statusCode === 304)) {
+    const acts = shown && actsNow()
+    if (acts && !shown.isChange && (reply.statusCode < 300 || reply.statusCode === 304)) {
       notePlaces(request, shown)
-      noteAsked(request, shown, database.numbers)
+      noteAsked(request, shown, app.reader.numbers)
       writeLine(request, acts, shown)
     }
     done()
@@ -74,7 +70,7 @@ const nothingShown = (): Shown => ({
 /** An answer that goes on for long has a line now for what it showed until now. */
 export function logSoFar(request: FastifyRequest): void {
   const current = currentOf(request)
-  const { acts } = request.server
+  const acts = current.shown && request.server.acts
   if (!current.shown || !acts) return
   writeLine(request, acts, current.shown)
   current.shown = nothingShown()
@@ -111,7 +107,8 @@ const MOST_NOTED = 2000
 
 /** Notes what a part of an answer shows. What is no whole text may be cut between resources only. */
 export function noteText(request: FastifyRequest, text: string): void {
-  if (!request.server.acts) return
+  const { server } = request
+  if (!server.hasMany && !server.acts) return
   const { shown } = currentOf(request)
   if (!shown || shown.isChange) return
   noteAddresses(text, shown)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireKeys } from '../core/key-register.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
@@ -13,7 +13,7 @@ import { LIVEZ } from '../http/liveness.ts'
 type Check = { status: 'ok' | 'late' | 'degraded' | 'failed'; detail?: string }
 /** A scanner of documents, several hosts and a replica only where the program was given one. */
 type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check> &
-  Partial<Record<'malwareScanner' | 'hosts' | 'replica', Check>>
+  Partial<Record<'malwareScanner' | 'hosts' | 'replica' | 'organisations', Check>>
 
 /**
  * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
@@ -21,29 +21,37 @@ type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check>
  * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read, or a malware
  * scanner that is away. It is `degraded`, with 200, when documents can be read and not be written, or another host takes writes:
  * everything else works, at every process alike. The names that Open Zaak uses work too.
+ * @returns what answers such a request
  */
 export function registerHealth(
   app: FastifyInstance,
-  parts: { database: Database; replica?: Replica | undefined; store: Store; box: SecretBox; stopping: () => boolean },
-): void {
-  const config = { access: 'public' as const }
-  const ready = rememberedReadiness(parts)
+  { ready, stopping }: { ready: () => Promise<Partial<Checks>>; stopping: () => boolean },
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  const config = { access: 'public' as const, isOfProcess: true }
   let warned: string | undefined
-  for (const path of LIVEZ) app.get(path, { config, logLevel: 'warn' }, async () => ({ status: 'ok' }))
-  for (const path of ['/readyz', '/_healthz/readyz/', '/_healthz/']) {
-    app.get(path, { config, logLevel: 'warn' }, async (_request, reply) => {
-      const checks = await ready()
-      const newer = checks.schema.status === 'ok' ? checks.schema.detail : undefined
-      if (newer && newer !== warned) app.log.warn(`the schema of the database is ${newer}: upgrade soon`)
-      warned = newer
-      const status = parts.stopping() ? 'stopping' : overall(checks)
-      return reply.code(status === 'stopping' || status === 'failed' ? 503 : 200).send({ status, checks })
-    })
+  const answer = async ({ routeOptions }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    if (LIVEZ.includes(routeOptions.url ?? '')) return reply.send({ status: 'ok' })
+    const checks = await ready()
+    const newer = checks.schema?.status === 'ok' ? checks.schema.detail : undefined
+    if (newer && newer !== warned) app.log.warn(`the schema of the database is ${newer}: upgrade soon`)
+    warned = newer
+    const status = stopping() ? 'stopping' : overall(checks)
+    return reply.code(status === 'stopping' || status === 'failed' ? 503 : 200).send({ status, checks })
+  }
+  for (const path of [...LIVEZ, '/readyz', '/_healthz/readyz/', '/_healthz/'])
+    app.get(path, { config, logLevel: 'warn' }, answer)
+  return answer
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** It tells of the process, at whatever host it is asked. */
+    isOfProcess?: boolean
   }
 }
 
 /** What the checks say together. Only `failed` takes a process out of service. */
-export function overall(checks: Checks): 'ok' | 'degraded' | 'failed' {
+export function overall(checks: Partial<Checks>): 'ok' | 'degraded' | 'failed' {
   const all = Object.values(checks).map(({ status }) => status)
   return all.includes('failed') ? 'failed' : all.includes('degraded') ? 'degraded' : 'ok'
 }
@@ -116,6 +124,19 @@ export async function readiness(parts: {
       hosts: { status: 'degraded', detail: 'another host takes writes on an older timeline: it is refused' } as const,
     }),
     ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason } }),
+  }
+}
+
+/**
+ * Of a process for many organisations: whether it hears which there are. One that does not goes on with those that it read last; an
+ * organisation that is away takes no process out of service.
+ */
+export async function registryReadiness(registry: Pick<Database, 'answers'>): Promise<Partial<Checks>> {
+  const isThere = await registry.answers()
+  return {
+    organisations: isThere
+      ? { status: 'ok' }
+      : { status: 'late', detail: 'the registry is not reachable: as last read' },
   }
 }
 

@@ -237,6 +237,7 @@ export async function startMetrics(options: {
       ? undefined
       : openDatabase(databaseUrl, { max: 1, name: 'metrics', idleSeconds: 5, settings })
   const spoolOf = openSpool()
+  if (!database) register.removeSingleMetric('zaakstroom_database_up')
   let delivered = { count: 0, until: 0 }
 
   async function collect(): Promise<void> {

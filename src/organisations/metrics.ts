@@ -35,6 +35,18 @@ const databases = new Gauge({
   registers: [register],
 })
 
+const served = new Gauge({
+  name: 'zaakstroom_organisations_served',
+  help: 'Organisations that this api was asked for lately: open, or away (it could not be opened).',
+  labelNames: ['state'],
+  registers: [register],
+})
+
+/** What an api has open now. */
+export function countServed(seen: { open: number; away: number }): void {
+  for (const state of ['open', 'away'] as const) served.set({ state }, seen[state])
+}
+
 /** How many there are of each state. */
 export function countOrganisations(all: readonly Pick<Organisation, 'state'>[]): void {
   for (const state of STATES) organisations.set({ state }, all.filter((one) => one.state === state).length)

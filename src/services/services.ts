@@ -269,13 +269,14 @@ export type Caller = {
 export function openCaller(box: SecretBox, connections: number, proxies: Proxies): Caller {
   const agents = openAgents(FOR_SERVICES, connections, proxies)
   const tokens = openTokens()
+  const signers: Signers = new LRUCache({ max: 100 })
   return {
     async send(dienst, call) {
       const until = performance.now() + dienst.timeoutMs
       const agent = agents.agentFor(dienst.uuid, call.url.origin, tlsOf(dienst, box))
       const request = dienst.authenticatie === 'oauth2' ? tokenRequest(dienst, box) : undefined
       const credentials = async () => {
-        if (!request) return credentialHeaders(dienst, box)
+        if (!request) return credentialHeaders(dienst, box, signers)
         const at = agents.agentFor(dienst.uuid, new URL(request.tokenUrl).origin, tlsOf(dienst, box))
         return { authorization: `Bearer ${await tokens.get(at, request)}` }
       }
@@ -313,19 +314,19 @@ function tokenRequest(dienst: RemoteService, box: SecretBox): TokenRequest {
 /** How long a token that we make for another service counts. */
 export const TOKEN_LIFE_MS = 3_600_000
 
-function credentialHeaders(dienst: RemoteService, box: SecretBox): Record<string, string> {
+function credentialHeaders(dienst: RemoteService, box: SecretBox, signers: Signers): Record<string, string> {
   if (dienst.authenticatie === 'geen' || !dienst.sealedSecret) return {}
   if (dienst.authenticatie === 'api_key')
     return { [dienst.header]: box.open(dienst.sealedSecret, serviceOwner(dienst.uuid)) }
   const { clientId, gebruikersId, gebruikersWeergave } = dienst
   const claims = { iss: clientId, client_id: clientId, user_id: gebruikersId, user_representation: gebruikersWeergave }
-  return { authorization: `Bearer ${signerFor(dienst.uuid, dienst.sealedSecret, box)(claims)}` }
+  return { authorization: `Bearer ${signerFor(signers, dienst.uuid, dienst.sealedSecret, box)(claims)}` }
 }
 
-const signers = new LRUCache<string, (claims: object) => string>({ max: 100 })
+type Signers = LRUCache<string, (claims: object) => string>
 
 // Every call has a token of its own; to open the secret for each as well would take longer than signing.
-function signerFor(uuid: string, sealedSecret: Buffer, box: SecretBox): (claims: object) => string {
+function signerFor(signers: Signers, uuid: string, sealedSecret: Buffer, box: SecretBox): (claims: object) => string {
   const key = `${uuid} ${sealedSecret.toString('base64')}`
   let sign = signers.get(key)
   if (!sign) {

@@ -1,12 +1,16 @@
 // What is known of the request that is being answered wherever its work leads, and how often it may ask others.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { EventEmitter } from 'node:events'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OwnAddresses } from '../lib/own-addresses.ts'
+import { inOrganisation, type OpenOrganisation } from './current-organisation.ts'
 
 export type CurrentRequest = {
   id: string
   /** When it came, by `performance.now()`. */
   began: number
+  /** Whose it is, where there are many. */
+  organisation?: OpenOrganisation
   /** Its trace context, when it is traced. */
   traceparent?: string
   /** That of the caller, when he sent one. */
@@ -45,9 +49,15 @@ export function currentOf({ raw }: FastifyRequest): CurrentRequest {
   return current
 }
 
-/** Makes `currentRequest` hold in all hooks and handlers. */
-export function followRequests(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => {
+/**
+ * Makes `currentRequest` hold in all hooks and handlers.
+ * @param enter where there are many organisations: finds whose request it is; undefined: it was answered already
+ */
+export function followRequests(
+  app: FastifyInstance,
+  enter?: (request: FastifyRequest, reply: FastifyReply) => Promise<OpenOrganisation | undefined>,
+): void {
+  app.addHook('onRequest', (request, reply, done) => {
     const { traceparent } = request.headers
     const current: CurrentRequest = {
       id: request.id,
@@ -59,8 +69,33 @@ export function followRequests(app: FastifyInstance): void {
       away: (work) => work(),
     }
     requests.set(request.raw, current)
-    currentRequest.run(current, done)
+    if (!enter) return currentRequest.run(current, done)
+    const go = (organisation: OpenOrganisation | undefined) => {
+      if (!organisation) return
+      current.organisation = organisation
+      within(current, () => {
+        holdContext(request.raw)
+        holdContext(reply.raw)
+        done()
+      })
+    }
+    // One connection may bring requests for several: nothing of the one before it holds here.
+    inOrganisation(undefined, () => currentRequest.run(current, () => enter(request, reply).then(go, done)))
   })
   // The parts of a body come by events of the connection, which know nothing of it.
-  app.addHook('preValidation', (request, _reply, done) => currentRequest.run(currentOf(request), done))
+  app.addHook('preValidation', (request, _reply, done) => {
+    const current = currentOf(request)
+    if (enter) within(current, done)
+    else currentRequest.run(current, done)
+  })
+}
+
+const within = (current: CurrentRequest, work: () => void): void =>
+  inOrganisation(current.organisation, () => currentRequest.run(current, work))
+
+/** Has what listens here do its work for the request that this is of, whatever the connection was doing when it tells of something. */
+function holdContext(emitter: EventEmitter): void {
+  const emit = emitter.emit.bind(emitter)
+  const inside = AsyncLocalStorage.snapshot()
+  emitter.emit = (...given: Parameters<EventEmitter['emit']>) => inside(emit, ...given)
 }

@@ -11,6 +11,14 @@ export const requestDuration = new Histogram({
   registers: [register],
 })
 
+export const organisationRequests = new Histogram({
+  name: 'zaakstroom_organisation_request_duration_seconds',
+  help: 'Time to answer a request, by organisation and kind of status; with many organisations only.',
+  labelNames: ['organisation', 'outcome'],
+  buckets: [0.01, 0.05, 0.25, 1, 5, 30],
+  registers: [register],
+})
+
 export const notificationAttempts = new Counter({
   name: 'zaakstroom_notification_attempts_total',
   help: 'Attempts to deliver a notification, by outcome.',

@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import packageJson from '../../package.json' with { type: 'json' }
 import { loadOptional } from '../lib/optional-package.ts'
+import { currentOrganisation } from './current-organisation.ts'
 import { currentOf, currentRequest } from './current-request.ts'
 
 export const TRACEPARENT = 'traceparent'
@@ -201,10 +202,12 @@ export function traceRequests(app: FastifyInstance): void {
     const { url: route, logLevel } = request.routeOptions
     if (open && logLevel !== 'warn') {
       const { method, headers, id } = request
+      const organisation = currentOrganisation()?.rsin
       const attributes = {
         'http.request.method': method,
         'zaakstroom.request_id': id,
         ...(route && { 'http.route': route }),
+        ...(organisation && { 'zaakstroom.organisation': organisation }),
       }
       const parent = headers[TRACEPARENT]
       const about: About = { kind: 'SERVER', attributes, parent: typeof parent === 'string' ? parent : undefined }

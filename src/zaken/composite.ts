@@ -90,7 +90,7 @@ const mayUpdate = {
 } as const
 
 export const composite: FastifyPluginAsyncTypebox = async (app) => {
-  const known = knownZaaktypen()
+  const known = app.each(knownZaaktypen)
   const references = await openReferences(app)
   const settings = () => settingsOf(app.parts.config)
   const remoteRelations = openRemoteRelations(app.mutate, app.parts.services)
@@ -134,7 +134,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       )
       const answer = await remoteRelations.create(request.actor, async (m, remote) => {
         const zaak = await within('zaak', async () =>
-          m.make(await judgeNewZaak(m, input, settings(), known, { typen: zaaktypen })),
+          m.make(await judgeNewZaak(m, input, settings(), known(), { typen: zaaktypen })),
         )
         const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)

@@ -45,7 +45,7 @@ const config = {
 } as const
 
 export const documentRegistreren: FastifyPluginAsyncTypebox = async (app) => {
-  const known = knownInformatieobjecttypen()
+  const known = app.each(knownInformatieobjecttypen)
   registerContent(app, [DOCUMENT])
 
   app.post(
@@ -66,7 +66,7 @@ export const documentRegistreren: FastifyPluginAsyncTypebox = async (app) => {
         return app.mutate(request.actor, async (m) => {
           const zaak = await zaakForChange(m, relatie.zaak, KOPPELEN)
           const document = await naming(within(DOCUMENT), async () =>
-            m.make(await judgeNewDocument(m, app.parts, known, { input, bytes, elsewhere })),
+            m.make(await judgeNewDocument(m, app.parts, known(), { input, bytes, elsewhere })),
           )
           const zio = await naming(within(RELATION), () =>
             createZio(m, zaak, { ...relatie, informatieobject: document.url }, { typen }),

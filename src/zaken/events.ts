@@ -5,6 +5,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
+import type { Config } from '../config.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid, Problem } from '../core/problem.ts'
@@ -59,7 +60,7 @@ export const events: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/events',
     {
-      config: { access },
+      config: { access, isOn: ({ enableCloudEvents }: Config) => enableCloudEvents },
       bodyLimit: MAX_BYTES,
       attachValidation: true,
       schema: {

@@ -4,6 +4,7 @@ import t from 'tap'
 import { openEventStreams } from '../../src/beheer/frame/event-stream.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 import { sendProblem } from '../../src/core/problem.ts'
+import { eachOfOne } from '../../src/telemetry/current-organisation.ts'
 import { until } from '../until.ts'
 
 t.test('so many pages are kept up to date at once, and one that is closed makes room', async (t) => {
@@ -15,6 +16,8 @@ t.test('so many pages are kept up to date at once, and one that is closed makes 
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.decorateRequest('base', 'http://localhost')
   app.decorate('reader', { sql: async () => [{ id: 1 }] } as never)
+  app.decorate('hasMany', false)
+  app.decorate('each', eachOfOne(app))
   const watch = openEventStreams(app)
   app.get('/', (request, reply) => {
     request.session = { id: 1 } as never

@@ -4,6 +4,7 @@ import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import Fastify, { type HTTPMethods } from 'fastify'
 import t from 'tap'
 import { beheer } from '../../src/beheer/index.ts'
+import { eachOfOne } from '../../src/telemetry/current-organisation.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, type PagesSetup, setUpPages } from './browser.ts'
 
 const RAW = /<%~(?!\s*include\(|\s*it\.body\s*%>)/
@@ -217,7 +218,10 @@ async function beheerRoutes({ app, parts }: PagesSetup) {
   probe.decorate('read', app.read)
   probe.decorate('mutate', app.mutate)
   probe.decorateRequest('base', '')
-  await probe.register(beheer, { prefix: '/beheer', parts })
+  probe.decorate('hasMany', false)
+  probe.decorate('each', eachOfOne(probe))
+  probe.decorate('process', parts.config)
+  await probe.register(beheer, { prefix: '/beheer', parts: () => parts })
   await probe.close()
   return routes
 }

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { LIMITS } from '../../src/core/limits.ts'
 import { jsonParser } from '../../src/http/json.ts'
 import { sharePlaces } from '../../src/http/places.ts'
+import { eachOfOne } from '../../src/telemetry/current-organisation.ts'
 import { currentOf, followRequests } from '../../src/telemetry/current-request.ts'
 import { requestsWaiting } from '../../src/telemetry/metrics.ts'
 import { until } from '../until.ts'
@@ -17,7 +18,8 @@ function givenPlaces(t: Test, poolSize: number) {
     if (client) request.actor = { clientId: client } as never
     if (account) request.beheerder = { id: account } as never
   })
-  sharePlaces(app, poolSize)
+  app.decorate('each', eachOfOne(app))
+  sharePlaces(app, () => poolSize)
   const working: { client: string; end(): void; away(): Promise<void>; back(): void }[] = []
   const work = async (request: FastifyRequest) => {
     const [over, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -6,6 +6,7 @@ import { CLOSED } from './breaks/closed.ts'
 import { CRASHES } from './breaks/crashes.ts'
 import { DOCUMENTEN } from './breaks/documenten.ts'
 import { FEED } from './breaks/feed.ts'
+import { ORGANISATIONS } from './breaks/organisations.ts'
 import { RIGHTS } from './breaks/rights.ts'
 import { SHARED } from './breaks/shared.ts'
 import { ZAKEN } from './breaks/zaken.ts'
@@ -22,4 +23,5 @@ export const MUTANTS: Mutant[] = [
   ...SHARED,
   ...CRASHES,
   ...BOUNDS,
+  ...ORGANISATIONS,
 ]

@@ -49,7 +49,7 @@ export const testsOf = () =>
   countAttempts({ limit: 5, detail: t('U hebt net al een paar tests verstuurd. Probeer het over een minuut opnieuw.') })
 
 export function registerMyAlerts(app: FastifyInstance): void {
-  const tests = testsOf()
+  const tests = app.each(testsOf)
 
   app.get(PATH, { config }, async (request, reply) =>
     reply.page('my-alerts', {
@@ -78,7 +78,7 @@ export function registerMyAlerts(app: FastifyInstance): void {
 
   app.post(`${PATH}/testen`, { config }, async (request, reply) => {
     const { email } = await readAccount(request)
-    const text = email === '' ? t('Dit account heeft geen e-mailadres.') : await testMail(request, tests, email)
+    const text = email === '' ? t('Dit account heeft geen e-mailadres.') : await testMail(request, tests(), email)
     return text === undefined
       ? redirectWith(request, reply, PATH, t`De test is verstuurd naar ${email}.`)
       : redirectWith(request, reply, PATH, text, 'fout')

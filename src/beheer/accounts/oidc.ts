@@ -2,7 +2,7 @@
 // which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { countAttempts } from '../../autorisaties/attempts.ts'
+import { type Attempts, countAttempts } from '../../autorisaties/attempts.ts'
 import type { OidcSettings } from '../../config.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import { networkOf } from '../../http/network.ts'
@@ -20,16 +20,18 @@ type PendingSignIn = Omit<Begun, 'target'> & { provider: string; verder: string;
 
 export function registerOidc(app: FastifyInstance): void {
   const { box, config } = app.parts
-  const attempts = countAttempts({
-    limit: 20,
-    detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
-  })
-  let providers: Providers | undefined
+  const opened = app.each((): { attempts: Attempts; providers?: Providers } => ({
+    attempts: countAttempts({
+      limit: 20,
+      detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
+    }),
+  }))
   /** What is known of a provider. @throws Problem 503 */
   const configurationOf = async (settings: OidcSettings, request: FastifyRequest) => {
     const { openProviders, ProviderAway } = await import('./oidc-client.ts')
-    providers ??= openProviders(config.proxies)
-    return providers(settings, request.log).catch((error) => {
+    const here = opened()
+    here.providers ??= openProviders(config.proxies)
+    return here.providers(settings, request.log).catch((error) => {
       throw error instanceof ProviderAway ? away(settings) : error
     })
   }
@@ -58,6 +60,7 @@ export function registerOidc(app: FastifyInstance): void {
     const settings = pending && (await findProvider(app.read, config, box, pending.provider))
     if (!settings) return refuse(reply, '', t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
     const refuseHim = (reden: string, status: number) => refuse(reply, settings.label, reden, status, pending.provider)
+    const { attempts } = opened()
     const refusal = attempts.refusal(networkOf(request.ip))
     if (refusal) throw refusal
     attempts.failed(networkOf(request.ip))

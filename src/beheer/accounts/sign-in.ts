@@ -30,21 +30,24 @@ type Query = { Querystring: { verder?: string } }
 export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const { box, config } = app.parts
   // All names together, in this process: for whoever tries many names. A browser that signed in before is no such one.
-  const attempts = countAttempts({
-    limit: 20,
-    detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
-  })
+  const attemptsNow = app.each(() =>
+    countAttempts({
+      limit: 20,
+      detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
+    }),
+  )
   const countAddress = (request: FastifyRequest) => {
+    const attempts = attemptsNow()
     const refusal = attempts.refusal(networkOf(request.ip))
     if (refusal) throw refusal
     attempts.failed(networkOf(request.ip))
   }
-  const { name, email, url } = config.apiContact
-  const shared = async () => ({
+  const shared = async () => {
+    const { name, email, url } = config.apiContact
     // Signing in with a password goes on without them.
-    providers: await offeredProviders(app.read, config).catch(() => []),
-    contact: { name, email, url },
-  })
+    const providers = await offeredProviders(app.read, config).catch(() => [])
+    return { providers, contact: { name, email, url } }
+  }
 
   app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
     if (request.session?.step === 'signed-in') return reply.redirect(`${basePath(request)}/beheer/`, 303)
@@ -85,7 +88,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       })
     }
     await app.own.attempts.succeeded(counters)
-    if (browser === undefined) attempts.succeeded(networkOf(request.ip))
+    if (browser === undefined) attemptsNow().succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, form.verder)
   })
 
@@ -112,7 +115,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       return reply.code(401).page('sign-in-code', { ...page, weigering: t('Deze code klopt niet, of is al gebruikt.') })
     }
     await app.own.attempts.succeeded(counters)
-    if (browser === undefined) attempts.succeeded(networkOf(request.ip))
+    if (browser === undefined) attemptsNow().succeeded(networkOf(request.ip))
     return logIn(request, reply, account, form.verder)
   })
 

@@ -16,7 +16,7 @@ import { registerTypes } from './types.ts'
 import { registerZaaktype } from './zaaktype.ts'
 
 export async function registerCatalogi(app: FastifyInstance): Promise<void> {
-  const selectielijst = await openSelectielijst(app.parts.config, app.parts.services, app.read)
+  const selectielijst = await openSelectielijst(app.parts.config, app.parts.services, app.read, app.hasMany)
   registerCatalogus(app)
   registerActiviteit(app)
   registerTypes(app)

@@ -43,13 +43,16 @@ const MAX_WAITING = 64 * 1024
  * the application closes.
  */
 export function openEventStreams(app: FastifyInstance) {
-  const topics = new Map<string, Topic>()
+  const topicsOf = app.each(
+    () => new Map<string, Topic>(),
+    (topics) => finish(topics),
+  )
   const repeats = openRepeats(app.log)
   let closing = false
 
   app.addHook('preClose', async () => {
     closing = true
-    for (const { viewers } of topics.values()) for (const viewer of viewers) viewer.finish()
+    if (!app.hasMany) finish(topicsOf())
   })
 
   async function poll(subject: string, source: Topic): Promise<void> {
@@ -82,6 +85,7 @@ export function openEventStreams(app: FastifyInstance) {
     subject: string,
     readState: () => Promise<StreamState | undefined>,
   ): FastifyReply {
+    const topics = topicsOf()
     const count = [...topics.values()].reduce((sum, { viewers }) => sum + viewers.size, 0)
     if (closing || count >= LIMITS.livePages) throw new Problem(503, { headers: { 'retry-after': '5' } })
     const stream = new Readable({ read() {} })
@@ -115,6 +119,10 @@ export function openEventStreams(app: FastifyInstance) {
       .type('text/event-stream; charset=utf-8')
       .send(stream)
   }
+}
+
+function finish(topics: Map<string, Topic>): void {
+  for (const { viewers } of topics.values()) for (const viewer of viewers) viewer.finish()
 }
 
 function send(viewer: Viewer, state: StreamState, ended: boolean): void {

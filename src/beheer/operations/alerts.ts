@@ -38,7 +38,7 @@ const NAMES: Record<SecretSetting, string> = words({
 
 export function registerAlerts(app: FastifyInstance): void {
   const { parts } = app
-  const tests = testsOf()
+  const tests = app.each(testsOf)
 
   app.get(PATH, { config: viewing }, async (_request, reply) => {
     const origins = await secretOrigins(app.read, parts.config)
@@ -108,7 +108,7 @@ export function registerAlerts(app: FastifyInstance): void {
     const email = account?.email ?? ''
     if (!isWebhook && email === '')
       return redirectWith(request, reply, SETTINGS, t('Dit account heeft geen e-mailadres.'), 'fout')
-    const fault = await testMail(request, tests, isWebhook ? undefined : email)
+    const fault = await testMail(request, tests(), isWebhook ? undefined : email)
     if (fault !== undefined) return redirectWith(request, reply, SETTINGS, fault, 'fout')
     const text = isWebhook ? t('De webhook heeft de test aangenomen.') : t`De test is verstuurd naar ${email}.`
     return redirectWith(request, reply, SETTINGS, text)

@@ -86,7 +86,7 @@ type Job = {
 }
 
 export function registerJobs(app: FastifyInstance): void {
-  const { db, sql: driver } = app.reader
+  const { reader } = app
 
   app.get('/taken', { config: viewing }, async (request, reply) => {
     const query = request.query as FormValues
@@ -191,7 +191,7 @@ export function registerJobs(app: FastifyInstance): void {
     const { rows } = await sql<{ staat: State; count: number; inQueue: number }>`
       select job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) as staat, count(*)::int as "inQueue",
         (count(*) filter (where ${task} = '' or j.task_identifier = ${task}))::int as count
-      from ${COUNTED} j group by 1`.execute(db)
+      from ${COUNTED} j group by 1`.execute(reader.db)
     return rows
   }
 
@@ -200,7 +200,7 @@ export function registerJobs(app: FastifyInstance): void {
     const { rows } = await sql<Omit<Group, 'name'>>`
       select j.task_identifier as kind, ${ERROR_KIND} as fault, count(*)::int as count, max(j.updated_at) as latest
       from ${COUNTED} j where job_state(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
-      group by 1, 2 order by 3 desc limit 10`.execute(db)
+      group by 1, 2 order by 3 desc limit 10`.execute(reader.db)
     return rows.map((row) => ({ ...row, name: labelOf(row.kind) }))
   }
 
@@ -265,7 +265,7 @@ export function registerJobs(app: FastifyInstance): void {
       where ${state ? sql`job_state(locked_at, attempts, max_attempts, run_at) = ${state}` : sql`true`}
         and ${task ? sql`task_identifier = ${task}` : sql`true`}
         and ${from ? sql`id ${back ? sql`>` : sql`<`} ${from}::text::bigint` : sql`true`}
-      order by id ${order} limit ${limit}`.execute(db)
+      order by id ${order} limit ${limit}`.execute(reader.db)
     const found = await readJobs(ids.map(({ id }) => id))
     return back ? found : found.reverse()
   }
@@ -273,7 +273,7 @@ export function registerJobs(app: FastifyInstance): void {
   async function readJobs(ids: number[]): Promise<Job[]> {
     if (ids.length === 0) return []
     const { rows } = await sql<Job>`
-      select * from job_rows(array[${sql.join(ids)}]::bigint[]) order by id`.execute(db)
+      select * from job_rows(array[${sql.join(ids)}]::bigint[]) order by id`.execute(reader.db)
     return rows
   }
 
@@ -284,14 +284,14 @@ export function registerJobs(app: FastifyInstance): void {
   }
 
   async function readWorkers(): Promise<Worker[]> {
-    return driver<
+    return reader.sql<
       Worker[]
     >`select name, name || ' (' || host || ', pid ' || pid || ')' as weergave, seen_at as "seenAt",
       extract(epoch from clock_timestamp() - seen_at)::float8 as stilte from worker`
   }
 
   async function readWaiting(id: number) {
-    return driver<{ bezet: boolean }[]>`
+    return reader.sql<{ bezet: boolean }[]>`
       select exists (select from jobs other
         where other.queue_name = j.queue_name and other.locked_at is not null and other.id <> j.id) as bezet
       from jobs j where j.id = ${id}`

@@ -51,14 +51,18 @@ type Parts = FastifyInstance['parts']
 const MAX_ALARMS = 10
 
 export function registerOverview(app: FastifyInstance): void {
-  const reach = remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies))
-  const databaseSize = remembered(60_000, async () => {
-    const [row] = await app.reader.sql<[{ size: number }]>`
+  const reach = app.each(() =>
+    remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies)),
+  )
+  const databaseSize = app.each(() =>
+    remembered(60_000, async () => {
+      const [row] = await app.reader.sql<[{ size: number }]>`
       select pg_database_size(current_database()) as size`
-    return row.size
-  })
-  const unrecorded = remembered(10_000, () => countUnrecorded(app.reader.sql))
-  const lostContent = remembered(10_000, () => app.own.countLost())
+      return row.size
+    }),
+  )
+  const unrecorded = app.each(() => remembered(10_000, () => countUnrecorded(app.reader.sql)))
+  const lostContent = app.each(() => remembered(10_000, () => app.own.countLost()))
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
     const [
@@ -88,15 +92,15 @@ export function registerOverview(app: FastifyInstance): void {
       readWorkers(app.reader),
       countJobs(app.reader),
       countNotificaties(app.reader),
-      readReceiver(parts, app.reader, reach),
+      readReceiver(parts, app.reader, reach()),
       readImport(app.reader),
       readDisk(parts),
-      databaseSize(''),
+      databaseSize()(''),
       readVersions(app.reader),
       pausedAt(app.read),
-      lostContent(''),
+      lostContent()(''),
       readAlarms(app.read, MAX_ALARMS),
-      unrecorded(''),
+      unrecorded()(''),
       lastSetback(app.reader.sql),
       feedAge(app.reader.sql),
       oldestSnapshot(app.reader.sql),

@@ -52,11 +52,10 @@ type ReportRow = {
 
 export function registerTakeovers(app: FastifyInstance): void {
   const { reader } = app
-  const { sql } = reader
   const stream = openEventStreams(app)
 
   app.get(LIST.path, { config: viewer }, async (request, reply) => {
-    const found = await sql<TakeoverRow[]>`select * from takeover order by id desc limit 50`
+    const found = await reader.sql<TakeoverRow[]>`select * from takeover order by id desc limit 50`
     const rows = sortRows(request, found, {
       bron: ({ source }) => source,
       begonnen: ({ round_begun_at }) => round_begun_at,
@@ -71,11 +70,11 @@ export function registerTakeovers(app: FastifyInstance): void {
   app.get(`${LIST.path}/:uuid`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
     const [way, forecast, steps, faults, rounds, state] = await Promise.all([
-      row.trial ? undefined : wayToSwitch(sql, row),
+      row.trial ? undefined : wayToSwitch(reader.sql, row),
       forecastOf(reader, row),
       progressOf(reader, row),
       faultsOf(reader, row),
-      sql<
+      reader.sql<
         {
           round: number
           begun_at: string
@@ -133,11 +132,15 @@ export function registerTakeovers(app: FastifyInstance): void {
         key: ({ id }) => String(id),
         rows: (limit, { na, voor }) => {
           const back = voor !== undefined
-          const edge = isNumber(na) ? sql`and id > ${na}` : isNumber(voor) ? sql`and id < ${voor}` : sql``
-          return sql<ReportRow[]>`
+          const edge = isNumber(na)
+            ? reader.sql`and id > ${na}`
+            : isNumber(voor)
+              ? reader.sql`and id < ${voor}`
+              : reader.sql``
+          return reader.sql<ReportRow[]>`
             select id, kind, key, outcome, code, field, value, text, identificatie, round from takeover_remark
-            where takeover_id = ${row.id} ${matching(sql, filter)} ${edge}
-            order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
+            where takeover_id = ${row.id} ${matching(reader.sql, filter)} ${edge}
+            order by id ${back ? reader.sql`desc` : reader.sql`asc`} limit ${limit}`
         },
       }),
       faultsOf(reader, row),
@@ -176,7 +179,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     return reply
       .headers({ 'content-disposition': `attachment; filename="overnemen-${row.uuid}.csv"` })
       .type('text/csv; charset=utf-8')
-      .send(reportCsvOf(sql, row.id, filterOf(request)))
+      .send(reportCsvOf(reader.sql, row.id, filterOf(request)))
   })
 
   app.get(`${LIST.path}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
@@ -193,7 +196,7 @@ export function registerTakeovers(app: FastifyInstance): void {
         t(
           'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Wie daarna toch terug moet, laat terugspelen wat hier is gewijzigd (stap Weg terug).',
         ),
-        ...[...(await switchWarnings(sql)), ...(await wayBackWarnings(sql))].map(reason),
+        ...[...(await switchWarnings(reader.sql)), ...(await wayBackWarnings(reader.sql))].map(reason),
       ],
       button: t('Nu omschakelen'),
       back: t('Nog niet omschakelen'),
@@ -287,13 +290,13 @@ export function registerTakeovers(app: FastifyInstance): void {
   }
 
   async function find(request: FastifyRequest): Promise<TakeoverRow> {
-    const [row] = await sql<TakeoverRow[]>`select * from takeover where uuid = ${uuidParam(request)}`
+    const [row] = await reader.sql<TakeoverRow[]>`select * from takeover where uuid = ${uuidParam(request)}`
     if (!row) throw notFound(t('Deze overneming bestaat niet.'))
     return row
   }
 
   async function readState(uuid: string): Promise<StreamState | undefined> {
-    const [row] = await sql<(TakeoverRow & { seconden: number; stil: number })[]>`
+    const [row] = await reader.sql<(TakeoverRow & { seconden: number; stil: number })[]>`
       select o.*, extract(epoch from now() - o.round_begun_at)::float8 as seconden,
         extract(epoch from now() - coalesce(max(s.updated_at), o.round_begun_at))::float8 as stil
       from takeover o left join takeover_step s on s.takeover_id = o.id and s.round = o.round

@@ -8,12 +8,15 @@ import { inOrder, runUntilSignal } from '../until-signal.ts'
 export function addTo(program: Command): void {
   program
     .command('api')
-    .description('only the HTTP side (needs DATABASE_URL and SECRET_KEY)')
+    .description('only the HTTP side (needs SECRET_KEY, and DATABASE_URL or CONTROL_DATABASE_URL)')
     .action(() =>
       runUntilSignal('api', ['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
-        const databaseUrl = expected(config.databaseUrl)
-        const { runApi } = await import('../run-api.ts') // here: --help does without
-        const api = await runApi(config, databaseUrl, await findSecretBox(config, false), log)
+        const { databaseUrl, controlDatabaseUrl } = config
+        const { runApi, runApiOfMany } = await import('../run-api.ts') // here: --help does without
+        const box = await findSecretBox(config, false)
+        const api = controlDatabaseUrl
+          ? await runApiOfMany(config, controlDatabaseUrl, box, log)
+          : await runApi(config, expected(databaseUrl), box, log)
         return inOrder(api, async (add) => {
           add(await runMetrics(config, 'api', databaseUrl, log))
           log.info({ address: api.address }, 'started')

@@ -137,7 +137,7 @@ const FIELDS = Object.keys(DocumentUpdate.properties)
 /** Apart from reading: the bodies of these routes may be as large as a document. */
 const writing: FastifyPluginAsyncTypebox = async (app) => {
   const { store, services } = app.parts
-  const known = knownInformatieobjecttypen()
+  const known = app.each(knownInformatieobjecttypen)
   registerContent(app)
 
   app.post(
@@ -155,7 +155,7 @@ const writing: FastifyPluginAsyncTypebox = async (app) => {
         const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
         return app.mutate(
           request.actor,
-          async (m) => new Last(await judgeNewDocument(m, app.parts, known, { input, bytes, elsewhere })),
+          async (m) => new Last(await judgeNewDocument(m, app.parts, known(), { input, bytes, elsewhere })),
         )
       })
       return reply.code(201).header('location', document.url).send(document)

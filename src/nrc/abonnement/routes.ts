@@ -90,9 +90,11 @@ const authFaults = (callbackUrl: string, auth: string) =>
 
 export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
   const { config, box } = app.parts
-  const agent = openAgent({ policy: forClients(config), connections: 20, proxies: config.proxies })
-  const probe = { agent, config, log: app.log }
-  app.addHook('onClose', () => agent.destroy())
+  const agent = app.each(
+    () => openAgent({ policy: forClients(app.parts.config), connections: 20, proxies: app.parts.config.proxies }),
+    (agent) => agent.destroy(),
+  )
+  const probe = () => ({ agent: agent(), config, log: app.log })
 
   /** Else nothing is ever sent to an abonnement here, and so nobody is asked anything. */
   async function isBuiltIn(): Promise<boolean> {
@@ -124,7 +126,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
         throwFaults([{ name: 'kanalen', code: 'required', reason: 'Noem ten minste een kanaal.' }])
       const { callbackUrl = '', auth = '', sendCloudevents: cloudevents = false } = body
       throwFaults(authFaults(callbackUrl, auth))
-      if (callbackUrl !== '' && (await isBuiltIn())) throwFaults(await probeCallback(probe, callbackUrl, auth))
+      if (callbackUrl !== '' && (await isBuiltIn())) throwFaults(await probeCallback(probe(), callbackUrl, auth))
       const abonnement = await app.mutate(request.actor, async (m) => {
         const uuid = crypto.randomUUID()
         const applicatieUuid = m.actor.applicatieUuid || null
@@ -215,7 +217,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     if (row.authenticatie === 'header') throwFaults(authFaults(callbackUrl, auth ?? ''))
     const isFetched = callbackUrl === ''
     const asked = !isFetched && auth !== undefined && isOther && (await isBuiltIn())
-    if (asked) throwFaults(await probeCallback(probe, callbackUrl, auth))
+    if (asked) throwFaults(await probeCallback(probe(), callbackUrl, auth))
     return app.mutate(actor, async (m) => {
       const settings = {
         ...(given.callbackUrl !== undefined && { callbackUrl: given.callbackUrl }),

@@ -18,7 +18,7 @@ export type References = {
 /** What judges the URLs that a case refers to. */
 export async function openReferences(app: FastifyInstance): Promise<References> {
   const { config, services } = app.parts
-  const selectielijst = await openSelectielijst(config, services, app.read)
+  const selectielijst = await openSelectielijst(config, services, app.read, app.hasMany)
 
   /** zrc-010, zrc-011: what is at a URL answers 200 with these members. */
   async function judgeJson(name: string, url: string, base: string, members: string[]): Promise<InvalidParam[]> {

@@ -46,7 +46,7 @@ const BatchFilters = filtersOf(ListQuery)
 
 export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   const references = await openReferences(app)
-  const known = knownZaaktypen()
+  const known = app.each(knownZaaktypen)
   const settings = () => settingsOf(app.parts.config)
 
   app.get(
@@ -129,7 +129,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       const typen = await references.zaaktypen(request.body, request.base)
       const zaak = await app.mutate(
         request.actor,
-        async (m) => new Last(await judgeNewZaak(m, request.body, settings(), known, { faults, typen })),
+        async (m) => new Last(await judgeNewZaak(m, request.body, settings(), known(), { faults, typen })),
       )
       return reply
         .code(201)

@@ -13,13 +13,15 @@ import { registerAbonnementenList } from './list.ts'
 import { registerSigning } from './signing.ts'
 
 export function registerAbonnementen(app: FastifyInstance): void {
-  const { config, box } = app.parts
-  const agent = openAgent({ policy: forClients(config), connections: 5, proxies: config.proxies })
-  const delivery = openDelivery(config, box)
-  app.addHook('onClose', async () => {
-    await Promise.all([agent.destroy(), delivery.close()])
-  })
-  const test: TryOut = (abonnement) => tryOut({ agent, delivery, config }, abonnement)
+  const opened = app.each(
+    () => {
+      const { config, box } = app.parts
+      const agent = openAgent({ policy: forClients(config), connections: 5, proxies: config.proxies })
+      return { agent, delivery: openDelivery(config, box), config }
+    },
+    ({ agent, delivery }) => Promise.all([agent.destroy(), delivery.close()]),
+  )
+  const test: TryOut = (abonnement) => tryOut(opened(), abonnement)
   registerAbonnementenList(app)
   registerEdit(app, test)
   registerAbonnement(app)
