@@ -115,6 +115,7 @@ export const abonnementen: Record<string, string> = {
   Leveringen: 'Deliveries',
   Wachtend: 'Waiting',
   'Oudste wachtende': 'Oldest waiting',
+  'Alle berichten van vandaag': 'All messages of today',
   'Hoe het gaat': 'How it goes',
   'Laatst gelukt': 'Last success',
   'nog niet': 'not yet',

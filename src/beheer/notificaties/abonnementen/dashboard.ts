@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { one } from '../../../database/rows.ts'
+import { today } from '../../../lib/day.ts'
 import { readFigures, readThroughput } from '../../../nrc/abonnement/figures.ts'
 import type { Step } from '../../../nrc/abonnement/try-out.ts'
 import { t } from '../../language/language.ts'
@@ -12,8 +13,10 @@ import { type Abonnement, nameOf, type Params, requireAbonnement, viewing } from
 import { AUTHENTICATION_WORDS, groupInWords, masked, REPLAYS, stateOf, stepsOf, subscriberOutcome } from './labels.ts'
 import { capped } from './list.ts'
 
+/** Attempts of the strip, and those that are told one by one. */
 const ATTEMPTS = 50
-const NEXT = 20
+const TOLD = 15
+const NEXT = 10
 
 export function registerAbonnement(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid', { config: viewing }, async (request, reply) => {
@@ -46,7 +49,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       authenticatie: AUTHENTICATION_WORDS[abonnement.authenticatie],
       groups: abonnement.kanalen.map(groupInWords),
       throughput,
-      attempts: attempts.map((attempt) => ({
+      attempts: attempts.slice(0, TOLD).map((attempt) => ({
         ...attempt,
         ...messageInWords(attempt),
         ...subscriberOutcome(attempt.outcome, attempt.httpStatus),
@@ -58,6 +61,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       hours: hours.isEmpty ? null : hours,
       days: days.isEmpty ? null : days,
       strip: attempts.toReversed().map(({ outcome }) => ({ isDelivered: outcome === 'delivered' })),
+      today: today(),
       bewaarDagen: app.parts.config.notificationDaysRetained,
       capped,
     })
