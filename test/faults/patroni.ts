@@ -54,6 +54,8 @@ export async function playPatroni(
   }
   await load.pause()
   verifyAnswers(judge, load.answers, { refused: 'all', within: 15_000 })
+  const isTold = load.answers.some(({ kind, status }) => kind === 'ready' && status === 503)
+  judge.equal(isTold, true, 'readyz says so')
   await verifyScene(judge, scene)
   for (const one of [...scene.apis, ...scene.workers]) judge.same(one.faults, [], 'no process ended by itself')
   const acknowledged = [...load.creates, ...load.documents.map(({ answer }) => answer)].flatMap(({ status, body }) =>
