@@ -111,8 +111,11 @@ export async function countRows(
   return { count: n, ...(typeof lowest === 'number' && typeof highest === 'number' && { ids: [lowest, highest] }) }
 }
 
-/** What one condition leaves out of a list: conditions on the kept counts of all that it could keep, and on the rows that are out. */
-export type Rest = { counted: Condition[]; conditions: Condition[] }
+/**
+ * What one condition leaves out of a list: conditions on the kept counts of all that it could keep, and on the rows that are out.
+ * `empty`: on those that are out because they lack the value, an index of which finds the two apart.
+ */
+export type Rest = { counted: Condition[]; conditions: Condition[]; empty?: Condition[] }
 
 /**
  * The same by what a condition leaves out: kept counts, less the rows that are left out, of one moment. Undefined where these are
@@ -129,12 +132,14 @@ export async function countByRest(
   }: { counts: RawBuilder<unknown>; from: RawBuilder<unknown>; less?: RawBuilder<unknown>; rest: Rest },
 ): Promise<number | undefined> {
   const where = sql`where ${all(rest.conditions)}`
+  const some = (rows: RawBuilder<unknown>) =>
+    sql`(select count(*) from (select from ${from} ${rows} limit ${sql.lit(REST + 1)}) x)`
   const found = await planned(
     reader,
     sql<{ kept: number; out: number }>`
       select (select coalesce(sum(count), 0)::bigint from ${counts} where ${all(rest.counted)})
           ${less ? sql`+ (select count(*) from ${less} ${where})` : sql``} as kept,
-        (select count(*) from (select from ${from} ${where} limit ${sql.lit(REST + 1)}) x) as out`,
+        ${some(where)} ${rest.empty ? sql`+ ${some(sql`where ${all(rest.empty)}`)}` : sql``} as out`,
   )
   const { kept, out } = one(found)
   return out > REST ? undefined : kept - out
@@ -162,9 +167,10 @@ const FEW = 10_000
 
 /**
  * More rows than that are looked for in the order of the list, at first no further than this: a page that is not met by then stands
- * together elsewhere. All are then found and sorted as well, which takes about as long as counting them did.
+ * together elsewhere. Then all are found and sorted as well: up to `MANY`, and more where counting looked at each of them anyway.
  */
 const NEAR = 20_000
+const MANY = 30_000
 
 /**
  * The ids of a page.
@@ -199,7 +205,8 @@ export async function pageOfIds(
   const passed = fromEnd ? Math.max(0, count - offset - most) : offset
   const page = sql`limit ${sql.lit(most)} offset ${sql.lit(passed)}`
   // Numbers of ours stand in the text: a statement without parameters goes to the database in one message instead of two.
-  const walksFar = list.isIndexed || passed + most > FEW || count === Number.POSITIVE_INFINITY
+  const sorts = within.length > 0 ? passed + most <= FEW : count <= MANY
+  const walksFar = list.isIndexed || !sorts
   const ask = async (ids: RawBuilder<unknown>): Promise<number[]> => {
     // As one text, in their order: the driver takes longer over a hundred rows of one number.
     const found = one(await planned(reader, sql<{ ids: string }>`select array_to_json(array(${ids}))::text as ids`))

@@ -191,7 +191,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   const ofMore: Condition[] = []
   const others: Condition[] = []
   const parts: PartCondition[] = []
-  const left: { there: Condition[]; out: Condition[] }[] = [] // by filters on dates
+  const left: { there: Condition[]; out: Condition; empty?: Condition }[] = [] // by filters on dates
   if (deel) ofType.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
   const addTo =
     (conditions: Condition[]) =>
@@ -247,8 +247,8 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
       const out = sql`${column} ${sql.raw(opposite)} ${value}::date`
       left.push(
         COUNTED_DATES.includes(name)
-          ? { there: [sql`${column} is not null`], out: [out] }
-          : { there: [], out: [sql`(${out} or ${column} is null)`] },
+          ? { there: [sql`${column} is not null`], out }
+          : { there: [], out, empty: sql`${column} is null` },
       )
     }
   }
@@ -283,7 +283,11 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   const only = parts.length === 1 && others.length === 0 ? parts[0] : undefined
   const kept = ofMore.length === 0 && only?.kept
   const out = others.length === 1 && parts.length === 0 ? left[0] : undefined
-  const rest = out && { counted: [...counted, ...out.there], conditions: [...counted, ...out.out] }
+  const rest = out && {
+    counted: [...counted, ...out.there],
+    conditions: [...counted, out.out],
+    ...(out.empty && { empty: [...counted, out.empty] }),
+  }
   for (const { part, conditions } of parts)
     others.push(sql`exists (select from ${part} where x.zaak_id = z.id and ${all(conditions)})`)
   return {
