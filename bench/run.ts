@@ -5,8 +5,8 @@
 // runs all as short as they go (to try it), `--to <file>` writes elsewhere.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
+import { chmod, glob, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -196,12 +196,15 @@ async function look(): Promise<{ others: number; stolen: number }> {
   return between(before, await processors())
 }
 
-/** Runs a benchmark as a group of processes, which is ended as a whole when its time is over. */
+/** Runs a benchmark as a group of processes, which is ended as a whole when its time is over; its files and servers with it. */
 async function runOne(one: string, options: string[], minutes: number) {
   const begin = performance.now()
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
+  await chmod(directory, 0o711) // for the user that PostgreSQL runs as
   const child = spawn(process.execPath, [import.meta.filename, one, ...options], {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: directory },
   })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -224,6 +227,13 @@ async function runOne(one: string, options: string[], minutes: number) {
   const [code] = await once(child, 'close')
   process.off('SIGINT', interrupt)
   clearTimeout(timer)
+  for await (const file of glob('**/postmaster.pid', { cwd: directory })) {
+    const [pid] = (await readFile(join(directory, file), 'utf8')).split('\n', 1)
+    try {
+      process.kill(Number(pid), 'SIGQUIT') // it outlives the program that was to stop it
+    } catch {}
+  }
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 })
   const outcome = isLate ? 'out of time' : code === 0 ? 'done' : 'failed'
   return { outcome, seconds: Math.round((performance.now() - begin) / 1000), output }
 }
