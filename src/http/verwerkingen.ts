@@ -30,15 +30,15 @@ export function logReads(app: FastifyInstance, open: () => Acts | undefined): vo
   app.decorate('acts', { getter: actsNow })
   if (!app.hasMany && !actsNow()) return
   app.addHook('onRequest', (request, _reply, done) => {
-    const { url = '', config: route } = request.routeOptions
-    if (route.access === undefined || route.access === 'public' || !TOUCHING.test(url)) return done()
+    const { url = '', config: route } = request.routeOptions // made anew each time that it is asked for
+    if (route.access === undefined || route.access === 'public' || !placeOf(url).isTouching) return done()
     const acts = actsNow()
     if (!acts) return done()
     if (acts.isFull && REFUSED.test(url)) {
       const detail = 'Er wachten te veel regels op het logboek van verwerkingen: zonder regel wordt niets verwerkt.'
       return done(new Problem(503, { detail, headers: { 'retry-after': '60' } }))
     }
-    currentOf(request).shown = nothingShown()
+    currentOf(request).shown = nothingShown(url)
     const room = acts.room()
     if (room) void room.then(() => done(), done)
     else done()
@@ -59,7 +59,8 @@ export function logReads(app: FastifyInstance, open: () => Acts | undefined): vo
   })
 }
 
-const nothingShown = (): Shown => ({
+const nothingShown = (url: string): Shown => ({
+  url,
   zaken: new Set(),
   objecten: new Set(),
   rollen: new Set(),
@@ -73,10 +74,10 @@ export function logSoFar(request: FastifyRequest): void {
   const acts = current.shown && request.server.acts
   if (!current.shown || !acts) return
   writeLine(request, acts, current.shown)
-  current.shown = nothingShown()
+  current.shown = nothingShown(current.shown.url)
 }
 
-function writeLine(request: FastifyRequest, acts: Acts, { zaken, objecten, rollen, persons }: Shown): void {
+function writeLine(request: FastifyRequest, acts: Acts, { url, zaken, objecten, rollen, persons }: Shown): void {
   if (zaken.size + objecten.size + rollen.size + persons.length === 0) return
   const current = currentOf(request)
   const { actor, beheerder } = request as FastifyRequest & {
@@ -86,7 +87,7 @@ function writeLine(request: FastifyRequest, acts: Acts, { zaken, objecten, rolle
   acts.add({
     began: current.began,
     ended,
-    handeling: `${request.method} ${request.routeOptions.url}`,
+    handeling: `${request.method} ${url}`,
     actor: actor ?? {
       clientId: '',
       applicatieLabel: 'Beheer',
@@ -177,18 +178,23 @@ function note(noted: Set<string>, uuid: string): void {
 
 const OBJECTS = new Set(['enkelvoudiginformatieobjecten', 'documenten', 'besluiten', 'objectinformatieobjecten'])
 
-/** By the address of a route: what stands before its parameters. */
-const NAMED = new Map<string, { kind: string; name: string }[]>()
+/** What the address of a route tells, found out once: its parameters, with what stands before them. */
+type Place = { isTouching: boolean; isSnapshot: boolean; named: { kind: string; name: string }[] }
+const PLACES = new Map<string, Place>()
+function placeOf(url: string): Place {
+  let place = PLACES.get(url)
+  if (!place) {
+    const named = [...url.matchAll(/\/([a-z]+)\/:(\w+)/g)].map(([, kind = '', name = '']) => ({ kind, name }))
+    place = { isTouching: TOUCHING.test(url), isSnapshot: SNAPSHOT.test(url), named }
+    PLACES.set(url, place)
+  }
+  return place
+}
 
 /** What the address of the request itself names: of bytes, and of what the client has already, there is no text. */
 function notePlaces(request: FastifyRequest, shown: Shown): void {
-  const { url = '' } = request.routeOptions
-  if (SNAPSHOT.test(url)) shown.zaken.add(ALL_ZAKEN)
-  let named = NAMED.get(url)
-  if (!named) {
-    named = [...url.matchAll(/\/([a-z]+)\/:(\w+)/g)].map(([, kind = '', name = '']) => ({ kind, name }))
-    NAMED.set(url, named)
-  }
+  const { isSnapshot, named } = placeOf(shown.url)
+  if (isSnapshot) shown.zaken.add(ALL_ZAKEN)
   for (const { kind, name } of named) {
     const uuid = String((request.params as Record<string, unknown>)[name] ?? '').toLowerCase()
     if (kind === 'zaken') note(shown.zaken, uuid)

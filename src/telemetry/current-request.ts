@@ -29,6 +29,8 @@ export type CurrentRequest = {
 
 /** uuids of what an answer shows, and persons that were asked for. */
 export type Shown = {
+  /** The address of the route. */
+  url: string
   zaken: Set<string>
   objecten: Set<string>
   rollen: Set<string>
