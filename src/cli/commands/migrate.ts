@@ -9,7 +9,6 @@ import { type Migrated, migrateAll } from '../../organisations/migrate-all.ts'
 import { configOf } from '../../organisations/organisation.ts'
 import { controlUrlOf, openControl, readOrganisations } from '../../organisations/registry.ts'
 import { openLog } from '../../telemetry/log.ts'
-import { explain } from '../explain.ts'
 import { findSecretBox, openServer } from '../server.ts'
 import { print } from '../terminal.ts'
 
@@ -38,6 +37,7 @@ export function addTo(program: Command): void {
 
 /** The registry, and with `all` every organisation in it. The exit code is 1 when one failed. */
 async function migrateMany(config: Config, url: string, options: { all?: boolean; json?: boolean }): Promise<void> {
+  const { explain } = await import('../explain.ts') // it brings much along
   const applied = await migrateControl(controlUrlOf(url))
   if (!options.json) console.log(`Registry: ${sayApplied(applied)}`)
   const organisations: Migrated[] = []
