@@ -183,7 +183,7 @@ async function benchBlob(rows: number, latency: number, compiled: Record<string,
 
 const folderOf = (place: number) => String(Math.floor(place / 500))
 
-function writeFiles(importDir: string, rows: number): void {
+export function writeFiles(importDir: string, rows: number): void {
   const bytes = randomBytes(FILE_BYTES)
   for (let place = 0; place < rows; place++) {
     if (place % 500 === 0) fs.mkdirSync(join(importDir, folderOf(place)), { recursive: true })
@@ -192,7 +192,7 @@ function writeFiles(importDir: string, rows: number): void {
   }
 }
 
-async function writeCsv(path: string, rows: number, type: string): Promise<void> {
+export async function writeCsv(path: string, rows: number, type: string): Promise<void> {
   function* lines() {
     yield `${COLUMN_NAMES.join(',')}\n`
     for (let place = 0; place < rows; place++) {
@@ -214,8 +214,8 @@ async function writeCsv(path: string, rows: number, type: string): Promise<void>
   await pipeline(Readable.from(lines()), fs.createWriteStream(path))
 }
 
-async function runImport(
-  { call }: Service,
+export async function runImport(
+  { call }: Pick<Service, 'call'>,
   csv: string,
 ): Promise<{ seconds: number; upload: number; succeeded: number }> {
   const urls = (await (await call('POST', '/documenten/api/v1/import/create')).json()) as {

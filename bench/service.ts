@@ -153,7 +153,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** A catalogue and a published informatieobjecttype; the URL of the type. */
-export async function givenType({ call }: Service): Promise<string> {
+export async function givenType({ call }: Pick<Service, 'call'>): Promise<string> {
   const made = async (url: string, body: object) =>
     ((await (await call('POST', url, body)).json()) as { url: string }).url
   const catalogus = await made('/catalogi/api/v1/catalogussen', {
