@@ -66,6 +66,8 @@ export type Share = {
   concurrency: number
   /** When each of its jobs has its turn; sending has none. */
   take<T>(work: () => Promise<T>): Promise<T>
+  /** Whether others have work in this process: an import then leaves them room. */
+  isShared(): boolean
 }
 
 /** Runs the job side. Resolves when it looks for jobs. */
@@ -92,7 +94,8 @@ export async function runWorker(
     const stores = await openStore(config, database, log)
     const { store } = stores
     const pool = openCopy(config, store)
-    const ahead = openAhead({ config, database, store, copyFiles: pool.copyFiles, log })
+    const batches = { copyFiles: pool.copyFiles, ...(share && { isShared: share.isShared }) }
+    const ahead = openAhead({ config, database, store, ...batches, log })
     opened.defer(async () => void (await Promise.all([ahead.stop(), pool.stop()])))
     const services = openServices(database, box, config, log)
     opened.defer(services.close)
@@ -103,7 +106,7 @@ export async function runWorker(
       database,
       box,
       ...stores,
-      copyFiles: pool.copyFiles,
+      ...batches,
       ahead,
       services,
       runner,

@@ -38,6 +38,7 @@ export async function runWorkers(
           periodic,
           concurrency: Math.min(AT_ONCE, config.workerConcurrency),
           take: (work) => turns.take(rsin, work),
+          isShared: () => runners.state().open > 1,
         }),
     })
     opened.defer(runners.stop)

@@ -180,7 +180,7 @@ export function openAhead(parts: BatchParts): Ahead {
 
   /** Prepares batches of this import as long as it runs and there is room. */
   async function help(uuid: string): Promise<void> {
-    while (!stopped && alone === 0) {
+    while (!stopped && alone === 0 && !parts.isShared?.()) {
       const row = await activeImport(database.db, uuid)
       if (!row) return
       await forgetWritten(row)
@@ -204,7 +204,7 @@ export function openAhead(parts: BatchParts): Ahead {
   }
 
   function startHelping(uuid: string): void {
-    if (helping || stopped || alone > 0) return
+    if (helping || stopped || alone > 0 || parts.isShared?.()) return
     helping = withSmallHeap(() => help(uuid))
       .catch((error) => log.debug({ import: uuid, err: error }, 'preparing ahead stopped')) // its own batch tells what is wrong
       .then(settle)

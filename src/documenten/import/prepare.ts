@@ -1,5 +1,6 @@
 // The first half of a batch: its rows are read and judged, and their files copied. What comes of it depends on the rows alone, so
 // any worker may do it at any time, and nothing is written to the tables of documents.
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
@@ -14,6 +15,7 @@ import {
   existing,
   hasFile,
   judgeTypes,
+  type ReadRow,
   readRow,
   type TypedRow,
 } from './judge.ts'
@@ -25,6 +27,8 @@ export type BatchParts = {
   database: Database
   store: Store
   copyFiles(files: FileToCopy[]): Promise<Copied[]>
+  /** Whether this process does something for others at this moment, who go before what takes long. */
+  isShared?(): boolean
   log: Logger
 }
 
@@ -61,6 +65,8 @@ export async function prepare(
   return { rows, faults: faults, candidates: await copyContents(parts, typed) }
 }
 
+/** Rows that are read at once, where others wait. */
+const PIECE = 20
 const MIN_FREE = 1024 ** 3
 const MIN_FREE_SHARE = 0.02
 
@@ -81,11 +87,13 @@ async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: 
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
   const faults = new Map<number, string>()
   await nameTypes(db, row.baseUrl, row.header, staged)
-  const readRows = staged.flatMap(({ number, cells }) => {
+  const readRows: ReadRow[] = []
+  for (const [index, { number, cells }] of staged.entries()) {
+    if (index % PIECE === PIECE - 1 && parts.isShared?.()) await yieldToOthers()
     const result = readRow(row.header, cells, number)
     if ('fout' in result) faults.set(number, result.fout)
-    return 'fout' in result ? [] : [result]
-  })
+    else readRows.push(result)
+  }
   return { faults, typed: await judgeTypes(db, parts.config, row.baseUrl, readRows, faults) }
 }
 
