@@ -214,6 +214,20 @@ const GROWING = [
 const SUBSCRIPTIONS = 100 // abonnementen with series of their own
 const DELIVERED_LIVES_MS = 60_000 // counting what was delivered is the one question that grows with the table
 
+/** What the database says, without labels: they are 0 until it is asked. */
+const OF_DATABASE = [
+  databaseUp,
+  workers,
+  leaseAge,
+  oldestWaiting,
+  unrecorded,
+  contentMissing,
+  snapshotAge,
+  feedBehind,
+  spooled,
+  spoolAge,
+]
+
 /** What a process is started as. */
 export type Role = 'api' | 'worker' | 'start'
 
@@ -239,6 +253,8 @@ export async function startMetrics(options: {
   const spoolOf = openSpool()
   if (!database) register.removeSingleMetric('zaakstroom_database_up')
   let delivered = { count: 0, until: 0 }
+  // Nothing is not 0: alerts would take that for a database that is down, and has no worker.
+  if (!database) for (const gauge of OF_DATABASE) gauge.remove()
 
   async function collect(): Promise<void> {
     for (const [pool, count] of waitingForConnection) poolWaiting.set({ pool }, count)

@@ -23,8 +23,8 @@ const isDone = async ({ database: { sql } }: Member) =>
 t.test('a worker does the work of each organisation, with its keys, and ends in order', async (t) => {
   const many = await givenMany(t)
   const members = await addAll(many)
-  const port = await freePort()
-  const worker = await many.work({ WORKER_HEALTH_PORT: `${port}`, METRICS_PORT: `${await freePort()}` })
+  const [port, metricsPort] = [await freePort(), await freePort()]
+  const worker = await many.work({ WORKER_HEALTH_PORT: `${port}`, METRICS_PORT: `${metricsPort}` })
   for (const member of members) {
     const { rsin, database, receiver } = member
     const uuid = await givenChange({ database } as never)
@@ -43,6 +43,14 @@ t.test('a worker does the work of each organisation, with its keys, and ends in 
   const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
   t.equal(ready.status, 200)
   t.match(await ready.json(), { status: 'ok', checks: { organisations: { status: 'ok' } } })
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  t.match(metrics, /^zaakstroom_organisations\{state="active"\} 3$/m)
+  t.match(metrics, /^zaakstroom_organisation_databases\{state="up"\} 1$/m)
+  t.notMatch(
+    metrics,
+    /^zaakstroom_(database_up|workers|notification_oldest_waiting_seconds) /m,
+    'nothing of one database',
+  )
   worker.process.kill('SIGTERM')
   const [code] = await once(worker.process, 'exit')
   t.equal(code, 0)
