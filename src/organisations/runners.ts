@@ -1,4 +1,4 @@
-// The jobs of many organisations in one process. An organisation that has nothing to do costs a question a second, on one connection for
+// The jobs of many organisations in one process. An organisation that has nothing to do costs a question every two seconds, on one connection for
 // all that are in the same database. When it has something to do a runner is opened: a worker of that organisation, with
 // connections of its own, which is closed when there was nothing to do for a while. So connections are bounded by how many runners
 // are open at once. When more organisations have work than that, they take turns.
@@ -15,6 +15,7 @@ import { startListening } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { schemasOf } from '../database/schema.ts'
 import { type Periodic, spread } from '../jobs/periodic.ts'
+import { isConnectionFault } from '../jobs/pool.ts'
 import { openSignal } from '../notificaties/signal.ts'
 import { openRepeats, type Repeats } from '../telemetry/repeats.ts'
 import { countOrganisations, countRunners } from './metrics.ts'
@@ -47,14 +48,16 @@ export type Runners = {
   stop(): Promise<void>
 }
 
-const LOOK_MS = 1_000
+const LOOK_MS = 2_000
 /** Between two looks, when something is announced. */
 const SOON_MS = 25
 /** A look is taken so many times its own duration later. */
-const SPARINGLY = 10
+const SPARINGLY = 5
 /** A runner with nothing to do is closed after so long, or after the second when others wait. */
 const QUIET_MS = 30_000
 const IDLE_MS = 1_000
+/** One that was opened for what comes by the clock alone. */
+const BRIEF_MS = 3_000
 /** One that has work to do is closed after so long when others wait. */
 const TURN_MS = 15_000
 /** An organisation where somebody works and makes no jobs has its runner opened so often: for what comes every minute. */
@@ -89,6 +92,8 @@ type Entry = {
   /** Since when it has work and no runner here. */
   wants: number | undefined
   work: Work | undefined
+  /** Whether it was opened for what comes by the clock alone, and nothing has changed since. */
+  isBrief: boolean
   /** Since when an open one has nothing to do. */
   idle: number | undefined
   /** The last change that was seen, and when. */
@@ -222,6 +227,7 @@ export function openRunners(
       since: performance.now(),
       wants: undefined,
       work: undefined,
+      isBrief: false,
       idle: undefined,
       changes: undefined,
       changedAt: performance.now(),
@@ -276,8 +282,9 @@ export function openRunners(
         see(entry, await lookAtWork(database.sql, entry.schemas, entry.looked))
         isUp = true
       } catch (error) {
+        if (isConnectionFault(error)) return
+        isUp = true // while its tables are migrated they are locked
         if (isUnavailable(error)) return
-        isUp = true
         entry.repeats.say('error', { err: error }, 'what this organisation has to do cannot be read')
       }
     }
@@ -301,7 +308,7 @@ export function openRunners(
     entry.work = work
     if (entry.phase === 'open') {
       entry.idle = hasWork || running ? undefined : (entry.idle ?? now)
-      if (hasChanged) entry.changedAt = now
+      if (hasChanged) Object.assign(entry, { changedAt: now, isBrief: false })
       entry.changes = changes
     } else if (entry.phase === 'closed') {
       entry.changes ??= changes
@@ -321,12 +328,22 @@ export function openRunners(
     const here = entries.filter((entry) => !isAway.has(entry)) // those of a database that is away have no connections
     const waiting = here
       .filter(({ phase, wants, notBefore, isGone }) => phase === 'closed' && wants && now >= notBefore && !isGone)
-      .sort((a, b) => (a.wants ?? 0) - (b.wants ?? 0))
-    const free = Math.max(0, most - here.filter(({ phase }) => phase !== 'closed').length)
-    for (const entry of waiting.slice(0, free)) start(entry)
-    let crowd = waiting.length - free - here.filter(({ phase }) => phase === 'closing').length
+      .sort((a, b) => Number(isBrief(a)) - Number(isBrief(b)) || (a.wants ?? 0) - (b.wants ?? 0))
+    const taken = here.filter(({ phase }) => phase !== 'closed')
+    // What comes by the clock alone takes half of the places, so that a message waits for none of it.
+    let brief = Math.ceil(most / 2) - taken.filter((entry) => entry.isBrief).length
+    let free = most - taken.length
+    let crowd = -taken.filter(({ phase }) => phase === 'closing').length
+    for (const entry of waiting) {
+      if (isBrief(entry) && brief-- <= 0) continue
+      if (free-- > 0) start(entry)
+      else crowd++
+    }
     const idleFor = ({ idle }: Entry) => (idle === undefined ? 0 : now - idle)
-    const isQuiet = (entry: Entry) => idleFor(entry) >= quietMs && !entry.work?.soon && now - entry.changedAt >= quietMs
+    const isQuiet = (entry: Entry) => {
+      const least = entry.isBrief ? Math.min(BRIEF_MS, quietMs) : quietMs
+      return idleFor(entry) >= least && !entry.work?.soon && now - entry.changedAt >= least
+    }
     const isOver = (entry: Entry) => idleFor(entry) >= IDLE_MS || now - entry.since >= turnMs
     const isOpen = here.filter(({ phase }) => phase === 'open')
     for (const entry of isOpen.sort((a, b) => idleFor(b) - idleFor(a) || a.since - b.since)) {
@@ -340,6 +357,7 @@ export function openRunners(
 
   function start(entry: Entry): void {
     turn(entry, 'opening')
+    entry.isBrief = isBrief(entry)
     entry.ended = work().then(takeTurns)
 
     async function work(): Promise<void> {
@@ -405,6 +423,9 @@ export function openRunners(
     entry.since = performance.now()
   }
 }
+
+/** Whether it wants a runner for what comes by the clock alone. */
+const isBrief = ({ work }: Entry) => work?.jobs === 0 && work.silent === 0 && !work.stray
 
 /** Whether those who work for it have too much to do, or died. */
 const needsHelp = ({ late, silent, stray }: Work) => late > HELP_S || silent > HELP_S || stray

@@ -118,7 +118,7 @@ t.test('nothing is done for an organisation that is not active, and its jobs wai
     await setState(many, one.rsin, state)
     await until('it is known', () => registry.byRsin(one.rsin)?.state === state)
   }
-  await sleep(1500) // more than a look
+  await sleep(3000) // more than a look
   t.equal(opened.length, 1)
   await setState(many, one.rsin, 'active')
   await until('it is open again', () => open.has(one.rsin))
