@@ -186,7 +186,8 @@ async function openParts(
     const stores = await openStore(config, database, log)
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)
-    opened.defer(watchWorkers({ database, config, box, log }).close)
+    // A worker for many is registered only where there is work.
+    if (!isLean) opened.defer(watchWorkers({ database, config, box, log }).close)
     const parts = {
       config,
       settings,

@@ -1,6 +1,7 @@
 // Which organisations a worker works for at a moment: those that have work, in turn, and as many as it may at once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { workerPart } from '../../src/beheer/operations/overview-parts.ts'
 import { spread } from '../../src/jobs/periodic.ts'
 import { configOf } from '../../src/organisations/organisation.ts'
 import {
@@ -162,6 +163,14 @@ t.test('places go to who has the fewest, and then to who used the least time', a
   while (ends.length > 0) await end()
   await Promise.all(all)
   t.same(order.slice(4), ['a', 'a'])
+})
+
+t.test('no worker is missed in an organisation of many that has nothing to do', async (t) => {
+  const alarms: Parameters<typeof workerPart>[1] = []
+  t.equal(workerPart([], alarms, true).tone, 'goed')
+  t.same(alarms, [])
+  t.equal(workerPart([], alarms).tone, 'fout')
+  t.equal(alarms.length, 2)
 })
 
 t.test('what comes by the clock comes at other moments for each organisation, and always at the same', async (t) => {

@@ -245,7 +245,9 @@ export type Worker = {
 }
 
 /** Workers that are silent are faults, and so is a kind of work that no living worker does. */
-export function workerPart(workers: Worker[], alarms: Alarm[]): Component {
+/** @param mayRest whether a worker is registered only where there is work, as one for many organisations is */
+export function workerPart(workers: Worker[], alarms: Alarm[], mayRest = false): Component {
+  if (mayRest && workers.length === 0) return { name: t('Workers'), tone: 'goed', state: t('Geen'), detail: '' }
   for (const { name, host, pid, stilte } of workers.filter(({ stil }) => stil))
     alarms.push({
       tone: 'fout',

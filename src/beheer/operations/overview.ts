@@ -115,7 +115,7 @@ export function registerOverview(app: FastifyInstance): void {
       database(checks, alarms),
       storagePart(checks, parts.store.backend, alarms),
       receiverPart(receiver, alarms),
-      workerPart(workers, alarms),
+      workerPart(workers, alarms, app.hasMany),
       jobsPart(checks, jobs, alarms),
       feedPart(age, alarms),
       diskPart(disk, growth, alarms),
