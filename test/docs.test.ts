@@ -119,7 +119,9 @@ t.test('every migration that a document names is there', async (t) => {
 
 t.test('every table, view, index, function and column that docs/database.md names is there', async (t) => {
   const { text } = documents.find(({ name }) => name === 'docs/database.md')!
-  const schema = (await readFile(join(ROOT, 'sql/schema.sql'), 'utf8')).replaceAll(/--.*/g, '')
+  const files = ['sql/schema.sql', 'sql/control/0001-organisations.sql']
+  const texts = await Promise.all(files.map((file) => readFile(join(ROOT, file), 'utf8')))
+  const schema = texts.join('\n').replaceAll(/--.*/g, '')
   const tables = [...schema.matchAll(/^create (?:unlogged )?(?:table|view) (\w+)/gm)].map(([, table]) => table!)
   const [overview] = text.match(/^\| Table \|(?:.+\n)+/m)!
   const codes = [...text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)].map(([code]) => code)
@@ -137,7 +139,14 @@ t.test('every table, view, index, function and column that docs/database.md name
     t.ok(new RegExp(`^${name.replace('…', '\\w+')}$`, 'm').test(all.join('\n')), name)
   for (const name of named.tables) requireThere(name, tables)
   const channels = ['zaakstroom_autorisaties', 'zaakstroom_token_issuers', 'zaakstroom_settings']
-  const known = [...schema.match(/\w+/g)!, ...channels, 'reschedule_jobs', 'zaakstroom_queue', 'search_path'] // of graphile-worker, and of the session
+  const known = [
+    ...schema.match(/\w+/g)!,
+    ...channels,
+    'reschedule_jobs',
+    'zaakstroom_queue',
+    'zaakstroom_control',
+    'search_path',
+  ] // of graphile-worker, and of the session
   for (const name of named.others) requireThere(name, known)
 })
 
