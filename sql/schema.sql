@@ -4303,7 +4303,6 @@ CREATE OR REPLACE FUNCTION today(zone text)
  STABLE
 AS $function$ select (now() at time zone zone)::date $function$;
 
--- Wakes a sender, unless one looks by itself; returns whether it did. To be called after the rows in delivery were written.
 -- A new uuid, in order of time.
 CREATE OR REPLACE FUNCTION uuid_v7()
  RETURNS uuid
@@ -4316,7 +4315,7 @@ begin
   return left(moment, 8) || '-' || right(moment, 4) || '-7' || substr(gen_random_uuid()::text, 16);
 end $function$;
 
--- Wakes a sender, unless one looks by itself. To be called after the rows in delivery were written.
+-- Wakes a sender, unless one looks by itself; returns whether it did. To be called after the rows in delivery were written.
 CREATE OR REPLACE FUNCTION wake_sender()
  RETURNS boolean
  LANGUAGE plpgsql
