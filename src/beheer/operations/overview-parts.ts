@@ -244,8 +244,10 @@ export type Worker = {
   stilte: number
 }
 
-/** Workers that are silent are faults, and so is a kind of work that no living worker does. */
-/** @param mayRest whether a worker is registered only where there is work, as one for many organisations is */
+/**
+ * Workers that are silent are faults, and so is a kind of work that no living worker does.
+ * @param mayRest whether a worker is registered only where there is work, as one for many organisations is
+ */
 export function workerPart(workers: Worker[], alarms: Alarm[], mayRest = false): Component {
   if (mayRest && workers.length === 0) return { name: t('Workers'), tone: 'goed', state: t('Geen'), detail: '' }
   for (const { name, host, pid, stilte } of workers.filter(({ stil }) => stil))
