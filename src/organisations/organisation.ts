@@ -11,19 +11,8 @@ export type Limits = {
   connections?: number
   /** Requests that are answered at once, by one process. */
   requests?: number
-  /** Rows that wait in imports. */
-  importRows?: number
-  /** Bytes of documents in its store. */
-  bytes?: number
-  abonnementen?: number
 }
-export const LIMITS = [
-  'connections',
-  'requests',
-  'importRows',
-  'bytes',
-  'abonnementen',
-] as const satisfies readonly (keyof Limits)[]
+export const LIMITS = ['connections', 'requests'] as const satisfies readonly (keyof Limits)[]
 
 /** What is sealed of an organisation. */
 export type Sealed = {
