@@ -200,3 +200,28 @@ t.test('claims that begin elsewhere give way to those of the position', async (t
   t.match((await outcome(app, uuid)).status, { status: 'finished', processed: ROWS })
   await until('nothing is left', async () => (await claims(app)).length === 0)
 })
+
+t.test(
+  'a batch is kept from helpers, whoever claims it at the same moment, and what they prepared of it is removed',
+  async (t) => {
+    const { app, uuid } = await givenUpload(t)
+    const { id } = (await app.database.sql<{ id: number }[]>`select id from import where uuid = ${uuid}`)[0]!
+    const { helper } = givenHelper(t, app)
+    await helper.look()
+    await ready(app, 3)
+    const before = await stored(app)
+    // Another worker, which is so quick that it claims what is given up before anybody else can.
+    await app.database.sql.unsafe(`
+    create function claim_again() returns trigger language plpgsql as $$ begin
+      insert into import_ahead (import_id, start, rows, claim) values (old.import_id, old.start, old.rows, gen_random_uuid()) on conflict do nothing;
+      return null;
+    end $$;
+    create trigger claim_again after delete on import_ahead for each row when (pg_trigger_depth() = 0) execute function claim_again()`)
+    const { helper: careful } = givenHelper(t, app)
+    t.equal(await careful.reserve({ id, batchSize: BATCH } as Parameters<typeof careful.reserve>[0], 0), BATCH)
+    t.equal(await careful.reserve({ id, batchSize: BATCH } as Parameters<typeof careful.reserve>[0], ROWS - 5), 5)
+    t.match((await claims(app))[0], { start: 0, rows: BATCH, gereed: false })
+    t.ok((await stored(app)).length < before.length, 'its files are gone')
+    await app.database.sql`drop trigger claim_again on import_ahead`
+  },
+)

@@ -247,17 +247,25 @@ export function openAhead(parts: BatchParts): Ahead {
     },
     drop,
     async reserve({ id, batchSize }, start) {
-      const rows = await database.sql<{ claim: string; content: unknown }[]>`
-        delete from import_ahead where import_id = ${id} and start = ${start} returning claim, content`
-      for (const { claim, content } of rows) {
-        held.delete(claim)
+      // In one statement: between two of them a helper would claim it, at every attempt.
+      const { rows, before, content } = one(
+        await database.sql<{ rows: number; before: string | null; content: unknown }[]>`
+          with before as (
+            select claim, content from import_ahead where import_id = ${id} and start = ${start}
+          ), reserved as (
+            insert into import_ahead (import_id, start, rows, claim)
+            select ${id}::bigint, ${start}::int, rows, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchSize)}) o
+            on conflict (import_id, start) do update
+              set rows = excluded.rows, claim = excluded.claim, seen_at = excluded.seen_at, content = null
+            returning rows
+          )
+          select r.rows, b.claim as before, b.content from reserved r left join before b on true`,
+      )
+      if (before !== null) {
+        held.delete(before)
         await discard(parts, (content as Stored | null)?.candidates)
       }
-      const reserved = await database.sql<{ rows: number }[]>`
-        insert into import_ahead (import_id, start, rows, claim)
-        select ${id}::bigint, ${start}::int, rows, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchSize)}) o
-        returning rows`
-      return one(reserved).rows
+      return rows
     },
     async alone(work) {
       alone++
