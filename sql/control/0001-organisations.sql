@@ -53,5 +53,5 @@ comment on column organisation_change.id is 'Its number.';
 comment on column organisation_change.rsin is 'Of which organisation; it may be gone.';
 comment on column organisation_change.at is 'When.';
 comment on column organisation_change.actor is 'The command, or the account of a person.';
-comment on column organisation_change.action is 'add, set, suspend, resume, move, export, migrate, remove.';
+comment on column organisation_change.action is 'add, set, suspend, resume, reseal, move, export, migrate, remove.';
 comment on column organisation_change.fields is 'Names of what changed; never values.';

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { openDatabase } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { schemasOf, withSchema } from '../database/schema.ts'
-import type { Organisation } from './organisation.ts'
+import { directUrlOf, type Organisation } from './organisation.ts'
 import { lookAtWork } from './work.ts'
 
 export type Figures = {
@@ -23,8 +23,9 @@ export async function readFigures(
   organisations: readonly Organisation[],
 ): Promise<ReadonlyMap<string, Figures | undefined>> {
   const found = new Map<string, Figures | undefined>()
-  for (const { rsin, databaseUrl, schema } of organisations) {
-    const url = withSchema(databaseUrl, schema)
+  for (const organisation of organisations) {
+    const { rsin, schema } = organisation
+    const url = withSchema(directUrlOf(organisation), schema)
     const database = openDatabase(url, { max: 1, name: 'figures', settings: { statement_timeout: '10s' } })
     found.set(rsin, await figuresOf(database.sql, url).catch(() => undefined))
     await database.close()

@@ -48,14 +48,31 @@ export async function moveOrganisation(move: Move): Promise<Moved> {
   const toUrl = withSchema(move.to, schema)
   const source = openDatabase(withSchema(move.from, schema), { max: 3, name: 'move', settings: WITHOUT_LIMITS })
   const target = openDatabase(toUrl, { max: 2, name: 'move', settings: WITHOUT_LIMITS })
+  const name = `zaakstroom_move_${move.rsin}`
+  const { own, queue } = schemasOf(toUrl)
+  const dropTables = async () => {
+    for (const schema of [own, queue]) await target.sql`drop schema if exists ${target.sql(schema)} cascade`
+  }
+  let isSettled = false
+  const settle = async () => {
+    await move.settle()
+    isSettled = true
+  }
   try {
     await requireLogical(source.sql)
-    const { own, queue } = schemasOf(toUrl)
-    await requireNoTables(target.sql, [own, queue])
+    // A move that was killed leaves a slot, for which its server keeps all that is written from then on.
+    if (await takeAway(source.sql, target.sql, name)) await dropTables()
+    await requireNoSchemas(target.sql, [own, queue], 'the target has that schema: drop it, or name another database')
+    const left = leftOf(own)
+    await requireNoSchemas(
+      source.sql,
+      [left],
+      `the source has schema ${left} of an earlier move: drop it, or rename it`,
+    )
     try {
-      return await replicate(move, { source, target, schemas: [own, queue] })
+      return await replicate({ ...move, settle }, { source, target, name, schemas: [own, queue] })
     } catch (error) {
-      for (const schema of [own, queue]) await target.sql`drop schema if exists ${target.sql(schema)} cascade`
+      if (!isSettled) await dropTables() // from then on it is served from them
       const { code, message } = error as { code?: string; message: string }
       if (code !== '42501') throw error
       throw new OrganisationRefused(
@@ -67,11 +84,13 @@ export async function moveOrganisation(move: Move): Promise<Moved> {
   }
 }
 
+/** What its schema is called at the source afterwards; the queue beside it keeps within the 63 bytes of a name. */
+const leftOf = (schema: string) => `${schema.slice(0, 50)}_moved`
+
 async function replicate(
   move: Move,
-  { source, target, schemas }: { source: Database; target: Database; schemas: string[] },
+  { source, target, name, schemas }: { source: Database; target: Database; name: string; schemas: string[] },
 ): Promise<Moved> {
-  const name = `zaakstroom_move_${move.rsin}`
   await move.make(target.url)
   const tables = await replicatedTables(source.sql, schemas)
   await target.sql.begin(async (trx) => {
@@ -101,11 +120,9 @@ async function requireLogical(sql: postgres.Sql): Promise<void> {
     throw new OrganisationRefused(`wal_level of the source is ${level}: set it to logical, and restart that server`)
 }
 
-async function requireNoTables(sql: postgres.Sql, schemas: string[]): Promise<void> {
-  const found =
-    await sql`select from pg_class where relnamespace in (select oid from pg_namespace where nspname = any(${schemas}::text[])) limit 1`
-  if (found.length > 0)
-    throw new OrganisationRefused('the target has tables in that schema: drop the schema, or name another database')
+async function requireNoSchemas(sql: postgres.Sql, schemas: string[], otherwise: string): Promise<void> {
+  const found = await sql`select from pg_namespace where nspname = any(${schemas}::text[])`
+  if (found.length > 0) throw new OrganisationRefused(otherwise)
 }
 
 /** Both schemas whole, but what the migrations made the same on both sides, and what does not outlive a crash either. */
@@ -152,7 +169,7 @@ async function switchOver(
   const began = performance.now()
   const isLate = () => performance.now() - began > SWITCH_MS
   const { own, queue } = schemasOf(source.url)
-  const left = `${own}_moved`
+  const left = leftOf(own)
   let isSettled = false
   await move.hold(true)
   try {
@@ -188,8 +205,8 @@ async function queueSequences(trx: postgres.TransactionSql, queue: string): Prom
     where schemaname = ${queue} and last_value is not null`
 }
 
-/** The subscription, the slot and the publication; whichever there are. */
-async function takeAway(source: postgres.Sql, target: postgres.Sql, name: string): Promise<void> {
+/** The subscription, the slot and the publication; whichever there are. @returns whether there was a subscription */
+async function takeAway(source: postgres.Sql, target: postgres.Sql, name: string): Promise<boolean> {
   const [subscription] = await target`select from pg_subscription where subname = ${name}`
   if (subscription) {
     await target.unsafe(`alter subscription ${name} disable`)
@@ -204,4 +221,5 @@ async function takeAway(source: postgres.Sql, target: postgres.Sql, name: string
     else await sleep(LOOK_MS)
   }
   await source.unsafe(`drop publication if exists ${name}`)
+  return subscription !== undefined
 }

@@ -101,6 +101,10 @@ const NEVER_SHARED = [
   'BOOTSTRAP_ADMIN_PASSWORD',
 ]
 
+/** The address of its database past a pooler, without the schema. */
+export const directUrlOf = ({ databaseUrl, settings }: Pick<Organisation, 'databaseUrl' | 'settings'>): string =>
+  settings.DATABASE_DIRECT_URL ?? databaseUrl
+
 /** Connections of one process for one organisation, unless its limits say otherwise. */
 const CONNECTIONS = 3
 

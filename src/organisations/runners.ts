@@ -19,7 +19,7 @@ import { isConnectionFault } from '../jobs/pool.ts'
 import { openSignal } from '../notificaties/signal.ts'
 import { openRepeats, type Repeats } from '../telemetry/repeats.ts'
 import { countOrganisations, countRunners } from './metrics.ts'
-import type { Organisation } from './organisation.ts'
+import { directUrlOf, type Organisation } from './organisation.ts'
 import type { Registry } from './registry.ts'
 import { lookAtWork, type Work } from './work.ts'
 
@@ -170,10 +170,9 @@ export function openRunners(
     countOrganisations(organisations)
     const wanted = new Map<string, { address: string; made: string; organisation: Organisation }>()
     for (const one of organisations.filter(({ state }) => state === 'active')) {
-      const { rsin, databaseUrl, settings } = one
+      const { rsin } = one
       const made = JSON.stringify({ ...one, name: '', version: '', reason: '' })
-      const address = settings.DATABASE_DIRECT_URL ?? databaseUrl
-      wanted.set(rsin, { address, made, organisation: one })
+      wanted.set(rsin, { address: directUrlOf(one), made, organisation: one })
     }
     for (const [address, place] of places) {
       for (const [rsin, entry] of place.entries) {

@@ -296,3 +296,12 @@ t.test(
     t.equal(counted!.kept, counted!.real, 'its counts are right')
   },
 )
+
+t.test('what opens the organisations is sealed with another key, and the older one can go', async (t) => {
+  const key = Buffer.alloc(32, 3).toString('base64')
+  const both = await run(['organisation', 'reseal'], { more: { DATA_KEYS: `nieuw:${key}` } })
+  t.equal(both.code, 0, both.stderr)
+  const alone = { SECRET_KEY: '', DATA_KEYS: `nieuw:${key}` }
+  t.match(await run(['organisation', 'list'], { more: alone }), { code: 0, stdout: /Astad/ })
+  t.not((await run(['organisation', 'list'])).code, 0, 'which opens them no more')
+})

@@ -9,7 +9,7 @@ import { type Figures, readFigures } from '../../organisations/figures.ts'
 import { loadOrganisation, readManifest } from '../../organisations/load.ts'
 import { makeOrganisation } from '../../organisations/make.ts'
 import { moveOrganisation } from '../../organisations/move.ts'
-import { configOf, LIMITS, type Organisation, type State } from '../../organisations/organisation.ts'
+import { configOf, directUrlOf, LIMITS, type Organisation, type State } from '../../organisations/organisation.ts'
 import {
   changeOrganisations,
   deleteOrganisation,
@@ -93,6 +93,11 @@ Example:
     .argument('<rsin>')
     .action((rsin: string) => withControl((control) => become(control, rsin, 'active', '', 'resume')))
   organisation
+    .command('reseal')
+    .description('seal what opens each of them with the first key of DATA_KEYS, before an older key goes')
+    .option('--json', 'print JSON')
+    .action((options: Shown) => withControl((control) => reseal(control, options)))
+  organisation
     .command('move')
     .description('bring it to another database while it works; its requests wait some seconds at the switch')
     .argument('<rsin>')
@@ -157,7 +162,7 @@ async function add(control: Control, options: AddOptions): Promise<void> {
   }
   const config = configOf(process.env, asOrganisation(given)) // its settings are right, before anything is made
   const manifest = from === undefined ? undefined : await readManifest(from)
-  const url = withSchema(databaseUrl, schema)
+  const url = withSchema(directUrlOf(given), schema)
   if (!existing) await requireFree(url, schema)
   await makeOrganisation(url, { hasFeed: config.feedDays > 0 })
   if (manifest && from !== undefined) {
@@ -262,6 +267,19 @@ async function become(control: Control, rsin: string, state: State, reason: stri
   console.log(`${before.name} is ${state}.`)
 }
 
+async function reseal({ database, box }: Control, options: Shown): Promise<void> {
+  const all = await readOrganisations(database, box)
+  for (const one of all)
+    await changeOrganisations(database, { rsin: one.rsin, actor: ACTOR, action: 'reseal' }, (trx) =>
+      updateOrganisation(trx, box, one, {}),
+    )
+  print(
+    options,
+    { resealed: all.length, key: box.ring.sealing },
+    `Sealed ${all.length} with the key ${box.ring.sealing}.`,
+  )
+}
+
 async function move(
   control: Control,
   rsin: string,
@@ -271,22 +289,29 @@ async function move(
   if (before.state !== 'active')
     throw new UsageError(`${before.name} is ${before.state}: only one that is active moves`)
   const hasFeed = configOf(process.env, before).feedDays > 0
+  // Those of the server that it leaves: a pooler or replica of the other one is set afterwards.
+  const { DATABASE_DIRECT_URL: _, DATABASE_READ_URL: __, ...settings } = before.settings
   const change = (changed: Parameters<typeof updateOrganisation>[3]) =>
     changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'move' }, (trx) =>
       updateOrganisation(trx, control.box, before, changed),
     )
   const moved = await moveOrganisation({
     rsin,
-    from: before.databaseUrl,
+    from: directUrlOf(before),
     to: options.to,
     schema: before.schema,
     sourceUrl: options.sourceUrl,
     make: (url) => makeOrganisation(url, { hasFeed }),
     hold: async (isHeld) => {
-      await change(isHeld ? { state: 'moving', reason: 'it goes to another server' } : { state: 'active', reason: '' })
+      const { databaseUrl, settings } = before // nobody knows, when the answer to settling was lost
+      await change(
+        isHeld
+          ? { state: 'moving', reason: 'it goes to another server' }
+          : { databaseUrl, settings, state: 'active', reason: '' },
+      )
       if (isHeld) await sleep(HEARD_MS)
     },
-    settle: () => change({ databaseUrl: options.to, state: 'active', reason: '' }),
+    settle: () => change({ databaseUrl: options.to, settings, state: 'active', reason: '' }),
     tell: tellUnless(options),
   })
   print(

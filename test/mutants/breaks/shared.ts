@@ -976,6 +976,21 @@ export const SHARED: Mutant[] = [
     tests: ['test/zaken/counts.test.ts'],
   },
   {
+    what: 'what an organisation is served from since its move is not taken away when the rest of the move fails',
+    file: 'src/organisations/move.ts',
+    search: 'if (!isSettled) await dropTables()',
+    replace: 'await dropTables()',
+    tests: ['test/organisations/move.test.ts'],
+  },
+  {
+    what: 'a batch is kept from helpers that claim it at the same moment',
+    file: 'src/documenten/import/ahead.ts',
+    search:
+      'on conflict (import_id, start) do update\n              set rows = excluded.rows, claim = excluded.claim, seen_at = excluded.seen_at, content = null\n            returning rows',
+    replace: 'returning rows',
+    tests: ['test/documenten/import-ahead.test.ts'],
+  },
+  {
     what: 'an organisation that moves goes on after its own numbers',
     file: 'src/organisations/move.ts',
     search: '      await setSequences(target.sql, await sequencesOf(trx))\n',
