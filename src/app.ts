@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import jwt from '@fastify/jwt'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -12,27 +9,20 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { decorateParts, lateParts, type ManyParts, type Parts } from './app/parts.ts'
+import { answerBrokenRequest, answerConnection, type BrokenRequest, commonHeaders } from './app/refusals.ts'
 import { registerAccess } from './autorisaties/access-hook.ts'
-import type { CredentialStore } from './autorisaties/credentials.ts'
 import { autorisaties } from './autorisaties/index.ts'
-import type { IssuerStore } from './autorisaties/issuers/store.ts'
-import type { TokenEndpoint } from './autorisaties/token-endpoint/endpoint.ts'
 import { tokenRoutes } from './autorisaties/token-endpoint/routes.ts'
 import { beheer } from './beheer/index.ts'
 import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
-import type { LiveSettings } from './config/stored.ts'
 import type { Config } from './config.ts'
 import { LIMITS } from './core/limits.ts'
-import { type Mutate, mutator } from './core/mutate.ts'
-import { Problem, problemBody, sendProblem } from './core/problem.ts'
-import type { SecretBox } from './core/secret-box.ts'
+import { Problem, sendProblem } from './core/problem.ts'
 import { logOptionsOf, openActs } from './core/verwerkingen.ts'
-import { type Database, type ReadDb, type Reader, readerOf } from './database/database.ts'
-import type { Replica } from './database/replica.ts'
 import { expected } from './database/rows.ts'
 import { documenten } from './documenten/index.ts'
-import type { Store } from './documenten/storage/index.ts'
 import { FEEDS } from './feed/kinds.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
@@ -53,16 +43,8 @@ import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
 import { registerHealth, registryReadiness, rememberedReadiness } from './operations/health.ts'
 import { type Failed, openErrorLog } from './operations/server-errors.ts'
-import type { Organisation } from './organisations/organisation.ts'
-import type { Organisations, Served } from './organisations/serve.ts'
-import type { Services } from './services/services.ts'
-import {
-  currentOrganisation,
-  eachOfMany,
-  eachOfOne,
-  late,
-  requireOrganisation,
-} from './telemetry/current-organisation.ts'
+import type { Served } from './organisations/serve.ts'
+import { currentOrganisation, eachOfMany, eachOfOne, requireOrganisation } from './telemetry/current-organisation.ts'
 import { currentOf, followRequests } from './telemetry/current-request.ts'
 import { plainLog, withoutNumbers } from './telemetry/log.ts'
 import { organisationRequests, requestDuration } from './telemetry/metrics.ts'
@@ -71,63 +53,6 @@ import { traceRequests } from './telemetry/tracing.ts'
 import { documentRegistreren } from './zaken/document-registreren.ts'
 import { events } from './zaken/events.ts'
 import { zakenApi } from './zaken/index.ts'
-import { publishedEvents } from './zaken/published.ts'
-
-/** What the application is made of; opened and closed by whoever builds it. */
-export type Parts = {
-  /** That of `settings`. */
-  config: Config
-  settings: Pick<LiveSettings, 'refresh'>
-  database: Database
-  /** Where lists and reports are read, when there is one. */
-  replica?: Replica | undefined
-  /** Where new documents go. */
-  store: Store
-  /** Where a document is, by the `backend` of its row. */
-  storeFor(backend: string): Store
-  credentials: CredentialStore
-  /** Identity providers whose tokens are taken. */
-  issuers: IssuerStore
-  /** Gives tokens to clients; undefined while TOKEN_ENDPOINT is off. */
-  tokenEndpoint?: TokenEndpoint | undefined
-  box: SecretBox
-  /** The way out to other services. */
-  services: Services
-  log: Logger
-}
-
-/** What the application is made of in an installation with many organisations: each has parts of its own. */
-export type ManyParts = {
-  /** What is alike for all: that of the process. */
-  config: Config
-  organisations: Organisations<Parts>
-  /** Our address in links of one. */
-  baseOf(organisation: Organisation): string
-  /** The database of the registry. */
-  control: Pick<Database, 'answers'>
-  log: Logger
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether it is there for whom these settings are. */
-    isOn?(config: Config): boolean
-  }
-  interface FastifyInstance {
-    /** The settings of the process, which are alike for all organisations. */
-    process: Config
-    read: ReadDb
-    reader: Reader
-    /** For long lists and reports: as new as the primary, but read from the replica when there is one. */
-    listing: Replica['listing']
-    reportReader: Replica['reader']
-    mutate: Mutate
-    /** Without the database: who writes goes through `mutate`, or a function of the room that owns the table. */
-    parts: Omit<Parts, 'database' | 'replica'>
-    /** From now on `/readyz` answers 503, so that no new work is sent here. */
-    announceStop(): void
-  }
-}
 
 /** The version that each component announces (`API-version`). */
 const VERSIONS: Record<string, string> = {
@@ -153,84 +78,9 @@ const SWITCHES = {
 /** A database that is away does not hold up the end of a process. */
 const CLOSE_MS = 1000
 
-const SECURITY_HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-}
-
-/** What every answer carries, also one that is given before there is a route. @param base our address in links */
-function commonHeaders(id: string, base: string): Record<string, string> {
-  return {
-    ...SECURITY_HEADERS,
-    [REQUEST_ID]: id,
-    ...(base.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
-  }
-}
-
 /** In the place of what Fastify would compile schemas with, and for which it loads ajv at every start. */
 const unused = (): never => {
   throw new Error('schemas are compiled by src/http/input.ts')
-}
-
-/** What handlers have of the parts. */
-function served(parts: Parts) {
-  const { database, replica, ...others } = parts
-  const reader = readerOf(database)
-  return {
-    read: reader.db,
-    reader,
-    listing: replica ? replica.listing : (((make) => make(reader)) satisfies Replica['listing']),
-    reportReader: replica ? replica.reader : async () => reader,
-    mutate: mutator(database, {
-      announces: () => !parts.config.notificationsDisabled,
-      cloudEvents:
-        parts.config.enableCloudEvents && (parts.config.cloudEventsProfile === 'open-zaak' || publishedEvents),
-      committed: parts.credentials.changed,
-      log: () => logOptionsOf(parts.config),
-    }),
-    parts: others,
-  }
-}
-
-/** The parts of the organisation of each moment, for what is put together before there is a request. */
-function lateParts({ log }: ManyParts, now: () => Parts): Parts {
-  return {
-    config: late(() => now().config),
-    settings: late(() => now().settings),
-    database: late(() => now().database),
-    store: late(() => now().store),
-    storeFor: (backend) => now().storeFor(backend),
-    credentials: late(() => now().credentials),
-    issuers: late(() => now().issuers),
-    tokenEndpoint: late(() => expected(now().tokenEndpoint)),
-    box: late(() => now().box),
-    services: late(() => now().services),
-    log,
-  }
-}
-
-/** Gives the application what handlers have: as it is, or with many that of the organisation of each moment. */
-function decorateParts(app: FastifyInstance, parts: () => Parts, many: ManyParts | undefined): void {
-  if (!many) {
-    for (const [name, value] of Object.entries(served(parts()))) app.decorate(name, value as never)
-    return
-  }
-  const now = app.each(() => served(parts()))
-  const { database: _, replica: __, ...others } = lateParts(many, parts)
-  type Has = ReturnType<typeof served>
-  const later: Has = {
-    read: late(() => now().read),
-    reader: late(() => now().reader),
-    listing: (make) => now().listing(make),
-    reportReader: () => now().reportReader(),
-    mutate: (actor, work) => now().mutate(actor, work),
-    parts: others,
-  }
-  for (const name of Object.keys(later) as (keyof Has)[])
-    app.decorate(name, { getter: () => (currentOrganisation() ? now() : later)[name] } as never)
 }
 
 /** Puts the application together: plugins in order. It never listens, so that tests can inject requests. */
@@ -493,37 +343,3 @@ const failedOf = (
   status: statusCode,
   clientId: actor?.clientId ?? '',
 })
-
-/** Our address where nobody is known to ask, and where to say so. */
-type Refused = { base: string; log: Logger }
-type BrokenRequest = { error: Error & { code?: string }; socket: Socket }
-
-/** What the HTTP parser itself refuses never becomes a request; it gets the same kind of answer. */
-function answerBrokenRequest(error: BrokenRequest['error'], socket: Socket, refused: Refused): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), refused)
-}
-
-/** Answers on a connection itself, where there is no request, or one that cannot be answered any more, and ends it. */
-function answerConnection(socket: Socket, problem: Problem, refused: Refused, request?: FastifyRequest): void {
-  const base = request?.base ?? refused.base
-  const id = request?.id ?? requestIdOf(undefined)
-  const exceptionId = randomUUID()
-  const { status, code } = problem
-  refused.log.info({ reqId: id, status, code, exception_id: exceptionId }, 'request refused')
-  const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${exceptionId}`))
-  const headers = Object.entries({
-    ...commonHeaders(id, base),
-    ...problem.headers,
-    'content-type': 'application/problem+json',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  })
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
-  )
-  // What still comes is thrown away for a moment: closing on unread bytes could cost the client the answer.
-  socket.resume()
-  setTimeout(() => socket.destroy(), 1000).unref()
-}

@@ -1,7 +1,8 @@
 // The HTTP side: opening its parts, listening and stopping.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { buildApp, type ManyParts, type Parts } from '../app.ts'
+import type { ManyParts, Parts } from '../app/parts.ts'
+import { buildApp } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
 import { openIssuerStore } from '../autorisaties/issuers/store.ts'
