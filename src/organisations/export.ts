@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type postgres from 'postgres'
+import Type, { type Static } from 'typebox'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/database.ts'
@@ -15,20 +16,33 @@ import { cellsOf, copyLine, sequencesOf, WITHOUT_LIMITS, wholeTables } from '../
 import { openStores } from '../documenten/storage/choose.ts'
 import { OrganisationRefused } from './refused.ts'
 
+const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const Name = Type.String({ pattern: '^[a-z_][a-z0-9_]{0,62}$' })
+const Count = Type.Integer({ minimum: 0 })
+
 /** `manifest.json` of an export. Files are named by their path within it; hashes are SHA-256 in hexadecimal, of the file as it lies there. */
-export type Manifest = {
-  rsin: string
-  name: string
-  version: string
-  exportedAt: string
-  migrations: { name: string; checksum: string }[]
-  tables: { name: string; columns: string[]; rows: number; file: string; sha256: string }[]
-  sequences: { name: string; value: string }[]
+export const Manifest = Type.Object({
+  rsin: Type.String(),
+  name: Type.String(),
+  version: Type.String(),
+  exportedAt: Type.String(),
+  migrations: Type.Array(Type.Object({ name: Type.String(), checksum: Type.String() })),
+  tables: Type.Array(
+    Type.Object({
+      name: Name,
+      columns: Type.Array(Name, { minItems: 1 }),
+      rows: Count,
+      file: Type.String({ pattern: '^tables/[a-z0-9_]+\\.copy\\.gz$' }),
+      sha256: Hash,
+    }),
+  ),
+  sequences: Type.Array(Type.Object({ name: Type.String(), value: Type.String({ pattern: '^-?[0-9]{1,19}$' }) })),
   /** `file` has a line of JSON for each document: `key`, `size` and `sha256` of its bytes. */
-  documents: { count: number; bytes: number; file: string; sha256: string }
+  documents: Type.Object({ count: Count, bytes: Count, file: Type.Literal('documents.jsonl'), sha256: Hash }),
   /** Bytes that a document names and that the store does not have (any more). */
-  missing: number
-}
+  missing: Count,
+})
+export type Manifest = Static<typeof Manifest>
 
 /** What is of a process, and means nothing elsewhere. */
 const OF_PROCESSES = new Set(['migration', 'key_holder', 'change'])
@@ -146,7 +160,7 @@ async function writeDocuments(
       }
     }
   }
-  const file = 'documents.jsonl'
+  const file = 'documents.jsonl' as const
   const sha256 = await writeHashed(join(directory, file), Readable.from(written()))
   return { documents: { count, bytes, file, sha256 }, missing }
 }

@@ -8,21 +8,26 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type postgres from 'postgres'
+import { Compile } from 'typebox/schema'
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/database.ts'
 import { setSequences, WITHOUT_LIMITS, withoutReferences } from '../database/whole-tables.ts'
 import { openStores, prepareNewStore } from '../documenten/storage/choose.ts'
 import { requireKey } from '../documenten/storage/index.ts'
-import type { Manifest } from './export.ts'
+import { Manifest } from './export.ts'
 import { OrganisationRefused } from './refused.ts'
 
-/** @throws OrganisationRefused when the directory has no whole export */
+const check = Compile(Manifest)
+
+/** @throws OrganisationRefused when the directory has no whole export, or one that this version does not know */
 export async function readManifest(directory: string): Promise<Manifest> {
-  try {
-    return JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8'))
-  } catch {
+  const read = await readFile(join(directory, 'manifest.json'), 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined)
+  if (read === undefined)
     throw new OrganisationRefused('the directory has no manifest.json: the export was not finished, or it is none')
-  }
+  if (!check.Check(read)) throw new OrganisationRefused('manifest.json is not what an export of this version writes')
+  return read
 }
 
 /**
@@ -69,15 +74,11 @@ async function requireSameSchema(sql: postgres.Sql, manifest: Manifest): Promise
     )
 }
 
-const LINE = /^[a-z0-9_]+$/
-
 async function loadTable(
   into: postgres.TransactionSql,
   { name, columns, file, sha256, rows }: Manifest['tables'][number],
   directory: string,
 ): Promise<number> {
-  if (![name, ...columns].every((one) => LINE.test(one)) || file !== `tables/${name}.copy.gz`)
-    throw new OrganisationRefused('the manifest names what is no table')
   await into.unsafe(`alter table "${name}" disable trigger user`)
   await into.unsafe(`delete from "${name}"`) // rows that the migrations made
   const target = await into

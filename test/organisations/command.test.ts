@@ -1,6 +1,6 @@
 // The subcommand `organisation`, as an operator runs it, and what it leaves in databases and stores.
 import { execFile, spawn } from 'node:child_process'
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -174,6 +174,14 @@ t.test('an export has every row and every byte, and another installation begins 
 
   await organisation('suspend', C, '--reason', 'for the test')
   await organisation('remove', C, '--confirm', C)
+  for (const [name, wrong] of [
+    ['tables', [{ ...manifest.tables[0], name: 'zaak; drop table zaak' }]],
+    ['documents', { ...manifest.documents, file: '../../etc/passwd' }],
+  ] as const) {
+    await writeFile(join(to, 'manifest.json'), JSON.stringify({ ...manifest, [name]: wrong }))
+    t.match(await load(), { code: 64, stderr: /manifest\.json is not what an export/ })
+  }
+  await writeFile(join(to, 'manifest.json'), JSON.stringify(manifest))
   await appendFile(join(to, 'tables', 'zaak.copy.gz'), 'x')
   const spoilt = await load()
   t.equal(spoilt.code, 64)
