@@ -34,7 +34,7 @@ export async function withControl<T>(work: (control: Control) => Promise<T>): Pr
 
 /** @throws UsageError when there is none with this RSIN */
 export async function organisationOf({ database, box }: Control, rsin: string): Promise<Organisation> {
-  const found = (await readOrganisations(database, box)).find((one) => one.rsin === rsin)
+  const [found] = await readOrganisations(database, box, rsin)
   if (!found) throw new UsageError(`there is no organisation ${rsin} (zaakstroom organisation list)`)
   return found
 }

@@ -36,15 +36,16 @@ type Row = Omit<Organisation, keyof Sealed | 'hosts' | 'limits' | 'state'> & {
   sealed: Buffer
 }
 
-/** All of them, in the order of their names. @throws KeyMissing when the keys of the installation do not open one */
+/** All of them in the order of their names, or the one with this RSIN. @throws KeyMissing when the keys of the installation do not open one */
 export async function readOrganisations(
   { sql }: { sql: Database['sql'] | TransactionSql },
   box: SecretBox,
+  rsin: string | null = null,
 ): Promise<Organisation[]> {
   const rows = await sql<Row[]>`
     select o.id, o.uuid, o.rsin, o.name, o.server, o.schema, o.sealed, o.limits, o.state, o.reason, o.version,
       array(select h.host from organisation_host h where h.organisation_id = o.id order by h.position) as hosts
-    from organisation o order by o.name, o.id`
+    from organisation o where ${rsin}::text is null or o.rsin = ${rsin}::text order by o.name, o.id`
   return rows.map(({ sealed, ...row }) => ({ ...row, ...(JSON.parse(box.open(sealed, ownerOf(row.rsin))) as Sealed) }))
 }
 
@@ -86,7 +87,7 @@ export async function updateOrganisation(
   changed: Partial<Omit<Organisation, 'id' | 'uuid' | 'rsin' | 'server'>>,
 ): Promise<void> {
   await trx`select from organisation where rsin = ${rsin} for update`
-  const before = (await readOrganisations({ sql: trx }, box)).find((one) => one.rsin === rsin)
+  const [before] = await readOrganisations({ sql: trx }, box, rsin)
   if (!before) throw new Error(`there is no organisation ${rsin}`)
   const { id, name, schema, limits, state, reason, version, databaseUrl, ...rest } = { ...before, ...changed }
   await trx`
