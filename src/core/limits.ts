@@ -78,7 +78,7 @@ export const LIMITS = {
   /** Documents up to this size are read whole and checked before anything is answered; so many at the same time. */
   wholeDownloadBytes: 1024 * 1024,
   wholeDownloads: 16,
-  /** Pages that are kept up to date, and callbacks that are tried out, at the same time in one process. */
+  /** Pages that are kept up to date, and callbacks of one organisation that are tried out, at the same time in one process. */
   livePages: 500,
   callbacks: 20,
   /** Requests of one client that wait for their place at work. */

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { LIMITS } from '../../src/core/limits.ts'
 import { withinLimit } from '../../src/nrc/abonnement/callback.ts'
+import { inOrganisation } from '../../src/telemetry/current-organisation.ts'
 import { givenClient, testApp } from '../app.ts'
 import { faultsOf } from '../zaken/given.ts'
 import { subscriber } from './subscriber.ts'
@@ -253,6 +254,8 @@ t.test('so many callbacks are tried out at once', async (t) => {
   const asked = Array.from({ length: LIMITS.callbacks }, () => withinLimit(() => promise))
   const refused = await withinLimit(async () => 'asked').catch((error: unknown) => error)
   t.match(refused, { status: 503, headers: { 'retry-after': '5' } })
+  const elsewhere = inOrganisation({ rsin: '000000012', endings: [] }, () => withinLimit(async () => 1))
+  t.equal(await elsewhere, 1, 'those of one organisation do not hold up another')
   resolve()
   await Promise.all(asked)
   t.equal(await withinLimit(async () => 1), 1, 'whoever is through makes room')

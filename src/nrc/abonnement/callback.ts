@@ -9,6 +9,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
 import { forClients } from '../../services/addresses.ts'
 import { type Agent, type FailureKind, failureCode, failureKind, sendWithin } from '../../services/transport.ts'
+import { ownName } from '../../telemetry/current-organisation.ts'
 
 const TERM_MS = 10_000
 const SHOWN = 200
@@ -51,17 +52,22 @@ export function addressFaults(config: Config, callbackUrl: string): InvalidParam
   return []
 }
 
-let running = 0
+/** How many there are, by organisation: those of one do not refuse another's. */
+const running = new Map<string, number>()
 
 /** @throws Problem 503 when too many callbacks are being asked already */
 export async function withinLimit<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= LIMITS.callbacks)
+  const place = ownName('')
+  const others = running.get(place) ?? 0
+  if (others >= LIMITS.callbacks)
     throw new Problem(503, { detail: 'Er worden te veel callbacks tegelijk getest.', headers: { 'retry-after': '5' } })
-  running++
+  running.set(place, others + 1)
   try {
     return await work()
   } finally {
-    running--
+    const left = (running.get(place) ?? 1) - 1
+    if (left > 0) running.set(place, left)
+    else running.delete(place)
   }
 }
 
