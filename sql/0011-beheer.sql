@@ -16,6 +16,7 @@ create table beheer_account (
   failed_since timestamptz, failed_last timestamptz,
   password_given boolean not null default false, may_repair boolean not null default false,
   alert_kinds text[] not null default '{}', alert_digest text not null default 'nooit',
+  centre_stamp uuid,
   constraint beheer_account_oidc_complete check ((oidc_issuer is null) = (oidc_subject is null))
 );
 create unique index beheer_account_gebruikersnaam_unique on beheer_account (lower(gebruikersnaam));
@@ -37,7 +38,8 @@ select describe('beheer_account', 'People who may use the administration pages.'
   'may_repair', 'Has the role hersteller beside its own: may correct cases and documents by hand.',
   'password_given', 'The password was given by somebody else: the next sign-in asks for another.',
   'alert_kinds', 'Kinds of alerts that it is mailed at once (KINDS of src/operations/alerts/kinds.ts).',
-  'alert_digest', 'Whether it is mailed a digest every day: nooit, nodig (when there is something) or altijd.');
+  'alert_digest', 'Whether it is mailed a digest every day: nooit, nodig (when there is something) or altijd.',
+  'centre_stamp', 'Set: an account of the centre, with the uuid that it has there. Its sessions count while the registry has this stamp.');
 
 create table beheer_session (
   id bigint generated always as identity primary key, uuid uuid not null default gen_random_uuid() constraint beheer_session_uuid_unique unique,

@@ -240,6 +240,7 @@ create table beheer_account (
   actief boolean not null default true, -- False: cannot sign in.
   alert_digest text not null default 'nooit'::text, -- Whether it is mailed a digest every day: nooit, nodig (when there is something) or altijd.
   alert_kinds text[] not null default '{}'::text[], -- Kinds of alerts that it is mailed at once (KINDS of src/operations/alerts/kinds.ts).
+  centre_stamp uuid, -- Set: an account of the centre, with the uuid that it has there. Its sessions count while the registry has this stamp.
   created_at timestamp with time zone not null default now(), -- When it was made.
   email text not null default ''::text, -- E-mail address, where alerts go.
   failed_attempts integer not null default 0, -- Wrong passwords and codes since it last signed in, told to whoever signs in.

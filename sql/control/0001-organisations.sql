@@ -27,7 +27,41 @@ create table organisation_change (
   at timestamptz not null default now(),
   actor text not null,
   action text not null,
-  fields text[] not null default '{}'
+  fields text[] not null default '{}',
+  account text not null default ''
+);
+-- Accounts of the centre. Columns and names are those of sql/0011-beheer.sql, so that the same statements sign in both kinds.
+create table beheer_account (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() unique,
+  gebruikersnaam text not null, naam text not null default '', email text not null default '',
+  password_hash text, password_given boolean not null default false,
+  totp_secret bytea, totp_step bigint, totp_since timestamptz,
+  actief boolean not null default true,
+  failed_attempts integer not null default 0, failed_since timestamptz, failed_last timestamptz, last_sign_in_at timestamptz,
+  sees_centre boolean not null default false
+);
+create unique index beheer_account_gebruikersnaam_unique on beheer_account (lower(gebruikersnaam));
+create table beheer_sign_in_attempt (
+  key bytea primary key,
+  account_id bigint references beheer_account on delete cascade,
+  count integer not null, open_at timestamptz not null, forget_at timestamptz not null
+);
+create table membership (
+  account_id bigint not null references beheer_account on delete cascade,
+  organisation_id bigint not null references organisation on delete cascade,
+  rol text not null,
+  may_repair boolean not null default false,
+  max_vertrouwelijkheidaanduiding text not null,
+  stamp uuid not null default gen_random_uuid(),
+  primary key (account_id, organisation_id)
+);
+create table switch_code (
+  key bytea primary key,
+  account_id bigint not null references beheer_account on delete cascade,
+  from_id bigint not null references organisation on delete cascade,
+  to_id bigint not null references organisation on delete cascade,
+  expires_at timestamptz not null
 );
 
 comment on table organisation is 'Organisations that this installation serves.';
@@ -50,8 +84,26 @@ comment on column organisation_host.organisation_id is 'Whose it is.';
 comment on column organisation_host.position is 'Its place among those of the organisation; the first one is in links.';
 comment on table organisation_change is 'What the centre changed of organisations.';
 comment on column organisation_change.id is 'Its number.';
-comment on column organisation_change.rsin is 'Of which organisation; it may be gone.';
+comment on column organisation_change.rsin is 'Of which organisation; it may be gone. Empty: of an account alone.';
 comment on column organisation_change.at is 'When.';
 comment on column organisation_change.actor is 'The command, or the account of a person.';
-comment on column organisation_change.action is 'add, set, suspend, resume, reseal, move, export, migrate, remove.';
+comment on column organisation_change.action is 'add, set, suspend, resume, reseal, move, export, migrate, remove; of an account: account-add and the like.';
 comment on column organisation_change.fields is 'Names of what changed; never values.';
+comment on column organisation_change.account is 'Name of the account of the centre that it is about; it may be gone.';
+comment on table beheer_account is 'People of the centre. Columns mean what they mean in the table of that name of an organisation.';
+comment on column beheer_account.totp_secret is 'Secret of the one-time codes, sealed with the keys of the installation.';
+comment on column beheer_account.sees_centre is 'Whether it may see the page about all organisations.';
+comment on table beheer_sign_in_attempt is 'Attempts to sign in to accounts of the centre, over all hosts; as the table of that name of an organisation.';
+comment on table membership is 'In which organisations an account of the centre has a role.';
+comment on column membership.account_id is 'Whose role.';
+comment on column membership.organisation_id is 'In which organisation.';
+comment on column membership.rol is 'One of the roles that accounts of an organisation have.';
+comment on column membership.may_repair is 'Has the role hersteller beside it.';
+comment on column membership.max_vertrouwelijkheidaanduiding is 'Cases and documents above it are not shown.';
+comment on column membership.stamp is 'A session counts while its account in the organisation carries this; a new one ends all.';
+comment on table switch_code is 'Codes with which somebody who is signed in goes on at another organisation: once, for half a minute.';
+comment on column switch_code.key is 'SHA-256 of the code.';
+comment on column switch_code.account_id is 'Who goes.';
+comment on column switch_code.from_id is 'Where from; the form has to come from a host of it.';
+comment on column switch_code.to_id is 'Where to.';
+comment on column switch_code.expires_at is 'When it ends at the latest.';

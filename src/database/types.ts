@@ -568,6 +568,10 @@ export interface BeheerAccount {
    */
   alertKinds: Generated<string[]>;
   /**
+   * Set: an account of the centre, with the uuid that it has there. Its sessions count while the registry has this stamp.
+   */
+  centreStamp: string | null;
+  /**
    * When it was made.
    */
   createdAt: Generated<string>;

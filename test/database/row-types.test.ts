@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import postgres from 'postgres'
 import t from 'tap'
+import { withSchema } from '../../src/database/schema.ts'
 import { createTables } from '../overnemen/open-zaak-schema.ts'
 import { emptyDatabase, testDatabase } from '../setup.ts'
 import { type Kind, type RawStatement, rawStatements, type Stated } from './raw-statements.ts'
@@ -121,11 +122,16 @@ function kindOf({ name, element }: { name: string; element: number }, types: Cat
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 
 t.test('The row types of raw statements are what PostgreSQL gives', async (t) => {
-  const sql = postgres((await testDatabase(t)).url, { max: 1, onnotice: () => {} })
+  const { url } = await testDatabase(t)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const centre = postgres(withSchema(url, 'centre'), { max: 1, onnotice: () => {} })
   const openZaak = postgres((await emptyDatabase(t)).url, { max: 1, onnotice: () => {} })
-  t.teardown(() => Promise.all([sql.end(), openZaak.end()]))
+  t.teardown(() => Promise.all([sql.end(), centre.end(), openZaak.end()]))
   await openZaak.unsafe(createTables()) // the columns of Open Zaak that we read; which can be null is not told there
-  for (const file of await readdir(CONTROL)) await sql.unsafe(await readFile(new URL(file, CONTROL), 'utf8')) // none of its names is ours
+  await sql.unsafe(
+    "create schema centre; select set_config('search_path', current_setting('search_path') || ', centre', false)",
+  )
+  for (const file of await readdir(CONTROL)) await centre.unsafe(await readFile(new URL(file, CONTROL), 'utf8'))
   const statements = rawStatements()
   for (const { texts } of statements) for (const text of texts) if (/^\s*create/.test(text)) await sql.unsafe(text)
   const catalogue = await readCatalogue(sql)
@@ -150,7 +156,10 @@ t.test('The row types of raw statements are what PostgreSQL gives', async (t) =>
     for (const text of statement.texts) {
       try {
         const isTheirs = statement.place.startsWith('src/overnemen/open-zaak/')
-        const { columns } = await (isTheirs ? openZaak : sql).unsafe(await filledIn(sql, text)).describe()
+        const isOfCentre = statement.place.startsWith('src/organisations/accounts')
+        const { columns } = await (isTheirs ? openZaak : isOfCentre ? centre : sql)
+          .unsafe(await filledIn(sql, text))
+          .describe()
         isKnown = true
         const found = faultsOf(
           { ...statement, texts: [text] },

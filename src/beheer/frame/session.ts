@@ -43,6 +43,8 @@ export type Administrator = {
   wachtwoord: boolean
   /** Somebody else knows the password: it is replaced before anything else. */
   passwordGiven: boolean
+  /** As the registry has it, of an account of the centre; undefined: an account of this organisation. */
+  centre: { seesCentre: boolean } | undefined
 }
 export type Notice = {
   soort: 'goed' | 'fout' | 'info'
@@ -89,6 +91,7 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
       totp: row.totp,
       wachtwoord: row.wachtwoord,
       passwordGiven: row.password_given,
+      centre: undefined,
     },
   }
 }
