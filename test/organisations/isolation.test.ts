@@ -1,148 +1,15 @@
-// Two organisations with the same rows: uuids, numbers, clients, secrets, keys and accounts are equal, and the texts of each say whose they
-// are. Every route that reads is asked at the host of each, in turn and at once, and nothing of the other comes: no byte, no count, no
-// session. The routes are those that are registered.
-import { createHash } from 'node:crypto'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { glob } from 'node:fs/promises'
-import type { FastifyInstance } from 'fastify'
-import postgres from 'postgres'
+// Two organisations with the same rows (twins.ts). Every route that reads is asked at the host of each, in turn and at once, and nothing of
+// the other comes: no byte, no count, no session. The routes are those that are registered.
 import t from 'tap'
-import { migrate } from '../../src/database/migrate.ts'
-import { withSchema } from '../../src/database/schema.ts'
-import { testApp, uuidOf } from '../app.ts'
-import type { Line } from '../conformance/line.ts'
-import { testDatabase } from '../setup.ts'
 import { until } from '../until.ts'
-import { keysOf, many } from './api-many.ts'
+import { A, B, givenTwins, headersOf, MARKS, type Which } from './twins.ts'
 
-const [A, B] = ['zaken.a.nl', 'zaken.b.nl']
-const SCHEMAS = ['zaakstroom', 'gemeente_b'] as const
-const MARKS = ['MERKVANA', 'MERKVANB'] as const
-/** Columns of text whose value means nothing to the program. */
-const PLAIN = /omschrijving|titel|toelichting|naam|onderwerp|label|beschrijving|weergave|tekst|auteur/
-
-const { url } = await testDatabase(t)
-const sql = postgres(url, { max: 1, onnotice: () => {} })
-t.teardown(() => sql.end())
-
-// The rows of the first: one of each resource, as the conformance test makes them.
-const lines: Line[] = []
-for (const file of (await Array.fromAsync(glob('conformance/*.ts', { cwd: `${import.meta.dirname}/..` }))).sort()) {
-  const found: Record<string, unknown> = await import(`../${file}`)
-  for (const exported of Object.values(found)) if (Array.isArray(exported)) lines.push(...exported)
-}
-const made: string[] = []
-await t.test('the rows of the first', async (t) => {
-  const test = await testApp(t, { DATABASE_URL: url, DATA_KEYS: keysOf(0) })
-  for (const line of lines) {
-    const body = await line.given(test)
-    if (!line.list.includes('POST')) continue
-    const answer = await test.call('POST', line.at?.(body) ?? line.path, body, { headers: line.headers ?? {} })
-    if (answer.status !== 201) t.fail(`${line.path}: ${answer.text}`)
-    else made.push(new URL(answer.body.url).pathname)
-  }
-  await sql`insert into zaakstroom.beheer_account (gebruikersnaam, naam, rol, may_repair, max_vertrouwelijkheidaanduiding)
-    values ('anna', 'Anna', 'administrator', true, 'zeer_geheim')`
-})
-
-// The second has the same, and both get their mark.
-await migrate(withSchema(url, SCHEMAS[1]))
-const tables = await sql<{ name: string; columns: string[]; values: string[]; plain: string[] }[]>`
-  select c.relname as name,
-    array_agg(quote_ident(a.attname) order by a.attnum) filter (where a.attgenerated = '') as columns,
-    array_agg(quote_ident(a.attname) || case when y.typnamespace = c.relnamespace then '::text::gemeente_b.' || quote_ident(y.typname) else '' end
-      order by a.attnum) filter (where a.attgenerated = '') as values,
-    coalesce(array_agg(quote_ident(a.attname)) filter (where a.attname ~ ${PLAIN.source} and a.atttypid = 'text'::regtype and a.attgenerated = ''), '{}') as plain
-  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped join pg_type y on y.oid = a.atttypid
-  where c.relnamespace = 'zaakstroom'::regnamespace and c.relkind = 'r' and c.relname <> 'migration'
-  group by 1 order by 1`
-const foreign = await sql<{ text: string }[]>`
-  select format('alter table gemeente_b.%I drop constraint %I', c.relname, k.conname) as text
-  from pg_constraint k join pg_class c on c.oid = k.conrelid
-  where c.relnamespace = 'gemeente_b'::regnamespace and k.contype = 'f' and k.conparentid = 0`
-await sql.begin(async (trx) => {
-  // The rows come in any order, and nothing is told of them.
-  for (const { text } of foreign) await trx.unsafe(text)
-  const triggers = async (how: 'disable' | 'enable') => {
-    for (const schema of SCHEMAS)
-      for (const { name } of tables) await trx.unsafe(`alter table ${schema}.${name} ${how} trigger user`)
-  }
-  await triggers('disable')
-  for (const { name } of tables) await trx.unsafe(`delete from gemeente_b.${name}`)
-  for (const { name, columns, values } of tables) {
-    const list = columns.join(', ')
-    await trx.unsafe(
-      `insert into gemeente_b.${name} (${list}) overriding system value select ${values.join(', ')} from zaakstroom.${name}`,
-    )
-  }
-  for (const [n, schema] of SCHEMAS.entries())
-    for (const { name, plain } of tables)
-      for (const column of plain) {
-        const marked = `update ${schema}.${name} set ${column} = left(${column}, 20) || '${MARKS[n]}' where ${column} <> ''`
-        await trx.savepoint((point) => point.unsafe(marked)).catch(() => {}) // too long there, or one of a few values
-      }
-  await triggers('enable')
-})
-const sessions = ['sessie van A', 'sessie van B'] as const
-for (const [n, schema] of SCHEMAS.entries())
-  await sql`
-    insert into ${sql(schema)}.beheer_session (key, account_id, expires_at)
-    select ${createHash('sha256').update(sessions[n]!).digest()}, id, now() + interval '1 hour' from ${sql(schema)}.beheer_account
-    where may_repair`
-/** A statement in the schema of one, as triggers need it. */
-const within = (n: number, text: string) =>
-  sql.begin(async (trx) => {
-    await trx.unsafe(`set local search_path = ${SCHEMAS[n]}, ${SCHEMAS[n]}_queue`)
-    await trx.unsafe(text)
-  })
-for (const { name } of await sql<{ name: string }[]>`
-  select c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
-  where c.relnamespace = 'gemeente_b'::regnamespace and c.relkind = 'r' and a.attname = 'id' and a.attidentity <> ''`)
-  await within(
-    1,
-    `select setval(pg_get_serial_sequence('${name}', 'id'), coalesce((select max(id) from ${name}), 0) + 1000)`,
-  )
-// Counts differ too.
-await within(1, 'delete from klantcontact')
-
-const routes = new Map<string, { access: unknown; isOfProcess: boolean }>()
-const collect = (message: unknown) =>
-  (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url, config }) => {
-    for (const name of [method].flat())
-      routes.set(`${name} ${url}`, { access: config?.access, isOfProcess: config?.isOfProcess === true })
-  })
-subscribe('fastify.initialization', collect)
-const { call, change, parts } = await many(
-  t,
-  [
-    { host: A, schema: SCHEMAS[0], dataKeys: keysOf(0) },
-    { host: B, schema: SCHEMAS[1], dataKeys: keysOf(0) },
-  ],
-  { url, isPrepared: true },
-)
-unsubscribe('fastify.initialization', collect)
-
+const { sql, made, routes, filled, within, call, change, parts } = await givenTwins(t)
 const gets = [...routes].flatMap(([route, { access, isOfProcess }]) => {
   const [method, path = ''] = route.split(' ')
   return method === 'GET' && !isOfProcess && !path.includes('*') ? [{ path, isPage: access === 'beheer' }] : []
 })
-
-/** The path of a route with uuids of what was made there. */
-function filled(path: string): string {
-  const start = path
-    .split('/:', 1)[0]!
-    .replace(/^\/beheer\/(zaken|documenten|besluiten)/, (_, name) =>
-      name === 'documenten' ? '/documenten/api/v1/enkelvoudiginformatieobjecten' : `/${name}/api/v1/${name}`,
-    )
-  const one = made.find((url) => url.startsWith(`${start.replace(/^\/api\/v1/, '/zaken/api/v1')}/`))
-  const uuid = one
-    ? (one.slice(start.replace(/^\/api\/v1/, '/zaken/api/v1').length + 1).split('/')[0] ?? '')
-    : uuidOf(made[0]!)
-  return path.replaceAll(/:[A-Za-z_]+/g, uuid)
-}
-const headersOf = (isPage: boolean, n: 0 | 1): Record<string, string> =>
-  isPage ? { cookie: `__Host-zaakstroom=${encodeURIComponent(sessions[n])}` } : { 'accept-crs': 'EPSG:4326' }
-const ask = (host: string, { path, isPage }: (typeof gets)[number], n: 0 | 1) =>
+const ask = (host: string, { path, isPage }: (typeof gets)[number], n: Which) =>
   call(host, 'GET', filled(path), { as: isPage ? '' : 'beheer', headers: headersOf(isPage, n) })
 
 t.ok(made.length >= 30 && gets.length > 150, `${made.length} resources, ${gets.length} routes`)
@@ -151,7 +18,7 @@ t.test('every route that reads gives what is of its host', async (t) => {
   const wrong: string[] = []
   let marked = 0
   let found = 0
-  const judge = (what: string, n: 0 | 1, { status, text, headers }: Awaited<ReturnType<typeof call>>) => {
+  const judge = (what: string, n: Which, { status, text, headers }: Awaited<ReturnType<typeof call>>) => {
     const all = text + JSON.stringify(headers)
     const [own, other] = [MARKS[n], MARKS[1 - n]!]
     // The bytes of the documents are in the store of neither.
@@ -187,7 +54,7 @@ t.test('what is kept of a type is that of its own organisation', async (t) => {
     { uuid: string; id: number }[]
   >`select uuid, id from zaakstroom.zaaktype where not concept order by id limit 1`
   for (const [n, level] of ['zaakvertrouwelijk', 'geheim'].entries())
-    await within(n, `update zaaktype set vertrouwelijkheidaanduiding = '${level}' where id = ${type!.id}`)
+    await within(n as Which, `update zaaktype set vertrouwelijkheidaanduiding = '${level}' where id = ${type!.id}`)
   for (const times of [1, 2])
     for (const [host, level] of [
       [A, 'zaakvertrouwelijk'],
@@ -207,7 +74,7 @@ t.test('what is kept of a type is that of its own organisation', async (t) => {
 })
 
 t.test('a session, a key of a request and failures count at their own host', async (t) => {
-  const at = (host: string, n: 0 | 1) => call(host, 'GET', '/beheer/', { as: '', headers: headersOf(true, n) })
+  const at = (host: string, n: Which) => call(host, 'GET', '/beheer/', { as: '', headers: headersOf(true, n) })
   t.equal((await at(A, 0)).status, 200)
   t.equal((await at(B, 1)).status, 200)
   t.match(await at(B, 0), { status: 303, headers: { location: /^\/beheer\/inloggen/ } }, 'signed out')
