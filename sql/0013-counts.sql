@@ -46,6 +46,11 @@ create table enkelvoudiginformatieobject_count (
 comment on table enkelvoudiginformatieobject_count is 'How many documents there are, as additions and subtractions (see zaak_count).';
 comment on column enkelvoudiginformatieobject_count.count is 'What to add to the count; negative after a delete.';
 
+create table file_count (backend text not null, count bigint not null);
+comment on table file_count is 'How many bytes the contents of documents take, as additions and subtractions (see zaak_count).';
+comment on column file_count.backend is 'Storage that holds them.';
+comment on column file_count.count is 'Bytes to add; negative after a removal.';
+
 -- ---- what the pictures of the pages show, noted by the job fold-counts ----
 
 create table queue_figure (
@@ -102,7 +107,7 @@ create function columns_of_counts(counts regclass, row_of text default '') retur
 $$;
 comment on function columns_of_counts is 'What a table of counts counts by; with row_of the values of that row (r., old., new.) for it.';
 
-create function count_rows_of(counted text) returns void language plpgsql as $$
+create function count_rows_of(counted text, amount text default '1') returns void language plpgsql as $$
 declare
   counts text := counted || '_count';
   columns text := columns_of_counts(counts::regclass);
@@ -111,20 +116,21 @@ begin
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
       insert into %2$I (%3$s, count)
-      select %4$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
+      select %4$s, sum(%8$s) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
       return null;
     end $body$;
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into %2$I (%3$s, count) values (%6$s, -1), (%7$s, 1);
+      insert into %2$I (%3$s, count) values (%6$s, -%9$s), (%7$s, %10$s);
       return null;
     end $body$;
   $function$, counted, counts, columns, columns_of_counts(counts::regclass, 'r.'),
     (select string_agg(n::text, ', ') from generate_series(1, cardinality(string_to_array(columns, ', '))) n),
-    columns_of_counts(counts::regclass, 'old.'), columns_of_counts(counts::regclass, 'new.'));
-  perform add_count_triggers(counted, columns_of_counts(counts::regclass, 'r.'), '');
+    columns_of_counts(counts::regclass, 'old.'), columns_of_counts(counts::regclass, 'new.'),
+    amount, replace(amount, 'r.', 'old.'), replace(amount, 'r.', 'new.'));
+  perform add_count_triggers(counted, concat_ws(', ', columns_of_counts(counts::regclass, 'r.'), nullif(amount, '1')), '');
 end $$;
-comment on function count_rows_of is 'Makes the triggers that keep how many rows a table has, in the table …_count of its name, by the columns of that.';
+comment on function count_rows_of is 'Makes the triggers that keep how many rows a table has, or the sum of amount of each, in the table …_count of its name, by the columns of that.';
 
 -- The case is held, so that it does not change its type or level while this adds to the count of the old one. Whoever comes by the API
 -- holds it already.
@@ -170,6 +176,7 @@ comment on function count_parts_of is 'Makes the triggers that keep how many row
 select count_rows_of('zaak');
 select count_rows_of('besluit');
 select count_rows_of('enkelvoudiginformatieobject');
+select count_rows_of('file', 'r.size');
 
 -- Lines are added to it by count_parts_of.
 create view zaak_part (kind, zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging) as
@@ -305,7 +312,7 @@ create function fold_counts(of_table text default null) returns void language pl
 declare
   counts text;
 begin
-  foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
+  foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count', 'file_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (
         delete from %1$I where ctid = any(array(select unnest(array_agg(ctid)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0))
@@ -320,13 +327,14 @@ create function count_anew() returns void language plpgsql as $$
 declare
   counted text;
 begin
-  lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject in share row exclusive mode;
-  foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
+  lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject, file in share row exclusive mode;
+  foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject', 'file'] loop
     execute format('delete from %I', counted || '_count');
-    execute format('insert into %1$I (%2$s, count) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
+    execute format('insert into %1$I (%2$s, count) select %3$s, sum(%6$s) from %4$I r group by %5$s', counted || '_count',
       columns_of_counts((counted || '_count')::regclass), columns_of_counts((counted || '_count')::regclass, 'r.'), counted,
       (select string_agg(n::text, ', ')
-        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n));
+        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n),
+      case counted when 'file' then 'r.size' else '1' end);
   end loop;
   delete from zaak_part_count;
   insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
@@ -347,7 +355,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
+  foreach name in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count', 'file_count'] loop
     execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)', name);
     execute format('alter table %I replica identity full', name); -- where somebody replicates logically
   end loop;

@@ -776,6 +776,16 @@ create table file (
   constraint file_key_unique UNIQUE (key, backend)
 );
 CREATE INDEX file_missing ON file USING btree (missing_since) WHERE (missing_since IS NOT NULL);
+CREATE TRIGGER count_added AFTER INSERT ON file REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_file();
+CREATE TRIGGER count_changed AFTER UPDATE ON file FOR EACH ROW WHEN (((old.backend IS DISTINCT FROM new.backend) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION recount_file();
+CREATE TRIGGER count_emptied AFTER TRUNCATE ON file FOR EACH STATEMENT EXECUTE FUNCTION forget_counts('');
+CREATE TRIGGER count_removed AFTER DELETE ON file REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_file();
+
+-- How many bytes the contents of documents take, as additions and subtractions (see zaak_count).
+create table file_count (
+  backend text not null, -- Storage that holds them.
+  count bigint not null -- Bytes to add; negative after a removal.
+);
 
 -- Conditions under which a document may be used outside the case (Documenten API, Gebruiksrechten).
 create table gebruiksrecht (
@@ -2926,13 +2936,14 @@ AS $function$
 declare
   counted text;
 begin
-  lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject in share row exclusive mode;
-  foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject'] loop
+  lock table zaak, zaak_part, besluit, enkelvoudiginformatieobject, file in share row exclusive mode;
+  foreach counted in array array['zaak', 'besluit', 'enkelvoudiginformatieobject', 'file'] loop
     execute format('delete from %I', counted || '_count');
-    execute format('insert into %1$I (%2$s, count) select %3$s, count(*) from %4$I r group by %5$s', counted || '_count',
+    execute format('insert into %1$I (%2$s, count) select %3$s, sum(%6$s) from %4$I r group by %5$s', counted || '_count',
       columns_of_counts((counted || '_count')::regclass), columns_of_counts((counted || '_count')::regclass, 'r.'), counted,
       (select string_agg(n::text, ', ')
-        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n));
+        from generate_series(1, cardinality(string_to_array(columns_of_counts((counted || '_count')::regclass), ', '))) n),
+      case counted when 'file' then 'r.size' else '1' end);
   end loop;
   delete from zaak_part_count;
   insert into zaak_part_count (kind, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
@@ -2949,7 +2960,7 @@ CREATE OR REPLACE FUNCTION count_besluit()
 AS $function$
     begin
       insert into besluit_count (besluittype_id, besluittype_url, verantwoordelijke_organisatie, count)
-      select r.besluittype_id, r.besluittype_url, r.verantwoordelijke_organisatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3;
+      select r.besluittype_id, r.besluittype_url, r.verantwoordelijke_organisatie, sum(1) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3;
       return null;
     end $function$;
 
@@ -2959,7 +2970,17 @@ CREATE OR REPLACE FUNCTION count_enkelvoudiginformatieobject()
 AS $function$
     begin
       insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, count)
-      select r.informatieobjecttype_id, r.informatieobjecttype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.is_gereed_voor_publicatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5;
+      select r.informatieobjecttype_id, r.informatieobjecttype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.is_gereed_voor_publicatie, sum(1) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5;
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION count_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into file_count (backend, count)
+      select r.backend, sum(r.size) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1;
       return null;
     end $function$;
 
@@ -3061,8 +3082,8 @@ AS $function$
       return null;
     end $function$;
 
--- Makes the triggers that keep how many rows a table has, in the table …_count of its name, by the columns of that.
-CREATE OR REPLACE FUNCTION count_rows_of(counted text)
+-- Makes the triggers that keep how many rows a table has, or the sum of amount of each, in the table …_count of its name, by the columns of that.
+CREATE OR REPLACE FUNCTION count_rows_of(counted text, amount text DEFAULT '1'::text)
  RETURNS void
  LANGUAGE plpgsql
 AS $functionx$
@@ -3074,18 +3095,19 @@ begin
     create function count_%1$s() returns trigger language plpgsql as $body$
     begin
       insert into %2$I (%3$s, count)
-      select %4$s, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
+      select %4$s, sum(%8$s) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by %5$s;
       return null;
     end $body$;
     create function recount_%1$s() returns trigger language plpgsql as $body$
     begin
-      insert into %2$I (%3$s, count) values (%6$s, -1), (%7$s, 1);
+      insert into %2$I (%3$s, count) values (%6$s, -%9$s), (%7$s, %10$s);
       return null;
     end $body$;
   $function$, counted, counts, columns, columns_of_counts(counts::regclass, 'r.'),
     (select string_agg(n::text, ', ') from generate_series(1, cardinality(string_to_array(columns, ', '))) n),
-    columns_of_counts(counts::regclass, 'old.'), columns_of_counts(counts::regclass, 'new.'));
-  perform add_count_triggers(counted, columns_of_counts(counts::regclass, 'r.'), '');
+    columns_of_counts(counts::regclass, 'old.'), columns_of_counts(counts::regclass, 'new.'),
+    amount, replace(amount, 'r.', 'old.'), replace(amount, 'r.', 'new.'));
+  perform add_count_triggers(counted, concat_ws(', ', columns_of_counts(counts::regclass, 'r.'), nullif(amount, '1')), '');
 end $functionx$;
 
 CREATE OR REPLACE FUNCTION count_status()
@@ -3124,7 +3146,7 @@ CREATE OR REPLACE FUNCTION count_zaak()
 AS $function$
     begin
       insert into zaak_count (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, archiefactiedatum, count)
-      select r.zaaktype_id, r.zaaktype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.archiefnominatie, r.archiefstatus, case when r.einddatum is not null then 'infinity'::date end, case when r.archiefactiedatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5, 6, 7, 8;
+      select r.zaaktype_id, r.zaaktype_url, r.vertrouwelijkheidaanduiding, r.bronorganisatie, r.archiefnominatie, r.archiefstatus, case when r.einddatum is not null then 'infinity'::date end, case when r.archiefactiedatum is not null then 'infinity'::date end, sum(1) * case tg_op when 'INSERT' then 1 else -1 end from changed r group by 1, 2, 3, 4, 5, 6, 7, 8;
       return null;
     end $function$;
 
@@ -3616,7 +3638,7 @@ AS $function$
 declare
   counts text;
 begin
-  foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count'] loop
+  foreach counts in array array['zaak_count', 'zaak_part_count', 'besluit_count', 'enkelvoudiginformatieobject_count', 'file_count'] loop
     continue when of_table <> counts;
     execute format('with gone as (
         delete from %1$I where ctid = any(array(select unnest(array_agg(ctid)) from %1$I group by %2$s having count(*) > 1 or sum(count) = 0))
@@ -4044,6 +4066,15 @@ CREATE OR REPLACE FUNCTION recount_enkelvoudiginformatieobject()
 AS $function$
     begin
       insert into enkelvoudiginformatieobject_count (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, count) values (old.informatieobjecttype_id, old.informatieobjecttype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.is_gereed_voor_publicatie, -1), (new.informatieobjecttype_id, new.informatieobjecttype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.is_gereed_voor_publicatie, 1);
+      return null;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION recount_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into file_count (backend, count) values (old.backend, -old.size), (new.backend, new.size);
       return null;
     end $function$;
 

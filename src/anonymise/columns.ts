@@ -157,6 +157,7 @@ export const TABLES: Record<string, Table> = {
     sha256: 'bytes',
     size: 'bytes',
   },
+  file_count: COUNTED,
   gebruiksrecht: {
     omschrijving_voorwaarden: 'text',
   },

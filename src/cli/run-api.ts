@@ -20,6 +20,7 @@ import { expected } from '../database/rows.ts'
 import { searchPathOf } from '../database/schema.ts'
 import { requireSession } from '../database/session.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
+import { openRoom } from '../documenten/storage/room.ts'
 import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { watchWorkers } from '../operations/alerts/watch-workers.ts'
@@ -185,6 +186,7 @@ async function openParts(
     const services = openServices(database, box, config, log)
     opened.defer(services.close)
     const stores = await openStore(config, database, log)
+    const room = openRoom(database.sql, config.storageMaxBytes)
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)
     // A worker for many is registered only where there is work.
@@ -195,6 +197,7 @@ async function openParts(
       database,
       replica,
       ...stores,
+      ...(room && { store: room.within(stores.store) }),
       credentials,
       issuers,
       tokenEndpoint,

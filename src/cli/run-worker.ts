@@ -18,6 +18,7 @@ import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
 import type { Store } from '../documenten/storage/index.ts'
+import { openRoom } from '../documenten/storage/room.ts'
 import type { Periodic } from '../jobs/periodic.ts'
 import type { WorkerPool } from '../jobs/pool.ts'
 import { openSupervisor, startWorker } from '../jobs/worker.ts'
@@ -94,7 +95,8 @@ export async function runWorker(
     const stores = await openStore(config, database, log)
     const { store } = stores
     const pool = openCopy(config, store)
-    const batches = { copyFiles: pool.copyFiles, ...(share && { isShared: share.isShared }) }
+    const room = openRoom(database.sql, config.storageMaxBytes)
+    const batches = { room, copyFiles: pool.copyFiles, ...(share && { isShared: share.isShared }) }
     const ahead = openAhead({ config, database, store, ...batches, log })
     opened.defer(async () => void (await Promise.all([ahead.stop(), pool.stop()])))
     const services = openServices(database, box, config, log)

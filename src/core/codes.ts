@@ -378,6 +378,18 @@ export const PROBLEM_CODES = {
     remedy: ['Stuur grote bestanden in bestandsdelen.', 'Send large files in bestandsdelen.'],
     example: 'POST /zaken (meer dan de grootste inhoud)',
   },
+  'storage-limit': {
+    status: 413,
+    cause: [
+      'De inhoud van alle documenten samen zou meer worden dan hier mag; detail noemt hoeveel dat is.',
+      'The contents of all documents together would become more than may be here; detail says how much that is.',
+    ],
+    remedy: [
+      'Verwijder documenten, of vraag de beheerder om meer ruimte. Ruimte van verwijderde documenten komt vrij als hun inhoud is opgeruimd.',
+      'Remove documents, or ask the administrator for more room. Room of removed documents comes back when their contents were cleaned up.',
+    ],
+    example: 'POST /enkelvoudiginformatieobjecten {"inhoud": "SGFsbG8=", …} (STORAGE_MAX_BYTES is bereikt)',
+  },
   uri_too_long: {
     status: 414,
     cause: ['Het adres met zijn parameters is te lang.', 'The address with its parameters is too long.'],
@@ -1184,6 +1196,25 @@ export const FIELD_CODES = {
       'Go on with that one, or stop it; reason has its address.',
     ],
     example: 'POST /import/create',
+  },
+  'imports-off': {
+    cause: [
+      'Imports staan in deze installatie of voor deze organisatie uit.',
+      'Imports are off in this installation or for this organisation.',
+    ],
+    remedy: [
+      'Maak documenten een voor een, of vraag de beheerder om imports aan te zetten.',
+      'Make documents one by one, or ask the administrator to switch imports on.',
+    ],
+    example: 'POST /import/create',
+  },
+  'too-many-rows': {
+    cause: [
+      'Het bestand heeft meer rijen dan een import hier mag hebben.',
+      'The file has more rows than an import may have here.',
+    ],
+    remedy: ['Verdeel het bestand over meer imports.', 'Divide the file over more imports.'],
+    example: 'POST /import/…/upload (meer rijen dan IMPORT_MAX_ROWS)',
   },
   'empty-file': {
     cause: ['Het bestand is leeg.', 'The file is empty.'],

@@ -1707,6 +1707,17 @@ export interface File {
   size: number;
 }
 
+export interface FileCount {
+  /**
+   * Storage that holds them.
+   */
+  backend: string;
+  /**
+   * Bytes to add; negative after a removal.
+   */
+  count: number;
+}
+
 export interface Gebruiksrecht {
   /**
    * Until when.
@@ -5359,6 +5370,7 @@ export interface DB {
   feed: Feed;
   feedSnapshot: FeedSnapshot;
   file: File;
+  fileCount: FileCount;
   gebruiksrecht: Gebruiksrecht;
   growthFigure: GrowthFigure;
   idempotencyKey: IdempotencyKey;

@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import { openDatabase } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { schemasOf, withSchema } from '../database/schema.ts'
+import { usedBytes } from '../documenten/storage/room.ts'
 import { directUrlOf, type Organisation } from './organisation.ts'
 import { lookAtWork } from './work.ts'
 
@@ -11,6 +12,8 @@ export type Figures = {
   bytes: number
   zaken: number
   documenten: number
+  /** Of the contents of documents, as `--limit bytes` bounds them. */
+  contentBytes: number
   /** Jobs that are due, and for how many seconds the oldest is. */
   jobs: number
   late: number
@@ -37,11 +40,12 @@ async function figuresOf(sql: Sql, url: string): Promise<Figures> {
   const { own, queue } = schemasOf(url)
   const { jobs, late, workers } = await lookAtWork(sql, { own, queue }, [])
   const size = one(
-    await sql<{ bytes: number; zaken: number; documenten: number }[]>`
+    await sql<{ bytes: number; zaken: number; documenten: number; contentBytes: number }[]>`
       select (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
           where n.nspname in (${own}, ${queue}) and c.relkind = 'r') as bytes,
         (select coalesce(sum(count), 0)::float8 from zaak_count) as zaken,
-        (select coalesce(sum(count), 0)::float8 from enkelvoudiginformatieobject_count) as documenten`,
+        (select coalesce(sum(count), 0)::float8 from enkelvoudiginformatieobject_count) as documenten,
+        ${usedBytes(sql)} as "contentBytes"`,
   )
   return { ...size, jobs, late: Math.round(late), workers }
 }

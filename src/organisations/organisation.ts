@@ -5,14 +5,21 @@ import { type Config, ConfigError, readConfig } from '../config.ts'
 export const STATES = ['active', 'read-only', 'suspended', 'moving'] as const
 export type State = (typeof STATES)[number]
 
-/** Bounds of one organisation; one that is not there is that of the installation. */
-export type Limits = {
-  /** Connections of one process. */
-  connections?: number
-  /** Requests that are answered at once, by one process. */
-  requests?: number
-}
-export const LIMITS = ['connections', 'requests'] as const satisfies readonly (keyof Limits)[]
+/**
+ * Bounds of one organisation: `connections` of one process and `requests` that one process answers at once, `bytes` of the contents of
+ * documents, `abonnementen`, `imports` that are open at once and `importRows` of each. One that is not there is that of the installation.
+ */
+export type Limits = Partial<Record<(typeof LIMITS)[number], number>>
+export const LIMITS = ['connections', 'requests', 'bytes', 'abonnementen', 'imports', 'importRows'] as const
+
+/** Settings of the installation that stand for a bound where an organisation has none of its own. */
+const BOUNDS = {
+  DATABASE_POOL_SIZE: 'connections',
+  STORAGE_MAX_BYTES: 'bytes',
+  ABONNEMENTEN_MAX: 'abonnementen',
+  IMPORTS_OPEN: 'imports',
+  IMPORT_MAX_ROWS: 'importRows',
+} as const satisfies Record<string, keyof Limits>
 
 /** What is sealed of an organisation. */
 export type Sealed = {
@@ -76,6 +83,7 @@ const OF_INSTALLATION = new Set([
   'HTTP_MIN_RATE',
   'HTTP_MAX_CONNECTIONS',
   'HTTP_MAX_CONNECTIONS_PER_ADDRESS',
+  ...Object.keys(BOUNDS).filter((name) => name !== 'DATABASE_POOL_SIZE'),
 ])
 
 /** Settings that an organisation may have of its own, by their name in the environment. */
@@ -129,7 +137,7 @@ export function configOf(env: NodeJS.ProcessEnv, organisation: Organisation): Co
     ...own,
     DATABASE_URL: databaseUrl,
     DATABASE_SCHEMA: schema,
-    DATABASE_POOL_SIZE: String(limits.connections ?? CONNECTIONS),
+    ...boundsOf({ connections: CONNECTIONS, ...limits }),
     DATA_KEYS: dataKeys,
     SECRET_KEY: secretKey,
     DATA_DIR: dataDir,
@@ -142,6 +150,13 @@ export function configOf(env: NodeJS.ProcessEnv, organisation: Organisation): Co
     ...settings,
   })
 }
+
+const boundsOf = (limits: Limits): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(BOUNDS).flatMap(([name, limit]) =>
+      limits[limit] === undefined ? [] : [[name, String(limits[limit])]],
+    ),
+  )
 
 /** The prefix of an object store, where the installation or the organisation has one: below that of the installation. */
 function located(name: string, env: NodeJS.ProcessEnv, settings: Record<string, string>, rsin: string) {

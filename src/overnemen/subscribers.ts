@@ -104,7 +104,7 @@ export async function takeSubscribers(
         const { auth: _, ...others } = settings
         await changeAbonnement(m, box, uuid, { ...(auth === undefined ? others : settings), applicatieUuid }, groups)
       } else {
-        await createAbonnement(m, box, uuid, { ...settings, applicatieUuid }, groups)
+        await createAbonnement(m, { box }, uuid, { ...settings, applicatieUuid }, groups)
         // What nobody can send to misses nothing: it is sent when somebody has filled in how.
         await m.sql`
           update abonnement set client_id = ${clientId},

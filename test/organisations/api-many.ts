@@ -53,6 +53,8 @@ export type Many = {
     options?: {
       body?: unknown
       form?: Record<string, string>
+      /** As it is sent. */
+      raw?: string
       as?: string
       headers?: Record<string, string>
       remoteAddress?: string
@@ -138,7 +140,7 @@ export async function many(
     lines,
     change,
     add,
-    call: async (host, method, path, { body, form, as = 'beheer', headers = {}, remoteAddress } = {}) => {
+    call: async (host, method, path, { body, form, raw, as = 'beheer', headers = {}, remoteAddress } = {}) => {
       const answer = await app.inject({
         method: method as InjectOptions['method'],
         url: path.replace(/^https?:\/\/[^/]+/, ''),
@@ -151,6 +153,7 @@ export async function many(
         },
         ...(remoteAddress && { remoteAddress }),
         ...(body !== undefined && { payload: JSON.stringify(body) }),
+        ...(raw !== undefined && { payload: raw }),
         ...(form && { payload: new URLSearchParams(form).toString() }),
       } as InjectOptions)
       const isJson = String(answer.headers['content-type'] ?? '').includes('json')

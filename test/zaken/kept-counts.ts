@@ -23,6 +23,8 @@ export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): 
         select 'document', jsonb_build_array(informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding,
           bronorganisatie, is_gereed_voor_publicatie), sum(count)::int
         from enkelvoudiginformatieobject_count group by 2
+        union all
+        select 'file', jsonb_build_array(backend), sum(count)::int from file_count group by 2
       ), parts as (
         select 'status' as of, zaak_id, case when exists (select from status o where o.zaak_id = s.zaak_id
             and o.datum_status_gezet > s.datum_status_gezet) then 'eerder' else 'laatst' end as groep,
@@ -53,6 +55,8 @@ export async function wrongCounts(sql: postgres.Sql | postgres.TransactionSql): 
         select 'document', jsonb_build_array(informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding,
           bronorganisatie, is_gereed_voor_publicatie), count(*)::int
         from enkelvoudiginformatieobject group by 2
+        union all
+        select 'file', jsonb_build_array(backend), sum(size)::int from file group by 2
       )
       select coalesce(k.of, t.of) as of, coalesce(k.by, t.by) as by, coalesce(k.n, 0) as kept, coalesce(t.n, 0) as there
       from kept k full join there t on t.of = k.of and t.by = k.by

@@ -299,6 +299,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         baseUrl: request.base,
         createdBy: signedIn(request).gebruikersnaam,
         charset,
+        most: config.importMaxRows,
       })
       if (part.file.truncated)
         throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
@@ -373,6 +374,7 @@ const ADVICE: Record<CsvError['code'], string> = words({
   'missing-import-headers':
     'Voeg deze kolommen toe, ook als ze leeg blijven, en kies het bestand opnieuw. Er is niets bewaard.',
   'duplicate-import-headers': 'Laat elke kolom één keer voorkomen, en kies het bestand opnieuw. Er is niets bewaard.',
+  'too-many-rows': 'Verdeel het over meer bestanden, en kies er een. Er is niets bewaard.',
 })
 
 /** Another import was being started at the same moment. */

@@ -222,21 +222,33 @@ async function list({ database, box }: Control, options: Shown & { figures?: boo
     }),
   )
   const lines = all.map(({ rsin, name, state, reason, hosts, server, schema, version, ...more }) =>
-    [rsin, state, name, hosts.join(','), `${server} ${schema}`, version, ...figuresLine(more.figures), reason]
+    [
+      rsin,
+      state,
+      name,
+      hosts.join(','),
+      `${server} ${schema}`,
+      version,
+      ...figuresLine(more.figures, more.limits.bytes),
+      reason,
+    ]
       .filter(Boolean)
       .join('\t'),
   )
   print(options, all, lines.length === 0 ? 'There are no organisations.' : lines.join('\n'))
 }
 
-function figuresLine(figures: Figures | null | undefined): string[] {
+const megabytes = (bytes: number) => Math.round(bytes / 1e6)
+
+function figuresLine(figures: Figures | null | undefined, most: number | undefined): string[] {
   if (figures === undefined) return []
   if (figures === null) return ['its database does not answer']
-  const { bytes, zaken, documenten, jobs, late, workers } = figures
+  const { bytes, zaken, documenten, contentBytes, jobs, late, workers } = figures
+  const room = most === undefined ? '' : ` of ${megabytes(most)} MB`
   return [
-    `${Math.round(bytes / 1e6)} MB`,
+    `${megabytes(bytes)} MB`,
     `${zaken} cases`,
-    `${documenten} documents`,
+    `${documenten} documents, contents ${megabytes(contentBytes)} MB${room}`,
     jobs === 0 ? 'no jobs wait' : `${jobs} jobs wait, the oldest ${late} s`,
     `${workers} workers`,
   ]

@@ -63,6 +63,13 @@ export const BACKGROUND = {
       Type.String({ env: 'NOTIFICATIONS_SECRET', secret: true, minLength: 1, description: 'our secret there' }),
     ),
   }),
+  abonnementenMax: Type.Optional(
+    Type.Integer({
+      env: 'ABONNEMENTEN_MAX',
+      minimum: 0,
+      description: 'abonnementen that there may be; unset: as many as each application may have',
+    }),
+  ),
   notificationsDisabled: Type.Boolean({
     env: 'NOTIFICATIONS_DISABLED',
     default: false,

@@ -29,6 +29,13 @@ export const DOCUMENTEN = {
       help: 'Zo lang blijft de inhoud van een verwijderd document nog in de opslag staan. Niemand kan die dan nog opvragen. Neem meer uren dan een back-up duurt: dan heeft elk document na het terugzetten zijn inhoud.',
     }),
   }),
+  storageMaxBytes: Type.Optional(
+    Type.Integer({
+      env: 'STORAGE_MAX_BYTES',
+      minimum: 0,
+      description: 'bytes that the contents of all documents may take together; unset: as many as the storage holds',
+    }),
+  ),
   clamdUrl: Type.Optional(
     Type.String({
       env: 'CLAMD_URL',
@@ -154,6 +161,20 @@ export const DOCUMENTEN = {
       label: 'Rijen per stap',
       help: 'Zoveel rijen van een import worden samen verwerkt. Geldt voor imports die hierna beginnen.',
     }),
+  }),
+  importMaxRows: Type.Optional(
+    Type.Integer({
+      env: 'IMPORT_MAX_ROWS',
+      minimum: 0,
+      description: 'rows that the file of one import may have; unset: any number',
+    }),
+  ),
+  importsOpen: Type.Integer({
+    env: 'IMPORTS_OPEN',
+    default: 1,
+    minimum: 0,
+    maximum: 1,
+    description: 'imports that may be open at once; 0: none can be made',
   }),
   importRetentionDays: Type.Integer({
     env: 'IMPORT_RETENTION_DAYS',

@@ -6,11 +6,12 @@ import type { Config } from '../../config.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { invalid } from '../../core/problem.ts'
 import { newKey, type StoredBytes } from '../storage/index.ts'
+import { requireFits } from '../storage/room.ts'
 import type { DocumentPatch } from './columns.ts'
 
 const MAX_PARTS = 10_000
 export type UploadParts = {
-  config: Pick<Config, 'uploadChunkSize' | 'allowUnpublishedTypes'>
+  config: Pick<Config, 'uploadChunkSize' | 'allowUnpublishedTypes' | 'storageMaxBytes'>
   store: { backend: string }
 }
 
@@ -45,9 +46,10 @@ export async function insertFile(m: Mutation, backend: string, bytes: StoredByte
 
 export type PlannedPart = { uuid: string; volgnummer: number; omvang: number; voltooid: false }
 
-/** The parts in which a file of this size comes. @throws Problem 400 when there are too many */
+/** The parts in which a file of this size comes. @throws Problem 400 when there are too many, 413 when they can never come in */
 export function planUpload(parts: UploadParts, total: number): PlannedPart[] {
-  const size = parts.config.uploadChunkSize
+  const { uploadChunkSize: size, storageMaxBytes } = parts.config
+  requireFits(storageMaxBytes, total)
   const count = Math.ceil(total / size)
   if (count > MAX_PARTS) throw invalid('bestandsomvang', 'max_value', `Deze waarde is ten hoogste ${MAX_PARTS * size}.`)
   return Array.from({ length: count }, (_, before) => ({

@@ -218,7 +218,7 @@ export async function joinParts(
   if (delen.length === 0 || delen.some(({ key }) => key === null)) return undefined // the next pass says what of it
   return {
     bestanden: delen.map(({ fileId }) => expected(fileId)),
-    bytes: await parts.store.write(newKey(), concatenated(parts, delen), { fresh: true }),
+    bytes: await parts.store.write(newKey(), concatenated(parts, delen), { fresh: true, isKnown: true }),
   }
 }
 

@@ -1,6 +1,7 @@
 // The states of an import: who makes one, lets one wait, stops it or lets it go on. What a batch does to them is in progress.ts.
 import { finished, pipeline } from 'node:stream/promises'
 import { sql } from 'kysely'
+import type { Config } from '../../config.ts'
 import type { FieldCode } from '../../core/codes.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { invalid, notFound, Problem } from '../../core/problem.ts'
@@ -114,6 +115,11 @@ function lockedRow(m: Mutation, id: number) {
 export const IN_USE = 'Aan deze import wordt op dit moment al gewerkt.'
 
 const MOST_QUEUED = 100
+
+/** @throws Problem 400 `imports-off` where no import may be made */
+export function requireMayImport({ importsOpen }: Pick<Config, 'importsOpen'>): void {
+  if (importsOpen === 0) throw importFault('imports-off', 'Imports staan hier uit: er mogen er 0 open zijn.')
+}
 
 /**
  * Only one import is open at a time: the index `import_one_open` says so, this names the one that is.

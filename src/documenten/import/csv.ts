@@ -106,15 +106,21 @@ export function copyLine(importId: number, number: number, cells: string[]): str
   return `${importId}\t${number}\t${JSON.stringify(cells).replaceAll('\\', '\\\\')}\n`
 }
 
+/** What a file is told that has more rows than an import may have. */
+export const tooManyRows = (most: number): CsvError =>
+  new CsvError('too-many-rows', `Een import heeft hier ten hoogste ${most} rijen.`)
+
 const COPY_CHUNK = 64 * 1024
 
 /**
  * The records as input for `COPY import_row (import_id, number, cells) FROM STDIN`, in chunks of about 64 KiB. Each
  * gets its row number; `aantal` tells how many there were so far. Rows without anything in them are passed over, and counted in `leeg`.
+ * A row beyond `most` ends the iteration with a CsvError.
  */
 export function copyLines(
   importId: number,
   regels: AsyncIterable<string[]>,
+  most = Number.POSITIVE_INFINITY,
 ): AsyncIterable<Buffer> & { readonly aantal: number; readonly leeg: number } {
   let count = 0
   let empty = 0
@@ -125,6 +131,7 @@ export function copyLines(
         empty++
         continue
       }
+      if (count >= most) throw tooManyRows(most)
       text += copyLine(importId, FIRST_ROW_NUMBER + count, cells)
       count++
       if (text.length >= COPY_CHUNK) {

@@ -10,8 +10,16 @@ import { one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { inTurn } from '../../lib/in-turn.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import { activateImport, copyInto, createImport, importFault, queueImport, waitForClient } from './control.ts'
-import { CsvError, copyLines, readImportCsv } from './csv.ts'
+import {
+  activateImport,
+  copyInto,
+  createImport,
+  importFault,
+  queueImport,
+  requireMayImport,
+  waitForClient,
+} from './control.ts'
+import { CsvError, copyLines, readImportCsv, tooManyRows } from './csv.ts'
 import { readImportNdjson } from './ndjson.ts'
 import { openNext } from './progress.ts'
 import type { ImportRow } from './rows.ts'
@@ -27,7 +35,11 @@ const TRIAL_ATTEMPTS = 4
 export async function createDraft(
   m: Mutation,
   bytes: Readable,
-  { charset, ...values }: { bestandsnaam: string; baseUrl: string; createdBy: string; charset?: string },
+  {
+    charset,
+    most,
+    ...values
+  }: { bestandsnaam: string; baseUrl: string; createdBy: string; charset?: string; most?: number | undefined },
 ): Promise<{ uuid: string; total: number; bytes: number }> {
   if (bytes.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the file comes once
   await waitForClient(m)
@@ -50,7 +62,7 @@ export async function createDraft(
       })
       .returning(['id', 'uuid'])
       .executeTakeFirstOrThrow()
-    const lines = copyLines(id, regels)
+    const lines = copyLines(id, regels, most)
     await copyInto(m, 'import_draft_row', lines)
     if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
     await m.trx
@@ -149,6 +161,9 @@ export async function startDraft(
   const concept = await lockConcept(m, uuid)
   const fault = importBaseDirFault(config)
   if (fault) throw importFault(fault.code, fault.reden)
+  requireMayImport(config)
+  const most = config.importMaxRows ?? concept.total
+  if (concept.total > most) throw importFault('too-many-rows', tooManyRows(most).message)
   const made = await (waits ? queueImport : createImport)(m, { startedBy, bestandsnaam: concept.bestandsnaam })
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   await m.sql`

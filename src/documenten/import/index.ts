@@ -28,6 +28,7 @@ import {
   importFault,
   queueImport,
   refuseOtherImport,
+  requireMayImport,
   waitForClient,
 } from './control.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
@@ -123,6 +124,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     { config, schema: { querystring: CreateQuery, response: { 201: Created } } },
     async (request, reply) => {
       const { uuid } = await app.mutate(request.actor, async (m) => {
+        requireMayImport(parts.config)
         if (!request.query.wachten) return createImport(m)
         const made = await queueImport(m)
         await openNext(m.trx)
@@ -178,6 +180,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     const { id } = await requireImport(m.read, request.params.uuid)
     if (!(await holdImport(m.trx, id))) throw importFault('invalid-status', IN_USE)
     const found = await requireImport(m.read, request.params.uuid)
+    requireMayImport(parts.config)
     if (found.status !== 'queued') await refuseOtherImport(m, id)
     const fault = importBaseDirFault(parts.config)
     if (fault) throw importFault(fault.code, fault.reden)
@@ -187,7 +190,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     await waitForClient(m)
     const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
     const { header, regels, dialect } = await read(request.body as Readable, { charset })
-    const lines = copyLines(found.id, regels)
+    const lines = copyLines(found.id, regels, parts.config.importMaxRows)
     await copyInto(m, 'import_row', lines)
     await activateImport(m, found, {
       header,

@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
+import { noRoom, type Room } from '../storage/room.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import {
   type Candidate,
@@ -26,6 +27,8 @@ export type BatchParts = {
   config: Config
   database: Database
   store: Store
+  /** Where there is a bound on the bytes of all documents. */
+  room?: Room | undefined
   copyFiles(files: FileToCopy[]): Promise<Copied[]>
   /** Whether this process does something for others at this moment, who go before what takes long. */
   isShared?(): boolean
@@ -103,7 +106,9 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
   // Only saves copying: an earlier batch may not be written yet, so that the decision falls when this one is.
   const taken = await existing(parts.database.db, rows)
   const map = newKey() // one directory for the whole batch: it is synced once
-  const wanted = rows
+  const { room } = parts
+  const full = (await room?.isFull()) ? noRoom(expected(parts.config.storageMaxBytes)) : undefined
+  const wanted = (full ? [] : rows)
     .filter((row) => !conflict(row, taken))
     .map(({ number, bestandspad, input }) => ({
       number,
@@ -116,11 +121,13 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
   const mismatched: Candidate[] = []
   for (const row of rows) {
     const result = copied.get(row.number)
-    if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken)) } })
+    if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken) ?? full) } })
     else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.text}` } })
     else {
       const { key, size, sha256 } = result
       const faults = contentFaults(row.input, result)
+      if (faults.length === 0 && room && !(await room.hold(key, size)))
+        faults.push(noRoom(expected(parts.config.storageMaxBytes)))
       if (faults.length > 0) mismatched.push({ ...row, bestand: { key, size, sha256 } })
       candidates.push({
         ...row,
@@ -133,6 +140,10 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
 }
 
 /** Removes the files of rows that do not become documents. What stays behind when this fails is swept away later. */
-export async function discard({ store }: Pick<BatchParts, 'store'>, rows: Candidate[] = []): Promise<void> {
+export async function discard(
+  { store, room }: Pick<BatchParts, 'store' | 'room'>,
+  rows: Candidate[] = [],
+): Promise<void> {
+  for (const { bestand } of rows.filter(hasFile)) room?.release(bestand.key)
   await Promise.all(rows.filter(hasFile).map(({ bestand }) => store.remove(bestand.key).catch(() => {})))
 }

@@ -11,8 +11,11 @@ import { UUID_PATTERN } from '../../lib/uuid.ts'
 /** What was written, under which key: blob stores add a suffix to a key that exists, so the one asked for may differ. */
 export type StoredBytes = { key: string; size: number; sha256: string }
 
-/** `fresh`: `newKey` just made the key, so that nothing can stand under it and blob stores need not ask. */
-export type WriteOptions = { signal?: AbortSignal; fresh?: boolean }
+/**
+ * `fresh`: `newKey` just made the key, so that nothing can stand under it and blob stores need not ask. `isKnown`: what is written is in the
+ * store already, as parts of an upload.
+ */
+export type WriteOptions = { signal?: AbortSignal; fresh?: boolean; isKnown?: boolean }
 
 /** What content passes on its way into a store. */
 export type Scanner = {

@@ -130,7 +130,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
       const abonnement = await app.mutate(request.actor, async (m) => {
         const uuid = crypto.randomUUID()
         const applicatieUuid = m.actor.applicatieUuid || null
-        await createAbonnement(m, box, uuid, { callbackUrl, auth, cloudevents, applicatieUuid }, kanalen)
+        await createAbonnement(m, { box, config }, uuid, { callbackUrl, auth, cloudevents, applicatieUuid }, kanalen)
         return toAbonnement(await requireAbonnement(m.read, uuid), m.actor.base)
       })
       return reply.code(201).header('location', abonnement.url).send(abonnement)

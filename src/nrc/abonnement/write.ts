@@ -1,9 +1,11 @@
 // Making, changing and ending abonnementen: for the API and for the pages.
 import { sql } from 'kysely'
+import type { Config } from '../../config.ts'
 import type { Mutation } from '../../core/mutate.ts'
-import { notFound, throwFaults } from '../../core/problem.ts'
+import { notFound, onObject, throwFaults } from '../../core/problem.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Database } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import { requireMatch } from '../../http/etag.ts'
 import type { Subscriber } from '../../notificaties/claims.ts'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
@@ -21,15 +23,16 @@ export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificateKey' | 'on
   applicatieUuid: string | null
 }
 
-/** @returns the uuid */
+/** @param parts.config of a bound on how many there may be; left out: there is none */
 export async function createAbonnement(
   m: Mutation,
-  box: SecretBox,
+  { box, config }: { box: SecretBox; config?: Pick<Config, 'abonnementenMax'> },
   uuid: string,
   given: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'auth' | 'applicatieUuid'>,
   groups: KnownGroup[],
 ): Promise<void> {
   m.unrecorded(UNRECORDED)
+  await requireRoom(m, config?.abonnementenMax)
   const applicatie = await findApplicatie(m, given.applicatieUuid)
   if ((applicatie?.count ?? 0) >= MAX_ABONNEMENTEN) {
     const reason = `Een applicatie heeft ten hoogste ${MAX_ABONNEMENTEN} abonnementen.`
@@ -48,6 +51,15 @@ export async function createAbonnement(
     .returning('id')
     .executeTakeFirstOrThrow()
   await writeKanalen(m, id, groups)
+}
+
+/** One after the other: two at once do not pass the bound. @throws Problem 400 `max-items` */
+async function requireRoom(m: Mutation, most: number | undefined): Promise<void> {
+  if (most === undefined) return
+  await m.sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' abonnement'), 0)`
+  const rows = await m.sql<{ count: number }[]>`select count(*)::int as count from abonnement where deleted_at is null`
+  if (one(rows).count < most) return
+  throwFaults([onObject('max-items', `Er zijn hier ten hoogste ${most} abonnementen.`)])
 }
 
 /** @param groups in place of those that there are; left out: those stay */

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts'
 
 const API = 'test/organisations/api.test.ts'
 const ISOLATION = 'test/organisations/isolation.test.ts'
+const BOUNDS = 'test/organisations/limits.test.ts'
 
 export const ORGANISATIONS: Mutant[] = [
   {
@@ -68,5 +69,54 @@ export const ORGANISATIONS: Mutant[] = [
     search: "`${current.getStore()?.rsin ?? ''} ${name}`",
     replace: 'name',
     tests: [ISOLATION],
+  },
+  {
+    what: 'bounds: bytes beyond that of an organisation are refused',
+    file: 'src/documenten/storage/room.ts',
+    search: 'const fits = (bytes: number) => used + sum + bytes <= most',
+    replace: 'const fits = (bytes: number) => bytes <= most',
+    tests: [BOUNDS],
+  },
+  {
+    what: 'bounds: bytes that were written and are no row yet count',
+    file: 'src/documenten/storage/room.ts',
+    search: 'const fits = (bytes: number) => used + sum + bytes <= most',
+    replace: 'const fits = (bytes: number) => used + bytes <= most',
+    tests: [BOUNDS],
+  },
+  {
+    what: 'bounds: before bytes are refused it is looked what was removed',
+    file: 'src/documenten/storage/room.ts',
+    search: '    if (!fits(bytes)) await lookAnew()\n',
+    replace: '',
+    tests: [BOUNDS],
+  },
+  {
+    what: 'bounds: rows of an import beyond the bytes are refused',
+    file: 'src/documenten/import/prepare.ts',
+    search: 'room && !(await room.hold(key, size))',
+    replace: 'room && Math.random() > 2',
+    tests: [BOUNDS],
+  },
+  {
+    what: 'bounds: two abonnementen at once do not pass that of an organisation',
+    file: 'src/nrc/abonnement/write.ts',
+    search: "  await m.sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' abonnement'), 0)`\n",
+    replace: '',
+    tests: [BOUNDS],
+  },
+  {
+    what: 'bounds: abonnementen beyond that of an organisation are refused',
+    file: 'src/nrc/abonnement/write.ts',
+    search: 'if (one(rows).count < most) return',
+    replace: 'if (one(rows).count < most + 1) return',
+    tests: [BOUNDS],
+  },
+  {
+    what: 'counts: bytes of documents go with their row',
+    file: 'sql/0013-counts.sql',
+    search: "select count_rows_of('file', 'r.size');",
+    replace: "select count_rows_of('file', 'r.size'); drop trigger count_removed on file;",
+    tests: [BOUNDS],
   },
 ]

@@ -275,6 +275,8 @@ export const imports: Record<string, string> = {
   'Woorden met komma’s ertussen.': 'Words separated by commas.',
   'Kies hieronder in welke tekenset het staat, of sla het op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.':
     'Choose below in which charset it is, or save the file as CSV in UTF-8 (in Excel: “CSV UTF-8”), and choose it again. Nothing has been kept.',
+  'Verdeel het over meer bestanden, en kies er een. Er is niets bewaard.':
+    'Divide it over more files, and choose one of them. Nothing was kept.',
   'Kies een CSV-bestand met een kopregel en ten minste één rij.':
     'Choose a CSV file with a header line and at least one row.',
   'Voeg deze kolommen toe, ook als ze leeg blijven, en kies het bestand opnieuw. Er is niets bewaard.':

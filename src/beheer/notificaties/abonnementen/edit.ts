@@ -60,7 +60,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       const { form, settings } = await read(request.body, undefined)
       await requireWorks(form, uuid, settings, undefined)
       await mutateFromPage(request, async (m) => {
-        await createAbonnement(m, box, uuid, { ...settings, auth: expected(settings.auth) }, [])
+        await createAbonnement(m, { box, config }, uuid, { ...settings, auth: expected(settings.auth) }, [])
         const made = expected(await readAbonnement(m.read, uuid))
         m.audit({
           handeling: 'abonnement-maken',
