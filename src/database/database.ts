@@ -4,6 +4,7 @@ import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
 import { type Numbers, WITHOUT_KEYS } from '../lib/numbers.ts'
 import { isTracing } from '../telemetry/tracing.ts'
+import { teachArrays } from './arrays.ts'
 import { hostOptions, startupOf } from './hosts.ts'
 import { type Look, lookAt, type Silence } from './look.ts'
 import { searchPathOf } from './schema.ts'
@@ -103,6 +104,7 @@ export function openDatabase(
     connect_timeout: 5,
     backoff: () => 0.2, // a database that is back is used at once; the default waits up to 20 s
     onnotice: () => {},
+    fetch_types: false, // arrays.ts has them
     connection: {
       application_name: `zaakstroom ${options.name}`,
       ...(pooler === undefined ? (session as Record<string, string>) : POOLED),
@@ -125,6 +127,7 @@ export function openDatabase(
     bigint: postgres.PostgresType
     json: postgres.PostgresType
   }>)
+  teachArrays(driver.options)
   const sql = isTracing() ? traceStatements(driver) : driver
   const { cut } = driver as unknown as { cut(idle?: boolean): void }
   const cutAll = () => cut()

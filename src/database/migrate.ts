@@ -64,6 +64,7 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
   const sql = postgres({
     ...hostOptions(databaseUrl),
     max: 1,
+    fetch_types: false,
     onnotice: () => {},
     connection: sessionOf(databaseUrl),
   })
@@ -138,6 +139,7 @@ export async function switchFeed(databaseUrl: string, turnOn: boolean): Promise<
   const sql = postgres({
     ...hostOptions(databaseUrl),
     max: 1,
+    fetch_types: false,
     onnotice: () => {},
     connection: { ...sessionOf(databaseUrl), lock_timeout: 10_000 },
   })

@@ -214,3 +214,39 @@ t.test(
     for (const connection of all) connection.release()
   },
 )
+
+t.test('arrays are read and written without asking the database for the types of all its schemas', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, db, close } = openDatabase(url, { max: 3, name: 'test' })
+  t.teardown(close)
+  const texts = ['a"\\{},', '', 'null', null]
+  const uuids = ['6f9619ff-8b86-4011-b42d-00c04fc964ff']
+  t.same(
+    await sql`select ${texts}::text[] as texts, ${[1, 2]}::bigint[] as numbers, ${uuids}::uuid[] as uuids, ${[]}::integer[] as none,
+      array[[1, null], [3, 4]] as nested, array[true, false] as flags, array['2026-03-02'::date] as days,
+      array['\\x01'::bytea] as bytes, array['{"a": 1}'::jsonb] as objects`,
+    [
+      {
+        texts,
+        numbers: [1, 2],
+        uuids,
+        none: [],
+        nested: [
+          [1, null],
+          [3, 4],
+        ],
+        flags: [true, false],
+        days: ['2026-03-02'],
+        bytes: [Buffer.from([1])],
+        objects: [{ a: 1 }],
+      },
+    ],
+  )
+  t.ok(Object.keys(sql.options.parsers).length < 60, 'what a pool keeps does not grow with the tables of the database')
+  // The builder asks for a connection by itself: also where none is open yet.
+  const asked = await Promise.all([1, 2, 3].map((n) => statement<{ n: number }>`select ${n}::int as n`.execute(db)))
+  t.same(
+    asked.map(({ rows }) => rows),
+    [[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]],
+  )
+})

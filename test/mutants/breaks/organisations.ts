@@ -119,4 +119,11 @@ export const ORGANISATIONS: Mutant[] = [
     replace: "select count_rows_of('file', 'r.size'); drop trigger count_removed on file;",
     tests: [BOUNDS],
   },
+  {
+    what: 'many: a pool knows no types of other organisations',
+    file: 'src/database/database.ts',
+    search: '    fetch_types: false, // arrays.ts has them\n',
+    replace: '',
+    tests: ['test/database/driver.test.ts'],
+  },
 ]
