@@ -8,7 +8,7 @@ create table organisation (
   schema text not null,
   sealed bytea not null,
   limits jsonb not null default '{}',
-  state text not null default 'active' check (state in ('active', 'read-only', 'suspended', 'moving')),
+  state text not null default 'active' check (state in ('active', 'read-only', 'suspended', 'moving', 'adding')),
   reason text not null default '',
   version text not null default '',
   created_at timestamptz not null default now(),
@@ -73,7 +73,7 @@ comment on column organisation.server is 'Host, port and database where its tabl
 comment on column organisation.schema is 'Schema of its tables; the queue stands in one beside it.';
 comment on column organisation.sealed is 'Address of the database, keys and settings of its own, sealed with the keys of the installation.';
 comment on column organisation.limits is 'Its bounds, by name.';
-comment on column organisation.state is 'active; read-only: changes are refused; suspended: all is refused; moving: all has to wait a moment.';
+comment on column organisation.state is 'active; read-only: changes are refused; suspended: all is refused; moving: all has to wait a moment; adding: it is not whole yet.';
 comment on column organisation.reason is 'Why it is not active, for the people of the centre.';
 comment on column organisation.version is 'The version of the program that brought its schema along last.';
 comment on column organisation.created_at is 'When it was added.';

@@ -99,7 +99,8 @@ export async function openMany(
       const own = configNow(organisation)
       const isReadOnly = organisation.state !== 'active'
       const ring = await findSecretBox(own, false)
-      return openParts(own, expected(own.databaseUrl), ring, log, { isLean: true, isReadOnly })
+      const opened = await openParts(own, expected(own.databaseUrl), ring, log, { isLean: true, isReadOnly })
+      return { ...opened, answers: opened.parts.database.answers }
     }
     const organisations = openOrganisations<Parts>({ registry, open, log, ...options })
     opened.defer(organisations.close)

@@ -15,6 +15,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
+import { currentOrganisation } from '../telemetry/current-organisation.ts'
 import { currentOf } from '../telemetry/current-request.ts'
 import { requestsWaiting } from '../telemetry/metrics.ts'
 
@@ -193,6 +194,7 @@ export function sharePlaces(app: FastifyInstance, poolSize: () => number): void 
   })
   app.addHook('preValidation', async (request, reply) => {
     if (!(await take(placesOf(), request, reply.raw, false))) return reply.hijack()
+    if (currentOrganisation()?.isAway) throw new Problem(503, { headers: { 'retry-after': '1' } })
   })
   // Not before: a large body waits for its turn first.
   app.addHook('preHandler', async (request) => {

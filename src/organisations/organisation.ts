@@ -2,7 +2,7 @@
 import { SETTINGS } from '../config/environment.ts'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 
-export const STATES = ['active', 'read-only', 'suspended', 'moving'] as const
+export const STATES = ['active', 'read-only', 'suspended', 'moving', 'adding'] as const
 export type State = (typeof STATES)[number]
 
 /**
@@ -30,6 +30,8 @@ export type Sealed = {
   secretKey?: string
   /** Settings of its own, as text by their name in the environment. */
   settings: Record<string, string>
+  /** A move that is under way, or was killed. */
+  move?: { from: string; to: string } | undefined
 }
 
 export type Organisation = Sealed & {

@@ -17,25 +17,34 @@ const LOOK_MS = 5_000
 const WAIT_MS = 3_000
 /** One that could not be opened is tried again after so long. */
 const AGAIN_MS = 1_000
+/** A request has waited for so long: its database is asked whether it answers, and for as long as it does not. */
+const LATE_MS = 2_000
+const ASK_MS = 1_000
 /** Answers that go on have so long when it was suspended, moved or removed. */
 const CUT_MS = 5_000
 /** Requests that are answered at once, unless its limits say otherwise. */
 const REQUESTS = 256
 
 /** What is opened of an organisation. */
-export type Opened<P> = { parts: P; close(): Promise<void> }
+export type Opened<P> = {
+  parts: P
+  /** Whether its database answers. */
+  answers?(): Promise<boolean>
+  close(): Promise<void>
+}
 export type Served<P> = OpenOrganisation & { parts: P }
 
 type Entry<P> = {
   organisation: Organisation
   print: string
-  /** Requests that use it. */
-  users: Set<ServerResponse>
+  /** Requests that use it, and since when. */
+  users: Map<ServerResponse, number>
   usedAt: number
   opening: Promise<Served<P>> | undefined
   began: number
   failedAt: number
   served: Served<P> | undefined
+  answers: (() => Promise<boolean>) | undefined
   close: () => Promise<void>
   repeats: Repeats
 }
@@ -48,7 +57,7 @@ export type Organisations<P> = {
    * @throws Problem 503 when it is suspended, read-only for a change, on its way to another database, away, or has too much to do
    */
   enter(organisation: Organisation, request: { isChange: boolean; raw: ServerResponse }): Promise<Served<P>>
-  /** How many are open here, and how many could not be opened when they were asked for. */
+  /** How many are open here, and of how many the database did not answer. */
   figures(): { open: number; away: number }
   close(): Promise<void>
 }
@@ -80,12 +89,13 @@ export function openOrganisations<P>(parts: {
     const entry: Entry<P> = {
       organisation,
       print,
-      users: new Set(),
+      users: new Map(),
       usedAt: performance.now(),
       opening: undefined,
       began: 0,
       failedAt: Number.NEGATIVE_INFINITY,
       served: undefined,
+      answers: undefined,
       close: async () => {},
       repeats: openRepeats(log),
     }
@@ -97,12 +107,15 @@ export function openOrganisations<P>(parts: {
     const { organisation, repeats } = entry
     const { rsin } = organisation
     entry.began = performance.now()
-    const opening = outside(() => open(organisation, log.child({ organisation: rsin }))).then(({ parts, close }) => {
-      const served: Served<P> = { rsin, parts, endings: [] }
-      entry.served = served
-      entry.close = () => inOrganisation(served, () => end(served, close))
-      return served
-    })
+    const opening = outside(() => open(organisation, log.child({ organisation: rsin }))).then(
+      ({ parts, answers, close }) => {
+        const served: Served<P> = { rsin, parts, endings: [] }
+        entry.served = served
+        entry.answers = answers
+        entry.close = () => inOrganisation(served, () => end(served, close))
+        return served
+      },
+    )
     opening.catch((error) => {
       entry.failedAt = performance.now()
       entry.opening = undefined
@@ -113,6 +126,7 @@ export function openOrganisations<P>(parts: {
   }
 
   async function opened(entry: Entry<P>): Promise<Served<P>> {
+    if (entry.served?.isAway) throw away()
     if (entry.served) return entry.served
     if (!entry.opening && performance.now() - entry.failedAt < AGAIN_MS) throw away()
     // One that failed is looked for again without anybody having to wait for it.
@@ -163,7 +177,7 @@ export function openOrganisations<P>(parts: {
   const figures = () => {
     const all = [...entries.values()]
     const open = all.filter(({ served }) => served).length
-    const away = all.filter(({ served, failedAt }) => !served && Number.isFinite(failedAt)).length
+    const away = all.filter(({ served, failedAt }) => (served ? served.isAway : Number.isFinite(failedAt))).length
     return { open, away }
   }
 
@@ -173,6 +187,23 @@ export function openOrganisations<P>(parts: {
     countServed(figures())
   }
   const timer = setInterval(look, Math.min(LOOK_MS, quietMs)).unref()
+
+  /** The answers of one database are not waited for in turn: it is asked by as many as one, and the others are not held up. */
+  const ask = () => {
+    const late = performance.now() - LATE_MS
+    for (const { users, served, answers } of entries.values()) {
+      const [longest] = users.values()
+      if (!served || !answers || !(served.isAway || (longest !== undefined && longest < late))) continue
+      void outside(answers).then((isThere) => {
+        if (!isThere && !served.isAway)
+          log.warn({ organisation: served.rsin }, 'the database of an organisation does not answer')
+        if (isThere && served.isAway)
+          log.info({ organisation: served.rsin }, 'the database of an organisation answers again')
+        served.isAway = !isThere
+      })
+    }
+  }
+  const asking = setInterval(ask, ASK_MS).unref()
 
   countOrganisations(registry.all())
   const ignore = registry.onChange((all) => {
@@ -186,7 +217,10 @@ export function openOrganisations<P>(parts: {
   })
 
   return {
-    find: (host) => registry.byHost(hostOf(host)),
+    find: (host) => {
+      const found = registry.byHost(hostOf(host))
+      return found?.state === 'adding' ? undefined : found
+    },
     async enter(organisation, { isChange, raw }) {
       const { state, limits } = organisation
       if (isClosed) throw away()
@@ -202,7 +236,7 @@ export function openOrganisations<P>(parts: {
         const detail = 'Deze organisatie heeft nu te veel aanvragen tegelijk.'
         throw new Problem(503, { detail, headers: { 'retry-after': '1' } })
       }
-      entry.users.add(raw)
+      entry.users.set(raw, performance.now())
       raw.once('close', () => leave(entry, raw))
       if (raw.closed) leave(entry, raw)
       return opened(entry)
@@ -211,6 +245,7 @@ export function openOrganisations<P>(parts: {
     close: async () => {
       isClosed = true
       clearInterval(timer)
+      clearInterval(asking)
       ignore()
       for (const entry of [...entries.values()]) {
         entries.delete(entry.organisation.rsin)
@@ -235,9 +270,9 @@ async function end({ endings }: OpenOrganisation, close: () => Promise<void>): P
 }
 
 /** Parts from those who are still reading then. */
-function cut({ users }: { users: Set<ServerResponse> }, ms: number): void {
+function cut({ users }: { users: Map<ServerResponse, number> }, ms: number): void {
   if (users.size === 0) return
   setTimeout(() => {
-    for (const raw of users) raw.destroy()
+    for (const raw of users.keys()) raw.destroy()
   }, ms).unref()
 }

@@ -7,6 +7,8 @@ import type { FastifyInstance } from 'fastify'
 /** An organisation that is open in this process. */
 export type OpenOrganisation = {
   rsin: string
+  /** Its database answers nothing: who waits is told so at once. */
+  isAway?: boolean
   /** Called when it is closed here, the last that was added first. */
   readonly endings: (() => unknown)[]
 }

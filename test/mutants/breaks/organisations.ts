@@ -9,8 +9,8 @@ export const ORGANISATIONS: Mutant[] = [
   {
     what: 'many: the host says whose request it is',
     file: 'src/organisations/serve.ts',
-    search: 'find: (host) => registry.byHost(hostOf(host)),',
-    replace: 'find: () => registry.all()[0],',
+    search: 'const found = registry.byHost(hostOf(host))',
+    replace: 'const found = registry.all()[0]',
     tests: [API],
   },
   {
