@@ -39,6 +39,14 @@ export async function organisationOf({ database, box }: Control, rsin: string): 
   return found
 }
 
+/** @throws UsageError for one of which the adding was broken off */
+export function requireWhole({ rsin, name, state }: Organisation): void {
+  if (state !== 'adding') return
+  throw new UsageError(
+    `${name} is not whole: run its \`organisation add\` again, or \`organisation remove ${rsin} --confirm ${rsin}\``,
+  )
+}
+
 /**
  * The configuration that a subcommand works with: the one of this process or, in an installation with many organisations, that of
  * the organisation that ORGANISATION names.
@@ -51,5 +59,9 @@ export async function readOwnConfig(): Promise<Config> {
     throw new UsageError(
       'ORGANISATION is required: the RSIN of the organisation that this is for (zaakstroom organisation list)',
     )
-  return withControl(async (control) => configOf(process.env, await organisationOf(control, organisation)))
+  return withControl(async (control) => {
+    const found = await organisationOf(control, organisation)
+    requireWhole(found)
+    return configOf(process.env, found)
+  })
 }

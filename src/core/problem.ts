@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isConflict, isUnavailable, OutcomeUnknown } from '../database/database.ts'
-import { isUniqueViolation } from '../database/error-codes.ts'
+import { isMissing, isUniqueViolation } from '../database/error-codes.ts'
 import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 import type { FieldCode, ProblemCode } from './codes.ts'
 import { LIMITS } from './limits.ts'
@@ -388,7 +388,11 @@ export function loggedProblem(
   request: FastifyRequest,
   error: unknown,
 ): { problem: Problem; headers: Record<string, string>; body: string } {
-  const problem = isGone(request, error) ? new Problem(400, { code: 'parse_error' }) : toProblem(error)
+  const problem = isGone(request, error)
+    ? new Problem(400, { code: 'parse_error' })
+    : request.server.hasMany && isMissing(error)
+      ? new Problem(503, { headers: { 'retry-after': '1' } }) // its schema has just gone to another server
+      : toProblem(error)
   const instance = `urn:uuid:${randomUUID()}`
   const summary = { status: problem.status, code: problem.code, exception_id: instance.slice(9) }
   if (problem.status >= 500) {

@@ -2,7 +2,7 @@
 // them, the bytes of its documents, and a manifest with the hash of each file. It is read in one snapshot while all goes on.
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -59,7 +59,7 @@ export async function exportOrganisation(
   directory: string,
   tell: (line: string) => void,
 ): Promise<Manifest> {
-  await requireEmptyDirectory(directory)
+  await beginDirectory(directory)
   await mkdir(join(directory, 'tables'), { mode: 0o700 })
   const database = openDatabase(config.databaseUrl ?? '', { max: 1, name: 'export', settings: WITHOUT_LIMITS })
   try {
@@ -83,20 +83,36 @@ export async function exportOrganisation(
     })
     const manifest: Manifest = { rsin, name, version: packageJson.version, ...written }
     // Last: without it there is no export.
-    await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`, {
-      flush: true,
-      mode: 0o600,
-    })
+    await writeWhole(join(directory, UNFINISHED), `${JSON.stringify(manifest, null, 2)}\n`)
+    await rename(join(directory, UNFINISHED), join(directory, 'manifest.json'))
     return manifest
   } finally {
     await database.close()
   }
 }
 
-async function requireEmptyDirectory(directory: string): Promise<void> {
+/** Is there as long as the export is not whole. */
+const UNFINISHED = 'manifest.json.unfinished'
+
+/** What an export that was broken off has left is taken away. @throws OrganisationRefused when something else is there */
+async function beginDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  if ((await readdir(directory)).length > 0)
+  const there = await readdir(directory)
+  if (there.length > 0 && !there.includes(UNFINISHED))
     throw new OrganisationRefused('the directory is not empty: name another one')
+  await writeWhole(join(directory, UNFINISHED), '')
+  for (const name of ['tables', 'documents', 'documents.jsonl'])
+    await rm(join(directory, name), { recursive: true, force: true })
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
 }
 
 async function writeTable(

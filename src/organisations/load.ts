@@ -13,7 +13,7 @@ import type { Config } from '../config.ts'
 import { openDatabase } from '../database/database.ts'
 import { setSequences, WITHOUT_LIMITS, withoutReferences } from '../database/whole-tables.ts'
 import { openStores, prepareNewStore } from '../documenten/storage/choose.ts'
-import { requireKey } from '../documenten/storage/index.ts'
+import { requireKey, type Store } from '../documenten/storage/index.ts'
 import { Manifest } from './export.ts'
 import { OrganisationRefused } from './refused.ts'
 
@@ -32,19 +32,20 @@ export async function readManifest(directory: string): Promise<Manifest> {
 
 /**
  * Fills an organisation whose tables were just made. Bytes come before the rows that name them; rows come all or not at all.
+ * @param options.isAgain it was broken off before: documents may be there
  * @throws OrganisationRefused when a file is not what the manifest says, or the export is of another version
  */
 export async function loadOrganisation(
   manifest: Manifest,
   config: Config,
   directory: string,
-  tell: (line: string) => void,
+  { tell, isAgain }: { tell(line: string): void; isAgain: boolean },
 ): Promise<void> {
   const database = openDatabase(config.databaseUrl ?? '', { max: 2, name: 'organisation', settings: WITHOUT_LIMITS })
   try {
     await requireSameSchema(database.sql, manifest)
     await prepareNewStore(config, database, config.documentenBackend)
-    await loadDocuments(manifest, config, directory, tell)
+    await loadDocuments(manifest, config, directory, tell, isAgain)
     await database.sql.begin((into) =>
       withoutReferences(into, async () => {
         for (const table of manifest.tables) {
@@ -107,6 +108,7 @@ async function loadDocuments(
   config: Config,
   directory: string,
   tell: (line: string) => void,
+  isAgain: boolean,
 ): Promise<void> {
   const { storeFor } = openStores(config)
   const store = storeFor(config.documentenBackend)
@@ -116,13 +118,21 @@ async function loadDocuments(
   for await (const line of lines) {
     const { key, sha256 } = JSON.parse(line) as { key: string; sha256: string }
     requireKey(key)
-    const written = await store.write(
-      key,
-      hashed(createReadStream(join(directory, 'documents', key)), sha256, `documents/${key}`),
-    )
-    if (written.key !== key) throw new OrganisationRefused('the store has documents already: it has to be empty')
+    if (!(isAgain && (await isStored(store, key, sha256)))) {
+      const bytes = hashed(createReadStream(join(directory, 'documents', key)), sha256, `documents/${key}`)
+      const written = await store.write(key, bytes)
+      if (written.key !== key) throw new OrganisationRefused('the store has documents already: it has to be empty')
+    }
     if (++count % 1000 === 0) tell(`documents: ${count}`)
   }
   if (count !== documents.count)
     throw new OrganisationRefused(`${documents.file} has ${count} documents, and the manifest says ${documents.count}`)
+}
+
+async function isStored(store: Store, key: string, sha256: string): Promise<boolean> {
+  const found = await store.read(key)
+  if (!found) return false
+  const hash = createHash('sha256')
+  for await (const portion of found.stream) hash.update(portion)
+  return hash.digest('hex') === sha256
 }

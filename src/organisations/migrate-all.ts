@@ -31,8 +31,9 @@ export async function* migrateAll(parts: {
   const { control, all, configOf, explain } = parts
   for (const organisation of all) {
     const { rsin, name, state, reason } = organisation
-    if (state === 'moving') {
-      yield { rsin, name, applied: [], fault: 'it is being moved: migrate it after that' }
+    if (state === 'moving' || state === 'adding') {
+      const what = state === 'moving' ? 'moved' : 'added'
+      yield { rsin, name, applied: [], fault: `it is being ${what}: migrate it after that` }
       continue
     }
     const isOurs = state === 'active' || (state === 'read-only' && reason.startsWith(FAILED))

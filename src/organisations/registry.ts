@@ -1,4 +1,5 @@
 // The organisations that this installation serves: kept in a small schema of their own, which every process reads whole and follows.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { TransactionSql } from 'postgres'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -8,6 +9,7 @@ import { listen } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { withSchema } from '../database/schema.ts'
 import type { Limits, Organisation, Sealed, State } from './organisation.ts'
+import { OrganisationRefused } from './refused.ts'
 
 /** The schema of the registry, where the address of its database names none. */
 const SCHEMA = 'zaakstroom_control'
@@ -64,31 +66,64 @@ export async function changeOrganisations<T>(
   })) as T
 }
 
-export type NewOrganisation = Pick<Organisation, 'rsin' | 'name' | 'hosts' | 'schema' | 'limits'> & Sealed
+/** The first of two keys of an advisory lock: a command is at work for an organisation, by the hash of its RSIN. */
+const COMMANDS = 31332
+/** A command that was killed may hold its lock for a moment. */
+const PATIENCE_MS = 3_000
+
+/** Does what no other command may do for this organisation at the same moment. @throws OrganisationRefused when one is at work */
+export async function alone<T>(database: Database, rsin: string, work: () => Promise<T>): Promise<T> {
+  const held = await database.reserve()
+  try {
+    const late = performance.now() + PATIENCE_MS
+    const take = async () =>
+      one(await held<{ got: boolean }[]>`select pg_try_advisory_lock(${COMMANDS}::int, hashtext(${rsin})) as got`)
+    while (!(await take()).got) {
+      if (performance.now() > late)
+        throw new OrganisationRefused(`another command is at work for ${rsin}: wait until that has ended`)
+      await sleep(100)
+    }
+    try {
+      return await work()
+    } finally {
+      await held`select pg_advisory_unlock(${COMMANDS}::int, hashtext(${rsin}))`.catch(() => {}) // it ends with the connection too
+    }
+  } finally {
+    held.release()
+  }
+}
+
+export type NewOrganisation = Pick<Organisation, 'rsin' | 'name' | 'hosts' | 'schema' | 'limits'> &
+  Partial<Pick<Organisation, 'state' | 'reason'>> &
+  Sealed
 
 /** Writes a new one. Its tables are made by who calls this. @returns its uuid @throws a unique violation for an RSIN, host or schema that is taken */
 export async function insertOrganisation(trx: TransactionSql, box: SecretBox, given: NewOrganisation): Promise<string> {
-  const { rsin, name, hosts, schema, limits, databaseUrl } = given
+  const { rsin, name, hosts, schema, limits, databaseUrl, state = 'active', reason = '' } = given
   const { id, uuid } = one(
     await trx<{ id: number; uuid: string }[]>`
-      insert into organisation (rsin, name, server, schema, sealed, limits)
-      values (${rsin}, ${name}, ${serverOf(databaseUrl)}, ${schema}, ${sealOf(box, rsin, given)}, ${trx.json(limits)})
+      insert into organisation (rsin, name, server, schema, sealed, limits, state, reason)
+      values (${rsin}, ${name}, ${serverOf(databaseUrl)}, ${schema}, ${sealOf(box, rsin, given)}, ${trx.json(limits)}, ${state},
+        ${reason})
       returning id, uuid`,
   )
   await setHosts(trx, id, hosts)
   return uuid
 }
 
-/** Writes what changed of one; what is not given stays. */
+export type Changed = Partial<Omit<Organisation, 'id' | 'uuid' | 'rsin' | 'server'>>
+
+/** Writes what changed of one; what is not given stays. @param change what changes, or what does of how it is then */
 export async function updateOrganisation(
   trx: TransactionSql,
   box: SecretBox,
   { rsin }: Pick<Organisation, 'rsin'>,
-  changed: Partial<Omit<Organisation, 'id' | 'uuid' | 'rsin' | 'server'>>,
+  change: Changed | ((now: Organisation) => Changed),
 ): Promise<void> {
   await trx`select from organisation where rsin = ${rsin} for update`
   const [before] = await readOrganisations({ sql: trx }, box, rsin)
   if (!before) throw new Error(`there is no organisation ${rsin}`)
+  const changed = typeof change === 'function' ? change(before) : change
   const { id, name, schema, limits, state, reason, version, databaseUrl, ...rest } = { ...before, ...changed }
   await trx`
     update organisation set name = ${name}, server = ${serverOf(databaseUrl)}, schema = ${schema},
@@ -98,8 +133,8 @@ export async function updateOrganisation(
   if (changed.hosts) await setHosts(trx, id, changed.hosts)
 }
 
-function sealOf(box: SecretBox, rsin: string, { databaseUrl, dataKeys, secretKey, settings }: Sealed): Buffer {
-  const sealed: Sealed = { databaseUrl, dataKeys, ...(secretKey && { secretKey }), settings }
+function sealOf(box: SecretBox, rsin: string, { databaseUrl, dataKeys, secretKey, settings, move }: Sealed): Buffer {
+  const sealed: Sealed = { databaseUrl, dataKeys, ...(secretKey && { secretKey }), settings, ...(move && { move }) }
   return box.seal(JSON.stringify(sealed), ownerOf(rsin))
 }
 

@@ -1,5 +1,5 @@
 // What an organisation leaves behind is taken away, and it is shown that it is gone.
-import { access, rm } from 'node:fs/promises'
+import { access, rename, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/database.ts'
@@ -51,8 +51,12 @@ export async function removeOrganisation(rsin: string, config: Config, tell: (li
     // A directory that it was given by a setting of its own may be others' too.
     const directories = [dataDir, importBaseDir, ...(documentenBackend === 'filesystem' ? [documentenDir] : [])]
     for (const directory of directories.filter((one) => basename(one) === rsin)) {
-      await rm(directory, { recursive: true, force: true })
-      if (await isThere(directory)) left.directories++
+      // In one step: half a store of documents could not be asked any more what is in it.
+      const gone = `${directory}.removed`
+      await rm(gone, { recursive: true, force: true })
+      if (await isThere(directory)) await rename(directory, gone)
+      await rm(gone, { recursive: true, force: true })
+      if ((await isThere(directory)) || (await isThere(gone))) left.directories++
     }
     left.schemas = one(
       await database.sql<{ count: number }[]>`

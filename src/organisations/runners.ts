@@ -171,7 +171,7 @@ export function openRunners(
     const wanted = new Map<string, { address: string; made: string; organisation: Organisation }>()
     for (const one of organisations.filter(({ state }) => state === 'active')) {
       const { rsin } = one
-      const made = JSON.stringify({ ...one, name: '', version: '', reason: '' })
+      const made = JSON.stringify({ ...one, name: '', version: '', reason: '', move: undefined })
       wanted.set(rsin, { address: directUrlOf(one), made, organisation: one })
     }
     for (const [address, place] of places) {

@@ -186,7 +186,26 @@ t.test('an export has every row and every byte, and another installation begins 
   const spoilt = await load()
   t.equal(spoilt.code, 64)
   t.match(spoilt.stderr, /zaak\.copy\.gz is not what was exported/)
-  t.equal(JSON.parse(await organisation('list', '--json')).length, 2, 'it is not served')
+  const states = JSON.parse(await organisation('list', '--json')).map(({ rsin, state }: Organisation) => [rsin, state])
+  t.same(
+    states.sort(),
+    [
+      [A, 'active'],
+      [B, 'active'],
+      [C, 'adding'],
+    ],
+    'it is not served',
+  )
+  const other = await run(['client', 'list'], { more: { ORGANISATION: C } })
+  t.match(other, { code: 64, stderr: /Cstad is not whole: run its `organisation add` again/ })
+  for (const args of [
+    ['suspend', C, '--reason', 'x'],
+    ['resume', C],
+    ['set', C, '--name', 'x'],
+    ['export', C, '--to', 'x'],
+  ])
+    t.match(await run(['organisation', ...args]), { code: 64, stderr: /is not whole/ }, args.join(' '))
+  await organisation('remove', C, '--confirm', C)
 })
 
 t.test('two organisations become one by the takeover tool', async (t) => {

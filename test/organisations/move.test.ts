@@ -4,7 +4,7 @@ import postgres from 'postgres'
 import t from 'tap'
 import { withSchema } from '../../src/database/schema.ts'
 import { makeOrganisation } from '../../src/organisations/make.ts'
-import { type Move, moveOrganisation } from '../../src/organisations/move.ts'
+import { endMove, type Move, moveOrganisation } from '../../src/organisations/move.ts'
 import { noPrograms, serverDirectory, startPrimary } from '../database/servers.ts'
 
 t.test('a move', { skip: noPrograms }, async (t) => {
@@ -26,8 +26,10 @@ t.test('a move', { skip: noPrograms }, async (t) => {
       to,
       schema,
       make,
+      begin: async () => {},
       hold: async () => {},
       settle: async () => {},
+      end: async () => {},
       tell: () => {},
       ...more,
     }
@@ -41,29 +43,48 @@ t.test('a move', { skip: noPrograms }, async (t) => {
   }
 
   await t.test('that fails before the switch leaves all where it was, and can be made again', async (t) => {
-    const told: boolean[] = []
+    const told: string[] = []
     const move = await given('een', {
-      settle: async () => {
-        throw new Error('the registry is away')
+      begin: async () => void told.push('begin'),
+      hold: async (isHeld) => {
+        told.push(isHeld ? 'hold' : 'serve')
+        if (isHeld) throw new Error('the registry is away')
       },
-      hold: async (isHeld) => void told.push(isHeld),
+      end: async () => void told.push('end'),
     })
     await t.rejects(moveOrganisation(move), /registry is away/)
-    t.same(told, [true, false], 'it is served again where it was')
+    t.same(told, ['begin', 'hold', 'end'])
     await nothingLeft(t)
     t.same(await target!`select from pg_namespace where nspname like 'een%'`, [])
     t.same(await rowsAt(source!, 'een'), ['FEED_DAYS'])
-    await moveOrganisation({ ...move, settle: async () => {} })
+
+    told.length = 0
+    const writer = postgres(from, { max: 1 })
+    const writing = await writer.reserve()
+    await writing.unsafe('begin; lock table een.zaak in row exclusive mode')
+    const hold = async (isHeld: boolean) => {
+      told.push(isHeld ? 'hold' : 'serve')
+      if (!isHeld) await writing.unsafe('commit')
+    }
+    await moveOrganisation({ ...move, hold })
+    writing.release()
+    await writer.end({ timeout: 1 })
+    t.same(told, ['begin', 'hold', 'serve', 'hold', 'end'], 'a table that is in use is waited for, while it is served')
     t.same(await rowsAt(target!, 'een'), ['FEED_DAYS'])
     t.same(await rowsAt(source!, 'een_moved'), ['FEED_DAYS'])
     await nothingLeft(t)
-    const there = { ...move, settle: async () => {} }
+    const there = { ...move, hold: async () => {} }
     await moveOrganisation({ ...there, from: to, to: from })
     await t.rejects(moveOrganisation(there), /een_moved of an earlier move/)
   })
 
-  await t.test('that was killed is begun anew', async (t) => {
-    const move = await given('twee')
+  await t.test('that was killed before the switch is ended where it was', async (t) => {
+    const told: string[] = []
+    const move = await given('twee', {
+      hold: async (isHeld) => void told.push(isHeld ? 'hold' : 'serve'),
+      settle: async () => void told.push('settle'),
+      end: async () => void told.push('end'),
+    })
     await make(withSchema(to, 'twee'))
     const name = `zaakstroom_move_${move.rsin}`
     await source!.unsafe(`create publication ${name} for table twee.setting`)
@@ -71,20 +92,34 @@ t.test('a move', { skip: noPrograms }, async (t) => {
     await target!.unsafe(
       `create subscription ${name} connection '${from}' publication ${name} with (create_slot = false, slot_name = '${name}')`,
     )
-    await moveOrganisation(move)
-    t.same(await rowsAt(target!, 'twee'), ['FEED_DAYS'])
+    t.equal(await endMove(move, false), false)
+    t.same(told, ['serve', 'end'])
     await nothingLeft(t)
+    t.same(await target!`select from pg_namespace where nspname like 'twee%'`, [])
+    t.same(await rowsAt(source!, 'twee'), ['FEED_DAYS'])
   })
 
-  await t.test('whose source breaks after the switch keeps what is served from then on', async (t) => {
+  await t.test('that was killed after the switch is ended at the target', async (t) => {
+    const told: string[] = []
     const move = await given('drie', {
+      hold: async (isHeld) => void told.push(isHeld ? 'hold' : 'serve'),
       settle: async () => {
         await admin`
           select pg_terminate_backend(pid) from pg_stat_activity where datname = 'van' and application_name = 'zaakstroom move'`
       },
     })
-    await t.rejects(moveOrganisation(move))
+    await moveOrganisation(move)
     t.same(await rowsAt(target!, 'drie'), ['FEED_DAYS'])
+    t.same(told, ['hold'])
+    await nothingLeft(t)
+    for (const isSettled of [false, true]) {
+      told.length = 0
+      const settle = async () => void told.push('settle')
+      t.equal(await endMove({ ...move, settle, end: async () => void told.push('end') }, isSettled), true)
+      t.same(told, isSettled ? ['end'] : ['settle', 'end'])
+      t.same(await rowsAt(target!, 'drie'), ['FEED_DAYS'])
+    }
+    await t.rejects(endMove({ ...move, schema: 'nergens' }, false), /neither schema nergens nor nergens_moved/)
   })
 
   await t.test('to where that schema is, is refused, and nothing is taken away there', async (t) => {

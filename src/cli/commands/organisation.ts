@@ -8,18 +8,22 @@ import { exportOrganisation } from '../../organisations/export.ts'
 import { type Figures, readFigures } from '../../organisations/figures.ts'
 import { loadOrganisation, readManifest } from '../../organisations/load.ts'
 import { makeOrganisation } from '../../organisations/make.ts'
-import { moveOrganisation } from '../../organisations/move.ts'
-import { configOf, directUrlOf, LIMITS, type Organisation, type State } from '../../organisations/organisation.ts'
+import { endMove, moveOrganisation } from '../../organisations/move.ts'
+import { configOf, directUrlOf, LIMITS, type Organisation } from '../../organisations/organisation.ts'
+import { OrganisationRefused } from '../../organisations/refused.ts'
 import {
+  alone,
+  type Changed,
   changeOrganisations,
   deleteOrganisation,
   insertOrganisation,
   type NewOrganisation,
   readOrganisations,
+  serverOf,
   updateOrganisation,
 } from '../../organisations/registry.ts'
 import { removeOrganisation } from '../../organisations/remove.ts'
-import { type Control, organisationOf, withControl } from '../control.ts'
+import { type Control, organisationOf, requireWhole, withControl } from '../control.ts'
 import { hostsOf, keysOf, limitsOf, newKey, settingsOf } from '../organisation-options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
@@ -62,7 +66,9 @@ Example:
     )
     .option('--from <directory>', 'with all that is in an export; its keys come on standard input')
     .option('--json', 'print JSON')
-    .action((options: AddOptions) => withControl((control) => add(control, options)))
+    .action((options: AddOptions) =>
+      withControl((control) => inTurn(control, options.rsin, () => add(control, options))),
+    )
   organisation
     .command('list')
     .description('all of them')
@@ -84,14 +90,12 @@ Example:
     .description('refuse all its requests and run none of its jobs, until it is resumed')
     .argument('<rsin>')
     .requiredOption('--reason <text>', 'why, for the people of the centre')
-    .action((rsin: string, { reason }: { reason: string }) =>
-      withControl((control) => become(control, rsin, 'suspended', reason, 'suspend')),
-    )
+    .action((rsin: string, { reason }: { reason: string }) => withControl((control) => suspend(control, rsin, reason)))
   organisation
     .command('resume')
-    .description('serve it again')
+    .description('serve it again, and end a move that was killed')
     .argument('<rsin>')
-    .action((rsin: string) => withControl((control) => become(control, rsin, 'active', '', 'resume')))
+    .action((rsin: string) => withControl((control) => inTurn(control, rsin, () => resume(control, rsin))))
   organisation
     .command('reseal')
     .description('seal what opens each of them with the first key of DATA_KEYS, before an older key goes')
@@ -109,7 +113,7 @@ Example:
       '\nIts server has to run with wal_level=logical, and its role may replicate. What it had there stays, in a schema …_moved.',
     )
     .action((rsin: string, options: Shown & { to: string; sourceUrl?: string }) =>
-      withControl((control) => move(control, rsin, options)),
+      withControl((control) => inTurn(control, rsin, () => move(control, rsin, options))),
     )
   organisation
     .command('export')
@@ -119,7 +123,7 @@ Example:
     .option('--keys', 'print the keys that its secrets and personal numbers are sealed with, for who takes it over')
     .option('--json', 'print JSON')
     .action((rsin: string, options: Shown & { to: string; keys?: boolean }) =>
-      withControl((control) => exportOne(control, rsin, options)),
+      withControl((control) => inTurn(control, rsin, () => exportOne(control, rsin, options))),
     )
   organisation
     .command('remove')
@@ -128,7 +132,7 @@ Example:
     .requiredOption('--confirm <rsin>', 'the same once more')
     .option('--json', 'print JSON')
     .action((rsin: string, options: Shown & { confirm: string }) =>
-      withControl((control) => remove(control, rsin, options)),
+      withControl((control) => inTurn(control, rsin, () => remove(control, rsin, options))),
     )
 }
 
@@ -144,12 +148,26 @@ type AddOptions = Shown & {
   from?: string
 }
 
+/** One command at a time is at work for an organisation. */
+const inTurn = <T>({ database }: Control, rsin: string, work: () => Promise<T>): Promise<T> =>
+  alone(database, rsin, work)
+
+/**
+ * It is in the registry before anything of it is made, so that one that was broken off is seen there, and can be added again or
+ * removed. One that has tables is in there afterwards: what was broken off then may not be taken for what can be removed.
+ */
 async function add(control: Control, options: AddOptions): Promise<void> {
   const { rsin, name, existing, from } = options
   if (!/^\d{9}$/.test(rsin)) throw new UsageError('--rsin has nine digits')
   const schema = options.schema ?? `org_${rsin}`
   if (!new RegExp(SCHEMA_NAME).test(schema)) throw new UsageError('--schema has lower-case letters, digits and _')
   const databaseUrl = options.databaseUrl ?? control.url
+  const [begun] = await readOrganisations(control.database, control.box, rsin)
+  if (begun && begun.state !== 'adding') throw new UsageError('there is an organisation with that RSIN')
+  if (begun && (begun.server !== serverOf(databaseUrl) || begun.schema !== schema))
+    throw new UsageError(
+      `adding it was begun in schema ${begun.schema} at ${begun.server}: name the same, or remove it first`,
+    )
   const given: NewOrganisation = {
     rsin,
     name,
@@ -158,20 +176,31 @@ async function add(control: Control, options: AddOptions): Promise<void> {
     databaseUrl,
     limits: limitsOf({}, options.limit),
     settings: settingsOf({}, options.setting),
-    ...(existing || from ? keysOf(await text(process.stdin)) : { dataKeys: newKey() }),
+    ...(existing || from ? keysOf(await text(process.stdin)) : { dataKeys: begun?.dataKeys ?? newKey() }),
   }
   const config = configOf(process.env, asOrganisation(given)) // its settings are right, before anything is made
   const manifest = from === undefined ? undefined : await readManifest(from)
   const url = withSchema(directUrlOf(given), schema)
-  if (!existing) await requireFree(url, schema)
-  await makeOrganisation(url, { hasFeed: config.feedDays > 0 })
-  if (manifest && from !== undefined) {
-    await loadOrganisation(manifest, config, from, tellUnless(options))
-    await makeOrganisation(url, { hasFeed: config.feedDays > 0 }) // loading has switched the triggers of the feed
+  if (!existing && !begun) await requireFree(url, schema)
+  const note = (state: Pick<Organisation, 'state' | 'reason'>, isKnown: boolean) =>
+    changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'add' }, async (trx) => {
+      if (isKnown) await updateOrganisation(trx, control.box, given, { ...given, ...state })
+      else await insertOrganisation(trx, control.box, { ...given, ...state })
+    }).catch(taken)
+  if (!existing) await note({ state: 'adding', reason: 'adding it has not ended: run it again, or remove it' }, !!begun)
+  try {
+    await makeOrganisation(url, { hasFeed: config.feedDays > 0 })
+    if (manifest && from !== undefined) {
+      await loadOrganisation(manifest, config, from, { tell: tellUnless(options), isAgain: begun !== undefined })
+      await makeOrganisation(url, { hasFeed: config.feedDays > 0 }) // loading has switched the triggers of the feed
+    }
+  } catch (error) {
+    if (!existing)
+      console.error(`It is not whole: run this again, or zaakstroom organisation remove ${rsin} --confirm ${rsin}`)
+    throw error
   }
-  const uuid = await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'add' }, (trx) =>
-    insertOrganisation(trx, control.box, given),
-  ).catch(taken)
+  await note({ state: 'active', reason: '' }, !existing || !!begun)
+  const { uuid } = await organisationOf(control, rsin)
   print(
     options,
     { uuid, rsin, schema, hosts: given.hosts },
@@ -190,13 +219,16 @@ const asOrganisation = (given: NewOrganisation): Organisation => ({
   version: '',
 })
 
-/** A schema that somebody uses is not filled or taken over by mistake. */
+/** A schema that somebody uses is not filled or taken over by mistake: what is removed later is all that is in it. */
 async function requireFree(url: string, schema: string): Promise<void> {
   const database = openDatabase(url, { max: 1, name: 'organisation' })
   try {
-    const [table] = await database.sql<{ present: boolean }[]>`select to_regclass('data_key') is not null as present`
-    const [row] = table?.present ? await database.sql`select from data_key limit 1` : []
-    if (row) throw new UsageError(`schema ${schema} is in use: name another one, or take it in with --existing`)
+    const [found] = await database.sql<{ ours: boolean; others: boolean }[]>`
+      select to_regclass('data_key') is not null as ours,
+        exists (select from pg_class where relnamespace = to_regnamespace(${schema})) as others`
+    const [row] = found?.ours ? await database.sql`select from data_key limit 1` : []
+    if (row || (found?.others && !found.ours))
+      throw new UsageError(`schema ${schema} is in use: name another one, or take it in with --existing`)
   } finally {
     await database.close()
   }
@@ -256,6 +288,7 @@ function figuresLine(figures: Figures | null | undefined, most: number | undefin
 
 async function set(control: Control, rsin: string, options: Given): Promise<void> {
   const before = await organisationOf(control, rsin)
+  requireWhole(before)
   const changed = {
     ...(options.name !== undefined && { name: options.name }),
     ...(options.host && { hosts: hostsOf(options.host) }),
@@ -271,12 +304,23 @@ async function set(control: Control, rsin: string, options: Given): Promise<void
   print(options, { rsin, changed: fields }, `Changed: ${fields.join(', ')}.`)
 }
 
-async function become(control: Control, rsin: string, state: State, reason: string, action: string): Promise<void> {
+async function suspend(control: Control, rsin: string, reason: string): Promise<void> {
   const before = await organisationOf(control, rsin)
-  await changeOrganisations(control.database, { rsin, actor: ACTOR, action }, (trx) =>
-    updateOrganisation(trx, control.box, before, { state, reason }),
+  requireWhole(before)
+  await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'suspend' }, (trx) =>
+    updateOrganisation(trx, control.box, before, { state: 'suspended', reason }),
   )
-  console.log(`${before.name} is ${state}.`)
+  console.log(`${before.name} is suspended.`)
+}
+
+async function resume(control: Control, rsin: string): Promise<void> {
+  const before = await organisationOf(control, rsin)
+  requireWhole(before)
+  const hasMoved = await endKilledMove(control, before, (line) => console.error(line))
+  await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'resume' }, (trx) =>
+    updateOrganisation(trx, control.box, before, { state: 'active', reason: '' }),
+  )
+  console.log(`${before.name} is active.${hasMoved ? ' It has moved.' : ''}`)
 }
 
 async function reseal({ database, box }: Control, options: Shown): Promise<void> {
@@ -297,34 +341,22 @@ async function move(
   rsin: string,
   options: Shown & { to: string; sourceUrl?: string },
 ): Promise<void> {
-  const before = await organisationOf(control, rsin)
+  const found = await organisationOf(control, rsin)
+  requireWhole(found)
+  const tell = tellUnless(options)
+  const hasMoved = await endKilledMove(control, found, tell)
+  const before = found.move ? await organisationOf(control, rsin) : found
+  if (before.server === serverOf(options.to)) {
+    if (!hasMoved) throw new UsageError(`${before.name} is there already`)
+    return print(options, { hasMoved }, 'It has moved: the move that was killed is ended.')
+  }
   if (before.state !== 'active')
     throw new UsageError(`${before.name} is ${before.state}: only one that is active moves`)
   const hasFeed = configOf(process.env, before).feedDays > 0
-  // Those of the server that it leaves: a pooler or replica of the other one is set afterwards.
-  const { DATABASE_DIRECT_URL: _, DATABASE_READ_URL: __, ...settings } = before.settings
-  const change = (changed: Parameters<typeof updateOrganisation>[3]) =>
-    changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'move' }, (trx) =>
-      updateOrganisation(trx, control.box, before, changed),
-    )
   const moved = await moveOrganisation({
-    rsin,
-    from: directUrlOf(before),
-    to: options.to,
-    schema: before.schema,
+    ...stepsOf(control, before, options.to, tell),
     sourceUrl: options.sourceUrl,
     make: (url) => makeOrganisation(url, { hasFeed }),
-    hold: async (isHeld) => {
-      const { databaseUrl, settings } = before // nobody knows, when the answer to settling was lost
-      await change(
-        isHeld
-          ? { state: 'moving', reason: 'it goes to another server' }
-          : { databaseUrl, settings, state: 'active', reason: '' },
-      )
-      if (isHeld) await sleep(HEARD_MS)
-    },
-    settle: () => change({ databaseUrl: options.to, settings, state: 'active', reason: '' }),
-    tell: tellUnless(options),
   })
   print(
     options,
@@ -333,12 +365,47 @@ async function move(
   )
 }
 
+/** What the registry is told of a move. Who suspends it meanwhile is heard. */
+function stepsOf({ database, box }: Control, before: Organisation, to: string, tell: (line: string) => void) {
+  const { rsin, schema } = before
+  // Those of the server that it leaves: a pooler or replica of the other one is set afterwards.
+  const { DATABASE_DIRECT_URL: _, DATABASE_READ_URL: __, ...settings } = before.settings
+  const change = (fields: string[], changed: Changed | ((now: Organisation) => Changed)) =>
+    changeOrganisations(database, { rsin, actor: ACTOR, action: 'move', fields }, (trx) =>
+      updateOrganisation(trx, box, before, changed),
+    )
+  const served = ({ state }: Organisation): Changed => (state === 'moving' ? { state: 'active', reason: '' } : {})
+  const from = before.move?.from ?? directUrlOf(before)
+  return {
+    ...{ rsin, schema, from, to, tell },
+    begin: () => change(['move'], { move: { from, to } }),
+    hold: async (isHeld: boolean) => {
+      await change(['state'], (now) => {
+        if (!isHeld) return served(now)
+        if (now.state !== 'active') throw new OrganisationRefused(`it is ${now.state}: it stays where it is`)
+        return { state: 'moving', reason: 'it goes to another server' }
+      })
+      if (isHeld) await sleep(HEARD_MS)
+    },
+    settle: () =>
+      change(['databaseUrl', 'settings', 'state'], (now) => ({ databaseUrl: to, settings, ...served(now) })),
+    end: () => change(['move'], { move: undefined }),
+  }
+}
+
+/** @returns whether there was one, and it has moved */
+async function endKilledMove(control: Control, before: Organisation, tell: (line: string) => void): Promise<boolean> {
+  const { move, databaseUrl } = before
+  return move !== undefined && endMove(stepsOf(control, before, move.to, tell), databaseUrl === move.to)
+}
+
 async function exportOne(
   control: Control,
   rsin: string,
   options: Shown & { to: string; keys?: boolean },
 ): Promise<void> {
   const found = await organisationOf(control, rsin)
+  requireWhole(found)
   const manifest = await exportOrganisation(found, configOf(process.env, found), options.to, tellUnless(options))
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'export' }, async () => {})
   const { tables, documents, missing } = manifest
@@ -357,7 +424,8 @@ async function exportOne(
 async function remove(control: Control, rsin: string, options: Shown & { confirm: string }): Promise<void> {
   if (options.confirm !== rsin) throw new UsageError('--confirm is the RSIN once more')
   const found = await organisationOf(control, rsin)
-  if (found.state !== 'suspended')
+  if (found.move) throw new UsageError(`a move of ${found.name} was killed: resume it first, which ends that move`)
+  if (found.state !== 'suspended' && found.state !== 'adding')
     throw new UsageError(`${found.name} is ${found.state}: suspend it first, and export it when it may be needed again`)
   const removal = await removeOrganisation(rsin, configOf(process.env, found), tellUnless(options))
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'remove' }, (trx) =>

@@ -976,10 +976,10 @@ export const SHARED: Mutant[] = [
     tests: ['test/zaken/counts.test.ts'],
   },
   {
-    what: 'what an organisation is served from since its move is not taken away when the rest of the move fails',
+    what: 'a move that was killed after the switch is ended at the target, of which nothing is taken away',
     file: 'src/organisations/move.ts',
-    search: 'if (!isSettled) await dropTables()',
-    replace: 'await dropTables()',
+    search: 'const hasMoved = isSettled || (await hasSwitched(sides))',
+    replace: 'const hasMoved = isSettled && (await hasSwitched(sides))',
     tests: ['test/organisations/move.test.ts'],
   },
   {
