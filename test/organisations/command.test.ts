@@ -135,6 +135,10 @@ t.test('what cannot be is refused, and changes nothing', async (t) => {
     [['add', '--rsin', C, '--name', 'x', '--host', 'zaken.astad.nl'], /host is another/],
     [['remove', A, '--confirm', A], /suspend it first/],
     [['set', A], /give --name/],
+    [
+      ['set', B, '--setting', `DOCUMENTEN_DIR=${directory}/documenten/${A}`],
+      /DOCUMENTEN_DIR is where organisation 000000012/,
+    ],
     [['export', C, '--to', join(directory, 'x')], /no organisation/],
   ]
   for (const [args, message] of refusals) {

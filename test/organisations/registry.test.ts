@@ -3,6 +3,7 @@ import t from 'tap'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { migrateControl } from '../../src/database/migrate.ts'
 import { schemasOf } from '../../src/database/schema.ts'
+import { sharedSetting } from '../../src/organisations/apart.ts'
 import { configOf, type Organisation } from '../../src/organisations/organisation.ts'
 import {
   changeOrganisations,
@@ -107,4 +108,32 @@ t.test('the settings of an organisation are those of the installation, with its 
     'the ring is its own alone',
   )
   t.throws(() => configOf(env, { ...organisation!, settings: { PORT: '80' } }), /PORT is no setting of an organisation/)
+})
+
+t.test('organisations have no place of bytes, and no address, together', async (t) => {
+  const [organisation] = await readOrganisations(control, box)
+  const env = { CONTROL_DATABASE_URL: url, SECRET_KEY: 'key of the installation, long enough', DATA_DIR: '/srv' }
+  const of = (rsin: string, settings: Record<string, string>) =>
+    configOf(env, { ...organisation!, rsin, hosts: [`${rsin}.nl`], settings })
+  const A = '000000012'
+  const B = '000000024'
+  const S3 = { S3_STORAGE_BUCKET_NAME: 'een', S3_ACCESS_KEY_ID: 'x', S3_SECRET_ACCESS_KEY: 'y' }
+  const AZURE = { AZURE_ACCOUNT_NAME: 'een' }
+  for (const [one, other, shared] of [
+    [{}, {}, undefined],
+    [S3, S3, undefined],
+    [AZURE, AZURE, undefined],
+    [{ DOCUMENTEN_DIR: '/elders' }, { DOCUMENTEN_DIR: '/elders/' }, 'DOCUMENTEN_DIR'],
+    [{ DOCUMENTEN_DIR: '/elders' }, { DOCUMENTEN_DIR: '/elders2' }, undefined],
+    [{ DOCUMENTEN_DIR: `/srv/documenten/${B}` }, {}, 'DOCUMENTEN_DIR'],
+    [{}, { DOCUMENTEN_DIR: `/srv/x/../documenten/${A}/in` }, 'DOCUMENTEN_DIR'],
+    [{ IMPORT_DOCUMENTEN_BASE_DIR: '/srv/documenten' }, {}, 'IMPORT_DOCUMENTEN_BASE_DIR'],
+    [{ IMPORT_DOCUMENTEN_BASE_DIR: '/' }, {}, 'IMPORT_DOCUMENTEN_BASE_DIR'],
+    [{ ...S3, S3_LOCATION: `documenten/${B}` }, S3, 'S3_LOCATION'],
+    [{ ...S3, S3_LOCATION: 'documenten' }, S3, 'S3_LOCATION'],
+    [{ ...S3, S3_STORAGE_BUCKET_NAME: 'twee', S3_LOCATION: 'documenten' }, S3, undefined],
+    [{ ...AZURE, AZURE_LOCATION: `documenten/${B}` }, AZURE, 'AZURE_LOCATION'],
+    [{ PUBLIC_URL: `https://${B}.nl` }, {}, 'PUBLIC_URL'],
+  ] as [Record<string, string>, Record<string, string>, string | undefined][])
+    t.equal(sharedSetting(of(A, one), of(B, other)), shared, JSON.stringify([one, other]))
 })

@@ -2,8 +2,10 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { type Config, ConfigError } from '../../config.ts'
 import { openDatabase } from '../../database/database.ts'
 import { SCHEMA_NAME, withSchema } from '../../database/schema.ts'
+import { sharedSetting } from '../../organisations/apart.ts'
 import { exportOrganisation } from '../../organisations/export.ts'
 import { type Figures, readFigures } from '../../organisations/figures.ts'
 import { loadOrganisation, readManifest } from '../../organisations/load.ts'
@@ -179,6 +181,7 @@ async function add(control: Control, options: AddOptions): Promise<void> {
     ...(existing || from ? keysOf(await text(process.stdin)) : { dataKeys: begun?.dataKeys ?? newKey() }),
   }
   const config = configOf(process.env, asOrganisation(given)) // its settings are right, before anything is made
+  await requireApart(control, rsin, config)
   const manifest = from === undefined ? undefined : await readManifest(from)
   const url = withSchema(directUrlOf(given), schema)
   if (!existing && !begun) await requireFree(url, schema)
@@ -206,6 +209,27 @@ async function add(control: Control, options: AddOptions): Promise<void> {
     { uuid, rsin, schema, hosts: given.hosts },
     `Organisation ${rsin} is served at ${given.hosts.join(', ')}.`,
   )
+}
+
+/** @throws UsageError when its bytes would lie where those of another are, or its links would lead there */
+async function requireApart({ database, box }: Control, rsin: string, config: Config): Promise<void> {
+  const others = (await readOrganisations(database, box)).filter((one) => one.rsin !== rsin)
+  for (const other of others) {
+    const theirs = workingConfigOf(other)
+    const setting = theirs && sharedSetting(config, theirs)
+    if (setting)
+      throw new UsageError(`${setting} is where organisation ${other.rsin} has its own: each has one by itself`)
+  }
+}
+
+/** Undefined where its settings are wrong: that is told when it is opened, and holds up no other. */
+function workingConfigOf(organisation: Organisation): Config | undefined {
+  try {
+    return configOf(process.env, organisation)
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined
+    throw error
+  }
 }
 
 /** What it will be, for its configuration. */
@@ -297,7 +321,7 @@ async function set(control: Control, rsin: string, options: Given): Promise<void
   }
   const fields = Object.keys(changed)
   if (fields.length === 0) throw new UsageError('give --name, --host, --setting or --limit')
-  configOf(process.env, { ...before, ...changed })
+  await requireApart(control, rsin, configOf(process.env, { ...before, ...changed }))
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'set', fields }, (trx) =>
     updateOrganisation(trx, control.box, before, changed),
   ).catch(taken)
