@@ -336,13 +336,26 @@ export function boundConnections(
   return { afterAnswers }
 }
 
-/** Two of them could mean one host to a proxy and another to us (RFC 9112, 3.2). Node keeps the first without a word. */
-function requireOneHost({ rawHeaders, httpVersion }: IncomingMessage): void {
+/**
+ * Two of them could mean one host to a proxy and another to us (RFC 9112, 3.2). Node keeps the first without a word, and heeds none that
+ * the target of a request names.
+ */
+function requireOneHost({
+  rawHeaders,
+  httpVersion,
+  headers,
+  originalUrl,
+}: IncomingMessage & { originalUrl?: string }): void {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts > 1) throw new Problem(400, { code: 'parse_error', detail: 'De header Host staat er meer dan eens.' })
   if (hosts === 0 && httpVersion === '1.1')
     throw new Problem(400, { code: 'parse_error', detail: 'De header Host ontbreekt.' })
+  const [, named] = /^https?:\/\/([^/?#]*)/i.exec(originalUrl ?? '') ?? []
+  if (named !== undefined && hosts > 0 && nameOf(named) !== nameOf(headers.host ?? ''))
+    throw new Problem(400, { code: 'parse_error', detail: 'De header Host is een andere dan die van het adres.' })
 }
+
+const nameOf = (host: string) => host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 
 type Parser = { onIncoming(request: IncomingMessage, keepAlive: boolean): number }
 const TAKE_NO_MORE = 2 // what Node says itself of an upgrade: nothing that follows is a request

@@ -194,6 +194,7 @@ t.test('what is refused before there is a route is answered like all else', asyn
     [`GET /livez HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n`, 400, made, /meer dan eens/],
     [`GET /livez HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n`, 400, made, /meer dan eens/],
     [`GET /livez HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n`, 400, made, /meer dan eens/],
+    [`GET http://b/livez HTTP/1.1\r\nHost: a\r\n\r\n`, 400, made, /een andere dan die van het adres/],
     [head('GET', '/%zz', named), 400, ours],
     [head('GET', `/livez?${'x'.repeat(10)}`, { ...named, 'x-large': 'x'.repeat(20_000) }), 431, made],
     ['GARBAGE\r\n\r\n', 400, made, /parse_error/],

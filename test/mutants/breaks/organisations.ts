@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts'
 const API = 'test/organisations/api.test.ts'
 const ISOLATION = 'test/organisations/isolation.test.ts'
 const BOUNDS = 'test/organisations/limits.test.ts'
+const HOSTS = 'test/organisations/isolation-hosts.test.ts'
 
 export const ORGANISATIONS: Mutant[] = [
   {
@@ -125,5 +126,26 @@ export const ORGANISATIONS: Mutant[] = [
     search: '    fetch_types: false, // arrays.ts has them\n',
     replace: '',
     tests: ['test/database/driver.test.ts'],
+  },
+  {
+    what: 'many: the address of a request names no other host than its header does',
+    file: 'src/http/connections.ts',
+    search: 'nameOf(named) !== nameOf(',
+    replace: 'nameOf(named) === nameOf(`x${named}` + ',
+    tests: [HOSTS],
+  },
+  {
+    what: 'many: callbacks that are tried out count for each',
+    file: 'src/nrc/abonnement/callback.ts',
+    search: "const place = ownName('')",
+    replace: 'const place = ownName.name',
+    tests: ['test/nrc/api.test.ts'],
+  },
+  {
+    what: 'many: no two organisations have their bytes in one place',
+    file: 'src/organisations/apart.ts',
+    search: 'a.at.startsWith(b.at) || b.at.startsWith(a.at)',
+    replace: 'a.at === b.at',
+    tests: ['test/organisations/registry.test.ts'],
   },
 ]
