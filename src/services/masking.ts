@@ -12,7 +12,7 @@ const MASK = '***'
  * show by themselves. */
 export function secretsOf(value: string): string[] {
   const [, scheme = '', rest = ''] = /^(\S+)\s+(.+)$/s.exec(value.trim()) ?? []
-  const parameters = [...rest.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s",]+))/g)]
+  const parameters = [...rest.matchAll(/(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s",]+))/g)]
   return [
     value.trim(),
     rest,
