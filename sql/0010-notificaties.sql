@@ -302,6 +302,24 @@ select describe('abonnement_kanaal', 'What an abonnement wants: it gets a messag
   'filters', 'Names and values that all have to fit, as they were registered; * fits all.',
   'comparable', 'The filters in the shape in which messages are compared with them.');
 
+-- A function of its own: in the statement that records a change these joins cost a tenth of it, also where nobody subscribes.
+create function subscribers_of(p_kanaal text, p_kenmerken jsonb, p_resource text, p_actie text, p_cloudevent text)
+returns table (abonnement_id bigint, next_attempt_at timestamptz) language plpgsql stable as $$
+declare
+  comparable jsonb;
+begin
+  if not exists (select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id where k.naam = p_kanaal) then return; end if;
+  comparable := comparable_kenmerken(p_kenmerken);
+  return query select distinct s.id, case when s.callback_url <> '' then now() end from (
+    select a.id, a.callback_url, ak.comparable as filters
+    from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
+    join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
+    where k.naam = p_kanaal and (p_cloudevent is null or a.cloudevents)
+    offset 0 -- only those of this kanaal, and never before that is known
+  ) s where comparable_fits(s.filters, comparable, p_resource, p_actie);
+end $$;
+comment on function subscribers_of is 'The abonnementen that a message goes to, each with the moment at which it is sent; empty: it fetches them.';
+
 create table resend (
   id bigint generated always as identity primary key,
   abonnement_id bigint not null references abonnement on delete cascade,

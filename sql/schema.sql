@@ -4292,6 +4292,26 @@ begin
   perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(highest, 0) - last_place % 10000000);
 end $function$;
 
+-- The abonnementen that a message goes to, each with the moment at which it is sent; empty: it fetches them.
+CREATE OR REPLACE FUNCTION subscribers_of(p_kanaal text, p_kenmerken jsonb, p_resource text, p_actie text, p_cloudevent text)
+ RETURNS TABLE(abonnement_id bigint, next_attempt_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  comparable jsonb;
+begin
+  if not exists (select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id where k.naam = p_kanaal) then return; end if;
+  comparable := comparable_kenmerken(p_kenmerken);
+  return query select distinct s.id, case when s.callback_url <> '' then now() end from (
+    select a.id, a.callback_url, ak.comparable as filters
+    from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
+    join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
+    where k.naam = p_kanaal and (p_cloudevent is null or a.cloudevents)
+    offset 0 -- only those of this kanaal, and never before that is known
+  ) s where comparable_fits(s.filters, comparable, p_resource, p_actie);
+end $function$;
+
 -- Switches the triggers of the feed, for the owner of the tables: while they are off a change costs nothing. Returns whether they were otherwise.
 CREATE OR REPLACE FUNCTION switch_feed(turn_on boolean)
  RETURNS boolean

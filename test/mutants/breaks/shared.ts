@@ -795,9 +795,9 @@ export const SHARED: Mutant[] = [
   },
   {
     what: 'what is fetched is not sent',
-    file: 'src/core/outbox.ts',
-    search: 'case when s.is_sent then now() end',
-    replace: 'now()',
+    file: 'sql/0010-notificaties.sql',
+    search: "select distinct s.id, case when s.callback_url <> '' then now() end",
+    replace: 'select distinct s.id, now()',
     tests: ['test/nrc/abonnement/fetch.test.ts'],
   },
   {

@@ -531,8 +531,8 @@ export const ZAKEN: Mutant[] = [
   },
   {
     what: 'cloud events go to the abonnementen that asked for them',
-    file: 'src/core/outbox.ts',
-    search: '(b.cloudevent is null or s.cloudevents)',
+    file: 'sql/0010-notificaties.sql',
+    search: '(p_cloudevent is null or a.cloudevents)',
     replace: 'true',
     tests: ['test/notificaties/cloud-events.test.ts'],
   },
