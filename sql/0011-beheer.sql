@@ -17,7 +17,8 @@ create table beheer_account (
   password_given boolean not null default false, may_repair boolean not null default false,
   alert_kinds text[] not null default '{}', alert_digest text not null default 'nooit',
   centre_stamp uuid,
-  constraint beheer_account_oidc_complete check ((oidc_issuer is null) = (oidc_subject is null))
+  constraint beheer_account_oidc_complete check ((oidc_issuer is null) = (oidc_subject is null)),
+  constraint beheer_account_centre_keeps_secrets check (centre_stamp is null or coalesce(password_hash, oidc_subject) is null and totp_secret is null)
 );
 create unique index beheer_account_gebruikersnaam_unique on beheer_account (lower(gebruikersnaam));
 create unique index beheer_account_oidc_unique on beheer_account (oidc_issuer, oidc_subject);

@@ -263,6 +263,7 @@ create table beheer_account (
   uuid uuid not null default gen_random_uuid(), -- Identifies the account in addresses of pages.
   constraint beheer_account_pkey PRIMARY KEY (id),
   constraint beheer_account_uuid_unique UNIQUE (uuid),
+  constraint beheer_account_centre_keeps_secrets CHECK (((centre_stamp IS NULL) OR ((COALESCE(password_hash, oidc_subject) IS NULL) AND (totp_secret IS NULL)))),
   constraint beheer_account_email_check CHECK ((length(email) <= 254)),
   constraint beheer_account_gebruikersnaam_check CHECK ((gebruikersnaam ~ '^[[:graph:]]{1,150}$'::text)),
   constraint beheer_account_max_vertrouwelijkheidaanduiding_check CHECK ((max_vertrouwelijkheidaanduiding = ANY (ARRAY['openbaar'::text, 'beperkt_openbaar'::text, 'intern'::text, 'zaakvertrouwelijk'::text, 'vertrouwelijk'::text, 'confidentieel'::text, 'geheim'::text, 'zeer_geheim'::text]))),

@@ -231,7 +231,7 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
     await app.register(tokenRoutes, { endpoint: () => expected(app.parts.tokenEndpoint) })
   await app.register(nrcApi, { prefix: '/notificaties/api/v1' })
   if (many || parts.config.enableCloudEvents) await app.register(events)
-  await app.register(beheer, { prefix: '/beheer', parts: partsNow })
+  await app.register(beheer, { prefix: '/beheer', parts: partsNow, many })
   await openapi.serve()
   return app
 }

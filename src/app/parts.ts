@@ -14,6 +14,7 @@ import type { Replica } from '../database/replica.ts'
 import { expected } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import type { Organisation } from '../organisations/organisation.ts'
+import type { Registry } from '../organisations/registry.ts'
 import type { Organisations } from '../organisations/serve.ts'
 import type { Services } from '../services/services.ts'
 import { currentOrganisation, late } from '../telemetry/current-organisation.ts'
@@ -50,7 +51,10 @@ export type ManyParts = {
   /** Our address in links of one. */
   baseOf(organisation: Organisation): string
   /** The database of the registry. */
-  control: Pick<Database, 'answers'>
+  control: Database
+  registry: Pick<Registry, 'accounts' | 'byHost' | 'byRsin' | 'refresh'>
+  /** Opens what is sealed in the registry. */
+  box: SecretBox
   log: Logger
 }
 

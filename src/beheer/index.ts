@@ -6,12 +6,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
 import { forbidden } from '../core/problem.ts'
 import { readForms } from '../http/forms.ts'
+import { membersOf } from '../organisations/accounts.ts'
 import { registerAccounts } from './accounts/account-pages.ts'
+import { type OfMany, openCentre } from './accounts/centre-account.ts'
 import { registerMyAccount } from './accounts/my-account.ts'
 import { registerMyAlerts } from './accounts/my-alerts.ts'
 import { registerOidcPages } from './accounts/oidc-pages.ts'
 import { openOwnTables, type WholeParts } from './accounts/own-tables.ts'
 import { registerSignIn } from './accounts/sign-in.ts'
+import { registerSwitch } from './accounts/switch.ts'
 import { registerApplicaties } from './applicaties/applicaties.ts'
 import { registerIssuers } from './applicaties/issuers.ts'
 import { registerCatalogi } from './catalogi/index.ts'
@@ -63,7 +66,12 @@ declare module 'fastify' {
 }
 
 /** Everything under `/beheer`. Each page names the role that it asks; one that names none stops the start. */
-export async function beheer(app: FastifyInstance, { parts }: { parts: () => WholeParts }): Promise<void> {
+export async function beheer(
+  app: FastifyInstance,
+  { parts, many }: { parts: () => WholeParts; many?: OfMany | undefined },
+): Promise<void> {
+  app.decorate('members', many && membersOf(many.registry))
+  app.decorate('centre', many && openCentre(many))
   const own = app.each(() => openOwnTables(parts()))
   app.decorate('own', app.hasMany ? { getter: own } : own())
   const { publicUrl, beheerTheme } = app.process
@@ -99,6 +107,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: () => Who
   await registerPage(app, style)
 
   await registerSignIn(app)
+  registerSwitch(app)
   registerOverview(app)
   registerNotificaties(app)
   registerNotificatieSettings(app)
@@ -139,7 +148,7 @@ const isSafe = ({ method }: FastifyRequest) => ['GET', 'HEAD', 'OPTIONS'].includ
 
 /** Forms come from our own pages, also that of signing in. */
 async function requireOwnOrigin(request: FastifyRequest): Promise<void> {
-  if (isSafe(request)) return
+  if (isSafe(request) || request.routeOptions.config.isFromElsewhere) return
   const { origin, host, 'sec-fetch-site': site } = request.headers
   const ours =
     origin !== undefined && URL.canParse(origin) && [host, new URL(request.base).host].includes(new URL(origin).host)

@@ -111,7 +111,7 @@ export async function openMany(
         return config.publicUrl ?? '' // what is wrong with its settings is told when it is opened
       }
     }
-    return { parts: { config, organisations, baseOf, control, log }, close: () => opened.disposeAsync() }
+    return { parts: { config, organisations, baseOf, control, registry, box, log }, close: () => opened.disposeAsync() }
   } catch (error) {
     await opened.disposeAsync()
     throw error

@@ -29,7 +29,8 @@ const BUDGETS = {
 /** One count, of an account or of a name that nobody has. */
 export type Counter = { kind: keyof typeof BUDGETS; of: string; accountId: number | null }
 
-type Who = { account: number | string; network: string; browser: number | undefined }
+/** `browser`: what tells a known browser from others of the account. */
+type Who = { account: number | string; network: string; browser: number | string | undefined }
 
 /** The counts of an attempt with a password. `account` is its id, or a name that nobody has. */
 export function passwordCounters({ account, network, browser }: Who): Counter[] {

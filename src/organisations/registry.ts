@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../database/database.ts'
 import { listen } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { withSchema } from '../database/schema.ts'
+import { type CentreAccount, readAccounts } from './accounts.ts'
 import type { Limits, Organisation, Sealed, State } from './organisation.ts'
 import { OrganisationRefused } from './refused.ts'
 
@@ -54,13 +55,15 @@ export async function readOrganisations(
 /** What changes of organisations goes through this: one transaction with its record, and a signal to all processes. */
 export async function changeOrganisations<T>(
   { sql }: Pick<Database, 'sql'>,
-  record: { rsin: string; actor: string; action: string; fields?: string[] },
+  record: { rsin: string; actor: string; action: string; fields?: string[]; account?: string },
   work: (trx: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  const { rsin, actor, action, fields = [] } = record
+  const { rsin, actor, action, fields = [], account = '' } = record
   return (await sql.begin(async (trx) => {
     const result = await work(trx)
-    await trx`insert into organisation_change (rsin, actor, action, fields) values (${rsin}, ${actor}, ${action}, ${fields})`
+    await trx`
+      insert into organisation_change (rsin, actor, action, fields, account)
+      values (${rsin}, ${actor}, ${action}, ${fields}, ${account})`
     await trx`select pg_notify(${CHANNEL}, '')`
     return result
   })) as T
@@ -156,7 +159,9 @@ export type Registry = {
   /** Whose host name it is; without port, in lower case. */
   byHost(host: string): Organisation | undefined
   byRsin(rsin: string): Organisation | undefined
-  /** Called after each change, with all. @returns what ends it */
+  /** Those of the centre. */
+  accounts(): readonly CentreAccount[]
+  /** Called after each change of organisations, with all. @returns what ends it */
   onChange(work: (all: readonly Organisation[]) => void): () => void
   /** Reads again now. */
   refresh(): Promise<void>
@@ -167,16 +172,31 @@ export type Registry = {
 export async function openRegistry(database: Database, box: SecretBox, log: Logger): Promise<Registry> {
   let all: readonly Organisation[] = []
   let hosts: ReadonlyMap<string, Organisation> = new Map()
+  let accounts: readonly CentreAccount[] = []
   let seen = ''
   const listeners = new Set<(all: readonly Organisation[]) => void>()
-  const refresh = async () => {
+  const readAll = async () => {
     const read = await readOrganisations(database, box)
+    accounts = await readAccounts(database)
     const text = JSON.stringify(read)
     if (text === seen) return
     seen = text
     all = read
     hosts = new Map(read.flatMap((one) => one.hosts.map((host) => [host, one] as const)))
     for (const work of listeners) work(all)
+  }
+  // One at a time, so that what was read first never comes last; who asks meanwhile waits for the next.
+  let running = Promise.resolve()
+  let next: Promise<void> | undefined
+  const refresh = () => {
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined
+        running = readAll()
+        return running
+      })
+    return next
   }
   const again = () =>
     void refresh().catch((error) =>
@@ -189,6 +209,7 @@ export async function openRegistry(database: Database, box: SecretBox, log: Logg
     all: () => all,
     byHost: (host) => hosts.get(host),
     byRsin: (rsin) => all.find((one) => one.rsin === rsin),
+    accounts: () => accounts,
     onChange: (work) => {
       listeners.add(work)
       return () => listeners.delete(work)

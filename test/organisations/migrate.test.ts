@@ -82,7 +82,8 @@ t.test('without --all the registry comes along alone', async (t) => {
   const many = await givenMany(t)
   await many.add(FIRST, { isBare: true })
   await many.control.sql`drop table migration`
-  await many.control.sql`drop table organisation_host, organisation, organisation_change`
+  await many.control.sql`
+    drop table organisation_host, organisation, organisation_change, beheer_account, beheer_sign_in_attempt, membership, switch_code`
   const { code, stdout } = await run(many, ['migrate'])
   t.equal(code, 0)
   t.match(stdout, /^Registry: Applied 0001-organisations\.sql\./)

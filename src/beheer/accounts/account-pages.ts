@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
-import { notFound } from '../../core/problem.ts'
+import { forbidden, notFound } from '../../core/problem.ts'
 import { endWait } from '../../core/sign-in-attempts.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import { expected } from '../../database/rows.ts'
@@ -26,6 +26,7 @@ import { t, words } from '../language/language.ts'
 import {
   ACCOUNTS as ACCOUNT_ROWS,
   type Account,
+  type AccountChange,
   changeAccount,
   createAccount,
   deleteAccount,
@@ -57,6 +58,8 @@ const NewAccount = Type.Object({
   wachtwoord: Type.Optional(PasswordField),
 })
 const ChangedAccount = Type.Object({ ...AccountFields.properties, actief: Type.Boolean() })
+/** Of an account of the centre: all else is said there. */
+const ChangedHere = Type.Object({ actief: Type.Boolean() })
 const PasswordForm = Type.Object({
   wijze: Type.Enum(['maken', 'typen']),
   wachtwoord: Type.Optional(PasswordField),
@@ -139,21 +142,17 @@ export function registerAccounts(app: FastifyInstance): void {
   app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
     const account = await requireAccount(app, request)
     try {
-      const form = readForm(ChangedAccount, request.body)
+      const form: AccountChange = readForm(account.centre ? ChangedHere : ChangedAccount, request.body)
       if (account.id === signedIn(request).id && !form.actief)
         throwFormFaults({
           actief: t('U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.'),
         })
       await mutateFromPage(request, async (m) => {
         await changeAccount(m.trx, account.id, form)
-        const { naam, email, rol, mayRepair, maxVertrouwelijkheidaanduiding, actief } = account
-        m.audit({
-          ...recordOf(account, 'account-wijzigen'),
-          oud: { naam, email, rol, mayRepair, maxVertrouwelijkheidaanduiding, actief },
-          nieuw: form,
-        })
+        const oud = Object.fromEntries(Object.keys(form).map((name) => [name, account[name as keyof AccountChange]]))
+        m.audit({ ...recordOf(account, 'account-wijzigen'), oud, nieuw: form })
       })
-      const self = account.id === signedIn(request).id && form.rol !== 'administrator'
+      const self = account.id === signedIn(request).id && (form.rol ?? account.rol) !== 'administrator'
       return await redirectWith(
         request,
         reply,
@@ -170,7 +169,7 @@ export function registerAccounts(app: FastifyInstance): void {
   })
 
   app.get<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
-    const account = await requireAccount(app, request)
+    const account = await requireOwnAccount(app, request)
     return reply.page('account-password', {
       ...passwordPage(account),
       getoond: unseal(request),
@@ -180,7 +179,7 @@ export function registerAccounts(app: FastifyInstance): void {
   })
 
   app.post<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
-    const account = await requireAccount(app, request)
+    const account = await requireOwnAccount(app, request)
     try {
       const { wijze, wachtwoord } = readForm(PasswordForm, request.body, passwordFaults)
       const chosen = expected(choosePassword(wijze, wachtwoord))
@@ -202,8 +201,9 @@ export function registerAccounts(app: FastifyInstance): void {
   })
 
   for (const [naam, actie] of Object.entries(ACTIONS)) {
+    const required = actie.isOfCentreToo ? requireAccount : requireOwnAccount
     app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
-      const account = await requireAccount(app, request)
+      const account = await required(app, request)
       return reply.page('account-act', {
         title: actie.title,
         breadcrumbs: breadcrumbsOf(account),
@@ -215,7 +215,7 @@ export function registerAccounts(app: FastifyInstance): void {
       })
     })
     app.post<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
-      const account = await requireAccount(app, request)
+      const account = await required(app, request)
       try {
         if (naam === 'verwijderen' && account.id === signedIn(request).id)
           throwFormFaults({ '': t('U kunt uw eigen account niet verwijderen. Vraag een andere administrator.') })
@@ -245,6 +245,8 @@ type Act = {
   help: string
   button: string
   handeling: string
+  /** Also for an account of the centre. */
+  isOfCentreToo?: boolean
   act(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
   done(username: string): string
 }
@@ -265,6 +267,7 @@ const ACTIONS: Record<string, Act> = words(
       help: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
       button: 'Sessies beëindigen',
       handeling: 'sessies-beeindigen',
+      isOfCentreToo: true,
       act: (trx, { id }, request) =>
         endSessions(trx, id, { behalve: id === signedIn(request).id ? sessionOf(request).id : null }),
       done: (name) => t`De sessies van ${name} zijn beëindigd.`,
@@ -314,6 +317,8 @@ const accountPage = (request: FastifyRequest, account: Account) => ({
   breadcrumbs: ACCOUNTS,
   account,
   zelf: account.id === signedIn(request).id,
+  /** Of the centre, with a role here at this moment. */
+  ofCentre: account.centre && request.server.members?.withUuid(account.uuid) !== undefined,
   ...CHOICES,
 })
 const passwordPage = (account: Account) => ({
@@ -333,6 +338,14 @@ async function requireAccount(app: FastifyInstance, request: FastifyRequest): Pr
   const account = await findAccount(app.read, asText((request.params as { uuid: string }).uuid))
   if (!account) throw notFound(t('Dit account bestaat niet (meer).'))
   return account
+}
+
+/** One of which the password and all else is kept here; of the centre only one that has no role here any more. */
+async function requireOwnAccount(app: FastifyInstance, request: FastifyRequest): Promise<Account> {
+  const account = await requireAccount(app, request)
+  if (!account.centre || (request.routeOptions.url?.endsWith('/verwijderen') && !app.members?.withUuid(account.uuid)))
+    return account
+  throw forbidden(undefined, t('Dit is een account van het centrum: alleen dat kan dit wijzigen.'))
 }
 
 /** Undefined: none. */

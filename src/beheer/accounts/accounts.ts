@@ -107,6 +107,8 @@ export type Account = {
   wachtwoord: boolean
   totp: boolean
   oidc: boolean
+  /** Of the centre, which keeps its password and role. */
+  centre: boolean
   /** Until when somebody has to wait somewhere after wrong passwords or codes; others need not. */
   wachtTot: string | null
   failedAttempts: number
@@ -140,7 +142,7 @@ export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } 
 export const ACCOUNTS = raw`
   select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.may_repair, a.max_vertrouwelijkheidaanduiding, a.actief,
     a.password_hash is not null as wachtwoord, a.totp_since is not null as totp, a.oidc_subject is not null as oidc,
-    a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
+    a.centre_stamp is not null as centre, a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
     (select max(p.open_at) from beheer_sign_in_attempt p where p.account_id = a.id and p.open_at > now()) as wacht_tot,
     (select count(*) from beheer_session s where s.account_id = a.id and s.step = 'signed-in' and s.expires_at > now()
       and s.seen_at > now() - interval '30 minutes') as sessies
@@ -207,13 +209,20 @@ export async function setPassword(
   password: string,
   { keep = null, given }: { keep?: number | null; given: boolean },
 ): Promise<void> {
-  await trx
-    .updateTable('beheerAccount')
-    .set({ passwordHash: await hashNewPassword(password), passwordGiven: given })
-    .where('id', '=', id)
-    .execute()
-  await endWait(trx, id)
+  await writePassword(trx, id, password, { given })
   await endSessions(trx, id, { behalve: keep })
+}
+
+/** Gives an account, of an organisation or of the centre, a new password, which ends every wait. @throws Problem 400 for one that is too short */
+export async function writePassword(
+  trx: Db,
+  id: number,
+  password: string,
+  { given }: { given: boolean },
+): Promise<void> {
+  const passwordHash = await hashNewPassword(password)
+  await trx.updateTable('beheerAccount').set({ passwordHash, passwordGiven: given }).where('id', '=', id).execute()
+  await endWait(trx, id)
 }
 
 /** Takes the one-time codes away; the next sign-in asks the password alone. */
@@ -262,7 +271,7 @@ export async function linkOidc(
     >`
       select id, uuid, gebruikersnaam, rol, actief, totp_since is not null as totp from beheer_account
       where (oidc_issuer = ${issuer} and oidc_subject = ${subject})
-        or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and password_hash is null)
+        or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and password_hash is null and centre_stamp is null)
       order by oidc_subject nulls last limit 1 for update`
     if (known && !known.actief)
       return { refused: t('Uw account is hier op niet-actief gezet. Vraag een administrator.') }
@@ -302,7 +311,7 @@ export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_PASSWORD} 
 export const isLongEnough = ({ length }: string): boolean => length >= MIN_PASSWORD && length <= 1000
 
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */
-async function hashNewPassword(password: string): Promise<string> {
+export async function hashNewPassword(password: string): Promise<string> {
   if (!isLongEnough(password))
     throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason: tooShort() }] })
   return hashPassword(password)

@@ -13,18 +13,18 @@ const BROWSERS_PER_ACCOUNT = 20
 /** Number of this browser when it signed in to this account before. */
 export async function knownBrowser(
   request: FastifyRequest,
-  accountId: number | undefined,
+  account: { uuid: string } | undefined,
 ): Promise<number | undefined> {
   const value = request.cookies[cookieName(request)]
-  if (!value || accountId === undefined) return undefined
-  return request.server.own.browsers.find(sha256(value), accountId)
+  if (!value || account === undefined) return undefined
+  return request.server.own.browsers.find(sha256(value), account.uuid)
 }
 
 /** The number of this browser, when it signed in to this account in the last half year. @param key hash of its cookie */
-export async function findBrowser({ sql }: Sql, key: Buffer, accountId: number): Promise<number | undefined> {
+export async function findBrowser({ sql }: Sql, key: Buffer, uuid: string): Promise<number | undefined> {
   const [row] = await sql<{ id: number }[]>`
-    select id from beheer_browser where key = ${key} and account_id = ${accountId}
-      and seen_at > now() - make_interval(days => ${BROWSER_DAYS})`
+    select b.id from beheer_browser b join beheer_account a on a.id = b.account_id
+    where b.key = ${key} and a.uuid = ${uuid} and b.seen_at > now() - make_interval(days => ${BROWSER_DAYS})`
   return row?.id
 }
 

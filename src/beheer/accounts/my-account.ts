@@ -18,7 +18,8 @@ import { formatDuration } from '../frame/format.ts'
 import { redirectWith } from '../frame/page.ts'
 import { endSessions, sessionOf, signedIn, startSession } from '../frame/session.ts'
 import { t, words } from '../language/language.ts'
-import { deleteTotp, isLongEnough, setPassword, tooShort } from './accounts.ts'
+import { deleteTotp, isLongEnough, tooShort, writePassword } from './accounts.ts'
+import { changeOwn, fromRegistry, keptAt } from './centre-account.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
@@ -38,20 +39,19 @@ const PasswordForm = Type.Object({ oud: PasswordField, nieuw: PasswordField, her
 const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
 export function registerMyAccount(app: FastifyInstance): void {
-  const { box } = app.parts
   /** Runs a check of a password or a code, so many times. @throws Problem 429 */
   const countingFailures = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
-    const { id } = signedIn(request)
-    const counters = ownCounters(id)
-    const seconds = await app.own.attempts.claim(counters)
+    const { tables, who } = keptAt(app, signedIn(request))
+    const counters = ownCounters(who.id)
+    const seconds = await fromRegistry(signedIn(request).centre !== undefined, () => tables.attempts.claim(counters))
     if (seconds > 0)
       throw new Problem(429, {
         detail: t`U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw.`,
         headers: { 'retry-after': String(seconds) },
       })
     const right = await check()
-    if (right) await app.own.attempts.succeeded(counters)
-    else await app.own.accounts.recordFailure(id)
+    if (right) await tables.attempts.succeeded(counters)
+    else await tables.accounts.recordFailure(who.id)
     return right
   }
 
@@ -67,12 +67,15 @@ export function registerMyAccount(app: FastifyInstance): void {
     try {
       if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
       const form = readForm(PasswordForm, request.body, newPasswordFaults)
+      const { accounts } = keptAt(app, signedIn(request)).tables
       const right = await countingFailures(request, async () =>
-        app.own.accounts.checkPassword(await app.own.accounts.find(gebruikersnaam), form.oud, { known: true }),
+        accounts.checkPassword(await accounts.find(gebruikersnaam), form.oud, { known: true }),
       )
       if (!right) throwFormFaults({ oud: t('Dit is niet uw huidige wachtwoord.') })
       await mutateFromPage(request, async (m) => {
-        await setPassword(m.trx, id, form.nieuw, { keep: sessionOf(request).id, given: false })
+        await changeOwn(request, m, { action: 'account-password', endsSessions: true }, (db, id) =>
+          writePassword(db, id, form.nieuw, { given: false }),
+        )
         m.audit({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
       })
     } catch (error) {
@@ -92,7 +95,8 @@ export function registerMyAccount(app: FastifyInstance): void {
   app.get('/mijn-account/codes', { config: settingUp }, async (request, reply) => showCodes(app, request, reply))
 
   app.post('/mijn-account/codes/nieuw', { config: settingUp }, async (request, reply) => {
-    await app.own.codes.begin(box, signedIn(request))
+    const { tables, who, box } = keptAt(app, signedIn(request))
+    await fromRegistry(signedIn(request).centre !== undefined, () => tables.codes.begin(box, who))
     return redirectWith(request, reply, '/mijn-account/codes')
   })
 
@@ -100,12 +104,13 @@ export function registerMyAccount(app: FastifyInstance): void {
     const administrator = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await countingFailures(request, () => app.own.codes.use(box, administrator, code, true))))
+      const { tables, who, box } = keptAt(app, administrator)
+      if (!(await countingFailures(request, () => tables.codes.use(box, who, code, true))))
         throwFormFaults({
           code: t('Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.'),
         })
       await mutateFromPage(request, async (m) => {
-        await endSessions(m.trx, administrator.id, { behalve: sessionOf(request).id })
+        await changeOwn(request, m, { action: 'account-codes', endsSessions: true }, async () => {})
         m.audit({
           handeling: 'codes-instellen',
           soort: 'account',
@@ -129,10 +134,11 @@ export function registerMyAccount(app: FastifyInstance): void {
     const administrator = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await countingFailures(request, () => app.own.codes.use(box, administrator, code))))
+      const { tables, who, box } = keptAt(app, administrator)
+      if (!(await countingFailures(request, () => tables.codes.use(box, who, code))))
         throwFormFaults({ code: t('Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.') })
       await mutateFromPage(request, async (m) => {
-        await deleteTotp(m.trx, administrator.id)
+        await changeOwn(request, m, { action: 'account-codes', endsSessions: false }, deleteTotp)
         m.audit({
           handeling: 'codes-verwijderen',
           soort: 'account',
@@ -200,23 +206,17 @@ async function show(
   reply: FastifyReply,
   faults: Record<string, string> = {},
 ): Promise<FastifyReply> {
-  const { id } = signedIn(request)
+  const { id, rol, maxVertrouwelijkheidaanduiding: max } = signedIn(request)
   const { sql } = app.reader
   const [account] = await sql<
     {
       naam: string
       gebruikersnaam: string
       email: string
-      rol: string
-      max: string
       login: string | null
-      totp_since: string | null
-      oidc: boolean
     }[]
   >`
-    select naam, gebruikersnaam, email, rol, max_vertrouwelijkheidaanduiding as max, last_sign_in_at as login,
-      totp_since, oidc_subject is not null as oidc
-    from beheer_account where id = ${id}`
+    select naam, gebruikersnaam, email, last_sign_in_at as login from beheer_account where id = ${id}`
   const sessions = await sql<SessionRow[]>`
     select uuid, address, browser, created_at as "createdAt", seen_at as "seenAt", id = ${sessionOf(request).id} as deze
     from beheer_session
@@ -224,7 +224,7 @@ async function show(
     order by deze desc, seen_at desc limit 100`
   return reply.page('my-account', {
     title: t('Mijn account'),
-    account,
+    account: { ...account, rol, max },
     sessions: sessions.map((session) => ({ ...session, browser: browserName(session.browser) })),
     faults,
   })
@@ -236,13 +236,16 @@ async function showCodes(
   reply: FastifyReply,
   faults: Record<string, string> = {},
 ): Promise<FastifyReply> {
-  const { box, config: settings } = app.parts
+  const { config: settings } = app.parts
+  const { tables, who, box } = keptAt(app, signedIn(request))
   const { host } = new URL(request.base)
   return reply.page('my-account-codes', {
     title: t('Eenmalige codes instellen'),
     breadcrumbs: [{ path: '/mijn-account', name: t('Mijn account') }],
     isRequired: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
-    fresh: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
+    fresh: await fromRegistry(signedIn(request).centre !== undefined, () =>
+      tables.codes.running(box, who, `Zaakstroom ${host}`.replaceAll(':', ' ')),
+    ),
     faults,
   })
 }

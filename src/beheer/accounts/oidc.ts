@@ -92,7 +92,7 @@ export function registerOidc(app: FastifyInstance): void {
       email: text(claims.email, 254),
       rol,
     }
-    const account = await app.own.accounts.linkOidc(persoon, (db, record) =>
+    const account = await app.own.linkOidc(persoon, (db, record) =>
       writeAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
     )
     if ('refused' in account) {

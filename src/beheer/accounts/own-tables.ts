@@ -10,6 +10,7 @@ import { writeAudit } from '../frame/change.ts'
 import { deleteFilter, saveFilter } from '../frame/saved-filters.ts'
 import { deleteNotice, deleteSession, insertNotice, insertSession, readSession } from '../frame/session.ts'
 import { checkPassword, findByName, linkOidc, recordFailure, recordSignIn } from './accounts.ts'
+import { bringAlong } from './centre-mirror.ts'
 import { findBrowser, insertBrowser } from './known-browsers.ts'
 import { begin, runningAttempt, useCode } from './totp.ts'
 
@@ -22,32 +23,46 @@ declare module 'fastify' {
 /** With the database, which handlers do not have. */
 export type WholeParts = FastifyInstance['parts'] & { database: Database }
 
+const on =
+  (database: Database) =>
+  <Given extends unknown[], Found>(work: (database: Database, ...given: Given) => Found) =>
+  (...given: Given): Found =>
+    work(database, ...given)
+
+export type SignInTables = ReturnType<typeof openSignInTables>
+
+/** What signing in asks of the tables of an organisation, or of the registry, which has the same for accounts of the centre. */
+export function openSignInTables(database: Database) {
+  const here = on(database)
+  return {
+    accounts: {
+      find: here(findByName),
+      checkPassword: here(checkPassword),
+      recordFailure: here(recordFailure),
+      recordSignIn: here(recordSignIn),
+    },
+    codes: { begin: here(begin), running: here(runningAttempt), use: here(useCode) },
+    attempts: { claim: here(claimAttempt), giveBack: here(returnAttempt), succeeded: here(attemptSucceeded) },
+  }
+}
+
 /** These functions with the database filled in: what `app.own` is. */
 export function openOwnTables(parts: WholeParts) {
   const { database } = parts
-  const on =
-    <Given extends unknown[], Found>(work: (database: Database, ...given: Given) => Found) =>
-    (...given: Given): Found =>
-      work(database, ...given)
+  const here = on(database)
   return {
-    accounts: {
-      find: on(findByName),
-      checkPassword: on(checkPassword),
-      recordFailure: on(recordFailure),
-      recordSignIn: on(recordSignIn),
-      linkOidc: on(linkOidc),
-    },
-    codes: { begin: on(begin), running: on(runningAttempt), use: on(useCode) },
-    attempts: { claim: on(claimAttempt), giveBack: on(returnAttempt), succeeded: on(attemptSucceeded) },
-    browsers: { find: on(findBrowser), insert: on(insertBrowser) },
+    ...openSignInTables(database),
+    linkOidc: here(linkOidc),
+    bringAlong: here(bringAlong),
+    browsers: { find: here(findBrowser), insert: here(insertBrowser) },
     sessions: {
-      read: on(readSession),
-      insert: on(insertSession),
-      delete: on(deleteSession),
-      addNotice: on(insertNotice),
-      deleteNotice: on(deleteNotice),
+      read: here(readSession),
+      insert: here(insertSession),
+      delete: here(deleteSession),
+      addNotice: here(insertNotice),
+      deleteNotice: here(deleteNotice),
     },
-    filters: { save: on(saveFilter), delete: on(deleteFilter) },
+    filters: { save: here(saveFilter), delete: here(deleteFilter) },
     audit: (request: FastifyRequest, records: Parameters<typeof writeAudit>[2]) =>
       writeAudit(database.db, request, records),
     /** How the parts of the service are. */

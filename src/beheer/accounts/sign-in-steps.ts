@@ -1,6 +1,7 @@
 // The steps after the password or the provider.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Member } from '../../organisations/accounts.ts'
 import { renewToken } from '../frame/csrf-token.ts'
 import { moment } from '../frame/format.ts'
 import { basePath } from '../frame/keyset-list.ts'
@@ -17,8 +18,9 @@ export async function afterFirstStep(
   reply: FastifyReply,
   account: SignedIn,
   verder: string | undefined,
+  member?: Member,
 ): Promise<FastifyReply> {
-  if (!account.totp) return logIn(request, reply, account, verder)
+  if (!account.totp) return logIn(request, reply, account, verder, { member })
   await startSession(request, reply, account.id, 'totp')
   const path = ownPath(verder)
   return reply.redirect(
@@ -27,17 +29,24 @@ export async function afterFirstStep(
   )
 }
 
-/** The last step of every way to sign in. */
+/**
+ * The last step of every way to sign in.
+ * @param how.member the account, when it is one of the centre
+ * @param how.from where it was signed in already: the name of another organisation
+ */
 export async function logIn(
   request: FastifyRequest,
   reply: FastifyReply,
   account: Omit<SignedIn, 'totp'>,
   verder: string | undefined,
+  { member, from }: { member?: Member | undefined; from?: string } = {},
 ): Promise<FastifyReply> {
-  const { own } = request.server
-  const failures = await own.accounts.recordSignIn(account.id)
+  const { own, centre } = request.server
+  const here = await own.accounts.recordSignIn(account.id)
+  const failures = member && centre ? await centre.tables.accounts.recordSignIn(member.id) : here
   await startSession(request, reply, account.id, 'signed-in', failures && failureNotice(failures))
-  await rememberBrowser(request, reply, account.id)
+  // A form from another site comes without the cookie of the browser, which would be lost.
+  if (from === undefined) await rememberBrowser(request, reply, account.id)
   renewToken(request, reply)
   await own.audit(request, [
     {
@@ -45,7 +54,7 @@ export async function logIn(
       soort: 'account',
       id: account.uuid,
       gebruiker: account.gebruikersnaam,
-      ...(failures && { nieuw: { mislukt: failures } }),
+      ...((failures || from) && { nieuw: { ...(failures && { mislukt: failures }), ...(from && { vanaf: from }) } }),
     },
   ])
   return reply.redirect(`${basePath(request)}${ownPath(verder) || '/beheer/'}`, 303)

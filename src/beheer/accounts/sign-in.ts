@@ -11,6 +11,7 @@ import { formatDuration } from '../frame/format.ts'
 import { basePath } from '../frame/keyset-list.ts'
 import { endSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
+import { browserOf, enterAs, fromRegistry, keptAt } from './centre-account.ts'
 import { knownBrowser } from './known-browsers.ts'
 import { registerOidc } from './oidc.ts'
 import { offeredProviders } from './oidc-providers.ts'
@@ -28,7 +29,7 @@ const Code = Type.Object({
 type Query = { Querystring: { verder?: string } }
 
 export async function registerSignIn(app: FastifyInstance): Promise<void> {
-  const { box, config } = app.parts
+  const { config } = app.parts
   // All names together, in this process: for whoever tries many names. A browser that signed in before is no such one.
   const attemptsNow = app.each(() =>
     countAttempts({
@@ -56,13 +57,15 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
     const form = readForm(Inloggegevens, request.body)
-    const account = await app.own.accounts.find(form.gebruikersnaam)
-    const browser = await knownBrowser(request, account?.id)
+    const member = app.members?.named(form.gebruikersnaam)
+    const { accounts, attempts } = (member && app.centre?.tables) ?? app.own
+    const account = await fromRegistry(member !== undefined, () => accounts.find(form.gebruikersnaam))
+    const browser = await knownBrowser(request, account)
     if (browser === undefined) countAddress(request)
     const counters = passwordCounters({
       account: account?.id ?? form.gebruikersnaam,
       network: networkOf(request.ip),
-      browser,
+      browser: browserOf(browser, member),
     })
     const page = {
       title: t('Inloggen'),
@@ -70,15 +73,16 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       gebruikersnaam: form.gebruikersnaam,
       ...(await shared()),
     }
-    const seconds = await app.own.attempts.claim(counters)
+    const seconds = await attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).page('sign-in', { ...page, weigering: waitText(seconds) })
     const known = browser !== undefined
-    const right = await app.own.accounts.checkPassword(account, form.wachtwoord, { known }).catch(async (error) => {
-      await app.own.attempts.giveBack(counters) // too many at once: it was not looked at
+    const right = await accounts.checkPassword(account, form.wachtwoord, { known }).catch(async (error) => {
+      await attempts.giveBack(counters) // too many at once: it was not looked at
       throw error
     })
-    if (!account || !right) {
-      await app.own.accounts.recordFailure(account?.id)
+    const here = right && member ? await enterAs(request, member) : account
+    if (!here || !account || !right) {
+      await accounts.recordFailure(account?.id)
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: form.gebruikersnaam },
       ])
@@ -87,9 +91,9 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
         weigering: t('Deze gegevens kloppen niet, of het account is niet actief.'),
       })
     }
-    await app.own.attempts.succeeded(counters)
+    await attempts.succeeded(counters)
     if (browser === undefined) attemptsNow().succeeded(networkOf(request.ip))
-    return afterFirstStep(request, reply, account, form.verder)
+    return afterFirstStep(request, reply, here, form.verder, member)
   })
 
   app.get<Query>('/inloggen/code', { config: everyone }, async (request, reply) => {
@@ -101,22 +105,23 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     const account = request.session?.step === 'totp' ? request.session.beheerder : undefined
     if (!account) return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
     const form = readForm(Code, request.body)
-    const browser = await knownBrowser(request, account.id)
+    const { tables, who, box } = keptAt(app, account)
+    const browser = await knownBrowser(request, account)
     if (browser === undefined) countAddress(request)
-    const counters = codeCounters({ account: account.id, browser })
+    const counters = codeCounters({ account: who.id, browser: browserOf(browser, account.centre) })
     const page = { title: t('Code invullen'), verder: ownPath(form.verder) }
-    const seconds = await app.own.attempts.claim(counters)
+    const seconds = await tables.attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).page('sign-in-code', { ...page, weigering: waitText(seconds) })
-    if (!(await app.own.codes.use(box, account, form.code ?? ''))) {
-      await app.own.accounts.recordFailure(account.id)
+    if (!(await tables.codes.use(box, who, form.code ?? ''))) {
+      await tables.accounts.recordFailure(who.id)
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
       ])
       return reply.code(401).page('sign-in-code', { ...page, weigering: t('Deze code klopt niet, of is al gebruikt.') })
     }
-    await app.own.attempts.succeeded(counters)
+    await tables.attempts.succeeded(counters)
     if (browser === undefined) attemptsNow().succeeded(networkOf(request.ip))
-    return logIn(request, reply, account, form.verder)
+    return logIn(request, reply, account, form.verder, { member: account.centre })
   })
 
   app.post('/uitloggen', { config: everyone }, async (request, reply) => {

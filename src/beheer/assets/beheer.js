@@ -2,8 +2,8 @@
 
 const say = (dutch, english) => (document.documentElement.lang === 'en' ? english : dutch)
 
-// data-ververs="15": keeps a part of the page up to date, found by its id in the page asked anew. Without an answer it
-// says that it is old; data-stil does not.
+// data-ververs="15": keeps a part up to date, found by its id in the page asked anew. Without an answer it says so; data-stil
+// does not.
 for (const part of document.querySelectorAll('[data-ververs]')) {
   let last = new Date().toLocaleTimeString(say('nl-NL', 'en-GB'))
   let notice
@@ -45,7 +45,7 @@ for (const part of document.querySelectorAll('[data-stroom]')) {
   })
 }
 
-// data-voorbeeld="#id": shows at once what the form would lead to.
+// data-voorbeeld="#id": shows what the form would lead to.
 for (const form of document.querySelectorAll('form[data-voorbeeld]')) {
   const target = document.querySelector(form.dataset.voorbeeld)
   let timer
@@ -92,7 +92,7 @@ for (const input of document.querySelectorAll('input[data-toonbaar]')) {
   })
 }
 
-// A menu closes when one looks elsewhere, and with Escape.
+// A menu closes with a click elsewhere, and Escape.
 document.addEventListener('click', ({ target }) => {
   for (const menu of document.querySelectorAll('.meer-menu[open]')) if (!menu.contains(target)) menu.open = false
 })
@@ -103,10 +103,13 @@ document.addEventListener('keydown', ({ key, target }) => {
   menu.querySelector('summary').focus()
 })
 
-// What is wrong, or was changed by another, gets the focus.
+// data-meteen: a form that goes at once.
+document.querySelector('form[data-meteen]')?.submit()
+
+// What is wrong gets the focus.
 document.querySelector('[data-fouten]')?.focus()
 
-// data-als="name": a field that only counts while another has one of the values in data-als-waarden.
+// data-als="name": a field that counts while another has one of data-als-waarden.
 const depending = [...document.querySelectorAll('[data-als]')]
 function showDepending() {
   for (const part of depending) {
@@ -120,7 +123,7 @@ if (depending.length > 0) {
   document.addEventListener('change', showDepending)
 }
 
-// data-klasse: a choice of the selectielijst fills in what it says, and can be changed back.
+// data-klasse: a choice of the selectielijst fills in what it says.
 document.querySelector('select[data-klasse]')?.addEventListener('change', ({ target }) => {
   const { nominatie, aantal, eenheid, wijze, uitleg = '' } = target.selectedOptions[0].dataset
   document.querySelector('[data-klasse-uitleg]').textContent = uitleg
@@ -136,7 +139,7 @@ document.querySelector('select[data-klasse]')?.addEventListener('change', ({ tar
   showDepending()
 })
 
-// data-regel-erbij: one more empty row, below the last.
+// data-regel-erbij: one more row, below the last.
 for (const button of document.querySelectorAll('button[data-regel-erbij]')) {
   button.hidden = false
   button.addEventListener('click', () => {
@@ -152,7 +155,7 @@ for (const button of document.querySelectorAll('button[data-regel-erbij]')) {
   })
 }
 
-// data-zoekbaar: a long list of choices gets a box to search in.
+// data-zoekbaar: a long list gets a box to search in.
 for (const list of document.querySelectorAll('[data-zoekbaar]')) {
   const box = document.createElement('input')
   box.type = 'search'

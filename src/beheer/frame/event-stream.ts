@@ -62,6 +62,7 @@ export function openEventStreams(app: FastifyInstance) {
         liveSessions(
           app.reader,
           [...source.viewers].map(({ session }) => session),
+          app.members,
         ),
       ])
       source.state = state ?? { values: {}, spoken: '', done: true }

@@ -301,6 +301,8 @@ function frame(request: FastifyRequest, style: Style) {
     base,
     style,
     beheerder,
+    /** Where the one who is signed in may go on, in the order of their names. */
+    organisations: organisationsOf(request),
     programVersion: packageJson.version,
     language: language(),
     /** The language to change to, by its own name. */
@@ -342,6 +344,13 @@ function frame(request: FastifyRequest, style: Style) {
     formatBytes,
     breakable,
   }
+}
+
+/** Those of an account of the centre; of another account none. */
+function organisationsOf({ server, beheerder }: FastifyRequest): { rsin: string; name: string; isHere: boolean }[] {
+  if (!beheerder?.centre || !server.members) return []
+  const here = beheerder.centre.membership.rsin
+  return server.members.organisationsOf(beheerder.centre).map((one) => ({ ...one, isHere: one.rsin === here }))
 }
 
 /** Browsers know no Dutch hyphens, and break a word that is too long for the menu or a phone anywhere. */

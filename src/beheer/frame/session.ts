@@ -6,6 +6,7 @@ import type { Actor } from '../../core/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { Database, Db, Reader } from '../../database/database.ts'
 import { headerText } from '../../http/header.ts'
+import type { Member, Members } from '../../organisations/accounts.ts'
 
 /** From low to high; `privacy` looks as a viewer does, and alone sees who looked: those who run the service are looked at too. */
 export const ROLLEN = ['viewer', 'privacy', 'operator', 'administrator'] as const
@@ -26,6 +27,10 @@ declare module 'fastify' {
     beheerder: Administrator | undefined
     session: Session | undefined
   }
+  interface FastifyInstance {
+    /** Who of the centre has a role where; undefined in an installation with one organisation. */
+    members: Members | undefined
+  }
 }
 
 export type Administrator = {
@@ -44,7 +49,7 @@ export type Administrator = {
   /** Somebody else knows the password: it is replaced before anything else. */
   passwordGiven: boolean
   /** As the registry has it, of an account of the centre; undefined: an account of this organisation. */
-  centre: { seesCentre: boolean } | undefined
+  centre: Member | undefined
 }
 export type Notice = {
   soort: 'goed' | 'fout' | 'info'
@@ -73,8 +78,14 @@ const TOTP_LIFETIME = '10 minutes'
 export async function findSession(request: FastifyRequest): Promise<Session | undefined> {
   const value = request.cookies[cookieName(request)]
   if (!value) return undefined
-  const row = await request.server.own.sessions.read(sha256(value))
+  const { own } = request.server
+  const row = await own.sessions.read(sha256(value))
   if (!row) return undefined
+  const centre = row.stamp === null ? undefined : await memberHolding(request, row.account_uuid, row.stamp)
+  if (row.stamp !== null && !centre) {
+    await own.sessions.delete(sha256(value))
+    return undefined
+  }
   return {
     id: row.id,
     uuid: row.uuid,
@@ -91,9 +102,25 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
       totp: row.totp,
       wachtwoord: row.wachtwoord,
       passwordGiven: row.password_given,
-      centre: undefined,
+      centre,
+      ...(centre && ofCentre(centre)),
     },
   }
+}
+
+/** A session that seems to have ended may be newer than what this process knows: then it asks once. */
+async function memberHolding({ server }: FastifyRequest, uuid: string, stamp: string): Promise<Member | undefined> {
+  const { members } = server
+  const found = members?.holding(uuid, stamp)
+  if (found || !members) return found
+  await members.refresh().catch(() => {})
+  return members.holding(uuid, stamp)
+}
+
+/** What the registry says of an account counts here at once. */
+const ofCentre = ({ totp, passwordGiven, membership }: Member) => {
+  const { rol, mayRepair, maxVertrouwelijkheidaanduiding } = membership
+  return { totp, passwordGiven, wachtwoord: true, rol: rol as Rol, mayRepair, maxVertrouwelijkheidaanduiding }
 }
 
 type Sql = Pick<Database, 'sql'>
@@ -116,6 +143,7 @@ export async function readSession({ sql }: Sql, key: Buffer) {
       totp: boolean
       wachtwoord: boolean
       password_given: boolean
+      stamp: string | null
     }[]
   >`
     with gevonden as (
@@ -127,7 +155,7 @@ export async function readSession({ sql }: Sql, key: Buffer) {
     select g.id, g.uuid, g.step, (select jsonb_agg(m order by n) from jsonb_array_elements(g.notices) with ordinality x(m, n)
         where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as notices, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol, a.may_repair,
       a.max_vertrouwelijkheidaanduiding as max, a.totp_since is not null as totp, a.password_hash is not null as wachtwoord,
-      a.password_hash is not null and a.password_given as password_given
+      a.password_hash is not null and a.password_given as password_given, a.centre_stamp as stamp
     from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
   return row
 }
@@ -148,12 +176,16 @@ const noticePath = (url: string) => url.split(/[?#]/, 1)[0] || '/'
 const keep = (path: string, notice: Notice): KeptNotice => ({ ...notice, key: randomUUID(), path })
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
-export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]): Promise<Set<number>> {
-  const rows = await sql<{ id: number }[]>`
-    select s.id from beheer_session s join beheer_account a on a.id = s.account_id and a.actief
+export async function liveSessions(
+  { sql }: Pick<Reader, 'sql'>,
+  ids: number[],
+  members: Members | undefined,
+): Promise<Set<number>> {
+  const rows = await sql<{ id: number; uuid: string; stamp: string | null }[]>`
+    select s.id, a.uuid, a.centre_stamp as stamp from beheer_session s join beheer_account a on a.id = s.account_id and a.actief
     where s.id = any(${ids}::bigint[]) and s.step = 'signed-in' and s.expires_at > now()
       and s.seen_at > now() - ${IDLE}::interval`
-  return new Set(rows.map(({ id }) => id))
+  return new Set(rows.filter(({ uuid, stamp }) => stamp === null || members?.holding(uuid, stamp)).map(({ id }) => id))
 }
 
 /**

@@ -17,6 +17,7 @@ const SPECIAL: Record<string, string> = words({
   'notificaties-herzenden': 'Notificaties opnieuw verstuurd',
   'notificaties-nu-versturen': 'Notificaties meteen geprobeerd',
   'notificaties-instellen': 'Notificaties ingesteld',
+  'organisatie-wisselen': 'Verdergegaan bij een andere organisatie',
   'overneming-omschakelen': 'Omgeschakeld na een overneming',
   'overneming-wijzigbaar': 'Alleen lezen bij een overneming gewijzigd',
   'persoonsgegevens-bekijken': 'Persoonsgegevens bekeken',

@@ -1,22 +1,13 @@
 // The subcommands on accounts of the administration pages: also when nobody can sign in any more.
-import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import {
-  type Account,
-  createAccount,
-  deleteTotp,
-  GEBRUIKERSNAAM,
-  generatePassword,
-  listAccounts,
-  setPassword,
-} from '../../beheer/accounts/accounts.ts'
-import { MIN_PASSWORD } from '../../beheer/accounts/password.ts'
-import { ROLLEN, type Rol } from '../../beheer/frame/session.ts'
+import { type Account, createAccount, deleteTotp, listAccounts, setPassword } from '../../beheer/accounts/accounts.ts'
+import { ROLLEN } from '../../beheer/frame/session.ts'
 import { systemActor } from '../../core/access.ts'
 import { type Mutation, mutator } from '../../core/mutate.ts'
 import { Problem } from '../../core/problem.ts'
 import { endWait } from '../../core/sign-in-attempts.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { readPassword, recordByCommand, reportPassword, requireUsername, roleOf } from '../accounts.ts'
 import { withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
@@ -36,25 +27,24 @@ export function addTo(program: Command): void {
     .action(
       async (options: { username: string; role: string; name: string; passwordStdin?: boolean; json?: boolean }) => {
         const { username, role, name } = options
-        if (!new RegExp(GEBRUIKERSNAAM).test(username))
-          throw new UsageError('--username has 1 to 150 visible ASCII characters and no spaces')
-        if (!isRole(role)) throw new UsageError(`--role is one of ${ROLLEN.join(', ')}`)
+        requireUsername(username)
+        const rol = roleOf(role)
         const password = await readPassword(options)
         await change(async (m) => {
           const { uuid } = await createAccount(m.trx, {
             gebruikersnaam: username,
             naam: name,
-            rol: role,
+            rol,
             wachtwoord: password,
             passwordGiven: true,
           })
-          await record(m, 'account-maken', { uuid, gebruikersnaam: username }, { naam: name, rol: role })
+          await record(m, 'account-maken', { uuid, gebruikersnaam: username }, { naam: name, rol })
         }).catch((error) => {
           throw error instanceof Problem && error.status === 400
             ? new UsageError(`there is an account ${username} already`)
             : error
         })
-        report(options, username, password, `Account ${username} made.`)
+        reportPassword(options, username, password, `Account ${username} made.`)
       },
     )
 
@@ -69,11 +59,13 @@ export function addTo(program: Command): void {
       const password = await readPassword(options)
       await change(async (m) => {
         const found = await requireAccount(m.read, options.username)
+        if (found.centre)
+          throw new UsageError(`${options.username} is an account of the centre (zaakstroom organisation account)`)
         await setPassword(m.trx, found.id, password, { given: true })
         if (options.removeTotp) await deleteTotp(m.trx, found.id)
         await record(m, 'wachtwoord-wijzigen', found, options.removeTotp ? { eenmaligeCodes: false } : undefined)
       })
-      report(options, options.username, password, `Account ${options.username} has a new password.`)
+      reportPassword(options, options.username, password, `Account ${options.username} has a new password.`)
     })
 
   account
@@ -108,6 +100,7 @@ export function addTo(program: Command): void {
         failedAttempts: one.failedAttempts,
         waits: one.wachtTot !== null,
         password: one.wachtwoord,
+        centre: one.centre,
         totp: one.totp,
         oidc: one.oidc,
         lastSignIn: one.lastSignInAt,
@@ -119,28 +112,6 @@ export function addTo(program: Command): void {
       print(options, rows, rows.map(line).join('\n') || 'There are no accounts.')
     })
 
-  async function readPassword({ passwordStdin }: { passwordStdin?: boolean }): Promise<string> {
-    if (!passwordStdin) return generatePassword()
-    const given = (await text(process.stdin)).replace(/\r?\n$/, '')
-    if (given.length < MIN_PASSWORD) throw new UsageError(`a password has at least ${MIN_PASSWORD} characters`)
-    return given
-  }
-
-  /** Shows a password that was made here; one that was given is known already. */
-  function report(
-    options: { passwordStdin?: boolean; json?: boolean },
-    username: string,
-    password: string,
-    line: string,
-  ): void {
-    const shown = options.passwordStdin ? {} : { password }
-    print(
-      options,
-      { username, ...shown },
-      options.passwordStdin ? line : `${line} Its password, shown only now:\n${password}`,
-    )
-  }
-
   async function requireAccount(db: ReadDb, username: string): Promise<Account> {
     const accounts = await listAccounts(db, { zoek: username })
     const found = accounts.find(({ gebruikersnaam }) => gebruikersnaam.toLowerCase() === username.toLowerCase())
@@ -148,8 +119,6 @@ export function addTo(program: Command): void {
     return found
   }
 }
-
-const isRole = (role: string): role is Rol => (ROLLEN as readonly string[]).includes(role)
 
 function change(work: (m: Mutation) => Promise<void>): Promise<void> {
   return withDatabase((database) =>
@@ -160,14 +129,10 @@ function change(work: (m: Mutation) => Promise<void>): Promise<void> {
   )
 }
 
-/** In the record of changes of the pages, as done from the command line. */
-async function record(
+/** In the record of changes of the pages. */
+const record = (
   m: Mutation,
   handeling: string,
   { uuid, gebruikersnaam }: Pick<Account, 'uuid' | 'gebruikersnaam'>,
   nieuw?: object,
-): Promise<void> {
-  await m.sql`
-    insert into beheer_audit (gebruiker, handeling, object_kind, object_id, object_weergave, nieuw)
-    values ('commando', ${handeling}, 'account', ${uuid}, ${gebruikersnaam}, ${nieuw ? JSON.stringify(nieuw) : null}::text::jsonb)`
-}
+) => recordByCommand(m.trx, { handeling, soort: 'account', id: uuid, weergave: gebruikersnaam, nieuw })

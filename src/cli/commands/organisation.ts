@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { type Config, ConfigError } from '../../config.ts'
 import { openDatabase } from '../../database/database.ts'
 import { SCHEMA_NAME, withSchema } from '../../database/schema.ts'
+import { resealCodes } from '../../organisations/accounts.ts'
 import { sharedSetting } from '../../organisations/apart.ts'
 import { exportOrganisation } from '../../organisations/export.ts'
 import { type Figures, readFigures } from '../../organisations/figures.ts'
@@ -26,6 +27,7 @@ import {
 } from '../../organisations/registry.ts'
 import { removeOrganisation } from '../../organisations/remove.ts'
 import { type Control, organisationOf, requireWhole, withControl } from '../control.ts'
+import { addAccountsTo } from '../organisation-accounts.ts'
 import { hostsOf, keysOf, limitsOf, newKey, settingsOf } from '../organisation-options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
@@ -127,6 +129,7 @@ Example:
     .action((rsin: string, options: Shown & { to: string; keys?: boolean }) =>
       withControl((control) => inTurn(control, rsin, () => exportOne(control, rsin, options))),
     )
+  addAccountsTo(organisation)
   organisation
     .command('remove')
     .description('remove all that it has, and tell what was there and that it is gone; it has to be suspended')
@@ -353,6 +356,7 @@ async function reseal({ database, box }: Control, options: Shown): Promise<void>
     await changeOrganisations(database, { rsin: one.rsin, actor: ACTOR, action: 'reseal' }, (trx) =>
       updateOrganisation(trx, box, one, {}),
     )
+  await changeOrganisations(database, { rsin: '', actor: ACTOR, action: 'reseal' }, (trx) => resealCodes(trx, box))
   print(
     options,
     { resealed: all.length, key: box.ring.sealing },

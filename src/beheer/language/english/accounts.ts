@@ -1,5 +1,26 @@
 // Accounts, signing in and My account.
 export const accounts: Record<string, string> = {
+  'Van het centrum': 'Of the centre',
+  'van het centrum': 'of the centre',
+  'bij het centrum': 'at the centre',
+  'met een rol bij deze organisatie': 'with a role at this organisation',
+  'zonder rol bij deze organisatie: kan hier niet inloggen': 'without a role at this organisation: cannot sign in here',
+  'Dit is een account van het centrum, dat over zijn wachtwoord, codes, naam en rol gaat. U bepaalt alleen of het hier kan inloggen.':
+    'This is an account of the centre, which decides on its password, codes, name and role. You only decide whether it can sign in here.',
+  'Dit is een account van het centrum: alleen dat kan dit wijzigen.':
+    'This is an account of the centre: only the centre can change this.',
+  'Accounts van het centrum kunnen nu niet inloggen: het register van organisaties antwoordt niet. Probeer het over een paar minuten opnieuw.':
+    'Accounts of the centre cannot sign in now: the registry of organisations does not answer. Try again in a few minutes.',
+  'Organisatie:': 'Organisation:',
+  'Verder bij': 'Go on at',
+  'Verder bij {1}': 'Go on at {1}',
+  'U gaat verder bij {1}, zonder opnieuw in te loggen. Dit kan een halve minuut.':
+    'You go on at {1} without signing in again. This is possible for half a minute.',
+  'Probeer het over een minuut opnieuw.': 'Try again in a minute.',
+  'U hebt geen rol bij deze organisatie.': 'You have no role at this organisation.',
+  'Overstappen lukte niet: dat kan één keer en binnen een halve minuut. Kies de organisatie opnieuw, of log hier in.':
+    'Going over did not work: it can be done once and within half a minute. Choose the organisation again, or sign in here.',
+  'Verdergegaan bij een andere organisatie': 'Went on at another organisation',
   'Account:': 'Account:',
   'Zonder spaties of accenten, bijvoorbeeld j.jansen.': 'Without spaces or accents, for example j.jansen.',
   'Hoe logt deze persoon in?': 'How does this person sign in?',
