@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -420,15 +421,15 @@ t.test('what lands in a file system that was mounted over the store is not said 
   const layout = filesystemLayout(root)
   const write = async (key: string) => {
     const temp = layout.newTemp()
-    await (await layout.openTemp(temp)).close()
+    closeSync(await layout.openTemp(temp))
     await layout.place([{ temp, key: key }])
   }
   await layout.requireMarker()
   await t.resolves(write('2026/01/01/first'))
 
   await layout.requireMarker()
-  renameSync(root, `${root}-below`) // as after a mount: an empty directory at the same path
-  mkdirSync(root)
+  renameSync(root, `${root}-below`) // as after a mount: another directory at the same path
+  mkdirSync(path.join(root, '.tmp'), { recursive: true })
   await t.rejects(write('2026/01/01/second'), StoreUnavailable)
   t.ok(existsSync(path.join(root, '2026/01/01/second')), 'it was written, to where it will be lost')
 })

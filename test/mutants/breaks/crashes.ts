@@ -344,7 +344,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'bytes are on the disk before their row',
     file: 'src/documenten/storage/filesystem.ts',
-    search: 'await store(() => open.sync())',
+    search: 'await store(() => syncNumber(file))',
     replace: '',
     tests: ['test/documenten/storage-filesystem.test.ts'],
   },
