@@ -1,5 +1,7 @@
-// How fast are documents made and found among a million others, beside the same queries run directly on the database.
+// How fast are documents made and found among a million others, beside the same queries run directly on the database. And what they
+// cost the api beside a case, in pairs: that says something on a busy machine too.
 import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { systemActor } from '../src/core/access.ts'
@@ -9,7 +11,9 @@ import { type Database, openDatabase, readerOf } from '../src/database/database.
 import { countDocuments, findDocument, pageOfDocuments } from '../src/documenten/document/read.ts'
 import { LEZEN, reached } from '../src/documenten/rights.ts'
 import { link } from '../src/http/links.ts'
+import { figure } from './figures.ts'
 import { givenType, type Service, startService } from './service.ts'
+import { zaaktypeBody } from './zaaktype.ts'
 
 const EIO = '/documenten/api/v1/enkelvoudiginformatieobjecten'
 const KEY = 'the key of this benchmark only'
@@ -19,7 +23,7 @@ const READABLE = 30
 
 /**
  * `--documents 1000000 --runs 100`: how many there are, and how often each thing is measured. `--keep <directory>` keeps
- * the database there, and takes the one that a run before left; `--only lists` (or details, creates) leaves the rest out.
+ * the database there, and takes the one that a run before left; `--only lists` (or details, creates, cpu) leaves the rest out.
  */
 export async function bench(argv: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -28,7 +32,7 @@ export async function bench(argv: string[]): Promise<void> {
       documents: { type: 'string', default: '1000000' },
       runs: { type: 'string', default: '100' },
       keep: { type: 'string' },
-      only: { type: 'string', default: 'lists,details,creates' },
+      only: { type: 'string', default: 'lists,details,creates,cpu' },
     },
   })
   const documents = Number(values.documents)
@@ -45,6 +49,7 @@ export async function bench(argv: string[]): Promise<void> {
     if (parts.includes('lists')) await measureLists(service, database, runs)
     if (parts.includes('details')) await measureDetail(service, database, runs)
     if (parts.includes('creates')) await measureCreates(service, database, runs)
+    if (parts.includes('cpu')) await compareCpu(service, database, runs)
     console.log(`peak memory of the service: ${await service.peakMemory()} MB`)
   } finally {
     await database.close()
@@ -158,6 +163,81 @@ async function measureCreates(service: Service, { sql }: Database, runs: number)
       service.call('POST', EIO, { ...body, informatieobjecttype, inhoud }).then((made) => made.text())
     report(`create with ${name}`, await measure(times, create))
   }
+}
+
+// ---- CPU ----
+
+const CLIENTS = 10
+const ROUNDS = 15
+
+/** The middle of the ratios of pairs: the CPU of the service for one beside the other, each asked by ten clients at once. */
+async function compareCpu(service: Service, { sql }: Database, runs: number): Promise<void> {
+  const { address, call } = service
+  const made = async (url: string, body: object, headers = {}) =>
+    ((await (await call('POST', url, body, headers)).json()) as { url: string }).url
+  const rows = await sql<{ type: string; catalogus: string }[]>`
+    select t.uuid as type, c.uuid as catalogus from informatieobjecttype t join catalogus c on c.id = t.catalogus_id
+    order by t.id limit 1`
+  const { type, catalogus } = rows[0]!
+  const zaaktype = await made(
+    '/catalogi/api/v1/zaaktypen',
+    zaaktypeBody(link(address, 'catalogus', catalogus), randomBytes(8).toString('hex')),
+  )
+  await call('POST', `${zaaktype}/publish`, {})
+  const zaak = {
+    bronorganisatie: '517439943',
+    verantwoordelijkeOrganisatie: '517439943',
+    zaaktype,
+    startdatum: '2026-03-02',
+    omschrijving: 'Losliggende stoeptegel',
+  }
+  const document = {
+    bronorganisatie: '000000000',
+    creatiedatum: '2025-01-01',
+    titel: 'x',
+    auteur: 'x',
+    taal: 'nld',
+    informatieobjecttype: link(address, 'informatieobjecttype', type),
+  }
+  const withContent = { ...document, inhoud: randomBytes(10_000).toString('base64') }
+  const one = await made(EIO, withContent)
+  const token = service.token()
+  const makeZaak = () => made('/zaken/api/v1/zaken', zaak, { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' })
+  const cpuOf = async (work: () => Promise<unknown>) => {
+    const before = await cpuTime(service.pid)
+    let left = runs
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        while (left-- > 0) await work()
+      }),
+    )
+    return (await cpuTime(service.pid)) - before
+  }
+  for (const [name, aim, first, second] of [
+    ['a new document without content beside a new case', undefined, () => made(EIO, document), makeZaak],
+    ['a new document of 10 KB beside a new case', '1.3', () => made(EIO, withContent), makeZaak],
+    ['a download of 10 KB beside a GET', undefined, () => get(`${one}/download`, token), () => get(one, token)],
+  ] as const) {
+    const ratios: number[] = []
+    for (let round = -3; round < ROUNDS; round++) {
+      const ratio = (await cpuOf(first)) / (await cpuOf(second))
+      if (round >= 0) ratios.push(ratio) // before that the engine compiles what is used often
+    }
+    ratios.sort((a, b) => a - b)
+    figure(`CPU for ${name}`, `${ratios[Math.floor(ROUNDS / 2)]!.toFixed(2)} times`, aim && `${aim} times`)
+  }
+}
+
+/** Nanoseconds of CPU that the threads of a process have used. Linux only. */
+async function cpuTime(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const used = threads.map((thread) =>
+    readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').then(
+      (text) => Number(text.split(' ')[0]),
+      () => 0, // it has ended
+    ),
+  )
+  return (await Promise.all(used)).reduce((sum, ns) => sum + ns, 0)
 }
 
 async function get(url: string, token: string): Promise<void> {

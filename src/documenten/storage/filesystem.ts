@@ -297,7 +297,7 @@ export function filesystemLayout(root: string) {
   }
 }
 
-// Files by their numbers: a handle takes a sixth more CPU for a write of 10 kB.
+// Files by their numbers: with handles of Node a write of 10 kB takes more CPU.
 const openNumber = promisify(openWith) as (name: string, flags: string, mode?: number) => Promise<number>
 const syncNumber = promisify(fsyncWith)
 
