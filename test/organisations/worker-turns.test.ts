@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { workerPart } from '../../src/beheer/operations/overview-parts.ts'
-import { spread } from '../../src/jobs/periodic.ts'
+import { type Periodic, spread } from '../../src/jobs/periodic.ts'
 import { configOf } from '../../src/organisations/organisation.ts'
 import {
   changeOrganisations,
@@ -19,9 +19,14 @@ import { givenMany, type Many, type Member } from './many.ts'
 
 const LOG = openLog('silent')
 
-/** Runners that only say that they are open. Nothing comes by the clock. */
-async function givenRunners(t: Test, many: Many, { most = 10, quietMs = 200, turnMs = 300 } = {}) {
+/** Runners that only say that they are open. Nothing comes by the clock but what is given. */
+async function givenRunners(
+  t: Test,
+  many: Many,
+  { most = 10, quietMs = 200, turnMs = 300, periodic = [] as readonly Periodic[] } = {},
+) {
   const open = new Set<string>()
+  const planned = new Map<string, Periodic[]>()
   const opened: string[] = []
   let atOnce = 0
   const registry = await openRegistry(many.control, many.box, LOG)
@@ -29,11 +34,12 @@ async function givenRunners(t: Test, many: Many, { most = 10, quietMs = 200, tur
     {
       registry,
       configOf: (one) => configOf({ DATA_DIR: many.directory }, one),
-      periodic: [],
+      periodic,
       most,
       log: LOG,
-      open: async ({ rsin }) => {
+      open: async ({ rsin, periodic }) => {
         open.add(rsin)
+        planned.set(rsin, periodic)
         opened.push(rsin)
         atOnce = Math.max(atOnce, open.size)
         return { stop: async () => void open.delete(rsin) }
@@ -45,7 +51,7 @@ async function givenRunners(t: Test, many: Many, { most = 10, quietMs = 200, tur
     await runners.stop()
     await registry.close()
   })
-  return { runners, registry, open, opened, atOnce: () => atOnce }
+  return { runners, registry, open, opened, planned, atOnce: () => atOnce }
 }
 
 const addJob = ({ database }: Member, seconds = 0) =>
@@ -100,6 +106,12 @@ t.test('of two processes one works for an organisation; the other helps when wor
   const both = () => first.open.size + second.open.size
   await addJob(one)
   await until('one of them', () => both() === 1)
+  // So long that each has looked, while nothing waits for long enough to be helped.
+  for (let nth = 0; nth < 6; nth++) {
+    await one.database.sql`select reschedule_jobs(array(select id from jobs), run_at => now())`
+    await sleep(400)
+  }
+  t.equal(both(), 1)
   await endJobs(one)
   await until('none of them', () => both() === 0)
   t.equal(first.opened.length + second.opened.length, 1)
@@ -182,4 +194,13 @@ t.test('what comes by the clock comes at other moments for each organisation, an
     const later = Date.parse(from) - Date.parse(PERIODIC[index]!.from)
     t.ok(later >= 0 && later < (every === '1 minute' ? 60_000 : 3_600_000), `${later} ms`)
   }
+})
+
+t.test('a runner is opened for what comes by the clock, at the moments of its organisation', async (t) => {
+  const many = await givenMany(t)
+  const members = [await many.add('000000012'), await many.add('000000024')]
+  await Promise.all(members.map(endJobs))
+  const { planned } = await givenRunners(t, many, { periodic: PERIODIC })
+  await until('both were open', () => planned.size === 2)
+  for (const { rsin } of members) t.same(planned.get(rsin), spread(PERIODIC, rsin))
 })

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts'
 
 const API = 'test/organisations/api.test.ts'
 const ISOLATION = 'test/organisations/isolation.test.ts'
+const TURNS = 'test/organisations/worker-turns.test.ts'
 const BOUNDS = 'test/organisations/limits.test.ts'
 const HOSTS = 'test/organisations/isolation-hosts.test.ts'
 
@@ -147,5 +148,61 @@ export const ORGANISATIONS: Mutant[] = [
     search: 'a.at.startsWith(b.at) || b.at.startsWith(a.at)',
     replace: 'a.at === b.at',
     tests: ['test/organisations/registry.test.ts'],
+  },
+  {
+    what: 'worker of many: a place goes to who has the fewest',
+    file: 'src/organisations/turns.ts',
+    search: '.sort((a, b) => a.running - b.running || a.usedMs - b.usedMs)',
+    replace: '',
+    tests: [TURNS],
+  },
+  {
+    what: 'worker of many: one that is never done gives way',
+    file: 'src/organisations/runners.ts',
+    search: 'idleFor(entry) >= IDLE_MS || now - entry.since >= turnMs',
+    replace: 'idleFor(entry) >= IDLE_MS',
+    tests: [TURNS],
+  },
+  {
+    what: 'worker of many: so many runners at once',
+    file: 'src/organisations/runners.ts',
+    search: 'if (free-- > 0) start(entry)',
+    replace: 'if (free-- > -1) start(entry)',
+    tests: [TURNS],
+  },
+  {
+    what: 'worker of many: one process at a time works for an organisation',
+    file: 'src/organisations/runners.ts',
+    search: 'return entry.holds || (entry.work !== undefined && needsHelp(entry.work))',
+    replace: 'return true',
+    tests: [TURNS],
+  },
+  {
+    what: 'worker of many: another process helps when work waits',
+    file: 'src/organisations/runners.ts',
+    search: 'late > HELP_S || silent > HELP_S || stray',
+    replace: 'late > 1e6 || silent > HELP_S || stray',
+    tests: [TURNS],
+  },
+  {
+    what: 'worker of many: a runner that is quiet is closed',
+    file: 'src/organisations/runners.ts',
+    search: 'return idleFor(entry) >= least &&',
+    replace: 'return idleFor(entry) >= 1e6 &&',
+    tests: [TURNS],
+  },
+  {
+    what: 'worker of many: what comes by the clock comes at other moments for each',
+    file: 'src/jobs/periodic.ts',
+    search: 'digest().readUInt32BE() / 2 ** 32',
+    replace: 'digest().readUInt32BE() / 2 ** 62',
+    tests: [TURNS],
+  },
+  {
+    what: 'worker of many: a runner plans by the moments of its organisation',
+    file: 'src/organisations/runners.ts',
+    search: 'periodic: spread(periodic, given.rsin),',
+    replace: 'periodic: [...periodic],',
+    tests: [TURNS],
   },
 ]
