@@ -33,6 +33,7 @@ import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 const ACTOR = 'zaakstroom organisation'
+const HOST_TAKEN = 'that host is another organisation’s'
 /** Processes hear of a change at once; this is for those that are busy. */
 const HEARD_MS = 500
 
@@ -184,7 +185,7 @@ async function add(control: Control, options: AddOptions): Promise<void> {
     ...(existing || from ? keysOf(await text(process.stdin)) : { dataKeys: begun?.dataKeys ?? newKey() }),
   }
   const config = configOf(process.env, asOrganisation(given)) // its settings are right, before anything is made
-  await requireApart(control, rsin, config)
+  await requireApart(control, given, config)
   const manifest = from === undefined ? undefined : await readManifest(from)
   const url = withSchema(directUrlOf(given), schema)
   if (!existing && !begun) await requireFree(url, schema)
@@ -215,9 +216,14 @@ async function add(control: Control, options: AddOptions): Promise<void> {
 }
 
 /** @throws UsageError when its bytes would lie where those of another are, or its links would lead there */
-async function requireApart({ database, box }: Control, rsin: string, config: Config): Promise<void> {
+async function requireApart(
+  { database, box }: Control,
+  { rsin, hosts }: Pick<Organisation, 'rsin' | 'hosts'>,
+  config: Config,
+): Promise<void> {
   const others = (await readOrganisations(database, box)).filter((one) => one.rsin !== rsin)
   for (const other of others) {
+    if (other.hosts.some((host) => hosts.includes(host))) throw new UsageError(HOST_TAKEN)
     const theirs = workingConfigOf(other)
     const setting = theirs && sharedSetting(config, theirs)
     if (setting)
@@ -324,7 +330,8 @@ async function set(control: Control, rsin: string, options: Given): Promise<void
   }
   const fields = Object.keys(changed)
   if (fields.length === 0) throw new UsageError('give --name, --host, --setting or --limit')
-  await requireApart(control, rsin, configOf(process.env, { ...before, ...changed }))
+  const next = { ...before, ...changed }
+  await requireApart(control, next, configOf(process.env, next))
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'set', fields }, (trx) =>
     updateOrganisation(trx, control.box, before, changed),
   ).catch(taken)
@@ -478,7 +485,7 @@ function taken(error: unknown): never {
   if (code !== '23505') throw error
   throw new UsageError(
     name === 'organisation_host_pkey'
-      ? 'that host is another organisation’s'
+      ? HOST_TAKEN
       : name === 'organisation_rsin_key'
         ? 'there is an organisation with that RSIN'
         : 'that schema of that database is another organisation’s',
