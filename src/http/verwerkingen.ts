@@ -6,7 +6,7 @@ import { Problem } from '../core/problem.ts'
 import { type Acts, ALL_ZAKEN, type Concerned } from '../core/verwerkingen.ts'
 import { type Numbers, SEARCHED, type Searched } from '../lib/numbers.ts'
 import { UUID_PATTERN } from '../lib/uuid.ts'
-import { currentOf, type Shown } from '../telemetry/current-request.ts'
+import { currentOf, knownOf, type Shown } from '../telemetry/current-request.ts'
 import { traceOf } from '../telemetry/request-id.ts'
 
 declare module 'fastify' {
@@ -48,7 +48,7 @@ export function logReads(app: FastifyInstance, open: () => Acts | undefined): vo
     done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { shown } = currentOf(request)
+    const shown = knownOf(request)?.shown
     const acts = shown && actsNow()
     if (acts && !shown.isChange && (reply.statusCode < 300 || reply.statusCode === 304)) {
       notePlaces(request, shown)
@@ -110,7 +110,7 @@ const MOST_NOTED = 2000
 export function noteText(request: FastifyRequest, text: string): void {
   const { server } = request
   if (!server.hasMany && !server.acts) return
-  const { shown } = currentOf(request)
+  const shown = knownOf(request)?.shown
   if (!shown || shown.isChange) return
   noteAddresses(text, shown)
   if (shown.zaken.size + shown.objecten.size + shown.rollen.size > MOST_NOTED) logSoFar(request)

@@ -44,7 +44,10 @@ export const currentRequest = new AsyncLocalStorage<CurrentRequest>()
 
 const requests = new WeakMap<object, CurrentRequest>()
 
-/** What is kept of a request while it is answered. @throws Error before `followRequests` has seen it */
+/** What is kept of a request while it is answered; undefined of one that was refused before `followRequests` has seen it. */
+export const knownOf = ({ raw }: FastifyRequest): CurrentRequest | undefined => requests.get(raw)
+
+/** The same. @throws Error before `followRequests` has seen it */
 export function currentOf({ raw }: FastifyRequest): CurrentRequest {
   const current = requests.get(raw)
   if (!current) throw new Error('a request that nothing follows')

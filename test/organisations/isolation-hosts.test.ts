@@ -143,6 +143,8 @@ t.test('a host is written in many ways, and each is of one organisation or of no
   for (const [host, expected] of hosts) t.equal(await whose(ZAKEN, [`Host: ${host}`]), expected, JSON.stringify(host))
 
   t.equal(await whose(ZAKEN, [`Host: ${A}`, `Host: ${B}`]), 'refused', 'two of them')
+  const two = await raw([`GET ${ZAKEN} HTTP/1.1`, `Host: ${A}`, `Host: ${B}`])
+  t.match(two.text, /application\/problem\+json[\s\S]*"code":"parse_error"/, 'in our words')
   t.equal(await whose(ZAKEN, [`Host: ${A}`, `Host: ${A}`]), 'refused')
   t.equal(await whose(ZAKEN, []), 'refused', 'none')
   t.equal(await whose(ZAKEN, [], '1.0'), 'nobody', 'none, where HTTP has none')
