@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../database/database.ts'
 import { listen } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { withSchema } from '../database/schema.ts'
+import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 import { type CentreAccount, readAccounts } from './accounts.ts'
 import type { Limits, Organisation, Sealed, State } from './organisation.ts'
 import { OrganisationRefused } from './refused.ts'
@@ -39,7 +40,7 @@ type Row = Omit<Organisation, keyof Sealed | 'hosts' | 'limits' | 'state'> & {
   sealed: Buffer
 }
 
-/** All of them in the order of their names, or the one with this RSIN. @throws KeyMissing when the keys of the installation do not open one */
+/** All of them in the order of their names, or the one with this RSIN. @throws KeyMissing or WrongKey when the keys of the installation do not open one */
 export async function readOrganisations(
   { sql }: { sql: Database['sql'] | TransactionSql },
   box: SecretBox,
@@ -49,7 +50,15 @@ export async function readOrganisations(
     select o.id, o.uuid, o.rsin, o.name, o.server, o.schema, o.sealed, o.limits, o.state, o.reason, o.version,
       array(select h.host from organisation_host h where h.organisation_id = o.id order by h.position) as hosts
     from organisation o where ${rsin}::text is null or o.rsin = ${rsin}::text order by o.name, o.id`
-  return rows.map(({ sealed, ...row }) => ({ ...row, ...(JSON.parse(box.open(sealed, ownerOf(row.rsin))) as Sealed) }))
+  return rows.map(({ sealed, ...row }) => ({ ...row, ...openSealed(box, sealed, row.rsin) }))
+}
+
+function openSealed(box: SecretBox, sealed: Buffer, rsin: string): Sealed {
+  try {
+    return JSON.parse(box.open(sealed, ownerOf(rsin)))
+  } catch (error) {
+    throw error instanceof KeyMissing ? error : new WrongKey('SECRET_KEY, or a key of DATA_KEYS,')
+  }
 }
 
 /** What changes of organisations goes through this: one transaction with its record, and a signal to all processes. */

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { type Config, ConfigError } from '../../config.ts'
+import { requireKeys } from '../../core/key-register.ts'
 import { openDatabase } from '../../database/database.ts'
 import { SCHEMA_NAME, withSchema } from '../../database/schema.ts'
 import { resealCodes } from '../../organisations/accounts.ts'
@@ -29,6 +30,7 @@ import { removeOrganisation } from '../../organisations/remove.ts'
 import { type Control, organisationOf, requireWhole, withControl } from '../control.ts'
 import { addAccountsTo } from '../organisation-accounts.ts'
 import { hostsOf, keysOf, limitsOf, newKey, settingsOf } from '../organisation-options.ts'
+import { findSecretBox } from '../server.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -206,6 +208,7 @@ async function add(control: Control, options: AddOptions): Promise<void> {
       console.error(`It is not whole: run this again, or zaakstroom organisation remove ${rsin} --confirm ${rsin}`)
     throw error
   }
+  if (existing || from) await requireItsKeys(url, config)
   await note({ state: 'active', reason: '' }, !existing || !!begun)
   const { uuid } = await organisationOf(control, rsin)
   print(
@@ -238,6 +241,16 @@ function workingConfigOf(organisation: Organisation): Config | undefined {
   } catch (error) {
     if (error instanceof ConfigError) return undefined
     throw error
+  }
+}
+
+/** Its data may be sealed with other keys than those that were given. @throws WrongKey */
+async function requireItsKeys(url: string, config: Config): Promise<void> {
+  const database = openDatabase(url, { max: 1, name: 'organisation' })
+  try {
+    await requireKeys(database.sql, await findSecretBox(config, false))
+  } finally {
+    await database.close()
   }
 }
 
@@ -376,6 +389,7 @@ async function move(
   rsin: string,
   options: Shown & { to: string; sourceUrl?: string },
 ): Promise<void> {
+  if (!/^postgres(ql)?:\/\//.test(options.to)) throw new UsageError('--to begins with postgres:// or postgresql://')
   const found = await organisationOf(control, rsin)
   requireWhole(found)
   const tell = tellUnless(options)
