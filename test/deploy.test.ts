@@ -17,6 +17,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { LIMITS } from '../src/database/session.ts'
 import { startMetrics } from '../src/operations/metrics-server.ts'
 import { openLog } from '../src/telemetry/log.ts'
+import '../src/organisations/metrics.ts' // a process of one organisation has them not
 import { hasPooler, startPooler } from './database/pooler.ts'
 import { freePort } from './free-port.ts'
 import { emptyDatabase, testDatabase } from './setup.ts'
