@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { PERIODIC } from '../../tasks/index.ts'
 import type { Config } from '../config.ts'
 import { tellOfHosts } from '../database/primary.ts'
+import { keepFigures } from '../organisations/keep-figures.ts'
 import { configOf } from '../organisations/organisation.ts'
 import { openControl, openRegistry } from '../organisations/registry.ts'
 import { openRunners } from '../organisations/runners.ts'
@@ -42,6 +43,7 @@ export async function runWorkers(
         }),
     })
     opened.defer(runners.stop)
+    opened.defer(keepFigures({ control, registry, runners, log }).stop)
     return {
       failed: NEVER,
       stop: () => opened.disposeAsync(),

@@ -8,6 +8,7 @@
 // works when: that nothing is done twice is seen to by the queue, and by each job.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
 import type { Config } from '../config.ts'
 import { logOptionsOf } from '../core/verwerkingen.ts'
 import { type Database, isUnavailable, openDatabase } from '../database/database.ts'
@@ -45,6 +46,8 @@ export type Runners = {
   healthy(): boolean
   /** For whoever asks how it goes. */
   state(): { open: number; waiting: number; up: number; away: number }
+  /** Where an organisation is looked at, and for how many seconds that has been away; undefined: nowhere, as it is not active. */
+  look(rsin: string): { sql: Sql; schemas: Entry['schemas']; awayFor: number | undefined } | undefined
   stop(): Promise<void>
 }
 
@@ -132,6 +135,14 @@ export function openRunners(
   return {
     healthy: () => !stopped && [...places.values()].every(({ lookedAt }) => performance.now() - lookedAt < HUNG_MS),
     state,
+    look(rsin) {
+      const place = [...places.values()].find(({ entries }) => entries.has(rsin))
+      const entry = place?.entries.get(rsin)
+      if (!place || !entry) return undefined
+      const { database, awaySince } = place
+      const awayFor = awaySince === undefined ? undefined : (performance.now() - awaySince) / 1000
+      return { sql: database.sql, schemas: entry.schemas, awayFor }
+    },
     async stop() {
       stopped = true
       forget()

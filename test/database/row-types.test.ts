@@ -52,6 +52,7 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/operations/reseal.ts resealRows': 'the table is one of those with numbers of persons',
   'src/operations/reseal.ts secretsOf': 'the table is one of those with secrets',
   'src/operations/reseal.ts resealSecrets': 'the table is one of those with secrets',
+  'src/organisations/figures.ts figuresOf': 'the schemas are those of an organisation',
   'src/organisations/work.ts lookAtWork': 'the schemas are those of an organisation',
   'src/organisations/load.ts loadTable': 'the table is each one of the export',
   'src/organisations/remove.ts removeOrganisation': 'the table is each one of the schema',

@@ -11,7 +11,7 @@ const LOOK_MS = 2_000
 const FORGET_MS = 10 * 60_000
 
 /** SQL: the bytes that the contents of documents take. */
-export const usedBytes = (sql: Sql) => sql`(select coalesce(sum(count), 0)::float8 from file_count)`
+const usedBytes = (sql: Sql) => sql`(select coalesce(sum(count), 0)::float8 from file_count)`
 
 export type Room = {
   /** Counts so many more bytes under a key, from now on. @returns false, and does not, when they would be beyond the bound */
