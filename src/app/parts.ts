@@ -14,6 +14,7 @@ import type { Replica } from '../database/replica.ts'
 import { expected } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import type { Organisation } from '../organisations/organisation.ts'
+import type { Overview } from '../organisations/overview.ts'
 import type { Registry } from '../organisations/registry.ts'
 import type { Organisations } from '../organisations/serve.ts'
 import type { Services } from '../services/services.ts'
@@ -55,6 +56,8 @@ export type ManyParts = {
   registry: Pick<Registry, 'accounts' | 'byHost' | 'byRsin' | 'refresh'>
   /** Opens what is sealed in the registry. */
   box: SecretBox
+  /** What the page of the centre asks. */
+  overview: Overview
   log: Logger
 }
 

@@ -7,8 +7,9 @@ import { LIMITS } from '../core/limits.ts'
 import { forbidden } from '../core/problem.ts'
 import { readForms } from '../http/forms.ts'
 import { membersOf } from '../organisations/accounts.ts'
+import type { Overview } from '../organisations/overview.ts'
 import { registerAccounts } from './accounts/account-pages.ts'
-import { type OfMany, openCentre } from './accounts/centre-account.ts'
+import { isOfTheCentre, type OfMany, openCentre } from './accounts/centre-account.ts'
 import { registerMyAccount } from './accounts/my-account.ts'
 import { registerMyAlerts } from './accounts/my-alerts.ts'
 import { registerOidcPages } from './accounts/oidc-pages.ts'
@@ -43,6 +44,7 @@ import { registerNotificatieSettings } from './notificaties/notificatie-settings
 import { registerNotificaties } from './notificaties/notificaties.ts'
 import { registerAlerts } from './operations/alerts.ts'
 import { registerAudit } from './operations/audit.ts'
+import { registerCentre } from './operations/centre.ts'
 import { registerErrors } from './operations/errors.ts'
 import { registerGrowth } from './operations/growth.ts'
 import { registerJobs } from './operations/jobs.ts'
@@ -59,6 +61,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler itself checks the token of the form (`requireToken`), because it reads the body as a stream. */
     checksToken?: boolean
+    /** Is there for accounts of the centre that may see all organisations; for everybody else there is no such page. */
+    isOfCentre?: boolean
   }
   interface FastifyRequest {
     formToken: string | undefined
@@ -68,7 +72,7 @@ declare module 'fastify' {
 /** Everything under `/beheer`. Each page names the role that it asks; one that names none stops the start. */
 export async function beheer(
   app: FastifyInstance,
-  { parts, many }: { parts: () => WholeParts; many?: OfMany | undefined },
+  { parts, many }: { parts: () => WholeParts; many?: (OfMany & { overview: Overview }) | undefined },
 ): Promise<void> {
   app.decorate('members', many && membersOf(many.registry))
   app.decorate('centre', many && openCentre(many))
@@ -141,6 +145,7 @@ export async function beheer(
   registerSettings(app)
   await registerImports(app)
   registerTakeovers(app)
+  if (many) await registerCentre(app, many.overview)
   await registerManual(app)
 }
 
@@ -173,6 +178,10 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
   if (request.routeOptions.url?.endsWith('/bestanden/:naam')) return
   request.session = request.is404 ? undefined : await findSession(request)
   if (request.session?.step === 'signed-in') request.beheerder = request.session.beheerder
+  if (request.routeOptions.config.isOfCentre && !isOfTheCentre(request)) {
+    reply.callNotFound()
+    return reply
+  }
   if (rol === 'iedereen') return
   if (!request.beheerder) {
     if (!isSafe(request)) throw forbidden(undefined, t('U bent niet (meer) ingelogd.'))

@@ -25,6 +25,7 @@ import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { watchWorkers } from '../operations/alerts/watch-workers.ts'
 import { configOf, type Organisation } from '../organisations/organisation.ts'
+import { openOverview } from '../organisations/overview.ts'
 import { controlUrlOf, openControl, openRegistry } from '../organisations/registry.ts'
 import { type Opened, openOrganisations } from '../organisations/serve.ts'
 import { openServices } from '../services/services.ts'
@@ -111,7 +112,9 @@ export async function openMany(
         return config.publicUrl ?? '' // what is wrong with its settings is told when it is opened
       }
     }
-    return { parts: { config, organisations, baseOf, control, registry, box, log }, close: () => opened.disposeAsync() }
+    const overview = openOverview(control, registry, organisations, config)
+    const parts = { config, organisations, baseOf, control, registry, box, overview, log }
+    return { parts, close: () => opened.disposeAsync() }
   } catch (error) {
     await opened.disposeAsync()
     throw error

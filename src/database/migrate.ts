@@ -9,7 +9,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { hostUrls } from './address.ts'
 import { isLockTimeout, isUndefinedColumn } from './error-codes.ts'
 import { clientClass, hostOptions } from './hosts.ts'
-import { one } from './rows.ts'
+import { expected, one } from './rows.ts'
 import { schemasOf, searchPathOf } from './schema.ts'
 import { MEANING } from './session.ts'
 
@@ -189,6 +189,11 @@ export async function requireKnownSchema(
     )
   }
   return newer
+}
+
+/** The name of the last file that this program has. */
+export async function newestMigration(): Promise<string> {
+  return expected((await readMigrations(DIRECTORY)).at(-1)).name
 }
 
 /**

@@ -153,6 +153,21 @@ export function configOf(env: NodeJS.ProcessEnv, organisation: Organisation): Co
   })
 }
 
+/** The bounds that count for one, of those that have one. @param config of the installation */
+export function limitsFor({ limits, settings }: Pick<Organisation, 'limits' | 'settings'>, config: Config): Limits {
+  const { storageMaxBytes, abonnementenMax, importsOpen, importMaxRows } = config
+  const usual: Record<string, number | undefined> = {
+    connections: CONNECTIONS,
+    bytes: storageMaxBytes,
+    abonnementen: abonnementenMax,
+    imports: importsOpen,
+    importRows: importMaxRows,
+  }
+  const own = Object.entries(BOUNDS).map(([name, limit]) => [limit, settings[name] && Number(settings[name])])
+  const all = [...Object.entries(usual), ...Object.entries(limits), ...own]
+  return Object.fromEntries(all.filter(([, value]) => typeof value === 'number'))
+}
+
 const boundsOf = (limits: Limits): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(BOUNDS).flatMap(([name, limit]) =>

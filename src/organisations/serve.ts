@@ -23,7 +23,7 @@ const ASK_MS = 1_000
 /** Answers that go on have so long when it was suspended, moved or removed. */
 const CUT_MS = 5_000
 /** Requests that are answered at once, unless its limits say otherwise. */
-const REQUESTS = 256
+export const REQUESTS = 256
 
 /** What is opened of an organisation. */
 export type Opened<P> = {
@@ -59,6 +59,8 @@ export type Organisations<P> = {
   enter(organisation: Organisation, request: { isChange: boolean; raw: ServerResponse }): Promise<Served<P>>
   /** How many are open here, and of how many the database did not answer. */
   figures(): { open: number; away: number }
+  /** How many requests of one are answered here now. */
+  requests(rsin: string): number
   close(): Promise<void>
 }
 
@@ -242,6 +244,7 @@ export function openOrganisations<P>(parts: {
       return opened(entry)
     },
     figures,
+    requests: (rsin) => entries.get(rsin)?.users.size ?? 0,
     close: async () => {
       isClosed = true
       clearInterval(timer)

@@ -53,7 +53,13 @@ declare module 'fastify' {
 }
 
 type Render = (reply: FastifyReply, template: string, shown: object) => Promise<string>
-type MenuItem = { path: string; name: string; rol?: RequiredRole }
+type MenuItem = {
+  path: string
+  name: string
+  rol?: RequiredRole
+  /** There for who may see all organisations. */
+  isOfCentre?: boolean
+}
 
 const MENU: { name: string; items: MenuItem[] }[] = words(
   [
@@ -106,6 +112,7 @@ const MENU: { name: string; items: MenuItem[] }[] = words(
         { path: '/fouten', name: 'Fouten', rol: 'operator' },
       ],
     },
+    { name: 'Centrum', items: [{ path: '/organisaties', name: 'Organisaties', isOfCentre: true }] },
     { name: 'Hulp', items: [{ path: '/handleiding', name: 'Handleiding' }] },
   ],
   'name',
@@ -205,11 +212,15 @@ async function sendErrorPage(
     .send(html)
 }
 
+/** Whether the one who looks may know that there is such a page. */
+const isKnown = ({ beheerder }: FastifyRequest, { isOfCentre }: MenuItem) =>
+  !isOfCentre || beheerder?.centre?.seesCentre === true
+
 /** The list that somebody came from, as it was filtered; else the one that this page belongs to. */
 function wayBack(request: FastifyRequest): { address: string; name: string } | undefined {
   if (request.session?.step !== 'signed-in') return undefined
   const base = `${basePath(request)}/beheer`
-  const items = MENU.flatMap((group) => group.items).filter(({ path }) => path !== '/')
+  const items = MENU.flatMap((group) => group.items).filter((item) => item.path !== '/' && isKnown(request, item))
   const from = URL.parse(request.headers.referer ?? '')
   const isOurs = from !== null && [request.headers.host, new URL(request.base).host].includes(from.host)
   const here = request.originalUrl.replace(/[?#].*/s, '').replace(/^\/beheer/, '')
@@ -316,13 +327,14 @@ function frame(request: FastifyRequest, style: Style) {
         ? MENU.map(({ name, items }) => ({
             name,
             items: items
+              .filter((item) => isKnown(request, item))
               .filter(({ path, rol = 'viewer' }) => hasRole(beheerder, rol) && isOn(request, path))
               .map((item) => ({
                 ...item,
                 path: item.path === '/' ? `${base}/` : `${base}${item.path}`,
                 isHere: isHere(item),
               })),
-          }))
+          })).filter(({ items }) => items.length > 0)
         : [],
     /** Whether the one who looks may do this. */
     may: (rol: RequiredRole) => hasRole(beheerder, rol),

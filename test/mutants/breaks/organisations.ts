@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts'
 const API = 'test/organisations/api.test.ts'
 const ISOLATION = 'test/organisations/isolation.test.ts'
 const TURNS = 'test/organisations/worker-turns.test.ts'
+const CENTRE = 'test/organisations/centre.test.ts'
 const BOUNDS = 'test/organisations/limits.test.ts'
 const HOSTS = 'test/organisations/isolation-hosts.test.ts'
 
@@ -204,5 +205,26 @@ export const ORGANISATIONS: Mutant[] = [
     search: 'periodic: spread(periodic, given.rsin),',
     replace: 'periodic: [...periodic],',
     tests: [TURNS],
+  },
+  {
+    what: 'centre: the page is there for accounts of the centre that may see it, and for nobody else',
+    file: 'src/beheer/index.ts',
+    search: 'request.routeOptions.config.isOfCentre && !isOfTheCentre(request)',
+    replace: 'request.routeOptions.config.isOfCentre && !request.beheerder',
+    tests: [CENTRE],
+  },
+  {
+    what: 'centre: a page does not wait for the registry',
+    file: 'src/organisations/overview.ts',
+    search: 'const WAIT_MS = 150',
+    replace: 'const WAIT_MS = 15_000',
+    tests: [CENTRE],
+  },
+  {
+    what: 'centre: a database is away since the first time that it was',
+    file: 'src/organisations/keep-figures.ts',
+    search: 'when g.fault = k.fault then k.fault_since',
+    replace: '',
+    tests: [CENTRE],
   },
 ]

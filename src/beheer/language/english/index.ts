@@ -8,6 +8,7 @@ import { catalogi } from './catalogi.ts'
 import { catalogiFields } from './catalogi-fields.ts'
 import { catalogiPages } from './catalogi-pages.ts'
 import { catalogiTables } from './catalogi-tables.ts'
+import { centre } from './centre.ts'
 import { common } from './common.ts'
 import { imports } from './imports.ts'
 import { issuers } from './issuers.ts'
@@ -30,6 +31,7 @@ const AREAS = [
   catalogiFields,
   catalogiPages,
   catalogiTables,
+  centre,
   common,
   imports,
   issuers,
