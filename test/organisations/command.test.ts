@@ -337,7 +337,7 @@ t.test('what opens the organisations is sealed with another key, and the older o
   t.match(await run(['organisation', 'list'], { more: alone }), { code: 0, stdout: /Astad/ })
   t.match(
     await run(['organisation', 'list']),
-    { code: 78, stderr: /SECRET_KEY, or a key of DATA_KEYS,/ },
+    { code: 78, stderr: /sealed with the key nieuw cannot be read/ },
     'which opens them no more',
   )
 })
