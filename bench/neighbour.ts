@@ -4,6 +4,8 @@
 // became of the one before. The bad one is in a thread of its own here, has the least rights that suffice, and speaks
 // real HTTP. The service is a process with a heap of 256 MB. Attacks are in bench/attacks.
 //
+// With `--organisations` the process serves two: the bad client is one of the first, and the good one asks the second.
+//
 // The clients and the database are on the same machine and share its processors. So the good client is measured alone for a
 // moment before each attack: what stands under "alone" is what the machine gives, the rest is what the attack does. Under "waits"
 // stands for how many ms of a second the threads of the service and of the good client were ready and had no processor.
@@ -14,11 +16,12 @@ import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { Agent, request } from 'undici'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
-import { secretBox } from '../src/core/secret-box.ts'
+import { type SecretBox, secretBox } from '../src/core/secret-box.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { type Attack, newTally, type Right, runAttack, type Tally, type World } from './attacks/attack.ts'
 import { ATTACKS } from './attacks/index.ts'
-import { freePort, givenType, type Service, startService } from './service.ts'
+import { freePort, givenType, startService } from './service.ts'
+import { type Served, startTwo, type Two } from './two-organisations.ts'
 import { zaaktypeBody } from './zaaktype.ts'
 
 const LIMITS = { p99: 100, block: 100, growth: 100 } // ms, ms, MB
@@ -34,12 +37,13 @@ export async function bench(argv: string[]): Promise<void> {
       seconds: { type: 'string', default: '15' },
       scale: { type: 'string', default: '1' },
       attack: { type: 'string', multiple: true, default: [''] },
+      organisations: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) {
     console.log(
-      `Options: --seconds 15 (of each attack), --scale 1 (its size), --attack <text> (only those with it in their name; may be repeated).
+      `Options: --seconds 15 (of each attack), --scale 1 (its size), --attack <text> (only those with it in their name; may be repeated), --organisations (the bad client is another organisation's).
 Attacks: ${ATTACKS.map(({ name }) => name).join('; ')}`,
     )
     return
@@ -47,7 +51,10 @@ Attacks: ${ATTACKS.map(({ name }) => name).join('; ')}`,
   const chosen = ATTACKS.filter(({ name }) => values.attack.some((text) => name.includes(text)))
   const metricsPort = await freePort()
   const start = () =>
-    startService({ SECRET_KEY, METRICS_PORT: String(metricsPort), LOG_LEVEL: 'fatal' }, ['--max-old-space-size=256'])
+    (values.organisations ? startTwo : startOne)(
+      { SECRET_KEY, METRICS_PORT: String(metricsPort), LOG_LEVEL: 'fatal' },
+      ['--max-old-space-size=256'],
+    )
   let service = await start()
   let ok = true
   console.log(`each attack ${values.seconds} s; aims: p99 and block below 100 ms, growth below 100 MB, alive`)
@@ -69,33 +76,42 @@ Attacks: ${ATTACKS.map(({ name }) => name).join('; ')}`,
   if (!ok) process.exitCode = 1
 }
 
-async function measure(service: Service, attack: Attack, metricsPort: number, seconds: number, scale: number) {
-  const database = openDatabase(service.databaseUrl, {
+/** One organisation, in which the good client and the bad one are neighbours. */
+async function startOne(...given: Parameters<typeof startTwo>): Promise<Two> {
+  const service = await startService(...given)
+  const both = { ...service, box: secretBox(SECRET_KEY) }
+  return { ...service, attacked: both, measured: both }
+}
+
+async function measure(service: Two, attack: Attack, metricsPort: number, seconds: number, scale: number) {
+  const { attacked, measured } = service
+  const database = openDatabase(attacked.databaseUrl, {
     max: 2,
     name: 'bench',
     settings: { statement_timeout: '600000' },
   })
   try {
-    const world = await givenWorld(service)
+    const world = await givenWorld(attacked)
+    const own = await givenWorld(measured)
     const client = `bad-${randomBytes(4).toString('hex')}`
-    if (attack.rights.length > 0) await givenBadClient(database, client, attack.rights, world)
+    if (attack.rights.length > 0) await givenBadClient(database, attacked.box, client, attack.rights, world)
     await attack.prepare?.(world, {
       sql: database.sql,
       scale,
       client,
       call: async (...args) => {
-        const text = await (await service.call(...args)).text()
+        const text = await (await attacked.call(...args)).text()
         return text === '' ? {} : JSON.parse(text)
       },
     })
     if (attack.prepare) await settle(database)
-    await goodClient(service, world, 1000) // what is slow the first time only
+    await goodClient(measured, own, 1000) // what is slow the first time only
     await loopBlock(metricsPort)
-    const alone = quantile((await goodClient(service, world, 3000)).delays, 0.99)
+    const alone = quantile((await goodClient(measured, own, 3000)).delays, 0.99)
     const blockAlone = await loopBlock(metricsPort)
     const memory = watchMemory(service.pid)
     const waits = await Promise.all([service.pid, process.pid].map(watchWaits))
-    const good = goodClient(service, world, seconds * 1000)
+    const good = goodClient(measured, own, seconds * 1000)
     const tally = await attackInThread(attack, world, attack.rights.length > 0 ? client : '', seconds, scale)
     const { delays, failed } = await good
     const growth = memory.stop()
@@ -151,10 +167,11 @@ async function settle({ sql }: Database): Promise<void> {
 
 const size = (bytes: number) => (bytes < 10_000 ? `${bytes} B` : `${(bytes / 1024 / 1024).toFixed(1)} MB`)
 
-let known: World | undefined
+const known = new Map<string, World>()
 
-async function givenWorld(service: Service): Promise<World> {
-  if (known?.address === service.address) return known
+async function givenWorld(service: Served): Promise<World> {
+  const found = known.get(service.address)
+  if (found) return found
   const made = async (path: string, body: object) =>
     ((await (await service.call('POST', path, body)).json()) as { url: string; catalogus: string }).url
   const informatieobjecttype = await givenType(service)
@@ -166,8 +183,9 @@ async function givenWorld(service: Service): Promise<World> {
       url: string
     }
   ).url
-  known = { address: service.address, catalogus, zaaktype, informatieobjecttype, zaak }
-  return known
+  const world = { address: service.address, catalogus, zaaktype, informatieobjecttype, zaak }
+  known.set(service.address, world)
+  return world
 }
 
 const CRS = { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' }
@@ -179,8 +197,14 @@ const zaakBody = (zaaktype: string) => ({
   omschrijving: 'Losliggende stoeptegel',
 })
 
-async function givenBadClient(database: Database, id: string, rights: Right[], world: World): Promise<void> {
-  await createClient(database, secretBox(SECRET_KEY), { id, label: id, alleAutorisaties: false, secret: SECRET })
+async function givenBadClient(
+  database: Database,
+  box: SecretBox,
+  id: string,
+  rights: Right[],
+  world: World,
+): Promise<void> {
+  await createClient(database, box, { id, label: id, alleAutorisaties: false, secret: SECRET })
   const types: Record<string, string> = { zrc: world.zaaktype, drc: world.informatieobjecttype }
   for (const { component, scopes } of rights) {
     await database.sql`
@@ -192,7 +216,7 @@ async function givenBadClient(database: Database, id: string, rights: Right[], w
 }
 
 /** Sends on schedule, and notes how long after its moment each request was answered. */
-async function goodClient(service: Service, { zaak, zaaktype }: World, ms: number) {
+async function goodClient(service: Served, { zaak, zaaktype }: World, ms: number) {
   const agent = new Agent({ connections: 20 })
   const ask = [
     { method: 'GET', path: zaak },

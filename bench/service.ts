@@ -89,20 +89,7 @@ export async function startService(
     postgres: async () => Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]),
     pid: child.pid!,
     token,
-    call: async (method, url, body, headers = {}) => {
-      const isJson = body !== undefined && typeof body === 'object' && !(body instanceof ReadableStream)
-      const response = await fetch(new URL(url, address), {
-        method,
-        headers: {
-          authorization: `Bearer ${token()}`,
-          ...(isJson && { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: (isJson ? JSON.stringify(body) : body) as string, duplex: 'half' }),
-      })
-      if (!response.ok) throw new Error(`${method} ${url} gave ${response.status}: ${await response.text()}`)
-      return response
-    },
+    call: callerOf(address, token),
     peakMemory: () => peakMemory(child.pid!),
     alive: () => child.exitCode === null && child.signalCode === null,
     stop: async () => {
@@ -113,6 +100,24 @@ export async function startService(
       await embedded?.stop()
       await rm(directory, { recursive: true, force: true })
     },
+  }
+}
+
+/** Calls that throw unless they are answered 2xx. */
+export function callerOf(address: string, token: () => string): Service['call'] {
+  return async (method, url, body, headers = {}) => {
+    const isJson = body !== undefined && typeof body === 'object' && !(body instanceof ReadableStream)
+    const response = await fetch(new URL(url, address), {
+      method,
+      headers: {
+        authorization: `Bearer ${token()}`,
+        ...(isJson && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: (isJson ? JSON.stringify(body) : body) as string, duplex: 'half' }),
+    })
+    if (!response.ok) throw new Error(`${method} ${url} gave ${response.status}: ${await response.text()}`)
+    return response
   }
 }
 
@@ -128,7 +133,7 @@ async function allRegistered(databaseUrl: string, workers: number): Promise<void
   await sql.end()
 }
 
-async function ready(child: ChildProcess, address: string): Promise<void> {
+export async function ready(child: ChildProcess, address: string): Promise<void> {
   const late = performance.now() + START_LIMIT_MS
   let said = ''
   while (child.exitCode === null) {

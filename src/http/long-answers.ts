@@ -1,7 +1,8 @@
-// Answers that take as long as their client reads: so many of them at once in a process, and so many of one client or account.
+// Answers that take as long as their client reads: so many of them at once in a process, and so many of one client or account. Where a process
+// serves many organisations, one of them has half of these at most.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/problem.ts'
-import { ownName } from '../telemetry/current-organisation.ts'
+import { currentOrganisation, type OpenOrganisation, ownName } from '../telemetry/current-organisation.ts'
 import { isAccount, nameOf } from './places.ts'
 
 /**
@@ -11,20 +12,26 @@ import { isAccount, nameOf } from './places.ts'
 export function countLongAnswers(atOnce: number, atOnceOfClient: number, atOnceOfAccount = atOnceOfClient) {
   let all = 0
   const ofClients = new Map<string, number>()
+  const ofOrganisations = new WeakMap<OpenOrganisation, number>()
   return (request: FastifyRequest, reply: FastifyReply, ended: () => void = () => {}): void => {
     const client = nameOf(request) ?? ''
     const place = ownName(client)
     const ofClient = ofClients.get(place) ?? 0
     const most = isAccount(client) ? atOnceOfAccount : atOnceOfClient
-    if (all >= atOnce || ofClient >= most) throw new Problem(503, { headers: { 'retry-after': '5' } })
+    const organisation = currentOrganisation()
+    const ofOrganisation = organisation ? (ofOrganisations.get(organisation) ?? 0) : 0
+    if (all >= atOnce || ofClient >= most || ofOrganisation >= atOnce / 2)
+      throw new Problem(503, { headers: { 'retry-after': '5' } })
     if (reply.raw.closed) {
       ended()
       return
     }
     all++
+    if (organisation) ofOrganisations.set(organisation, ofOrganisation + 1)
     ofClients.set(place, ofClient + 1)
     reply.raw.once('close', () => {
       all--
+      if (organisation) ofOrganisations.set(organisation, (ofOrganisations.get(organisation) ?? 1) - 1)
       const others = (ofClients.get(place) ?? 1) - 1
       if (others > 0) ofClients.set(place, others)
       else ofClients.delete(place)

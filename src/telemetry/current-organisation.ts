@@ -3,6 +3,7 @@
 // forgotten line finds nothing, rather than what is another's. With one organisation none of this is in the way.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance } from 'fastify'
+import { inTurn } from '../lib/in-turn.ts'
 
 /** An organisation that is open in this process. */
 export type OpenOrganisation = {
@@ -42,6 +43,10 @@ export const inOrganisation = <T>(organisation: OpenOrganisation | undefined, wo
 
 /** What only knows its own client is kept apart by this, as an equal name is another's elsewhere. */
 export const ownName = (name: string): string => `${current.getStore()?.rsin ?? ''} ${name}`
+
+/** `inTurn` of what all organisations of a process share: one that has much of it does not hold up another. */
+export const inTurnOfAll = (atOnce: number, mayWait: number, refuse: () => Error): ReturnType<typeof inTurn> =>
+  inTurn(atOnce, mayWait, refuse, () => current.getStore()?.rsin ?? '')
 
 /** `app.each` of an application of one organisation. */
 export function eachOfOne(app: FastifyInstance): Each {

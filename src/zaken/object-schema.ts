@@ -5,8 +5,8 @@ import Type, { type Static } from 'typebox'
 import { fault, type InvalidParam, Problem } from '../core/problem.ts'
 import { Text } from '../http/input.ts'
 import { resolveLink } from '../http/links.ts'
-import { inTurn } from '../lib/in-turn.ts'
 import type { Services } from '../services/services.ts'
+import { inTurnOfAll } from '../telemetry/current-organisation.ts'
 
 export const Definition = Type.Object({
   url: Type.String({ format: 'uri', minLength: 1, maxLength: 1000 }),
@@ -82,4 +82,4 @@ function runThread(workerData: Assignment): Promise<Step | null> {
 }
 
 // Two threads at once, whoever asks for more.
-const threads = inTurn(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))
+const threads = inTurnOfAll(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))

@@ -147,23 +147,31 @@ t.test('contents of documents stay within the bytes of an organisation', async (
     t.ok(isFull(await post(A, 1), 160))
   })
 
+  t.test('what was removed a moment ago is room at once', async (t) => {
+    await bound({ bytes: 161 })
+    await database!.sql`insert into file (backend, key, size) values ('filesystem', 'another', 1000)`
+    t.ok(isFull(await post(A, 1), 161))
+    await database!.sql`delete from file where key = 'another'`
+    t.equal((await post(A, 1)).status, 201)
+  })
+
   t.test('of many at once as many come in as fit', async (t) => {
-    await bound({ bytes: 260 })
+    await bound({ bytes: 261 })
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(A, 25)))
     t.equal(answers.filter(({ status }) => status === 201).length, 4)
-    t.equal(answers.filter((answer) => isFull(answer, 260)).length, 4)
+    t.equal(answers.filter((answer) => isFull(answer, 261)).length, 4)
   })
 
   t.test('a part of an upload is refused, and the parts of one that came are not counted twice', async (t) => {
     const { body } = await post(A, 0, { inhoud: null, bestandsomvang: 120 })
     const [one, other] = body.bestandsdelen
     const full = await sendPart(A, one.url, body.lock, 60)
-    t.ok(isFull(full, 260), full.text)
-    await bound({ bytes: 380 })
+    t.ok(isFull(full, 261), full.text)
+    await bound({ bytes: 381 })
     t.equal((await sendPart(A, one.url, body.lock, 60)).status, 200)
     t.equal((await sendPart(A, other.url, body.lock, 60)).status, 200)
     t.equal((await call(A, 'POST', `${body.url}/unlock`, { body: { lock: body.lock } })).status, 204)
-    t.ok(isFull(await post(A, 0, { inhoud: null, bestandsomvang: 381 }), 380), 'what can never come in is not begun')
+    t.ok(isFull(await post(A, 0, { inhoud: null, bestandsomvang: 382 }), 381), 'what can never come in is not begun')
   })
 
   t.test('rows of an import beyond it have it in the report, and the import goes on', async (t) => {

@@ -3,7 +3,7 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Problem } from '../../core/problem.ts'
-import { inTurn } from '../../lib/in-turn.ts'
+import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
 import { t } from '../language/language.ts'
 
 const hash = promisify(
@@ -58,8 +58,8 @@ function derive(password: string, nonce: Buffer, cost: typeof COST, known = fals
 }
 
 /** Throws Problem 429 when so many wait already that it would take seconds. */
-const hashing = inTurn(AT_ONCE, WAITING, tooMany)
-const hashingKnown = inTurn(KNOWN_AT_ONCE, WAITING, tooMany)
+const hashing = inTurnOfAll(AT_ONCE, WAITING, tooMany)
+const hashingKnown = inTurnOfAll(KNOWN_AT_ONCE, WAITING, tooMany)
 
 function tooMany(): Problem {
   return new Problem(429, {

@@ -23,7 +23,7 @@ import { formParts } from '../../http/forms.ts'
 import { countStream } from '../../http/stream.ts'
 import { largeTurn } from '../../http/turns.ts'
 import { today } from '../../lib/day.ts'
-import { inTurn } from '../../lib/in-turn.ts'
+import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { requireToken } from '../frame/csrf-token.ts'
 import { type FormFaults, formFaultsOf, readForm } from '../frame/form.ts'
@@ -344,7 +344,7 @@ const IMPORT = words(
 const MAX_IN_FIELDS = 3 * MAX_CARRIED
 const MAX_ZIP = PAGE_PACKAGE_BYTES
 /** Files are taken in whole: two at once, whoever sends them. */
-const uploads = inTurn(2, 0, () => new Problem(503, { headers: { 'retry-after': '30' } }))
+const uploads = inTurnOfAll(2, 0, () => new Problem(503, { headers: { 'retry-after': '30' } }))
 const MAX_CHANGES = 200
 const MAX_RECORDED = 1000
 const MAX_SHOWN = 1000 // characters of a value

@@ -12,7 +12,7 @@ import { digestHeader } from '../../http/content.ts'
 import { header } from '../../http/header.ts'
 import { countLongAnswers } from '../../http/long-answers.ts'
 import { largeTurn } from '../../http/turns.ts'
-import { inTurn } from '../../lib/in-turn.ts'
+import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
 import { mayRead, readAccess } from '../rights.ts'
 import { StoreUnavailable } from '../storage/index.ts'
 import { reportLost } from '../storage/lost.ts'
@@ -177,7 +177,7 @@ export function contentSender(app: FastifyInstance) {
 }
 
 const countDownload = countLongAnswers(LIMITS.downloads, LIMITS.downloadsOfClient)
-const wholeDownloads = inTurn(LIMITS.wholeDownloads, Number.POSITIVE_INFINITY, () => new Problem(503))
+const wholeDownloads = inTurnOfAll(LIMITS.wholeDownloads, Number.POSITIVE_INFINITY, () => new Problem(503))
 
 /** What opens bytes that are sealed in the store, from a position on; they are as long there. */
 type Opened = { opened?: ((position: number) => Cipheriv) | undefined }

@@ -8,7 +8,7 @@ import { notFound, Problem } from '../../core/problem.ts'
 import type { Db, ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
-import { inTurn } from '../../lib/in-turn.ts'
+import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import {
   activateImport,
@@ -76,7 +76,7 @@ export async function createDraft(
 }
 
 /** A workbook is taken in whole, and opened by a thread of hundreds of megabytes: one at once, whoever sends it, and one that waits. */
-const workbooks = inTurn(1, 1, () => new Problem(503, { headers: { 'retry-after': '30' } }))
+const workbooks = inTurnOfAll(1, 1, () => new Problem(503, { headers: { 'retry-after': '30' } }))
 
 /** A workbook is known by its first bytes, NDJSON by its name. */
 function readUpload(

@@ -11,7 +11,7 @@ import { all, isAmong } from '../../database/list.ts'
 import { lastOf, one } from '../../database/rows.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { Uuid } from '../../http/input.ts'
-import { inTurn } from '../../lib/in-turn.ts'
+import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
 import { anyObject } from './columns.ts'
 import { ATTRIBUTEN } from './filters.ts'
 import { boundingBox, GEOJSON, type Geometrie, judgeGeometrie } from './geometry.ts'
@@ -129,7 +129,7 @@ const FIRST = 100
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4, stackSizeMb: 4 }
 
 // Two areas at once, whoever asks for more, and never on all processors.
-const threads = inTurn(
+const threads = inTurnOfAll(
   Math.min(2, Math.max(1, availableParallelism() - 1)),
   100,
   () => new Problem(503, { headers: { 'retry-after': '5' } }),

@@ -116,7 +116,7 @@ export const ORGANISATIONS: Mutant[] = [
     tests: [BOUNDS],
   },
   {
-    what: 'counts: bytes of documents go with their row',
+    what: 'bounds: bytes of documents go with their row',
     file: 'sql/0013-counts.sql',
     search: "select count_rows_of('file', 'r.size');",
     replace: "select count_rows_of('file', 'r.size'); drop trigger count_removed on file;",
@@ -226,5 +226,12 @@ export const ORGANISATIONS: Mutant[] = [
     search: 'when g.fault = k.fault then k.fault_since',
     replace: '',
     tests: [CENTRE],
+  },
+  {
+    what: 'many: of what all share a place is left to others',
+    file: 'src/lib/in-turn.ts',
+    search: "(owner === '' || (ofOwners.get(owner) ?? 0) < Math.max(1, atOnce - 1))",
+    replace: '(owner !== undefined)',
+    tests: ['test/organisations/neighbour.test.ts'],
   },
 ]
