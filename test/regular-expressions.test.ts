@@ -27,7 +27,6 @@ const BOUNDED = new Map([
   ['src/config.ts /\\/+$/', SETTING],
   ['src/operations/alerts/text.ts /\\/+$/', SETTING],
   ['src/config/stored.ts /\\/+$/', SETTING],
-  ['src/services/masking.ts /([\\w-]+)\\s*=\\s*(?:"([^"]*)"|([^\\s",]+))/g', OWN_HEADER],
   ['src/services/masking.ts /^(\\S+)\\s+(.+)$/s', OWN_HEADER],
   ['src/documenten/storage/blob.ts /^\\/+|\\/+$/g', SETTING],
   ['src/organisations/organisation.ts /\\/+$/', SETTING],

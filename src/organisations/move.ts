@@ -289,11 +289,9 @@ async function switchOver(move: Move, sides: Sides, tables: string[]): Promise<n
   await move.hold(true)
   try {
     await source.sql.begin(async (trx) => {
-      pid = one(
-        await trx<
-          { pid: number }[]
-        >`select pg_backend_pid() as pid, set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`,
-      ).pid
+      const session = await trx<{ pid: number; wait: string }[]>`
+        select pg_backend_pid() as pid, set_config('lock_timeout', ${`${LOCK_MS}ms`}, true) as wait`
+      pid = one(session).pid
       await trx.unsafe(`lock table ${tables.join(', ')} in exclusive mode`)
       const { at } = one(await trx<{ at: string }[]>`select pg_current_wal_insert_lsn()::text as at`)
       while ((await behind(source.sql, name, at)) > 0) {

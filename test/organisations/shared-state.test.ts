@@ -46,6 +46,7 @@ const SHARED: Record<string, string> = {
   'src/beheer/frame/manual.ts registerManual.pages': STATIC,
   'src/beheer/frame/page.ts registerPage.english': 'templates',
   'src/beheer/frame/stylesheets.ts ourFiles': STATIC,
+  'src/beheer/language/english/accounts.ts accounts': SOURCE,
   'src/beheer/language/english/imports.ts imports': SOURCE,
   'src/beheer/language/english/operations.ts operations': SOURCE,
   'src/beheer/language/english/settings.ts settings': SOURCE,

@@ -164,7 +164,9 @@ function commandsOf({ rsin, state, findings }: Member): { text: string; command:
     ...(isBehind || state === 'read-only'
       ? [{ text: t('Haar tabellen meenemen naar deze versie'), command: 'zaakstroom migrate --all' }]
       : []),
-    ...(state === 'active' ? [] : [{ text: t('Weer in gebruik nemen'), command: `${cli} resume ${rsin}` }]),
+    ...(state === 'active' || state === 'adding'
+      ? []
+      : [{ text: t('Weer in gebruik nemen'), command: `${cli} resume ${rsin}` }]),
     ...(isStopped ? [] : [{ text: t('Stilzetten'), command: `${cli} suspend ${rsin} --reason "…"` }]),
     { text: t('Een grens wijzigen'), command: `${cli} set ${rsin} --limit requests=128` },
     ...(state === 'active'
