@@ -83,9 +83,10 @@ t.test('without --all the registry comes along alone', async (t) => {
   await many.add(FIRST, { isBare: true })
   await many.control.sql`drop table migration`
   await many.control.sql`
-    drop table organisation_host, organisation, organisation_change, beheer_account, beheer_sign_in_attempt, membership, switch_code`
+    drop table organisation_host, organisation, organisation_change, organisation_figures, beheer_account, beheer_sign_in_attempt,
+      membership, switch_code`
   const { code, stdout } = await run(many, ['migrate'])
   t.equal(code, 0)
-  t.match(stdout, /^Registry: Applied 0001-organisations\.sql\./)
+  t.match(stdout, /^Registry: Applied 0001-organisations\.sql, 0002-figures\.sql\./)
   t.same(await many.control.sql`select from organisation`, [])
 })

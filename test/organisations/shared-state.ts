@@ -81,6 +81,11 @@ function readSource(path: string, name: string): File {
           else if (what) file.held.push({ name, what, scope, exported })
         }
     },
+    ArrowFunctionExpression({ body }, _state, ancestors) {
+      if (body.type !== 'CallExpression' || ancestors.filter(isFunction).length > 1) return
+      const scope = functionScope(ancestors.at(-1) as FunctionNode, ancestors.at(-2))
+      if (scope.kind === 'function') file.calls.push({ name: '', callee: calleeOf(body), scope })
+    },
     AssignmentExpression: ({ left }, _state, ancestors) => changes(left, ancestors, true),
     UpdateExpression: ({ argument }, _state, ancestors) => changes(argument, ancestors, true),
     UnaryExpression: ({ operator, argument }, _state, ancestors) => {
