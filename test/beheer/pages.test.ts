@@ -18,6 +18,7 @@ t.test('templates escape everything but the parts that they are made of', async 
     // What it shows is text of ours, rendered from the files of the manual.
     if (!file.endsWith('/manual.eta')) t.notMatch(text, RAW, file)
     t.notMatch(text, /\sstyle=|\son[a-z]+=|javascript:|<script(?! src=)/i, `${file} has nothing inline`)
+    if (file.endsWith('/switch.eta')) continue // its form goes to the host of another organisation, with a code that counts once
     for (const [form] of text.matchAll(/<form[^>]*method="post"[\s\S]*?<\/form>/g))
       t.match(form, /include\('\.\/token'/, `${file}: its form carries a token`)
   }

@@ -38,7 +38,7 @@ for (const list of [
 /** Pages that show cases and persons, and the rest by what they are about. */
 const SHOWING = ['zaken', 'documenten', 'besluiten', 'betrokkenen', 'audittrail', 'zoeken', 'persoon']
 const OTHER_PAGES = new Set(
-  `inloggen uitloggen taal bestanden overzicht notificaties abonnementen kanalen taken bewaartermijnen sleutels uitgaand diensten
+  `inloggen uitloggen wissel taal bestanden overzicht notificaties abonnementen kanalen taken bewaartermijnen sleutels uitgaand diensten
   token-uitgevers applicaties accounts mijn-account filters catalogi auditlog configuratie imports overnemen handleiding audit groei meldingen inlogaanbieders fouten gereserveerde-nummers
   toegankelijkheid`
     .trim()

@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts'
 const API = 'test/organisations/api.test.ts'
 const ISOLATION = 'test/organisations/isolation.test.ts'
 const TURNS = 'test/organisations/worker-turns.test.ts'
+const ACCOUNTS = 'test/organisations/accounts.test.ts'
 const CENTRE = 'test/organisations/centre.test.ts'
 const BOUNDS = 'test/organisations/limits.test.ts'
 const HOSTS = 'test/organisations/isolation-hosts.test.ts'
@@ -212,6 +213,27 @@ export const ORGANISATIONS: Mutant[] = [
     search: 'request.routeOptions.config.isOfCentre && !isOfTheCentre(request)',
     replace: 'request.routeOptions.config.isOfCentre && !request.beheerder',
     tests: [CENTRE],
+  },
+  {
+    what: 'centre: a role that was taken away ends sessions',
+    file: 'src/beheer/frame/session.ts',
+    search: 'if (row.stamp !== null && !centre) {',
+    replace: "if (row.stamp === '' && !centre) {",
+    tests: [ACCOUNTS],
+  },
+  {
+    what: 'centre: a code to go on counts from the organisation that made it',
+    file: 'src/organisations/accounts.ts',
+    search: 'f.rsin = ${from} and t.rsin = ${to}\n      and',
+    replace: 't.rsin = ${to}\n      and',
+    tests: [ACCOUNTS],
+  },
+  {
+    what: 'centre: a code to go on counts for half a minute',
+    file: 'src/organisations/accounts.ts',
+    search: 'and c.expires_at > now() and',
+    replace: 'and',
+    tests: [ACCOUNTS],
   },
   {
     what: 'centre: a page does not wait for the registry',
