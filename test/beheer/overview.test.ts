@@ -1,5 +1,6 @@
 import { rename, rm } from 'node:fs/promises'
 import t from 'tap'
+import packageJson from '../../package.json' with { type: 'json' }
 import { givenInformatieobjecttype } from '../app.ts'
 import { emptyQueue, failJob } from '../jobs/queue.ts'
 import { configure, forgetMessages, givenChange, givenReceiver } from '../notificaties/given.ts'
@@ -18,7 +19,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
   const receiver = await givenReceiver(t)
   const keepWorking = () => sql`
     insert into worker (name, version, host, pid, pool_id)
-    values ('worker', '0.1.0', ${KWAAD}, 1, 'a'), ('notificaties', '0.1.0', 'h', 1, 'b')
+    values ('worker', ${packageJson.version}, ${KWAAD}, 1, 'a'), ('notificaties', ${packageJson.version}, 'h', 1, 'b')
     on conflict (pool_id) do update set seen_at = now()`
 
   t.test('with nothing running it says what is missing and where to do something', async (t) => {
