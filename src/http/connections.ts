@@ -235,7 +235,7 @@ export function boundConnections(
       throw new Problem(503, { detail: 'Wacht op de antwoorden.', headers: { 'retry-after': '1' } })
     }
     if (unknownExpectation.has(request.raw)) throw new Problem(417)
-    if (connection) requireOneHost(request.raw)
+    if (connection) requireOneHost(request.raw, app.hasMany)
   })
 
   // The client that asks first whether it may send hears so only now, when nothing was refused.
@@ -338,20 +338,18 @@ export function boundConnections(
 
 /**
  * Two of them could mean one host to a proxy and another to us (RFC 9112, 3.2). Node keeps the first without a word, and heeds none that
- * the target of a request names.
+ * the target of a request names: where the host says which organisation is meant, both have to be the same.
  */
-function requireOneHost({
-  rawHeaders,
-  httpVersion,
-  headers,
-  originalUrl,
-}: IncomingMessage & { originalUrl?: string }): void {
+function requireOneHost(
+  { rawHeaders, httpVersion, headers, originalUrl }: IncomingMessage & { originalUrl?: string },
+  hasMany: boolean,
+): void {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts > 1) throw new Problem(400, { code: 'parse_error', detail: 'De header Host staat er meer dan eens.' })
   if (hosts === 0 && httpVersion === '1.1')
     throw new Problem(400, { code: 'parse_error', detail: 'De header Host ontbreekt.' })
   const [, named] = /^https?:\/\/([^/?#]*)/i.exec(originalUrl ?? '') ?? []
-  if (named !== undefined && hosts > 0 && nameOf(named) !== nameOf(headers.host ?? ''))
+  if (hasMany && named !== undefined && hosts > 0 && nameOf(named) !== nameOf(headers.host ?? ''))
     throw new Problem(400, { code: 'parse_error', detail: 'De header Host is een andere dan die van het adres.' })
 }
 

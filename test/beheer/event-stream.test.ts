@@ -15,7 +15,7 @@ t.test('so many pages are kept up to date at once, and one that is closed makes 
   })
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.decorateRequest('base', 'http://localhost')
-  app.decorate('reader', { sql: async () => [{ id: 1 }] } as never)
+  app.decorate('reader', { sql: async () => [{ id: 1, uuid: '', stamp: null }] } as never)
   app.decorate('hasMany', false)
   app.decorate('each', eachOfOne(app))
   const watch = openEventStreams(app)
