@@ -30,6 +30,15 @@ create table organisation_change (
   fields text[] not null default '{}',
   account text not null default ''
 );
+create index organisation_change_rsin_idx on organisation_change (rsin, id);
+create table organisation_figures (
+  organisation_id bigint primary key references organisation on delete cascade,
+  asked_at timestamptz not null,
+  fault text not null default '',
+  fault_since timestamptz,
+  read_at timestamptz,
+  figures jsonb
+);
 -- Accounts of the centre. Columns and names are those of sql/0011-beheer.sql, so that the same statements sign in both kinds.
 create table beheer_account (
   id bigint generated always as identity primary key,
@@ -47,6 +56,7 @@ create table beheer_sign_in_attempt (
   account_id bigint references beheer_account on delete cascade,
   count integer not null, open_at timestamptz not null, forget_at timestamptz not null
 );
+create index beheer_sign_in_attempt_forget_at on beheer_sign_in_attempt (forget_at);
 create table membership (
   account_id bigint not null references beheer_account on delete cascade,
   organisation_id bigint not null references organisation on delete cascade,
@@ -90,6 +100,13 @@ comment on column organisation_change.actor is 'The command, or the account of a
 comment on column organisation_change.action is 'add, set, suspend, resume, reseal, move, export, migrate, remove; of an account: account-add and the like.';
 comment on column organisation_change.fields is 'Names of what changed; never values.';
 comment on column organisation_change.account is 'Name of the account of the centre that it is about; it may be gone.';
+comment on table organisation_figures is 'What workers read of each organisation last, once a minute, for the page of the centre.';
+comment on column organisation_figures.organisation_id is 'Of which organisation.';
+comment on column organisation_figures.asked_at is 'When a worker took it upon itself to read them.';
+comment on column organisation_figures.fault is 'Why they could not be read: away (its database does not answer) or unreadable (its tables are not there, or in use); empty: they were.';
+comment on column organisation_figures.fault_since is 'Since when that is so.';
+comment on column organisation_figures.read_at is 'When they were read.';
+comment on column organisation_figures.figures is 'The figures (Figures of src/organisations/figures.ts).';
 comment on table beheer_account is 'People of the centre. Columns mean what they mean in the table of that name of an organisation.';
 comment on column beheer_account.totp_secret is 'Secret of the one-time codes, sealed with the keys of the installation.';
 comment on column beheer_account.sees_centre is 'Whether it may see the page about all organisations.';

@@ -87,6 +87,6 @@ t.test('without --all the registry comes along alone', async (t) => {
       membership, switch_code`
   const { code, stdout } = await run(many, ['migrate'])
   t.equal(code, 0)
-  t.match(stdout, /^Registry: Applied 0001-organisations\.sql, 0002-figures\.sql\./)
+  t.match(stdout, /^Registry: Applied 0001-organisations\.sql\./)
   t.same(await many.control.sql`select from organisation`, [])
 })
