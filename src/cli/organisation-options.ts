@@ -4,6 +4,18 @@ import { KEY_BYTES, SECRET_KEY } from '../lib/key-ring.ts'
 import { LIMITS, type Limits } from '../organisations/organisation.ts'
 import { UsageError } from './usage.ts'
 
+/** Who changes organisations by a command, as the registry records it. */
+export const ACTOR = 'zaakstroom organisation'
+
+export type Shown = { json?: boolean }
+
+/** Tells people how far it is, and nothing to a program. */
+export const tellUnless =
+  ({ json }: Shown) =>
+  (line: string) => {
+    if (!json) console.error(line)
+  }
+
 /** A line of DATA_KEYS with a key that nobody had before. */
 export const newKey = (): string =>
   `${new Date().toISOString().slice(0, 7)}:${randomBytes(KEY_BYTES).toString('base64')}`

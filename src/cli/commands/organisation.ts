@@ -1,45 +1,25 @@
 // organisation: the organisations of one installation: which there are, and what each of them has of its own.
-import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { type Config, ConfigError } from '../../config.ts'
-import { requireKeys } from '../../core/key-register.ts'
-import { openDatabase } from '../../database/database.ts'
-import { SCHEMA_NAME, withSchema } from '../../database/schema.ts'
 import { resealCodes } from '../../organisations/accounts.ts'
-import { sharedSetting } from '../../organisations/apart.ts'
 import { exportOrganisation } from '../../organisations/export.ts'
 import { type Figures, readFigures } from '../../organisations/figures.ts'
-import { loadOrganisation, readManifest } from '../../organisations/load.ts'
-import { makeOrganisation } from '../../organisations/make.ts'
-import { endMove, moveOrganisation } from '../../organisations/move.ts'
-import { configOf, directUrlOf, LIMITS, type Organisation } from '../../organisations/organisation.ts'
-import { OrganisationRefused } from '../../organisations/refused.ts'
+import { configOf, LIMITS } from '../../organisations/organisation.ts'
 import {
   alone,
-  type Changed,
   changeOrganisations,
   deleteOrganisation,
-  insertOrganisation,
-  type NewOrganisation,
   readOrganisations,
-  serverOf,
   updateOrganisation,
 } from '../../organisations/registry.ts'
 import { removeOrganisation } from '../../organisations/remove.ts'
 import { type Control, organisationOf, requireWhole, withControl } from '../control.ts'
 import { addAccountsTo } from '../organisation-accounts.ts'
-import { hostsOf, keysOf, limitsOf, newKey, settingsOf } from '../organisation-options.ts'
-import { findSecretBox } from '../server.ts'
+import { type AddOptions, add, requireApart, taken } from '../organisation-add.ts'
+import { endKilledMove, move } from '../organisation-move.ts'
+import { ACTOR, hostsOf, limitsOf, type Shown, settingsOf, tellUnless } from '../organisation-options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
-const ACTOR = 'zaakstroom organisation'
-const HOST_TAKEN = 'that host is another organisation’s'
-/** Processes hear of a change at once; this is for those that are busy. */
-const HEARD_MS = 500
-
-type Shown = { json?: boolean }
 type Given = Shown & { host?: string[]; setting?: string[]; limit?: string[]; name?: string }
 
 export function addTo(program: Command): void {
@@ -144,141 +124,9 @@ Example:
     )
 }
 
-type AddOptions = Shown & {
-  rsin: string
-  name: string
-  host: string[]
-  databaseUrl?: string
-  schema?: string
-  setting?: string[]
-  limit?: string[]
-  existing?: boolean
-  from?: string
-}
-
 /** One command at a time is at work for an organisation. */
 const inTurn = <T>({ database }: Control, rsin: string, work: () => Promise<T>): Promise<T> =>
   alone(database, rsin, work)
-
-/**
- * It is in the registry before anything of it is made, so that one that was broken off is seen there, and can be added again or
- * removed. One that has tables is in there afterwards: what was broken off then may not be taken for what can be removed.
- */
-async function add(control: Control, options: AddOptions): Promise<void> {
-  const { rsin, name, existing, from } = options
-  if (!/^\d{9}$/.test(rsin)) throw new UsageError('--rsin has nine digits')
-  const schema = options.schema ?? `org_${rsin}`
-  if (!new RegExp(SCHEMA_NAME).test(schema)) throw new UsageError('--schema has lower-case letters, digits and _')
-  const databaseUrl = options.databaseUrl ?? control.url
-  const [begun] = await readOrganisations(control.database, control.box, rsin)
-  if (begun && begun.state !== 'adding') throw new UsageError('there is an organisation with that RSIN')
-  if (begun && (begun.server !== serverOf(databaseUrl) || begun.schema !== schema))
-    throw new UsageError(
-      `adding it was begun in schema ${begun.schema} at ${begun.server}: name the same, or remove it first`,
-    )
-  const given: NewOrganisation = {
-    rsin,
-    name,
-    hosts: hostsOf(options.host),
-    schema,
-    databaseUrl,
-    limits: limitsOf({}, options.limit),
-    settings: settingsOf({}, options.setting),
-    ...(existing || from ? keysOf(await text(process.stdin)) : { dataKeys: begun?.dataKeys ?? newKey() }),
-  }
-  const config = configOf(process.env, asOrganisation(given)) // its settings are right, before anything is made
-  await requireApart(control, given, config)
-  const manifest = from === undefined ? undefined : await readManifest(from)
-  const url = withSchema(directUrlOf(given), schema)
-  if (!existing && !begun) await requireFree(url, schema)
-  const note = (state: Pick<Organisation, 'state' | 'reason'>, isKnown: boolean) =>
-    changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'add' }, async (trx) => {
-      if (isKnown) await updateOrganisation(trx, control.box, given, { ...given, ...state })
-      else await insertOrganisation(trx, control.box, { ...given, ...state })
-    }).catch(taken)
-  if (!existing) await note({ state: 'adding', reason: 'adding it has not ended: run it again, or remove it' }, !!begun)
-  try {
-    await makeOrganisation(url, { hasFeed: config.feedDays > 0 })
-    if (manifest && from !== undefined) {
-      await loadOrganisation(manifest, config, from, { tell: tellUnless(options), isAgain: begun !== undefined })
-      await makeOrganisation(url, { hasFeed: config.feedDays > 0 }) // loading has switched the triggers of the feed
-    }
-  } catch (error) {
-    if (!existing)
-      console.error(`It is not whole: run this again, or zaakstroom organisation remove ${rsin} --confirm ${rsin}`)
-    throw error
-  }
-  if (existing || from) await requireItsKeys(url, config)
-  await note({ state: 'active', reason: '' }, !existing || !!begun)
-  const { uuid } = await organisationOf(control, rsin)
-  print(
-    options,
-    { uuid, rsin, schema, hosts: given.hosts },
-    `Organisation ${rsin} is served at ${given.hosts.join(', ')}.`,
-  )
-}
-
-/** @throws UsageError when its bytes would lie where those of another are, or its links would lead there */
-async function requireApart(
-  { database, box }: Control,
-  { rsin, hosts }: Pick<Organisation, 'rsin' | 'hosts'>,
-  config: Config,
-): Promise<void> {
-  const others = (await readOrganisations(database, box)).filter((one) => one.rsin !== rsin)
-  for (const other of others) {
-    if (other.hosts.some((host) => hosts.includes(host))) throw new UsageError(HOST_TAKEN)
-    const theirs = workingConfigOf(other)
-    const setting = theirs && sharedSetting(config, theirs)
-    if (setting)
-      throw new UsageError(`${setting} is where organisation ${other.rsin} has its own: each has one by itself`)
-  }
-}
-
-/** Undefined where its settings are wrong: that is told when it is opened, and holds up no other. */
-function workingConfigOf(organisation: Organisation): Config | undefined {
-  try {
-    return configOf(process.env, organisation)
-  } catch (error) {
-    if (error instanceof ConfigError) return undefined
-    throw error
-  }
-}
-
-/** Its data may be sealed with other keys than those that were given. @throws WrongKey */
-async function requireItsKeys(url: string, config: Config): Promise<void> {
-  const database = openDatabase(url, { max: 1, name: 'organisation' })
-  try {
-    await requireKeys(database.sql, await findSecretBox(config, false))
-  } finally {
-    await database.close()
-  }
-}
-
-/** What it will be, for its configuration. */
-const asOrganisation = (given: NewOrganisation): Organisation => ({
-  ...given,
-  id: 0,
-  uuid: '',
-  server: '',
-  state: 'active',
-  reason: '',
-  version: '',
-})
-
-/** A schema that somebody uses is not filled or taken over by mistake: what is removed later is all that is in it. */
-async function requireFree(url: string, schema: string): Promise<void> {
-  const database = openDatabase(url, { max: 1, name: 'organisation' })
-  try {
-    const [found] = await database.sql<{ ours: boolean; others: boolean }[]>`
-      select to_regclass('data_key') is not null as ours,
-        exists (select from pg_class where relnamespace = to_regnamespace(${schema})) as others`
-    const [row] = found?.ours ? await database.sql`select from data_key limit 1` : []
-    if (row || (found?.others && !found.ours))
-      throw new UsageError(`schema ${schema} is in use: name another one, or take it in with --existing`)
-  } finally {
-    await database.close()
-  }
-}
 
 async function list({ database, box }: Control, options: Shown & { figures?: boolean }): Promise<void> {
   const organisations = await readOrganisations(database, box)
@@ -384,70 +232,6 @@ async function reseal({ database, box }: Control, options: Shown): Promise<void>
   )
 }
 
-async function move(
-  control: Control,
-  rsin: string,
-  options: Shown & { to: string; sourceUrl?: string },
-): Promise<void> {
-  if (!/^postgres(ql)?:\/\//.test(options.to)) throw new UsageError('--to begins with postgres:// or postgresql://')
-  const found = await organisationOf(control, rsin)
-  requireWhole(found)
-  const tell = tellUnless(options)
-  const hasMoved = await endKilledMove(control, found, tell)
-  const before = found.move ? await organisationOf(control, rsin) : found
-  if (before.server === serverOf(options.to)) {
-    if (!hasMoved) throw new UsageError(`${before.name} is there already`)
-    return print(options, { hasMoved }, 'It has moved: the move that was killed is ended.')
-  }
-  if (before.state !== 'active')
-    throw new UsageError(`${before.name} is ${before.state}: only one that is active moves`)
-  const hasFeed = configOf(process.env, before).feedDays > 0
-  const moved = await moveOrganisation({
-    ...stepsOf(control, before, options.to, tell),
-    sourceUrl: options.sourceUrl,
-    make: (url) => makeOrganisation(url, { hasFeed }),
-  })
-  print(
-    options,
-    moved,
-    `Moved ${moved.tables} tables; its requests waited ${moved.heldMs} ms. What it had there is in schema ${moved.left}: drop it when you need it no more.`,
-  )
-}
-
-/** What the registry is told of a move. Who suspends it meanwhile is heard. */
-function stepsOf({ database, box }: Control, before: Organisation, to: string, tell: (line: string) => void) {
-  const { rsin, schema } = before
-  // Those of the server that it leaves: a pooler or replica of the other one is set afterwards.
-  const { DATABASE_DIRECT_URL: _, DATABASE_READ_URL: __, ...settings } = before.settings
-  const change = (fields: string[], changed: Changed | ((now: Organisation) => Changed)) =>
-    changeOrganisations(database, { rsin, actor: ACTOR, action: 'move', fields }, (trx) =>
-      updateOrganisation(trx, box, before, changed),
-    )
-  const served = ({ state }: Organisation): Changed => (state === 'moving' ? { state: 'active', reason: '' } : {})
-  const from = before.move?.from ?? directUrlOf(before)
-  return {
-    ...{ rsin, schema, from, to, tell },
-    begin: () => change(['move'], { move: { from, to } }),
-    hold: async (isHeld: boolean) => {
-      await change(['state'], (now) => {
-        if (!isHeld) return served(now)
-        if (now.state !== 'active') throw new OrganisationRefused(`it is ${now.state}: it stays where it is`)
-        return { state: 'moving', reason: 'it goes to another server' }
-      })
-      if (isHeld) await sleep(HEARD_MS)
-    },
-    settle: () =>
-      change(['databaseUrl', 'settings', 'state'], (now) => ({ databaseUrl: to, settings, ...served(now) })),
-    end: () => change(['move'], { move: undefined }),
-  }
-}
-
-/** @returns whether there was one, and it has moved */
-async function endKilledMove(control: Control, before: Organisation, tell: (line: string) => void): Promise<boolean> {
-  const { move, databaseUrl } = before
-  return move !== undefined && endMove(stepsOf(control, before, move.to, tell), databaseUrl === move.to)
-}
-
 async function exportOne(
   control: Control,
   rsin: string,
@@ -485,23 +269,5 @@ async function remove(control: Control, rsin: string, options: Shown & { confirm
     options,
     removal,
     `Removed ${rows} rows of ${removal.tables.length} tables and ${removal.documents.count} documents (${removal.documents.bytes} bytes). Looked for once more: 0 schemas, 0 documents and 0 directories are left. Backups keep it for as long as they are kept.`,
-  )
-}
-
-const tellUnless =
-  ({ json }: Shown) =>
-  (line: string) => {
-    if (!json) console.error(line)
-  }
-
-function taken(error: unknown): never {
-  const { code, constraint_name: name } = error as { code?: string; constraint_name?: string }
-  if (code !== '23505') throw error
-  throw new UsageError(
-    name === 'organisation_host_pkey'
-      ? HOST_TAKEN
-      : name === 'organisation_rsin_key'
-        ? 'there is an organisation with that RSIN'
-        : 'that schema of that database is another organisation’s',
   )
 }
