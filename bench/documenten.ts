@@ -13,7 +13,7 @@ import { LEZEN, reached } from '../src/documenten/rights.ts'
 import { link } from '../src/http/links.ts'
 import { figure } from './figures.ts'
 import { givenType, type Service, startService } from './service.ts'
-import { zaaktypeBody } from './zaaktype.ts'
+import { zaakBody, zaaktypeBody } from './zaaktype.ts'
 
 const EIO = '/documenten/api/v1/enkelvoudiginformatieobjecten'
 const KEY = 'the key of this benchmark only'
@@ -184,13 +184,7 @@ async function compareCpu(service: Service, { sql }: Database, runs: number): Pr
     zaaktypeBody(link(address, 'catalogus', catalogus), randomBytes(8).toString('hex')),
   )
   await call('POST', `${zaaktype}/publish`, {})
-  const zaak = {
-    bronorganisatie: '517439943',
-    verantwoordelijkeOrganisatie: '517439943',
-    zaaktype,
-    startdatum: '2026-03-02',
-    omschrijving: 'Losliggende stoeptegel',
-  }
+  const zaak = zaakBody(zaaktype)
   const document = {
     bronorganisatie: '000000000',
     creatiedatum: '2025-01-01',

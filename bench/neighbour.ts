@@ -22,7 +22,7 @@ import { type Attack, newTally, type Right, runAttack, type Tally, type World } 
 import { ATTACKS } from './attacks/index.ts'
 import { freePort, givenType, startService } from './service.ts'
 import { type Served, startTwo, type Two } from './two-organisations.ts'
-import { zaaktypeBody } from './zaaktype.ts'
+import { zaakBody, zaaktypeBody } from './zaaktype.ts'
 
 const LIMITS = { p99: 100, block: 100, growth: 100 } // ms, ms, MB
 const RATE = 20
@@ -189,13 +189,6 @@ async function givenWorld(service: Served): Promise<World> {
 }
 
 const CRS = { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' }
-const zaakBody = (zaaktype: string) => ({
-  bronorganisatie: '517439943',
-  verantwoordelijkeOrganisatie: '517439943',
-  zaaktype,
-  startdatum: '2026-03-02',
-  omschrijving: 'Losliggende stoeptegel',
-})
 
 async function givenBadClient(
   database: Database,

@@ -31,7 +31,7 @@ import { runImport, writeCsv, writeFiles } from './import.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { CLIENT, freePort, givenType, type Service } from './service.ts'
 import { cpuTimes, post } from './stack.ts'
-import { zaaktypeBody } from './zaaktype.ts'
+import { zaakBody, zaaktypeBody } from './zaaktype.ts'
 
 const KEY = 'key of the installation, long enough'
 const DATA_KEYS = `bench:${Buffer.alloc(32, 7).toString('base64')}`
@@ -382,15 +382,7 @@ async function makeCases(
   for (const member of members) {
     const { rsin } = member
     member.zaaktype ??= await zaaktypeAt(callerAt(api.port, member))
-    const { zaaktype } = member
-    const body = JSON.stringify({
-      bronorganisatie: '517439943',
-      verantwoordelijkeOrganisatie: '517439943',
-      zaaktype,
-      startdatum: '2026-03-02',
-      omschrijving: 'Losliggende stoeptegel',
-      toelichting: 'Voor het gemeentehuis ligt een stoeptegel los.',
-    })
+    const body = JSON.stringify(zaakBody(member.zaaktype))
     const crs = { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326', 'content-type': 'application/json' }
     bodies.push({ path: '/zaken/api/v1/zaken', headers: { ...headersAt(rsin), ...crs }, body })
   }

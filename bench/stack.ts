@@ -14,7 +14,7 @@ import { type Database, openDatabase } from '../src/database/database.ts'
 import { startEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { freePort } from './service.ts'
-import { zaaktypeBody } from './zaaktype.ts'
+import { zaakBody, zaaktypeBody } from './zaaktype.ts'
 
 export type Stack = {
   address: string
@@ -270,14 +270,7 @@ async function zakenScenario(
     name: 'zaken',
     path: '/zaken/api/v1/zaken',
     headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' },
-    body: () => ({
-      bronorganisatie: '517439943',
-      verantwoordelijkeOrganisatie: '517439943',
-      zaaktype,
-      startdatum: '2026-03-02',
-      omschrijving: 'Losliggende stoeptegel',
-      toelichting: 'Voor het gemeentehuis ligt een stoeptegel los.',
-    }),
+    body: () => zaakBody(zaaktype),
     prepare: async (m) => {
       await m.sql`
         insert into zaaktype (catalogus_id, identificatie, omschrijving, vertrouwelijkheidaanduiding, doel, aanleiding,

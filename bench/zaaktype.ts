@@ -22,3 +22,13 @@ export const zaaktypeBody = (catalogus: string, identificatie: string) => ({
   beginGeldigheid: '2024-01-01',
   versiedatum: '2024-01-01',
 })
+
+/** The body of a new case of that type. */
+export const zaakBody = (zaaktype: string) => ({
+  bronorganisatie: '517439943',
+  verantwoordelijkeOrganisatie: '517439943',
+  zaaktype,
+  startdatum: '2026-03-02',
+  omschrijving: 'Losliggende stoeptegel',
+  toelichting: 'Voor het gemeentehuis ligt een stoeptegel los.',
+})
