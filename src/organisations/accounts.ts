@@ -182,10 +182,11 @@ export function membersOf(registry: Known): Members {
       return found?.membership.stamp === stamp ? found : undefined
     },
     organisationsOf: ({ memberships }) =>
-      memberships
-        .map(({ rsin }) => registry.byRsin(rsin))
-        .filter((one) => one && (one.state === 'active' || one.rsin === currentOrganisation()?.rsin))
-        .map((one) => ({ rsin: one!.rsin, name: one!.name })),
+      memberships.flatMap(({ rsin }) => {
+        const found = registry.byRsin(rsin)
+        if (!found || (found.state !== 'active' && rsin !== currentOrganisation()?.rsin)) return []
+        return [{ rsin, name: found.name }]
+      }),
     refresh: registry.refresh,
   }
 }

@@ -190,7 +190,7 @@ export function openOrganisations<P>(parts: {
   }
   const timer = setInterval(look, Math.min(LOOK_MS, quietMs)).unref()
 
-  /** The answers of one database are not waited for in turn: it is asked by as many as one, and the others are not held up. */
+  /** Databases are asked side by side, so that one that is silent holds up no other. */
   const ask = () => {
     const late = performance.now() - LATE_MS
     for (const { users, served, answers } of entries.values()) {
