@@ -69,9 +69,6 @@ export function openCentre({ control, registry, box, baseOf }: OfMany) {
   }
 }
 
-/** Whether the one who is signed in may see the page about all organisations. False in an installation with one organisation. */
-export const isOfTheCentre = ({ beheerder }: FastifyRequest): boolean => beheerder?.centre?.seesCentre ?? false
-
 /** Where the password, codes and attempts of an account are kept, what it is there, and what its codes are sealed with. */
 export function keptAt(
   app: FastifyInstance,

@@ -23,7 +23,7 @@ import {
 import { basePath, type KeysetPage, withQuery } from './keyset-list.ts'
 import { languageLink, languageOf } from './language-switch.ts'
 import { manualPageFor } from './manual.ts'
-import { addNotice, findSession, forgetNotice, hasRole, type RequiredRole } from './session.ts'
+import { addNotice, findSession, forgetNotice, hasRole, isOfTheCentre, type RequiredRole } from './session.ts'
 import type { Style } from './stylesheets.ts'
 
 /** A page above the one that is shown; the path counts from `/beheer`. */
@@ -213,8 +213,7 @@ async function sendErrorPage(
 }
 
 /** Whether the one who looks may know that there is such a page. */
-const isKnown = ({ beheerder }: FastifyRequest, { isOfCentre }: MenuItem) =>
-  !isOfCentre || beheerder?.centre?.seesCentre === true
+const isKnown = (request: FastifyRequest, { isOfCentre }: MenuItem) => !isOfCentre || isOfTheCentre(request)
 
 /** The list that somebody came from, as it was filtered; else the one that this page belongs to. */
 function wayBack(request: FastifyRequest): { address: string; name: string } | undefined {

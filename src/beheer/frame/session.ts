@@ -108,6 +108,9 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
   }
 }
 
+/** Whether the one who is signed in may see the page about all organisations. False in an installation with one organisation. */
+export const isOfTheCentre = ({ beheerder }: FastifyRequest): boolean => beheerder?.centre?.seesCentre ?? false
+
 /** A session that seems to have ended may be newer than what this process knows: then it asks once. */
 async function memberHolding({ server }: FastifyRequest, uuid: string, stamp: string): Promise<Member | undefined> {
   const { members } = server
