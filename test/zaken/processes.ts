@@ -35,7 +35,7 @@ export type Proces = {
   pid(): number | undefined
   /** How often it was started again. */
   restarts: number
-  /** When it ended though nobody killed it, and not because the database is away. */
+  /** When it ended though nobody killed it, and not because the database is away; and what it logged of an answer of 500. */
   faults: string[]
 }
 
@@ -61,6 +61,7 @@ export function supervise(
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (data) => {
         lines.push(String(data))
+        if (lines.at(-1)!.includes('"code":"error"')) proces.faults.push(lines.at(-1)!.slice(0, 2_000))
         tell(String(data))
         t.log?.(String(data))
         if (lines.length > 1000) lines.shift()
