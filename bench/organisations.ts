@@ -21,11 +21,12 @@ import { secretBox } from '../src/core/secret-box.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { type Embedded, startEmbedded } from '../src/database/embedded.ts'
 import { migrate, migrateControl } from '../src/database/migrate.ts'
-import { withSchema } from '../src/database/schema.ts'
+import { searchPathOf, withSchema } from '../src/database/schema.ts'
 import { saveSettings } from '../src/notificaties/settings.ts'
 import { makeOrganisation } from '../src/organisations/make.ts'
 import { changeOrganisations, controlUrlOf, insertOrganisation, openControl } from '../src/organisations/registry.ts'
 import { saveService } from '../src/services/register.ts'
+import { startPooler } from '../test/database/pooler.ts'
 import { figure } from './figures.ts'
 import { runImport, writeCsv, writeFiles } from './import.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -44,7 +45,8 @@ const LOOKED_MS = 20_000
 /**
  * `--organisations 1,2,10,50`: how many, one after the other; 342 take ten minutes to make and 3 GB of the disk. `--servers 2`: so many
  * servers of PostgreSQL that have a part of them each. `--seconds 15`: for how long cases are made, by `--clients 8`; 0: none are.
- * `--rows 20000`: of the imports; 0: none. `--workers 1`: processes that work.
+ * `--rows 20000`: of the imports; 0: none. `--workers 1`: processes that work. `--pooler 3`: the api goes through a PgBouncer, with so many
+ * connections for each of them.
  */
 export async function bench(argv: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -56,6 +58,7 @@ export async function bench(argv: string[]): Promise<void> {
       clients: { type: 'string', default: '8' },
       rows: { type: 'string', default: '20000' },
       workers: { type: 'string', default: '1' },
+      pooler: { type: 'string', default: '0' },
     },
   })
   const counts = values.organisations.split(',').map(Number)
@@ -68,6 +71,7 @@ export async function bench(argv: string[]): Promise<void> {
   const all: Member[] = []
   const rows: string[] = []
   let control: Database | undefined
+  let pooler: Awaited<ReturnType<typeof startPooler>> | undefined
   const load = () => loadavg()[0]!.toFixed(1)
   const before = load()
   try {
@@ -80,7 +84,9 @@ export async function bench(argv: string[]): Promise<void> {
     const urls = servers.map(({ url }) => url)
     await migrateControl(controlUrlOf(urls[0]!))
     control = openControl(urls[0]!)
-    const world: World = { directory, urls, control, pids, receiver }
+    const size = Number(values.pooler)
+    if (size > 0) pooler = await startPooler(at(urls[0]!, schemaOf(0)), size, poolerOf(urls, Math.max(...counts)))
+    const world: World = { directory, urls, pooler: pooler?.url, control, pids, receiver }
     const asked = { workers: Number(values.workers), seconds: Number(values.seconds), clients: Number(values.clients) }
     for (const count of counts) {
       const began = performance.now()
@@ -107,6 +113,7 @@ ${rows.join('\n')}`)
     await Promise.all(all.map(({ database }) => database.close()))
     await control?.close()
     await receiver.stop()
+    await pooler?.stop()
     for (const server of servers) await server.stop()
     await rm(directory, { recursive: true, force: true })
   }
@@ -116,6 +123,8 @@ type World = {
   directory: string
   /** Of the servers; the registry is in the first. */
   urls: string[]
+  /** The address of an organisation in PgBouncer. */
+  pooler: string | undefined
   control: Database
   /** The first process of each server. */
   pids: Record<string, number>
@@ -123,9 +132,37 @@ type World = {
 }
 type Member = { rsin: string; schema: string; server: string; url: string; database: Database; zaaktype?: string }
 
-async function addMember({ urls, control, receiver }: World, nth: number): Promise<Member> {
-  const rsin = String(100_000_000 + nth)
-  const schema = `org_${rsin}`
+const rsinOf = (nth: number) => String(100_000_000 + nth)
+const schemaOf = (nth: number) => `org_${rsinOf(nth)}`
+const at = (url: string, pathname: string) => Object.assign(new URL(url), { pathname }).href
+
+/** The configuration of a PgBouncer that has an entry for each organisation, named as its schema. */
+function poolerOf(urls: string[], count: number): string {
+  const entries = Array.from({ length: count }, (_, nth) => {
+    const { hostname, port, pathname } = new URL(urls[nth % urls.length]!)
+    const schema = schemaOf(nth)
+    const limits =
+      'set jit = off; set statement_timeout = 30000; set lock_timeout = 10000; set idle_in_transaction_session_timeout = 30000'
+    const query = `set search_path = ${searchPathOf(withSchema(urls[0]!, schema))}; ${limits}`
+    return `${schema} = host=${hostname} port=${port} dbname=${pathname.slice(1)} connect_query='${query}'`
+  })
+  return `[databases]
+${entries.join('\n')}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = 6432
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 5000
+server_idle_timeout = 30
+auth_type = scram-sha-256
+auth_file = userlist.txt
+`
+}
+
+async function addMember({ urls, pooler, control, receiver }: World, nth: number): Promise<Member> {
+  const rsin = rsinOf(nth)
+  const schema = schemaOf(nth)
   const server = urls[nth % urls.length]!
   const own = withSchema(server, schema)
   await makeOrganisation(own, { hasFeed: true })
@@ -142,8 +179,9 @@ async function addMember({ urls, control, receiver }: World, nth: number): Promi
   })
   await changeOrganisations(control, { rsin, actor: 'bench', action: 'add' }, (trx) =>
     insertOrganisation(trx, secretBox(KEY), {
-      ...{ rsin, name: rsin, hosts: [hostOf(rsin)], schema, limits: {}, databaseUrl: server },
-      ...{ dataKeys: DATA_KEYS, settings: {} },
+      ...{ rsin, name: rsin, hosts: [hostOf(rsin)], schema, limits: {}, dataKeys: DATA_KEYS },
+      databaseUrl: pooler ? at(pooler, schema) : server,
+      settings: pooler ? { DATABASE_DIRECT_URL: server } : {},
     }),
   )
   return { rsin, schema, server, url: own, database }
@@ -263,7 +301,7 @@ async function connectionsOf({ urls }: World, open: Database[]): Promise<number>
   for (const [nth] of urls.entries()) {
     const [row] = await open[nth]!.sql<{ count: number }[]>`
       select count(*)::int as count from pg_stat_activity
-      where application_name like 'zaakstroom %' and application_name <> 'zaakstroom bench' and pid <> pg_backend_pid()`
+      where backend_type = 'client backend' and application_name <> 'zaakstroom bench' and pid <> pg_backend_pid()`
     count += row!.count
   }
   return count
