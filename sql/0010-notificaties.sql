@@ -137,10 +137,14 @@ select describe('active_sender', 'Workers that look for what is due by themselve
 create function wake_sender() returns boolean language plpgsql volatile as $$
 begin
   if exists (select from active_sender z join worker w on w.id = z.worker_id) then return false; end if;
+  if exists (
+    select from jobs
+    where key = 'send-notificaties' and run_at <= clock_timestamp() and locked_at is null and attempts < max_attempts
+  ) then return false; end if;
   perform add_job('send-notificaties', job_key => 'send-notificaties');
   return true;
 end $$;
-comment on function wake_sender is 'Wakes a sender, unless one looks by itself; returns whether it did. To be called after the rows in delivery were written.';
+comment on function wake_sender is 'Wakes a sender, unless one looks by itself or is about to; returns whether it did. To be called after the rows in delivery were written.';
 
 -- ---- the notifications service that is built in: who subscribes ----
 

@@ -4368,13 +4368,17 @@ begin
   return left(moment, 8) || '-' || right(moment, 4) || '-7' || substr(gen_random_uuid()::text, 16);
 end $function$;
 
--- Wakes a sender, unless one looks by itself; returns whether it did. To be called after the rows in delivery were written.
+-- Wakes a sender, unless one looks by itself or is about to; returns whether it did. To be called after the rows in delivery were written.
 CREATE OR REPLACE FUNCTION wake_sender()
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
 begin
   if exists (select from active_sender z join worker w on w.id = z.worker_id) then return false; end if;
+  if exists (
+    select from jobs
+    where key = 'send-notificaties' and run_at <= clock_timestamp() and locked_at is null and attempts < max_attempts
+  ) then return false; end if;
   perform add_job('send-notificaties', job_key => 'send-notificaties');
   return true;
 end $function$;

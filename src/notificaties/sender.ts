@@ -16,6 +16,8 @@
 // - A sender that wants to sleep takes its row away, commits, and asks for the number that the next transaction will get. A
 //   transaction that still saw the row has a lower one. So the sender looks on until all with lower numbers have ended, and
 //   once more after that. Whoever comes later wakes it, or another.
+// - A transaction that sees a job which waits for a worker adds none: that would wait for the row of the job, one change for the
+//   other, as long as no worker takes it. Whoever takes the job later looks on in the same way, until this transaction has ended.
 // A row of a worker that is gone from table `worker` does not count. Every worker wakes a sender every few seconds when
 // something is overdue (`wakeOverdue`), for what the rules above do not cover: a sender that is frozen, a job that somebody
 // removed. Retries are no matter of looking on: before it sleeps, the sender plans a job for the moment of the next one.
@@ -104,7 +106,13 @@ const waitAfter = (tries: number, first: number, most: number): number => Math.m
 
 const keyOf = (one: { notificatieId: number; abonnementId: number }) => `${one.notificatieId} ${one.abonnementId}`
 
-type Loop = { poolId: string; wake(): void; stopping: boolean }
+type Loop = {
+  poolId: string
+  wake(): void
+  stopping: boolean
+  /** A job was run meanwhile, which transactions may count on. */
+  isAsked: boolean
+}
 
 /** Opens the sender of a process. All that it sends, from wherever it was started, shares the same few connections. */
 export function openSender(parts: SenderParts): Sender {
@@ -143,9 +151,12 @@ export function openSender(parts: SenderParts): Sender {
     async run(poolId, { all = false } = {}) {
       if (all || lastPool !== poolId) bounds.forget()
       lastPool = poolId
-      if (loop?.poolId === poolId && !loop.stopping) return loop.wake()
+      if (loop?.poolId === poolId && !loop.stopping) {
+        loop.isAsked = true
+        return loop.wake()
+      }
       const signal = openSignal()
-      const mine: Loop = { poolId, wake: signal.tell, stopping: false }
+      const mine: Loop = { poolId, wake: signal.tell, stopping: false, isAsked: false }
       loop = mine
       try {
         const [registered] = await persist(
@@ -212,6 +223,8 @@ export function openSender(parts: SenderParts): Sender {
           confirmed = performance.now()
         }
         signal.clear()
+        if (mine.isAsked && asleepFrom !== undefined) asleepFrom = await goToSleep(worker)
+        mine.isAsked = false
         const external = roomFor(config.notificationsConcurrency, (one) => one.abonnementId === EXTERNAL)
         const total = roomFor(SUBSCRIBERS_AT_ONCE, (one) => one.abonnementId !== EXTERNAL)
         isFull = external === 0

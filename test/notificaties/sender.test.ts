@@ -90,6 +90,54 @@ t.test('so is one of a transaction that began while the sender was going to slee
   t.same(await leftAndReceived(test), [0, 2])
 })
 
+t.test('so is one of a transaction that saw a job, which a sender took that was going to sleep', async (t) => {
+  const test = await givenNotificaties(t)
+  const { sql } = test.database
+  const { sender, pool } = await givenSender(t, test)
+  await givenChange(test)
+  const running = sender.run(pool)
+  await until('a sender', async () => (await sql`select from active_sender`).length === 1)
+  const { promise: end, resolve: endFirst } = Promise.withResolvers<void>()
+  const first = sql.begin((trx) => trx`select pg_current_xact_id()`.then(() => end)) // for which it does not sleep yet
+  await until('no sender', async () => (await sql`select from active_sender`).length === 0)
+  await emptyQueue(sql)
+  await sql`select add_job('send-notificaties', job_key => 'send-notificaties')`
+  const second = await openMessage(sql)
+  t.equal((await sql`select from jobs`).length, 1, 'it counts on the job')
+  await emptyQueue(sql)
+  await sender.run(pool) // as the job that was taken
+  endFirst()
+  await first
+  t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
+  second.commit()
+  await Promise.all([second.committed, running])
+  t.same(await leftAndReceived(test), [0, 2])
+})
+
+t.test('while no worker takes the job that wakes a sender, no change waits for another', async (t) => {
+  const test = await givenNotificaties(t)
+  const { sql } = test.database
+  await emptyQueue(sql)
+  await givenChange(test)
+  const open = await Promise.all([openMessage(sql), openMessage(sql)])
+  for (const { commit } of open) commit()
+  await Promise.all(open.map(({ committed }) => committed))
+  t.equal((await sql`select from jobs where key = 'send-notificaties'`).length, 1)
+})
+
+t.test('a job that will not run again wakes nobody: the next change adds it anew', async (t) => {
+  const test = await givenNotificaties(t)
+  const { sql } = test.database
+  await emptyQueue(sql)
+  await givenChange(test)
+  const [job] = await sql<{ id: string }[]>`select id from jobs where key = 'send-notificaties'`
+  await sql`select permanently_fail_jobs(array[${job!.id}::bigint])`
+  await givenChange(test)
+  const waiting = await sql`
+    select from jobs where key = 'send-notificaties' and attempts < max_attempts and run_at <= now() and locked_at is null`
+  t.equal(waiting.length, 1)
+})
+
 t.test('before it sleeps the sender plans a job for the moment of the next retry', async (t) => {
   const test = await givenNotificaties(t, { backoff: 100 })
   const { sql } = test.database

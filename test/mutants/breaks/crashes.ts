@@ -370,6 +370,13 @@ export const CRASHES: Mutant[] = [
     tests: ['test/notificaties/sender.test.ts'],
   },
   {
+    what: 'a sender that was asked again waits for who counted on the job',
+    file: 'src/notificaties/sender.ts',
+    search: 'if (mine.isAsked && asleepFrom !== undefined)',
+    replace: 'if (false as boolean)',
+    tests: ['test/notificaties/sender.test.ts'],
+  },
+  {
     what: 'a delivery has the id of the request that its message came from',
     file: 'src/notificaties/deliver.ts',
     search: '...(requestId && { [REQUEST_ID]: requestId }), ',
