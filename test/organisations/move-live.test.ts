@@ -12,8 +12,8 @@ const CHANGES = [
   ...['key_holder', 'worker', 'active_sender', 'periodic_job', 'delivery', 'delivery_attempt', 'applicatie_secret'],
   ...['_private_jobs', '_private_job_queues', 'change', 'feed', 'migration', 'migrations'],
 ]
-/** Of those, what nobody writes to when no worker runs. */
-const OWN = ['key_holder', 'active_sender', 'change', 'feed', 'migration', 'migrations']
+/** Of those, what differs though no worker runs: an api notes now and then when a secret was last used. */
+const OWN = ['key_holder', 'active_sender', 'change', 'feed', 'migration', 'migrations', 'applicatie_secret']
 
 t.test('every change that was acknowledged is at the other server', { skip: noPrograms }, async (t) => {
   const moving = await givenMoving(t)
