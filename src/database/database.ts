@@ -108,7 +108,7 @@ export function openDatabase(
     connection: {
       application_name: `zaakstroom ${options.name}`,
       ...(pooler === undefined ? (session as Record<string, string>) : POOLED),
-      ...startupOf(pooler ?? url),
+      ...startupOf(pooler ?? url, pooler !== undefined),
     },
     types: {
       date: { to: 1082, from: [1082], serialize: String, parse: String },

@@ -7,6 +7,7 @@ import { addressOf, hostUrls, isLax } from './address.ts'
 import { clientConfig, connectClient, connectClientWith } from './client-config.ts'
 import { primaryOf, primarySocket, streamOf } from './primary.ts'
 import { expected } from './rows.ts'
+import { withoutSchema } from './schema.ts'
 
 /**
  * What the driver of our queries is told of an address: it reads addresses otherwise than libpq. Of several hosts it connects to
@@ -29,9 +30,9 @@ export function hostOptions(url: string): postgres.Options<Record<string, never>
   } as unknown as postgres.Options<Record<string, never>>
 }
 
-/** What an address asks of the session beside ours. */
-export function startupOf(url: string): { options?: string } {
-  const { options } = addressOf(url)
+/** What an address asks of the session beside ours. A pooler takes no schema from its clients: its entry brings that. */
+export function startupOf(url: string, isPooled = false): { options?: string } {
+  const { options } = addressOf(isPooled ? withoutSchema(url) : url)
   return options ? { options } : {}
 }
 

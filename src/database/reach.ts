@@ -62,7 +62,7 @@ async function askWithQueries({ setting, url, isPooled }: Wanted): Promise<void>
     connection: {
       application_name: 'zaakstroom start',
       ...(isPooled ? POOLED : ({ ...MEANING, ...LIMITS, search_path: searchPathOf(url) } as Record<string, string>)),
-      ...startupOf(url),
+      ...startupOf(url, isPooled),
     },
   })
   try {

@@ -1,14 +1,17 @@
 // Requests through PgBouncer in transaction mode: what each session needs, what lasts beside it, and what it cannot bear.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createClient, signToken } from '../../src/autorisaties/clients.ts'
 import { runApi } from '../../src/cli/run-api.ts'
 import { readConfig } from '../../src/config.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { signal } from '../../src/database/listen.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { expected } from '../../src/database/rows.ts'
+import { withSchema } from '../../src/database/schema.ts'
 import { openTransaction } from '../../src/database/transaction.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { testDatabase } from '../setup.ts'
@@ -19,6 +22,62 @@ import { hasPooler, startPooler } from './pooler.ts'
 const SECRET = 'the secret of the first client, long enough'
 const KEY = 'the key of this database, long enough'
 
+/** An api whose requests go through a pooler. */
+async function givenApi(t: Test, url: string, poolerUrl: string, env: Record<string, string> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-pooler-data-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  await mkdir(join(directory, 'import'))
+  const config = readConfig({
+    DATABASE_URL: poolerUrl,
+    DATABASE_DIRECT_URL: url,
+    DATABASE_POOL_SIZE: '10',
+    DATA_DIR: join(directory, 'data'),
+    IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import'),
+    SECRET_KEY: KEY,
+    PORT: '0',
+    BOOTSTRAP_CLIENT_ID: 'eerste',
+    BOOTSTRAP_CLIENT_SECRET: SECRET,
+    NOTIFICATIONS_DISABLED: 'true',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  const log = openLog('warn')
+  const warned = t.capture(log, 'warn')
+  const api = await runApi(config, expected(config.databaseUrl), secretBox(KEY), log)
+  t.teardown(() => api.stop())
+  const ask = (path: string, init: RequestInit = {}, id = 'eerste') =>
+    fetch(`${api.address}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${signToken(id, SECRET)}`, 'content-type': 'application/json' },
+    })
+  return { ask, warned }
+}
+
+t.test(
+  'an installation in a schema of its own is reached through the entry that brings this schema, and through no other',
+  { skip: !hasPooler && 'no pgbouncer here' },
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const own = withSchema(url, 'gemeente_b')
+    await migrate(own)
+    const shipped = await readFile(new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8')
+    const entry = shipped.replace('zaakstroom, zaakstroom_queue', 'gemeente_b, gemeente_b_queue')
+    const pooler = await startPooler(url, 3, entry)
+    t.teardown(pooler.stop)
+    const { ask } = await givenApi(t, url, pooler.url, { DATABASE_SCHEMA: 'gemeente_b' })
+    const body = JSON.stringify({ domein: 'GEMB', rsin: '000000000', contactpersoonBeheerNaam: 'Jan' })
+    t.equal((await ask('/catalogi/api/v1/catalogussen', { method: 'POST', body })).status, 201)
+    const database = openDatabase(own, { max: 1, name: 'test' })
+    t.teardown(database.close)
+    t.equal((await database.sql`select from catalogus where domein = 'GEMB'`).length, 1)
+
+    const other = await startPooler(url, 3)
+    t.teardown(other.stop)
+    const refused = givenApi(t, url, other.url, { DATABASE_SCHEMA: 'gemeente_b' })
+    await t.rejects(refused, { message: /search_path = zaakstroom, zaakstroom_queue/ })
+  },
+)
+
 t.test(
   'behind PgBouncer in transaction mode the API does what it does without',
   { skip: !hasPooler && 'no pgbouncer here' },
@@ -26,36 +85,12 @@ t.test(
     const { url } = await testDatabase(t)
     const pooler = await startPooler(url, 3)
     t.teardown(pooler.stop)
-    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-pooler-data-'))
-    t.teardown(() => rm(directory, { recursive: true, force: true }))
-    await mkdir(join(directory, 'import'))
-    const config = readConfig({
-      DATABASE_URL: pooler.url,
-      DATABASE_DIRECT_URL: url,
-      DATABASE_POOL_SIZE: '10',
-      DATA_DIR: join(directory, 'data'),
-      IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import'),
-      SECRET_KEY: KEY,
-      PORT: '0',
-      BOOTSTRAP_CLIENT_ID: 'eerste',
-      BOOTSTRAP_CLIENT_SECRET: SECRET,
-      NOTIFICATIONS_DISABLED: 'true',
-      LOG_LEVEL: 'silent',
-    })
-    const log = openLog('warn')
-    const warned = t.capture(log, 'warn')
-    const api = await runApi(config, url, secretBox(KEY), log)
-    t.teardown(() => api.stop())
+    const { ask, warned } = await givenApi(t, url, pooler.url)
     t.same(
       warned().map(({ args }) => args),
       [],
       'the configuration that we ship brings every limit along',
     )
-    const ask = (path: string, init: RequestInit = {}, id = 'eerste') =>
-      fetch(`${api.address}${path}`, {
-        ...init,
-        headers: { authorization: `Bearer ${signToken(id, SECRET)}`, 'content-type': 'application/json' },
-      })
     t.equal((await ask('/readyz')).status, 200)
 
     // More at once than there are connections to the server: no statement is prepared on one and used on another.
