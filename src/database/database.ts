@@ -263,7 +263,8 @@ function isoMoment(text: string): string {
 
 /** Faults of the connection or the server, not of the query: the same call may go through later (503 for a client). */
 export function isUnavailable(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
+  if (code === 'ENOENT') return syscall === 'connect' // the socket of a server on this machine, which is down
   return (
     typeof code === 'string' &&
     (DISCONNECTED.has(code) || UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('57P'))
@@ -305,6 +306,11 @@ const DISCONNECTED = new Set([
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ECONNABORTED',
 ])
 
 const UNAVAILABLE = new Set([

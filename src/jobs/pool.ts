@@ -156,11 +156,10 @@ export function isConnectionFault(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.some(isConnectionFault)) return true
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   if (typeof code === 'string' && STATEMENT_LIMITS.has(code)) return false
-  return isUnavailable(error) || (typeof code === 'string' && UNREACHABLE.has(code)) || PG_FAULT.test(String(message))
+  return isUnavailable(error) || PG_FAULT.test(String(message))
 }
 
 const STATEMENT_LIMITS = new Set(['25P03', '55P03', '57014'])
-const UNREACHABLE = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EHOSTDOWN', 'ECONNABORTED'])
 // pg reports these without a code
 const PG_FAULT =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exceeded when trying to connect|timeout expired)/
