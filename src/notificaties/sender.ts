@@ -223,8 +223,14 @@ export function openSender(parts: SenderParts): Sender {
           confirmed = performance.now()
         }
         signal.clear()
-        if (mine.isAsked && asleepFrom !== undefined) asleepFrom = await goToSleep(worker)
+        const { isAsked } = mine
         mine.isAsked = false
+        if (isAsked && asleepFrom !== undefined) {
+          asleepFrom = await goToSleep(worker).catch((error) => {
+            mine.isAsked = true
+            throw error
+          })
+        }
         const external = roomFor(config.notificationsConcurrency, (one) => one.abonnementId === EXTERNAL)
         const total = roomFor(SUBSCRIBERS_AT_ONCE, (one) => one.abonnementId !== EXTERNAL)
         isFull = external === 0

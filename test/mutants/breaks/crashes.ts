@@ -372,7 +372,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a sender that was asked again waits for who counted on the job',
     file: 'src/notificaties/sender.ts',
-    search: 'if (mine.isAsked && asleepFrom !== undefined)',
+    search: 'if (isAsked && asleepFrom !== undefined)',
     replace: 'if (false as boolean)',
     tests: ['test/notificaties/sender.test.ts'],
   },
