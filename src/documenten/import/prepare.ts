@@ -119,6 +119,17 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
   const copied = new Map((await parts.copyFiles(wanted)).map((result) => [result.number, result]))
   const candidates: Candidate[] = []
   const mismatched: Candidate[] = []
+  const fits = async (key: string, size: number) => {
+    try {
+      return !room || (await room.hold(key, size))
+    } catch (error) {
+      await removeCopies(
+        parts,
+        [...copied.values()].flatMap((result) => ('fout' in result ? [] : [result.key])),
+      )
+      throw error
+    }
+  }
   for (const row of rows) {
     const result = copied.get(row.number)
     if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken) ?? full) } })
@@ -126,8 +137,7 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
     else {
       const { key, size, sha256 } = result
       const faults = contentFaults(row.input, result)
-      if (faults.length === 0 && room && !(await room.hold(key, size)))
-        faults.push(noRoom(expected(parts.config.storageMaxBytes)))
+      if (faults.length === 0 && !(await fits(key, size))) faults.push(noRoom(expected(parts.config.storageMaxBytes)))
       if (faults.length > 0) mismatched.push({ ...row, bestand: { key, size, sha256 } })
       candidates.push({
         ...row,
@@ -140,10 +150,13 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
 }
 
 /** Removes the files of rows that do not become documents. What stays behind when this fails is swept away later. */
-export async function discard(
-  { store, room }: Pick<BatchParts, 'store' | 'room'>,
-  rows: Candidate[] = [],
-): Promise<void> {
-  for (const { bestand } of rows.filter(hasFile)) room?.release(bestand.key)
-  await Promise.all(rows.filter(hasFile).map(({ bestand }) => store.remove(bestand.key).catch(() => {})))
+export const discard = (parts: Pick<BatchParts, 'store' | 'room'>, rows: Candidate[] = []): Promise<void> =>
+  removeCopies(
+    parts,
+    rows.filter(hasFile).map(({ bestand }) => bestand.key),
+  )
+
+async function removeCopies({ store, room }: Pick<BatchParts, 'store' | 'room'>, keys: string[]): Promise<void> {
+  for (const key of keys) room?.release(key)
+  await Promise.all(keys.map((key) => store.remove(key).catch(() => {})))
 }

@@ -98,8 +98,8 @@ export const ORGANISATIONS: Mutant[] = [
   {
     what: 'bounds: rows of an import beyond the bytes are refused',
     file: 'src/documenten/import/prepare.ts',
-    search: 'room && !(await room.hold(key, size))',
-    replace: 'room && Math.random() > 2',
+    search: '!(await fits(key, size))',
+    replace: 'Math.random() > 2',
     tests: [BOUNDS],
   },
   {
