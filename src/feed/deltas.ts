@@ -88,13 +88,14 @@ function requireHead(head: Head | undefined): Head {
 export const placeNow = (viewer: Viewer, feed: Feed, head: Head): string =>
   placeText({ epoch: head.epoch, xact: String(BigInt(head.settled) - 1n), rights: rightsPrint(viewer.actor, feed) })
 
-export type Delta = { id: string; rows: Row[] }
+/** `goesOn`: the transaction has more rows than these, which are read as it is told. */
+export type Delta = { id: string; rows: Row[]; goesOn: boolean }
 /** `start` is the position that was asked for, or that of the oldest that is kept. */
 export type Page = { start: string; position: string; deltas: Delta[]; isEnd: boolean }
 
-/** Rows that are read at once: some of a transaction, most of which have a few. */
+/** Rows that are read at once: some of a transaction, most of which have a few; one that changed a million is told part by part. */
 const ROWS_PER_DELTA = 6
-const MOST_ROWS = 5000
+const MOST_ROWS = 2000
 
 /**
  * The next deltas after a position, without their states.
@@ -110,22 +111,22 @@ export async function readPage(viewer: Viewer, feed: Feed, after: string | undef
   const start = asked?.xact ?? head.first
   if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()
   let isEnd = rows.length < most
+  let goesOn = false
   if (!isEnd) {
-    // The last transaction may go on. When it is the only one, the rest of it is read; else it waits.
-    const last = lastOf(rows).xact
-    if (expected(rows[0]).xact !== last) rows.splice(rows.findIndex(({ xact }) => xact === last))
-    else
-      for (;;) {
-        const more = await readRows(viewer, feed, { xact: last, most: MOST_ROWS, within: lastOf(rows).id })
-        if (BigInt(more.head.first) > BigInt(start)) throw expired() // it was removed meanwhile
-        if (more.rows.length === 0) break
-        rows.push(...more.rows)
-      }
+    // The last transaction may go on. When it is the only one it is told from here on; else it waits.
+    const last = lastOf(rows)
+    if (expected(rows[0]).xact !== last.xact) rows.splice(rows.findIndex(({ xact }) => xact === last.xact))
+    else {
+      const room = MOST_ROWS - rows.length
+      const more = room > 0 ? await readWithin(viewer, feed, last, room) : []
+      rows.push(...more)
+      goesOn = more.length === room
+    }
   }
   const place = (xact: string) => placeText({ epoch: head.epoch, xact, rights })
   const groups = [...Map.groupBy(rows, ({ xact }) => xact)]
   if (groups.length > limit) isEnd = false
-  const deltas = groups.slice(0, limit).map(([xact, rows]) => ({ id: place(xact), rows }))
+  const deltas = groups.slice(0, limit).map(([xact, rows]) => ({ id: place(xact), rows, goesOn }))
   const end = isEnd ? String(BigInt(head.settled) - 1n) : (groups[deltas.length - 1]?.[0] ?? start)
   return { start: place(start), position: place(end), deltas, isEnd }
 }
@@ -175,6 +176,13 @@ async function readRows(
   }
 }
 
+/** Rows of a transaction after one of them. @throws Problem 410 when it was removed meanwhile */
+async function readWithin(viewer: Viewer, feed: Feed, { xact, id }: Row, most: number): Promise<Row[]> {
+  const { head, rows } = await readRows(viewer, feed, { xact, most, within: id })
+  if (BigInt(head.first) >= BigInt(xact)) throw expired()
+  return rows
+}
+
 // ---- states ----
 
 type Operation = {
@@ -189,15 +197,19 @@ type Operation = {
   wasReached: boolean
 }
 
-/** What happened to each resource in one transaction, and to those whose answer it changes. */
-async function operationsOf(viewer: Viewer, feed: Feed, rows: Row[]): Promise<Operation[]> {
+/**
+ * What happened to each resource in one transaction, and to those whose answer it changes. Of a transaction that is told part by part
+ * it is what happened in this part: a resource may come again in another.
+ */
+async function operationsOf(viewer: Viewer, feed: Feed, rows: Row[], isPart: boolean): Promise<Operation[]> {
   const found = new Map<string, Operation>()
   const key = (resource: string, id: number) => `${resource} ${id}`
-  const gone = new Map(
+  const gone = new Map<number | null, Pick<Row, 'mainId' | 'wasReached'>>(
     rows
       .filter(({ resource, operation }) => resource === feed.main && operation === 'delete')
       .map((row) => [row.mainId, row]),
   )
+  if (isPart) for (const row of await goneElsewhere(viewer, feed, rows, gone)) gone.set(row.mainId, row)
   for (const row of rows) {
     const at = key(row.resource, row.rowId)
     const known = found.get(at)
@@ -243,11 +255,31 @@ async function operationsOf(viewer: Viewer, feed: Feed, rows: Row[]): Promise<Op
   return [...found.values()]
 }
 
+/** Main objects that went in another part of a transaction, of what hung on them: they are told before all of that. */
+async function goneElsewhere(
+  { reader, actor }: Viewer,
+  feed: Feed,
+  rows: Row[],
+  gone: ReadonlyMap<number | null, unknown>,
+): Promise<Pick<Row, 'mainId' | 'wasReached'>[]> {
+  const orphans = rows.filter((row) => row.operation === 'delete' && !row.isKnown && !row.wasReached)
+  const wanted = [...new Set(orphans.map(({ mainId }) => mainId))].filter((id) => id !== null && !gone.has(id))
+  if (wanted.length === 0) return []
+  const found = await sql<Pick<Row, 'mainId' | 'wasReached'>>`
+    select c.main_id, ${feed.reached(actor)} as was_reached from change c
+    where c.component = ${feed.component} and c.xact = ${lastOf(rows).xact}::text::xid8
+      and c.resource = ${feed.main} and c.operation = 'delete' and c.main_id = any(${wanted}::bigint[])
+    order by c.id limit ${sql.lit(wanted.length)}`.execute(reader.db)
+  return found.rows
+}
+
 const of = ({ resource, uuid, rowId, mainId }: Row) => ({ resource, uuid, id: rowId, mainId })
 
 /** States that are told at once, as far as their size is known from those before; and how many characters they are to be. */
 const AT_ONCE = 200
 const FIRST = 25
+/** How often so much a transaction may be that is not told in pieces. */
+const MOST_FULL = 2
 const SIZE = LIMITS.portionBytes
 
 /** How many fit next, by the size of those before; it grows by steps. */
@@ -261,8 +293,20 @@ export function fitting(loaded: Iterable<Loaded>, before: number): number {
   return Math.max(1, Math.min(AT_ONCE, 4 * before, Math.floor((SIZE * Math.max(1, count)) / Math.max(1, size))))
 }
 
+/** How many of each kind fit in what is told at once, by the size of those before. */
+type Fits = Map<string, number>
+
+/** How full what is told at once is with an operation: 1 is all of it. Of a kind that may be large few are taken at first. */
+const weightOf = (feed: Feed, fits: Fits, { type, resource }: Operation): number =>
+  1 / (type === 'delete' ? AT_ONCE : (fits.get(resource) ?? feed.kinds[resource]?.first ?? FIRST))
+
 /** States by kind and key, as far as the viewer may read them. */
-async function load(viewer: Viewer, feed: Feed, operations: Iterable<Operation>): Promise<Map<string, Loaded>> {
+async function load(
+  viewer: Viewer,
+  feed: Feed,
+  operations: Iterable<Operation>,
+  fits: Fits,
+): Promise<Map<string, Loaded>> {
   const wanted = new Map<string, Set<number>>()
   for (const { type, resource, id } of operations)
     if (type !== 'delete') wanted.set(resource, (wanted.get(resource) ?? new Set()).add(id))
@@ -270,12 +314,14 @@ async function load(viewer: Viewer, feed: Feed, operations: Iterable<Operation>)
   for (const [resource, ids] of wanted) {
     const all = [...ids]
     const kind = feed.kinds[resource]
-    for (let [from, limit] = [0, kind?.first ?? AT_ONCE]; kind && from < all.length; ) {
+    for (let [from, limit] = [0, fits.get(resource) ?? kind?.first ?? AT_ONCE]; kind && from < all.length; ) {
       if (from > 0) await viewer.pause?.()
-      const loaded = await kind.load(viewer, all.slice(from, from + limit))
+      const some = all.slice(from, from + limit)
+      const loaded = await kind.load(viewer, some)
       for (const one of loaded) found.set(`${resource} ${one.id}`, one)
       from += limit
-      limit = fitting(loaded, limit)
+      limit = fitting(loaded, Math.max(some.length, limit / 4)) // few that were small say little: it stays what it was
+      fits.set(resource, limit)
     }
   }
   return found
@@ -289,18 +335,17 @@ const seesAll = ({ actor }: Viewer, { component, scopes }: Feed): boolean =>
   component === 'ztc' ||
   (reach(actor, component, scopes) === 'alles' && !(component === 'drc' && actor.alleenGereedVoorPublicatie))
 
-/** All that hangs on a main object now. */
-async function partsOf({ reader }: Viewer, feed: Feed, mainId: number) {
-  const found: { resource: string; id: number; uuid: string }[] = []
+/** All that hangs on a main object now, some at a time. */
+async function* partsOf({ reader }: Viewer, feed: Feed, mainId: number) {
   for (const [resource, { table, main }] of Object.entries(feed.kinds)) {
-    if (main === '') continue
-    const { rows } = await sql<{ id: number; uuid: string }>`
-      select x.id, x.uuid from ${sql.table(table)} x where ${sql.raw(main)} = ${mainId} order by x.id`.execute(
-      reader.db,
-    )
-    for (const row of rows) found.push({ resource, ...row })
+    for (let after: number | undefined = 0; main !== '' && after !== undefined; ) {
+      const found = await sql<{ id: number; uuid: string }>`
+        select x.id, x.uuid from ${sql.table(table)} x where ${sql.raw(main)} = ${mainId} and x.id > ${after}
+        order by x.id limit ${sql.lit(MOST_ROWS)}`.execute(reader.db)
+      yield found.rows.map((row) => ({ resource, ...row }))
+      after = found.rows.length === MOST_ROWS ? lastOf(found.rows).id : undefined
+    }
   }
-  return found
 }
 
 /** An operation as JSON, when that needs nothing more than the states: undefined when nothing is to be told. */
@@ -326,27 +371,33 @@ async function* tell(viewer: Viewer, feed: Feed, operations: Operation[], states
   for (const operation of operations) {
     const isWhole = takesParts(feed, operation, states) && isRestricted
     const comes = states.has(`${operation.resource} ${operation.id}`)
-    const parts = isWhole ? await partsOf(viewer, feed, operation.id) : []
-    if (!comes) for (const part of parts) yield told('delete', part.resource, part.uuid)
+    const parts = isWhole ? partsOf(viewer, feed, operation.id) : []
+    if (!comes)
+      for await (const some of parts) for (const { resource, uuid } of some) yield told('delete', resource, uuid)
     const text = tellOne(isRestricted, feed, operation, states)
     if (text !== undefined) yield text
     if (!comes) continue
-    yield* tellMany(
-      viewer,
-      feed,
-      parts.map((part) => ({ ...part, type: 'create', mainId: operation.id, moved: false, wasReached: false })),
-    )
+    for await (const some of parts)
+      yield* tellMany(
+        viewer,
+        feed,
+        some.map((part) => ({ ...part, type: 'create', mainId: operation.id, moved: false, wasReached: false })),
+      )
   }
 }
 
 /** A delta with all its operations as JSON: in pieces when it is large. */
 export type ToldDelta = { id: string; json: string | AsyncIterable<string> }
 
-type Prepared = { some: { id: string; operations: Operation[] }[]; states: Map<string, Loaded> | undefined }
+type Prepared = {
+  some: { id: string; operations: Operation[]; last: Row | undefined }[]
+  states: Map<string, Loaded> | undefined
+}
 
 /**
  * Deltas with their states, some at a time; the next are read while these are told. A delta of which the viewer may see nothing is
  * left out.
+ * @param deltas are taken out one by one: what was told is not kept
  * @param after of which the first delta says that it follows
  */
 export async function* tellDeltas(
@@ -357,40 +408,39 @@ export async function* tellDeltas(
 ): AsyncGenerator<ToldDelta[]> {
   const isRestricted = !seesAll(viewer, feed)
   let before = after
-  let from = 0
-  let atOnce = FIRST
+  const fits: Fits = new Map()
   const prepare = async (): Promise<Prepared> => {
     const some: Prepared['some'] = []
-    let count = 0
-    for (; from < deltas.length && count < atOnce; from++) {
-      const { id, rows } = expected(deltas[from])
-      const operations = await operationsOf(viewer, feed, rows)
-      some.push({ id, operations })
-      count += operations.length
+    let full = 0
+    for (let delta = deltas.shift(); delta; delta = full < 1 ? deltas.shift() : undefined) {
+      const { id, rows, goesOn } = delta
+      const operations = await operationsOf(viewer, feed, rows, goesOn)
+      some.push({ id, operations, last: goesOn ? lastOf(rows) : undefined })
+      full += goesOn ? MOST_FULL : operations.reduce((sum, one) => sum + weightOf(feed, fits, one), 0)
     }
-    if (count > Math.max(FIRST, 2 * atOnce)) return { some, states: undefined }
+    if (full >= MOST_FULL) return { some, states: undefined }
     const states = await load(
       viewer,
       feed,
       some.flatMap(({ operations }) => operations),
+      fits,
     )
-    atOnce = fitting(states.values(), atOnce)
     return { some, states }
   }
   let next: Promise<Prepared> | undefined = deltas.length > 0 ? prepare() : undefined
   while (next) {
     const { some, states } = await next
-    next = from < deltas.length ? prepare() : undefined
+    next = deltas.length > 0 ? prepare() : undefined
     next?.catch(() => {}) // awaited above
     const found: ToldDelta[] = []
-    for (const { id, operations } of some) {
+    for (const { id, operations, last } of some) {
       const begin = `{"id":"${id}","prev_id":"${before}","operations":[`
       if (states && !(isRestricted && operations.some((one) => takesParts(feed, one, states)))) {
         const texts = operations.flatMap((one) => tellOne(isRestricted, feed, one, states) ?? [])
         if (texts.length === 0) continue
         found.push({ id, json: `${begin}${texts.join()}]}` })
       } else {
-        const pieces = states ? tell(viewer, feed, operations, states) : tellMany(viewer, feed, operations)
+        const pieces = states ? tell(viewer, feed, operations, states) : tellAll(viewer, feed, operations, last)
         const first = await pieces.next()
         if (first.done) continue
         found.push({ id, json: wholeOf(begin + first.value, pieces) })
@@ -401,14 +451,25 @@ export async function* tellDeltas(
   }
 }
 
+/** The same for all of a transaction. @param last of the rows that the operations are of, when it goes on after that */
+async function* tellAll(viewer: Viewer, feed: Feed, operations: Operation[], last: Row | undefined) {
+  yield* tellMany(viewer, feed, operations)
+  while (last) {
+    await viewer.pause?.()
+    const rows = await readWithin(viewer, feed, last, MOST_ROWS)
+    last = rows.length === MOST_ROWS ? lastOf(rows) : undefined
+    yield* tellMany(viewer, feed, await operationsOf(viewer, feed, rows, true))
+  }
+}
+
 /** The same for more than are loaded together. */
 async function* tellMany(viewer: Viewer, feed: Feed, operations: Operation[]): AsyncGenerator<string> {
-  for (let [from, limit] = [0, FIRST]; from < operations.length; ) {
-    const some = operations.slice(from, from + limit)
-    const states = await load(viewer, feed, some)
-    yield* tell(viewer, feed, some, states)
-    from += limit
-    limit = fitting(states.values(), limit)
+  const fits: Fits = new Map()
+  for (let [from, to] = [0, 0]; from < operations.length; from = to) {
+    let full = 0
+    while (full < 1 && to < operations.length) full += weightOf(feed, fits, expected(operations[to++]))
+    const some = operations.slice(from, to)
+    yield* tell(viewer, feed, some, await load(viewer, feed, some, fits))
   }
 }
 

@@ -7,10 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../core/limits.ts'
+import { Problem } from '../core/problem.ts'
 import { isSettled } from '../database/position.ts'
 import { countStream } from '../http/stream.ts'
 import { largeTurn } from '../http/turns.ts'
 import { logSoFar, noteText } from '../http/verwerkingen.ts'
+import { ownName } from '../telemetry/current-organisation.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
 import { readPage, rightsPrint, type ToldDelta, tellDeltas } from './deltas.ts'
 import type { Feed, Viewer } from './kinds.ts'
@@ -23,45 +26,73 @@ const RETRY_MS = 2000
 const MOST_MS = 15 * 60_000
 const DELTAS = 100
 /** Characters of deltas that are held for who reads them: more are read when these were. */
-const MOST_SIZE = 512 * 1024
+const MOST_SIZE = LIMITS.portionBytes
+/** The same of those that are kept for others at the same place, of all organisations together. */
+const MOST_SHARED = 4 * 1024 * 1024
 
 /** Opens the events of a feed. They end with the token, with its rights, with the client and when the application closes. */
 export function openEvents(app: FastifyInstance, feed: Feed) {
   const closing = new AbortController()
-  app.addHook('preClose', async () => closing.abort())
-  const opened = app.each(() => ({
-    bell: openBell(app, feed, closing.signal),
-    /** Readers with the same rights that stand at the same place get the same: it is read once. */
-    shared: new LRUCache<string, Promise<Next>>({ max: 20 }),
-  }))
+  /** By what the readers of now are stopped. AbortSignal.any and .timeout would keep something of each that has gone for 15 minutes. */
+  const readers = new Set<AbortController>()
+  app.addHook('preClose', async () => {
+    closing.abort()
+    for (const reader of readers) reader.abort()
+  })
+  const openedBell = app.each(() => openBell(app, feed, closing.signal))
+  /** Readers of an organisation with the same rights that stand at the same place get the same: it is read once. */
+  const shared = new LRUCache<string, Promise<Next>>({ maxSize: MOST_SHARED })
 
   return async function send(request: FastifyRequest, reply: FastifyReply, after: string | undefined) {
-    const pause = () => largeTurn(request)
-    const viewer: Viewer = { reader: app.reader, actor: request.actor, base: request.base, pause }
+    const viewer: Viewer = { reader: app.reader, actor: request.actor, base: request.base }
     const page = await readPage(viewer, feed, after, DELTAS) // what is wrong with the position is said before anything is sent
-    const ended = new AbortController()
-    countStream(request, reply, () => ended.abort())
-    const stop = AbortSignal.any([closing.signal, ended.signal, AbortSignal.timeout(MOST_MS)])
+    let isGone = false
+    const reader = new AbortController()
+    const timer = setTimeout(() => reader.abort(), MOST_MS).unref()
+    const end = () => {
+      isGone = true
+      clearTimeout(timer)
+      readers.delete(reader)
+      reader.abort()
+    }
+    if (closing.signal.aborted) reader.abort()
+    readers.add(reader)
+    try {
+      countStream(request, reply, end)
+    } catch (error) {
+      end()
+      throw error
+    }
     reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream; charset=utf-8')
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
-    const stream = Readable.from(events(request, viewer, page.start, stop), { objectMode: false, highWaterMark: 1 })
-    stream.once('close', () => ended.abort())
+    const pause = async () => {
+      await largeTurn(request)
+      if (isGone) throw new Problem(408) // nobody reads it; in a transaction of millions there may be nothing for it for long
+    }
+    const reading = events(request, { ...viewer, pause }, ownName(request.base), page.start, reader.signal)
+    const stream = Readable.from(reading, { objectMode: false, highWaterMark: 1 })
+    stream.once('close', end)
     return reply.send(stream)
   }
 
-  async function next(viewer: Viewer, at: { heard: string; position: string; rights: string }): Promise<Next> {
-    const { shared } = opened()
-    const key = JSON.stringify([viewer.base, at])
+  async function next(viewer: Viewer, at: At): Promise<Next> {
+    const key = JSON.stringify(at)
     const known = shared.get(key)
-    const page = known ?? readNext(viewer, at.position)
-    if (!known) {
-      shared.set(key, page)
-      const forget = () => void shared.delete(key)
-      page.then(({ told }) => told.some(({ json }) => typeof json !== 'string') && forget(), forget)
+    if (known) {
+      const found = await known.catch(() => undefined) // who asked first may have gone meanwhile
+      return found && !isLarge(found) ? found : readNext(viewer, at.position)
     }
-    const found = await page
-    // What comes in pieces is read by one.
-    return known && found.told.some(({ json }) => typeof json !== 'string') ? readNext(viewer, at.position) : found
+    const page = readNext(viewer, at.position)
+    shared.set(key, page, { size: MOST_SIZE })
+    try {
+      const found = await page
+      if (isLarge(found)) shared.delete(key)
+      else shared.set(key, page, { size: Math.max(1, sizeOf(found.told)) })
+      return found
+    } catch (error) {
+      shared.delete(key)
+      throw error
+    }
   }
 
   async function readNext(viewer: Viewer, position: string): Promise<Next> {
@@ -70,24 +101,24 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
     let size = 0
     for await (const some of tellDeltas(viewer, feed, deltas, position)) {
       told.push(...some)
-      for (const { json } of some) size += typeof json === 'string' ? json.length : MOST_SIZE
+      size += sizeOf(some)
       const last = told.at(-1)
       if (size >= MOST_SIZE && last) return { told, position: last.id, isEnd: false } // the rest when this was read
     }
     return { told, position: end, isEnd }
   }
 
-  async function* events(request: FastifyRequest, first: Viewer, start: string, stop: AbortSignal) {
+  async function* events(request: FastifyRequest, first: Viewer, owner: string, start: string, stop: AbortSignal) {
     const rights = rightsPrint(first.actor, feed)
     let position = start
     yield `retry: ${RETRY_MS}\nid: ${position}\n\n`
-    const { bell } = opened()
+    const bell = openedBell()
     let spokeAt = performance.now()
     while (!stop.aborted) {
       const heard = bell.state()
       const actor = await request.actorNow().catch(() => undefined)
       if (!actor || rightsPrint(actor, feed) !== rights) return // who comes again is told: 403, or 410
-      const page = await next({ ...first, actor }, { heard, position, rights })
+      const page = await next({ ...first, actor }, { owner, heard, position, rights })
       for (const { id, json } of page.told) {
         if (stop.aborted) return
         if (typeof json === 'string') {
@@ -116,6 +147,14 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
 }
 
 type Next = { told: ToldDelta[]; position: string; isEnd: boolean }
+/** Where a reader is. @property owner its organisation, and the address in its links */
+type At = { owner: string; heard: string; position: string; rights: string }
+
+const sizeOf = (told: ToldDelta[]): number =>
+  told.reduce((size, { json }) => size + (typeof json === 'string' ? json.length : MOST_SIZE), 0)
+
+/** What comes in pieces is read by one. */
+const isLarge = ({ told }: Next): boolean => told.some(({ json }) => typeof json !== 'string')
 
 /** Tells who waits that something new has settled in a feed. */
 function openBell(app: FastifyInstance, feed: Feed, closing: AbortSignal) {

@@ -68,7 +68,10 @@ export const feedRoutes =
         const { after, limit = 100 } = request.query
         if (header(request, 'accept').toLowerCase().includes('text/event-stream'))
           return sendEvents(request, reply, header(request, 'last-event-id') || after)
-        const pause = () => largeTurn(request)
+        const pause = async () => {
+          await largeTurn(request)
+          if (reply.raw.closed) throw new Problem(408) // nobody reads it
+        }
         const viewer = { reader: app.reader, actor: request.actor, base: request.base, pause }
         const page = await readPage(viewer, feed, after, limit)
         const told = tellDeltas(viewer, feed, page.deltas, page.start)

@@ -1,6 +1,9 @@
 // The feed of changes: its order, what it tells, and to whom.
 import t from 'tap'
+import { systemActor } from '../../src/core/access.ts'
 import { signal } from '../../src/database/listen.ts'
+import { headOf, placeNow, readPage, tellDeltas } from '../../src/feed/deltas.ts'
+import { FEEDS } from '../../src/feed/kinds.ts'
 import {
   givenCatalogus,
   givenClient,
@@ -204,6 +207,39 @@ t.test('a position of other rights, of another database or from before what is k
   const latest = await positionOf().catch(() => '')
   t.equal((await ask(all.replace(/\.\d+\./, '.1.'), 'beheer')).status, 410, 'from before what is kept')
   t.ok(latest === '' || latest)
+})
+
+t.test('a transaction of very many changes is read part by part, and is one delta', async (t) => {
+  const MANY = 4500
+  const mine = await givenZaaktype(test)
+  const as = await givenClient(test, 'velen', [
+    { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(mine), max: 'openbaar' },
+  ])
+  const zaak = await givenZaak(test, { zaaktype: mine, vertrouwelijkheidaanduiding: 'openbaar' })
+  const start = (await deltasAfter(await positionOf(ZAKEN_DELTAS, as), () => true, { as })).position
+  const viewer = { reader: test.app.reader, actor: systemActor('test'), base: 'http://localhost' }
+  const from = placeNow(viewer, FEEDS.zaken, await headOf(viewer))
+  await database.sql`insert into zaaknotitie (zaak_id, onderwerp, tekst, aangemaakt_door, notitie_type)
+    select z.id, 'o', 't', '', 'intern' from zaak z, generate_series(1, ${MANY}::int) where z.uuid = ${zaak.uuid}`
+  const many = (type: string) => (operations: Operation[]) =>
+    operations.filter((one) => one.type === type && one.resource_type === 'zaaknotitie').length >= MANY
+  const added = await deltasAfter(start, many('create'), { as })
+  t.equal(added.found.length, 1)
+  const notities = added.operations.filter(({ resource_type }) => resource_type === 'zaaknotitie')
+  t.equal(new Set(notities.map(({ resource_id }) => resource_id)).size, MANY)
+  t.equal(notities.length, MANY, 'each once')
+
+  const { deltas, start: before } = await readPage(viewer, FEEDS.zaken, from, 1000)
+  t.ok(deltas[0]!.goesOn && deltas[0]!.rows.length <= 2000, 'no more is in memory at once')
+  const [first] = (await tellDeltas(viewer, FEEDS.zaken, deltas, before).next()).value ?? []
+  let pieces = 0
+  if (first && typeof first.json !== 'string') for await (const piece of first.json) pieces += piece === '' ? 0 : 1
+  t.ok(pieces > 5, 'nor its text')
+  t.same(deltas, [], 'what was told is not kept')
+
+  await database.sql`delete from zaak where uuid = ${zaak.uuid}`
+  const gone = await deltasAfter(added.position, has('delete', 'zaak', zaak.url), { as })
+  t.ok(many('delete')(gone.operations), 'what went with its case, in a later part')
 })
 
 t.test('documents, besluiten and types have their feeds', async (t) => {

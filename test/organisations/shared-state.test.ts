@@ -74,6 +74,8 @@ const SHARED: Record<string, string> = {
   'src/documenten/import/xlsx-thread.ts rows': 'of a thread that reads one file',
   'src/documenten/storage/index.ts storageFaults': METRIC(),
   'src/documenten/storage/scan.ts scanned': METRIC(),
+  'src/feed/events.ts openEvents.readers': 'that the application closes',
+  'src/feed/events.ts openEvents.shared': 'by organisation, address, rights and position',
   'src/http/connections.ts boundConnections.addresses': CONNECTION,
   'src/http/connections.ts boundConnections.begin': CONNECTION,
   'src/http/connections.ts boundConnections.connections': CONNECTION,

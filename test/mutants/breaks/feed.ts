@@ -49,8 +49,16 @@ export const FEED: Mutant[] = [
   {
     what: 'what hangs on a case leaves and enters rights with it in a feed',
     file: 'src/feed/deltas.ts',
-    search: '    const parts = isWhole ? await partsOf(viewer, feed, operation.id) : []\n',
-    replace: '    const parts = isWhole && comes && !comes ? await partsOf(viewer, feed, operation.id) : []\n',
+    search: '    const parts = isWhole ? partsOf(viewer, feed, operation.id) : []\n',
+    replace: '    const parts = isWhole && comes && !comes ? partsOf(viewer, feed, operation.id) : []\n',
+    tests,
+  },
+  {
+    what: 'of a transaction that is told in parts, what hung on a case goes with it in each part',
+    file: 'src/feed/deltas.ts',
+    search:
+      '  if (isPart) for (const row of await goneElsewhere(viewer, feed, rows, gone)) gone.set(row.mainId, row)\n',
+    replace: '',
     tests,
   },
   {
