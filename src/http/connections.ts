@@ -17,6 +17,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { Problem } from '../core/problem.ts'
 import { connectionsToTake, sparesToTake } from '../lib/open-files.ts'
+import { openRepeats } from '../telemetry/repeats.ts'
 import { LIVEZ } from './liveness.ts'
 import { blockList, isListed, networkOf } from './network.ts'
 import { inSlices, largeTurn } from './turns.ts'
@@ -89,6 +90,7 @@ export function boundConnections(
   const unknownExpectation = new WeakSet<IncomingMessage>()
   const tooMany = new WeakSet<IncomingMessage>()
   const proxies = blockList(config.trustProxy)
+  const repeats = openRepeats(app.log)
 
   app.server.on('connection', (socket: Socket) => {
     const name = networkOf(socket.remoteAddress)
@@ -200,7 +202,7 @@ export function boundConnections(
       beginNext(connection)
     })
     if (connection.open.size > MAX_PIPELINED) {
-      app.log.info('a client sends requests without waiting for answers')
+      repeats.say('warn', {}, 'a client sends requests without waiting for answers')
       tooMany.add(request)
       connection.full = true
     }
@@ -232,7 +234,7 @@ export function boundConnections(
     }
     if (tooMany.has(request.raw)) {
       reply.header('connection', 'close')
-      throw new Problem(503, { detail: 'Wacht op de antwoorden.', headers: { 'retry-after': '1' } })
+      throw new Problem(429, { detail: 'Wacht op de antwoorden.', headers: { 'retry-after': '1' } })
     }
     if (unknownExpectation.has(request.raw)) throw new Problem(417)
     if (connection) requireOneHost(request.raw, app.hasMany)
