@@ -71,6 +71,7 @@ create table switch_code (
   account_id bigint not null references beheer_account on delete cascade,
   from_id bigint not null references organisation on delete cascade,
   to_id bigint not null references organisation on delete cascade,
+  from_stamp uuid not null,
   expires_at timestamptz not null
 );
 
@@ -123,4 +124,5 @@ comment on column switch_code.key is 'SHA-256 of the code.';
 comment on column switch_code.account_id is 'Who goes.';
 comment on column switch_code.from_id is 'Where from; the form has to come from a host of it.';
 comment on column switch_code.to_id is 'Where to.';
+comment on column switch_code.from_stamp is 'Stamp of its role there when it was made: with another one, or none, it does not count.';
 comment on column switch_code.expires_at is 'When it ends at the latest.';

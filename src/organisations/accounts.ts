@@ -119,15 +119,22 @@ export async function takeRole(trx: TransactionSql, accountId: number, rsin: str
 const CODE_SECONDS = 30
 const sha256 = (value: string) => createHash('sha256').update(value).digest()
 
-/** A code with which an account goes on from one organisation at another. */
-export async function makeSwitchCode({ sql }: Sql, accountId: number, from: string, to: string): Promise<string> {
+/** A code with which an account goes on from the organisation where it is signed in at another. It ends with what ends its sessions there. */
+export async function makeSwitchCode({ sql }: Sql, { id, membership: from }: Member, to: string): Promise<string> {
   const code = randomBytes(32).toString('base64url')
   await sql`delete from switch_code where expires_at < now()`
   await sql`
-    insert into switch_code (key, account_id, from_id, to_id, expires_at)
-    select ${sha256(code)}, ${accountId}, f.id, t.id, now() + make_interval(secs => ${CODE_SECONDS})
-    from organisation f, organisation t where f.rsin = ${from} and t.rsin = ${to}`
+    insert into switch_code (key, account_id, from_id, to_id, from_stamp, expires_at)
+    select ${sha256(code)}, ${id}, f.id, t.id, ${from.stamp}, now() + make_interval(secs => ${CODE_SECONDS})
+    from organisation f, organisation t where f.rsin = ${from.rsin} and t.rsin = ${to}`
   return code
+}
+
+/** For when sessions of an account at one organisation alone have ended. @param uuid of the account */
+export async function deleteSwitchCodes({ sql }: Sql, uuid: string, from: string): Promise<void> {
+  await sql`
+    delete from switch_code c using beheer_account a, organisation f
+    where a.id = c.account_id and f.id = c.from_id and a.uuid = ${uuid} and f.rsin = ${from}`
 }
 
 /** Whose code it is, at the organisation that it is for and in time. It is used up, also by who may not use it. */
@@ -140,6 +147,7 @@ export async function useSwitchCode(
     delete from switch_code c using beheer_account a, organisation f, organisation t
     where c.key = ${sha256(code)} and a.id = c.account_id and f.id = c.from_id and t.id = c.to_id
     returning a.uuid, a.actief and c.expires_at > now() and f.rsin = ${from} and t.rsin = ${to}
+      and exists (select from membership m where m.account_id = a.id and m.organisation_id = f.id and m.stamp = c.from_stamp)
       and exists (select from membership m where m.account_id = a.id and m.organisation_id = t.id) as "isGood"`
   return row?.isGood ? row.uuid : undefined
 }

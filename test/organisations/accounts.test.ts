@@ -23,6 +23,7 @@ import { keysOf, type Many, many, prepareOrganisation, ringOf } from './api-many
 
 const [A, B, C] = ['zaken.a.nl', 'zaken.b.nl', 'zaken.c.nl'] as const
 const PASSWORD = 'correct horse battery'
+const MINE = '/beheer/mijn-account'
 const RSIN = { [A]: '000000001', [B]: '000000002', [C]: '000000003' } as const
 type Host = keyof typeof RSIN
 const SCHEMA = { [A]: 'zaakstroom', [B]: 'gemeente_b', [C]: 'gemeente_c' } as const
@@ -252,6 +253,54 @@ t.test('it goes on at another organisation with a code that works once, in time,
     headers: { origin: `https://${A}`, cookie: `__Host-zaakstroom=${atA.cookies.get('__Host-zaakstroom')}` },
   })
   t.equal(noToken.status, 403, 'the form needs its token')
+})
+
+t.test('a code ends with the session, the password and the role that it came from', async (t) => {
+  const all = await given(t)
+  const passwordHash = await hashNewPassword(PASSWORD)
+  const account = await givenMember(all, { [A]: 'viewer', [B]: 'viewer' })
+  await change(all, (trx) => trx`update beheer_account set password_hash = ${passwordHash} where id = ${account.id}`)
+  const name = `lokaal${++seen}`
+  await givenAccount(
+    { database: databaseOf(t, A) },
+    { gebruikersnaam: name, rol: 'administrator', wachtwoord: PASSWORD },
+  )
+  const administrator = browserAt(all, A)
+  await administrator.login(name, PASSWORD)
+  const [thief, owner] = [browserAt(all, A), browserAt(all, A)]
+  const fresh = 'another long password'
+  const path = `/beheer/accounts/${account.uuid}`
+  const endings: Record<string, () => Promise<unknown>> = {
+    'all sessions ended': () => change(all, (trx) => endSessionsEverywhere(trx, account.id)),
+    'another password': () =>
+      owner.post('/beheer/mijn-account/wachtwoord', { oud: PASSWORD, nieuw: fresh, herhaald: fresh }, MINE),
+    'signed out': () => thief.post('/beheer/uitloggen', {}, MINE),
+    'other sessions ended': () => owner.post('/beheer/mijn-account/sessies', {}, MINE),
+    'sessions ended by an administrator': () => administrator.post(`${path}/sessies`),
+    'made inactive there': () => administrator.post(path, {}),
+    'active there again': () => administrator.post(path, { actief: 'true' }),
+    'another role than before': async () => {
+      await change(all, (trx) => takeRole(trx, account.id, RSIN[A]))
+      await give(all, account, A, 'viewer')
+    },
+    'no role': () => change(all, (trx) => takeRole(trx, account.id, RSIN[A])),
+  }
+  let password = PASSWORD
+  for (const [what, end] of Object.entries(endings)) {
+    if (what === 'active there again') {
+      await end()
+      continue
+    }
+    await known(all)
+    await thief.login(account.gebruikersnaam, password)
+    await owner.login(account.gebruikersnaam, password)
+    const { code } = await chosen(thief, RSIN[B])
+    t.ok(code, `there is a code: ${what}`)
+    await end()
+    if (what === 'another password') password = fresh
+    t.equal((await send(all, B, `https://${A}`, code)).status, 403, what)
+  }
+  t.equal((await browserAt(all, B).login(account.gebruikersnaam, password)).statusCode, 303, 'its role at B stays')
 })
 
 t.test('administrators see it, may keep it out, and cannot change it', async (t) => {

@@ -39,6 +39,7 @@ import {
   setPassword,
   tooShort,
 } from './accounts.ts'
+import { forgetCodes } from './centre-account.ts'
 
 const config = { access: 'beheer', rol: 'administrator' } as const
 type Params = { Params: { uuid: string } }
@@ -152,6 +153,7 @@ export function registerAccounts(app: FastifyInstance): void {
         const oud = Object.fromEntries(Object.keys(form).map((name) => [name, account[name as keyof AccountChange]]))
         m.audit({ ...recordOf(account, 'account-wijzigen'), oud, nieuw: form })
       })
+      await forgetCodes(request, account)
       const self = account.id === signedIn(request).id && (form.rol ?? account.rol) !== 'administrator'
       return await redirectWith(
         request,
@@ -223,6 +225,7 @@ export function registerAccounts(app: FastifyInstance): void {
           await actie.act(m.trx, account, request)
           m.audit(recordOf(account, actie.handeling))
         })
+        await forgetCodes(request, account)
       } catch (error) {
         return reply.code(400).page('account-act', {
           title: actie.title,

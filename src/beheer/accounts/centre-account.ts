@@ -5,6 +5,7 @@ import { Problem } from '../../core/problem.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { type Database, type Db, isUnavailable, kyselyOn } from '../../database/database.ts'
 import {
+  deleteSwitchCodes,
   endSessionsEverywhere,
   type Member,
   makeSwitchCode,
@@ -53,8 +54,9 @@ export function openCentre({ control, registry, box, baseOf }: OfMany) {
       const url = URL.parse(origin)
       return url ? registry.byHost(hostOf(url.host)) : undefined
     },
-    makeCode: (accountId: number, to: string) => makeSwitchCode(control, accountId, requireOrganisation().rsin, to),
+    makeCode: (member: Member, to: string) => makeSwitchCode(control, member, to),
     useCode: (code: string, from: string) => useSwitchCode(control, code, { from, to: requireOrganisation().rsin }),
+    forgetCodes: (uuid: string) => deleteSwitchCodes(control, uuid, requireOrganisation().rsin),
     /** Changes an account with the record of it. @returns its stamp here after it; undefined: it has no role here any more */
     change: (member: Member, action: string, endsSessions: boolean, work: (db: Db) => Promise<void>) =>
       changeOrganisations(
@@ -88,6 +90,17 @@ export async function fromRegistry<T>(asksIt: boolean, work: () => Promise<T>): 
   return work().catch((error) => {
     if (!asksIt || !isUnavailable(error)) throw error
     throw new Problem(503, { detail: registryAway(), headers: { 'retry-after': '10' } })
+  })
+}
+
+/** Takes back what sessions that ended here had to go on with elsewhere. Without the registry no code counts either: one ends by itself then. */
+export async function forgetCodes(
+  { server }: FastifyRequest,
+  { uuid, centre }: { uuid: string; centre: unknown },
+): Promise<void> {
+  if (!centre) return
+  await server.centre?.forgetCodes(uuid).catch((error) => {
+    if (!isUnavailable(error)) throw error
   })
 }
 

@@ -19,7 +19,7 @@ import { redirectWith } from '../frame/page.ts'
 import { endSessions, sessionOf, signedIn, startSession } from '../frame/session.ts'
 import { t, words } from '../language/language.ts'
 import { deleteTotp, isLongEnough, tooShort, writePassword } from './accounts.ts'
-import { changeOwn, fromRegistry, keptAt } from './centre-account.ts'
+import { changeOwn, forgetCodes, fromRegistry, keptAt } from './centre-account.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
@@ -172,6 +172,7 @@ export function registerMyAccount(app: FastifyInstance): void {
       })
       return ended
     })
+    await forgetCodes(request, signedIn(request))
     const text = count === 1 ? t('Eén sessie is beëindigd.') : t`Er zijn ${count} sessies beëindigd.`
     return redirectWith(request, reply, '/mijn-account', text)
   })

@@ -11,7 +11,7 @@ import { formatDuration } from '../frame/format.ts'
 import { basePath } from '../frame/keyset-list.ts'
 import { endSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
-import { browserOf, enterAs, fromRegistry, keptAt } from './centre-account.ts'
+import { browserOf, enterAs, forgetCodes, fromRegistry, keptAt } from './centre-account.ts'
 import { knownBrowser } from './known-browsers.ts'
 import { registerOidc } from './oidc.ts'
 import { offeredProviders } from './oidc-providers.ts'
@@ -128,6 +128,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     if (request.beheerder)
       await app.own.audit(request, [{ handeling: 'uitloggen', soort: 'account', id: request.beheerder.uuid }])
     await endSession(request, reply)
+    if (request.beheerder) await forgetCodes(request, request.beheerder)
     return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
   })
 

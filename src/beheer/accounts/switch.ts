@@ -35,7 +35,7 @@ export function registerSwitch(app: FastifyInstance): void {
     const target = member && members?.organisationsOf(member).find(({ rsin }) => rsin === organisatie)
     const address = target && centre?.addressOf(target.rsin)
     if (!member || !centre || !target || !address) throw notFound(t('U hebt geen rol bij deze organisatie.'))
-    const code = await fromRegistry(true, () => centre.makeCode(member.id, target.rsin))
+    const code = await fromRegistry(true, () => centre.makeCode(member, target.rsin))
     const act = { handeling: 'organisatie-wisselen', soort: 'account', id: uuid, weergave: gebruikersnaam }
     await app.own.audit(request, [{ ...act, nieuw: { organisatie: target.name } }])
     reply.headers({

@@ -432,4 +432,11 @@ export const RIGHTS: Mutant[] = [
     replace: '',
     tests: ['test/overnemen/api.test.ts'],
   },
+  {
+    what: 'centre: a code to go on ends with the sessions of who made it',
+    file: 'src/organisations/accounts.ts',
+    search: ' and m.stamp = c.from_stamp)',
+    replace: ')',
+    tests: ['test/organisations/accounts.test.ts'],
+  },
 ]
