@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { createAccount } from '../../src/beheer/accounts/accounts.ts'
+import { checkPassword, createAccount, findByName, setPassword } from '../../src/beheer/accounts/accounts.ts'
 import { testApp } from '../app.ts'
 import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
@@ -157,6 +157,38 @@ t.test('nobody ends the session of another', async (t) => {
     303,
   )
   t.equal((await piet.get('/beheer/')).statusCode, 200)
+})
+
+t.test('a session that began with the old password while it was changed has ended after it', async (t) => {
+  const { app, database } = await testApp(t)
+  await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  const jan = pagesClient(app)
+  await jan.login('jan', WACHTWOORD)
+  let changing: ReturnType<typeof jan.post> | undefined
+  await database.sql.begin(async (trx) => {
+    await trx`select from beheer_account for no key update`
+    const form = { oud: WACHTWOORD, nieuw: 'een nieuw lang wachtwoord', herhaald: 'een nieuw lang wachtwoord' }
+    changing = jan.post('/beheer/mijn-account/wachtwoord', form, '/beheer/mijn-account')
+    await until('the new password waits to be written', async () => {
+      const waiting = await database.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike 'update%'`
+      return waiting.count === 1
+    })
+    await database.sql`
+      insert into beheer_session (key, account_id, expires_at) select 'thief', id, now() + interval '1 hour' from beheer_account`
+  })
+  t.match(await changing, { statusCode: 303, headers: { location: '/beheer/mijn-account' } })
+  t.equal((await jan.get('/beheer/')).statusCode, 200)
+  t.same(await database.sql`select from beheer_session where key = 'thief'`, [])
+})
+
+t.test('a password that was replaced while it was looked at is no password', async (t) => {
+  const { database } = await testApp(t)
+  await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  const found = await findByName(database, 'jan')
+  t.ok(await checkPassword(database, found, WACHTWOORD))
+  await setPassword(database.db, found!.id, 'een nieuw lang wachtwoord', { given: false })
+  t.notOk(await checkPassword(database, found, WACHTWOORD))
 })
 
 t.test('guessing the old password or a code is stopped', async (t) => {

@@ -36,8 +36,10 @@ export async function checkPassword(
   { known = false } = {},
 ): Promise<boolean> {
   const right = await isPassword(password, account?.passwordHash, { known })
-  // Only now: it may have been taken out of use in the meantime. No account costs the same questions.
-  const [open] = await sql`select 1 from beheer_account where id = ${account?.id ?? 0} and actief`
+  // Only now: it may have been taken out of use, or got another password, in the meantime. No account costs the same questions.
+  const [open] = await sql`
+    select 1 from beheer_account
+    where id = ${account?.id ?? 0} and actief and password_hash = ${account?.passwordHash ?? ''}`
   return right && open !== undefined
 }
 

@@ -130,9 +130,13 @@ export async function changeOwn(
 ): Promise<void> {
   const { id, uuid, centre: member } = signedIn(request)
   const { centre, members } = request.server
+  if (member && centre) {
+    const stamp = await fromRegistry(true, () =>
+      centre.change(member, action, endsSessions, (db) => work(db, member.id)),
+    )
+    if (stamp) await m.trx.updateTable('beheerAccount').set({ centreStamp: stamp }).where('uuid', '=', uuid).execute()
+    await members?.refresh()
+  } else await work(m.trx, id)
+  // Last: who signed in with the old password meanwhile is signed out too.
   if (endsSessions) await endSessions(m.trx, id, { behalve: sessionOf(request).id })
-  if (!member || !centre) return work(m.trx, id)
-  const stamp = await fromRegistry(true, () => centre.change(member, action, endsSessions, (db) => work(db, member.id)))
-  if (stamp) await m.trx.updateTable('beheerAccount').set({ centreStamp: stamp }).where('uuid', '=', uuid).execute()
-  await members?.refresh()
 }
