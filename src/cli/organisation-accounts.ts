@@ -6,8 +6,10 @@ import { bringAlong, removeMirror } from '../beheer/accounts/centre-mirror.ts'
 import { ROLLEN } from '../beheer/frame/session.ts'
 import { endWait } from '../core/sign-in-attempts.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../core/vertrouwelijkheidaanduiding.ts'
-import { type Database, isUnavailable, kyselyOn, openDatabase } from '../database/database.ts'
+import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
+import { isMissing } from '../database/error-codes.ts'
 import { withSchema } from '../database/schema.ts'
+import { isConnectionFault } from '../jobs/pool.ts'
 import {
   type CentreAccount,
   deleteAccount,
@@ -139,11 +141,11 @@ async function set(control: Control, options: Described): Promise<void> {
   // A name that is not brought along now comes with the next sign-in.
   const { id } = found
   const now = (await readAccounts(control.database)).find((one) => one.id === id) ?? found
-  for (const { membership, organisation } of await placesOf(control, now))
-    await inDatabaseOf(organisation, (database) => bringAlong(database, { ...now, membership }, recordByCommand)).catch(
-      onlyAway,
-    )
+  const { faults } = await inEach(await placesOf(control, now), (database, { membership }) =>
+    bringAlong(database, { ...now, membership }, recordByCommand),
+  )
   print(options, { username: found.gebruikersnaam, changed: fields }, `Changed: ${fields.join(', ')}.`)
+  throwFaults(faults)
 }
 
 async function give(control: Control, rsin: string, options: Role): Promise<void> {
@@ -182,28 +184,29 @@ async function take(control: Control, rsin: string, options: Named): Promise<voi
   const had = await change(control, found.gebruikersnaam, 'account-take', (trx) => takeRole(trx, found.id, rsin), {
     rsin,
   })
-  const isGone = await leave(found, organisation)
+  const { left, faults } = await leave(found, [{ organisation }])
   const said = had
     ? `Account ${found.gebruikersnaam} has no role at ${organisation.name} any more.`
     : 'It had no role there.'
   print(
     options,
-    { username: found.gebruikersnaam, rsin, had, left: !isGone },
-    isGone ? said : `${said} ${leftover(organisation)}`,
+    { username: found.gebruikersnaam, rsin, had, left: left.length > 0 },
+    [said, ...left.map(leftover)].join(' '),
   )
+  throwFaults(faults)
 }
 
 async function remove(control: Control, options: Named): Promise<void> {
   const found = await accountOf(control, options.username)
   const places = await placesOf(control, found)
   await change(control, found.gebruikersnaam, 'account-remove', (trx) => deleteAccount(trx, found.id))
-  const left: Organisation[] = []
-  for (const { organisation } of places) if (!(await leave(found, organisation))) left.push(organisation)
+  const { left, faults } = await leave(found, places)
   print(
     options,
     { username: found.gebruikersnaam, removed: true, left: left.map(({ rsin }) => rsin) },
     [`Account ${found.gebruikersnaam} is removed.`, ...left.map(leftover)].join('\n'),
   )
+  throwFaults(faults)
 }
 
 async function resetPassword(control: Control, options: WithPassword & { removeTotp?: boolean }): Promise<void> {
@@ -268,20 +271,44 @@ async function inDatabaseOf<T>(organisation: Organisation, work: (database: Data
   }
 }
 
-/** Takes its row out of an organisation. @returns false when that does not answer: it opens nothing there any more */
-async function leave(account: CentreAccount, organisation: Organisation): Promise<boolean> {
-  return inDatabaseOf(organisation, async (database) => {
-    await removeMirror(database, account, recordByCommand)
-    return true
-  }).catch((error) => onlyAway(error) ?? false)
+type Place = { organisation: Organisation }
+
+/**
+ * Does this in the database of each. The registry was changed before: none keeps the others from it.
+ * @returns `left`: where it could not be done, and `faults`: why not, where that is more than a database that is away. Where the tables are
+ * gone, the row is as well
+ */
+async function inEach<P extends Place>(
+  places: P[],
+  work: (database: Database, place: P) => Promise<unknown>,
+): Promise<{ left: Organisation[]; faults: string[] }> {
+  const { explain } = await import('./explain.ts') // it brings much along
+  const left: Organisation[] = []
+  const faults: string[] = []
+  for (const place of places) {
+    const { organisation } = place
+    try {
+      await inDatabaseOf(organisation, (database) => work(database, place))
+    } catch (error) {
+      if (isMissing(error)) continue
+      left.push(organisation)
+      if (!isConnectionFault(error)) faults.push(`${organisation.name}: ${explain(error).message}`)
+    }
+  }
+  return { left, faults }
 }
 
-function onlyAway(error: unknown): undefined {
-  if (!isUnavailable(error)) throw error
+/** Takes its row out of organisations. Where it is left, it opens nothing any more. */
+const leave = (account: CentreAccount, places: Place[]) =>
+  inEach(places, (database) => removeMirror(database, account, recordByCommand))
+
+/** @throws Error that names each organisation with its fault; without faults nothing */
+function throwFaults(faults: string[]): void {
+  if (faults.length > 0) throw new Error(faults.join('\n'))
 }
 
 const leftover = ({ name }: Organisation) =>
-  `The database of ${name} does not answer: the account is still listed there, and opens nothing. An administrator can remove it there.`
+  `The database of ${name} could not be changed: the account is still listed there, and opens nothing. An administrator can remove it there.`
 
 /** @throws UsageError for anything else */
 function yesOrNo(option: string, value: string | undefined): boolean | undefined {

@@ -6,9 +6,12 @@ import { openDatabase } from '../../src/database/database.ts'
 import { withSchema } from '../../src/database/schema.ts'
 import { pagesClient } from '../beheer/browser-client.ts'
 import { givenAccount } from '../beheer/quick-hash.ts'
+import { freePort } from '../free-port.ts'
 import { programEnv } from '../program-env.ts'
 import { testDatabase } from '../setup.ts'
 import { keysOf, many, prepareOrganisation, ringOf } from './api-many.ts'
+
+t.setTimeout(120_000)
 
 const HOST = 'zaken.a.nl'
 const RSIN = '000000001'
@@ -82,4 +85,32 @@ t.test('an account of the centre is made, given a role, changed and removed by c
     ).map(({ handeling }) => handeling),
     ['account-maken', 'account-verwijderen', 'account-maken', 'account-verwijderen'],
   )
+
+  // Organisations that come before it: tables that are gone, a database that refuses, and one that nobody reaches.
+  const gone = new URL(url)
+  gone.pathname = '/not-there'
+  await all.add({ host: 'a1.nl', rsin: '000000011', schema: 'org_gone' })
+  await all.add({ host: 'a2.nl', rsin: '000000012', schema: 'org_refuses', databaseUrl: gone.href })
+  const away = `postgres://zaak@127.0.0.1:${await freePort()}/weg`
+  await all.add({ host: 'a3.nl', rsin: '000000013', schema: 'org_away', databaseUrl: away })
+  await account('create', '--username', 'cent')
+  await account('give', RSIN, '--username', 'cent', '--role', 'viewer')
+  await all.control.sql`
+    insert into membership (account_id, organisation_id, rol, max_vertrouwelijkheidaanduiding)
+    select a.id, o.id, 'viewer', 'openbaar' from beheer_account a, organisation o
+    where a.gebruikersnaam = 'cent' and o.rsin <> ${RSIN}`
+  const refused = { code: 1, stderr: /a2\.nl: the database: is refused by the server/ }
+  t.match(await run('set', '--username', 'cent', '--name', 'Na Drie'), refused)
+  t.match(await rows(), [{ naam: 'Na Drie' }], 'one that cannot be changed keeps no other from it')
+  t.match(await account('take', '000000011', '--username', 'cent'), { had: true, left: false })
+  t.match(await run('take', '000000012', '--username', 'cent'), { ...refused, stdout: /still listed there/ })
+  t.match(await account('take', '000000013', '--username', 'cent'), { had: true, left: true })
+  await all.control.sql`
+    insert into membership (account_id, organisation_id, rol, max_vertrouwelijkheidaanduiding)
+    select a.id, o.id, 'viewer', 'openbaar' from beheer_account a, organisation o
+    where a.gebruikersnaam = 'cent' and o.rsin <> ${RSIN}`
+  const removed = await run('remove', '--username', 'cent', '--json')
+  t.match(removed, refused)
+  t.same(JSON.parse(removed.stdout).left, ['000000012', '000000013'])
+  t.same(await rows(), [])
 })
