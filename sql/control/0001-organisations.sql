@@ -72,6 +72,7 @@ create table switch_code (
   from_id bigint not null references organisation on delete cascade,
   to_id bigint not null references organisation on delete cascade,
   from_stamp uuid not null,
+  session_until timestamptz not null,
   expires_at timestamptz not null
 );
 
@@ -125,4 +126,5 @@ comment on column switch_code.account_id is 'Who goes.';
 comment on column switch_code.from_id is 'Where from; the form has to come from a host of it.';
 comment on column switch_code.to_id is 'Where to.';
 comment on column switch_code.from_stamp is 'Stamp of its role there when it was made: with another one, or none, it does not count.';
+comment on column switch_code.session_until is 'When the session there ends at the latest: the next one ends then too.';
 comment on column switch_code.expires_at is 'When it ends at the latest.';

@@ -119,13 +119,18 @@ export async function takeRole(trx: TransactionSql, accountId: number, rsin: str
 const CODE_SECONDS = 30
 const sha256 = (value: string) => createHash('sha256').update(value).digest()
 
-/** A code with which an account goes on from the organisation where it is signed in at another. It ends with what ends its sessions there. */
-export async function makeSwitchCode({ sql }: Sql, { id, membership: from }: Member, to: string): Promise<string> {
+/** A code with which an account goes on from the organisation where it is signed in at another. It ends with what ends its sessions there. @param sessionUntil when this one ends */
+export async function makeSwitchCode(
+  { sql }: Sql,
+  { id, membership: from }: Member,
+  to: string,
+  sessionUntil: string,
+): Promise<string> {
   const code = randomBytes(32).toString('base64url')
   await sql`delete from switch_code where expires_at < now()`
   await sql`
-    insert into switch_code (key, account_id, from_id, to_id, from_stamp, expires_at)
-    select ${sha256(code)}, ${id}, f.id, t.id, ${from.stamp}, now() + make_interval(secs => ${CODE_SECONDS})
+    insert into switch_code (key, account_id, from_id, to_id, from_stamp, session_until, expires_at)
+    select ${sha256(code)}, ${id}, f.id, t.id, ${from.stamp}, ${sessionUntil}, now() + make_interval(secs => ${CODE_SECONDS})
     from organisation f, organisation t where f.rsin = ${from.rsin} and t.rsin = ${to}`
   return code
 }
@@ -137,19 +142,19 @@ export async function deleteSwitchCodes({ sql }: Sql, uuid: string, from: string
     where a.id = c.account_id and f.id = c.from_id and a.uuid = ${uuid} and f.rsin = ${from}`
 }
 
-/** Whose code it is, at the organisation that it is for and in time. It is used up, also by who may not use it. */
+/** Whose code it is, at the organisation that it is for and in time, and when the session that made it ends. It is used up, also by who may not use it. */
 export async function useSwitchCode(
   { sql }: Sql,
   code: string,
   { from, to }: { from: string; to: string },
-): Promise<string | undefined> {
-  const [row] = await sql<{ uuid: string; isGood: boolean }[]>`
+): Promise<{ uuid: string; until: string } | undefined> {
+  const [row] = await sql<{ uuid: string; until: string; isGood: boolean }[]>`
     delete from switch_code c using beheer_account a, organisation f, organisation t
     where c.key = ${sha256(code)} and a.id = c.account_id and f.id = c.from_id and t.id = c.to_id
-    returning a.uuid, a.actief and c.expires_at > now() and f.rsin = ${from} and t.rsin = ${to}
+    returning a.uuid, c.session_until as until, a.actief and c.expires_at > now() and f.rsin = ${from} and t.rsin = ${to}
       and exists (select from membership m where m.account_id = a.id and m.organisation_id = f.id and m.stamp = c.from_stamp)
       and exists (select from membership m where m.account_id = a.id and m.organisation_id = t.id) as "isGood"`
-  return row?.isGood ? row.uuid : undefined
+  return row?.isGood ? row : undefined
 }
 
 /** Who of the centre has a role where, as this process knows it. */

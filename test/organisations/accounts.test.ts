@@ -255,6 +255,38 @@ t.test('it goes on at another organisation with a code that works once, in time,
   t.equal(noToken.status, 403, 'the form needs its token')
 })
 
+t.test('going over and back leaves one session at each, which ends when the first one would have', async (t) => {
+  const all = await given(t)
+  const account = await givenMember(all, { [A]: 'viewer', [B]: 'viewer' })
+  const elsewhere = browserAt(all, A)
+  await elsewhere.login(account.gebruikersnaam, PASSWORD)
+  let browser = browserAt(all, A)
+  await browser.login(account.gebruikersnaam, PASSWORD)
+  const soon = '2 hours 1 microsecond'
+  await databaseOf(t, A).sql`
+    update beheer_session set expires_at = now() + ${soon}::interval
+    where id = (select max(id) from beheer_session)`
+  for (const [from, to] of [
+    [A, B],
+    [B, A],
+    [A, B],
+    [B, A],
+  ] as const) {
+    const { code } = await chosen(browser, RSIN[to])
+    const answer = await send(all, to, `https://${from}`, code)
+    t.equal(answer.status, 303)
+    const [, value = ''] = /__Host-zaakstroom=([^;]+)/.exec(String(answer.headers['set-cookie']))!
+    browser = pagesClient(all.app, { origin: `https://${to}`, cookies: new Map([['__Host-zaakstroom', value]]) })
+    t.ok(await isSignedIn(browser))
+  }
+  const sessions = (host: Host) => databaseOf(t, host).sql`
+    select s.expires_at < now() + interval '3 hours' as "isSoon" from beheer_session s join beheer_account a on a.id = s.account_id
+    where a.uuid = ${account.uuid} order by s.id`
+  t.same(await sessions(A), [{ isSoon: false }, { isSoon: true }], 'that of another browser stays')
+  t.same(await sessions(B), [{ isSoon: true }])
+  t.ok(await isSignedIn(elsewhere))
+})
+
 t.test('a code ends with the session, the password and the role that it came from', async (t) => {
   const all = await given(t)
   const passwordHash = await hashNewPassword(PASSWORD)

@@ -54,7 +54,7 @@ export function openCentre({ control, registry, box, baseOf }: OfMany) {
       const url = URL.parse(origin)
       return url ? registry.byHost(hostOf(url.host)) : undefined
     },
-    makeCode: (member: Member, to: string) => makeSwitchCode(control, member, to),
+    makeCode: (member: Member, to: string, until: string) => makeSwitchCode(control, member, to, until),
     useCode: (code: string, from: string) => useSwitchCode(control, code, { from, to: requireOrganisation().rsin }),
     forgetCodes: (uuid: string) => deleteSwitchCodes(control, uuid, requireOrganisation().rsin),
     /** Changes an account with the record of it. @returns its stamp here after it; undefined: it has no role here any more */

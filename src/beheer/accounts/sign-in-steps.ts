@@ -32,19 +32,19 @@ export async function afterFirstStep(
 /**
  * The last step of every way to sign in.
  * @param how.member the account, when it is one of the centre
- * @param how.from where it was signed in already: the name of another organisation
+ * @param how.from where it was signed in already: the name of another organisation, and when that session ends
  */
 export async function logIn(
   request: FastifyRequest,
   reply: FastifyReply,
   account: Omit<SignedIn, 'totp'>,
   verder: string | undefined,
-  { member, from }: { member?: Member | undefined; from?: string } = {},
+  { member, from }: { member?: Member | undefined; from?: { name: string; until: string } } = {},
 ): Promise<FastifyReply> {
   const { own, centre } = request.server
   const here = await own.accounts.recordSignIn(account.id)
   const failures = member && centre ? await centre.tables.accounts.recordSignIn(member.id) : here
-  await startSession(request, reply, account.id, 'signed-in', failures && failureNotice(failures))
+  await startSession(request, reply, account.id, 'signed-in', failures && failureNotice(failures), from?.until)
   // A form from another site comes without the cookie of the browser, which would be lost.
   if (from === undefined) await rememberBrowser(request, reply, account.id)
   renewToken(request, reply)
@@ -54,7 +54,9 @@ export async function logIn(
       soort: 'account',
       id: account.uuid,
       gebruiker: account.gebruikersnaam,
-      ...((failures || from) && { nieuw: { ...(failures && { mislukt: failures }), ...(from && { vanaf: from }) } }),
+      ...((failures || from) && {
+        nieuw: { ...(failures && { mislukt: failures }), ...(from && { vanaf: from.name }) },
+      }),
     },
   ])
   return reply.redirect(`${basePath(request)}${ownPath(verder) || '/beheer/'}`, 303)

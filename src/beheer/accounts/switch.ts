@@ -10,7 +10,7 @@ import { headerText } from '../../http/header.ts'
 import { networkOf } from '../../http/network.ts'
 import { readForm } from '../frame/form.ts'
 import { CSP } from '../frame/page.ts'
-import { signedIn } from '../frame/session.ts'
+import { sessionOf, signedIn } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import { enterAs, fromRegistry } from './centre-account.ts'
 import { everyone, logIn } from './sign-in-steps.ts'
@@ -35,7 +35,7 @@ export function registerSwitch(app: FastifyInstance): void {
     const target = member && members?.organisationsOf(member).find(({ rsin }) => rsin === organisatie)
     const address = target && centre?.addressOf(target.rsin)
     if (!member || !centre || !target || !address) throw notFound(t('U hebt geen rol bij deze organisatie.'))
-    const code = await fromRegistry(true, () => centre.makeCode(member, target.rsin))
+    const code = await fromRegistry(true, () => centre.makeCode(member, target.rsin, sessionOf(request).expiresAt))
     const act = { handeling: 'organisatie-wisselen', soort: 'account', id: uuid, weergave: gebruikersnaam }
     await app.own.audit(request, [{ ...act, nieuw: { organisatie: target.name } }])
     reply.headers({
@@ -54,15 +54,16 @@ export function registerSwitch(app: FastifyInstance): void {
     const from = centre?.organisationAt(headerText(request, 'origin'))
     if (!centre || !members || !from) throw refused()
     const { code } = readForm(Code, request.body)
-    const uuid = await fromRegistry(true, () => centre.useCode(code, from.rsin))
+    const came = await fromRegistry(true, () => centre.useCode(code, from.rsin))
+    const uuid = came?.uuid
     if (uuid && !members.withUuid(uuid)) await members.refresh() // the role may be newer than what this process knows
     const member = uuid && members.withUuid(uuid)
     const here = member && (await enterAs(request, member))
-    if (!here) {
+    if (!here || !came) {
       attempts().failed(network)
       throw refused()
     }
-    return logIn(request, reply, here, undefined, { member, from: from.name })
+    return logIn(request, reply, here, undefined, { member, from: { name: from.name, until: came.until } })
   })
 }
 

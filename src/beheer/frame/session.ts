@@ -65,6 +65,8 @@ export type Session = {
   id: number
   uuid: string
   step: 'totp' | 'signed-in'
+  /** When it ends at the latest. */
+  expiresAt: string
   /** What this page is to say. */
   notice: KeptNotice | null
   beheerder: Administrator
@@ -90,6 +92,7 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
     id: row.id,
     uuid: row.uuid,
     step: row.step,
+    expiresAt: row.expires_at,
     notice: noticeFor(request, row.notices),
     beheerder: {
       id: row.account_id,
@@ -135,6 +138,7 @@ export async function readSession({ sql }: Sql, key: Buffer) {
       id: number
       uuid: string
       step: Session['step']
+      expires_at: string
       notices: KeptNotice[] | null
       account_id: number
       account_uuid: string
@@ -155,7 +159,7 @@ export async function readSession({ sql }: Sql, key: Buffer) {
     ), gezien as (
       update beheer_session s set seen_at = now() from gevonden g where s.id = g.id and g.oud
     )
-    select g.id, g.uuid, g.step, (select jsonb_agg(m order by n) from jsonb_array_elements(g.notices) with ordinality x(m, n)
+    select g.id, g.uuid, g.step, g.expires_at, (select jsonb_agg(m order by n) from jsonb_array_elements(g.notices) with ordinality x(m, n)
         where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as notices, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol, a.may_repair,
       a.max_vertrouwelijkheidaanduiding as max, a.totp_since is not null as totp, a.password_hash is not null as wachtwoord,
       a.password_hash is not null and a.password_given as password_given, a.centre_stamp as stamp
@@ -194,6 +198,7 @@ export async function liveSessions(
 /**
  * Begins a session under a new value, in place of the one that the browser had.
  * @param notice what its first page says
+ * @param until the end of the session elsewhere that it goes on from: in place of 12 hours, and of the session that they have here already
  */
 export async function startSession(
   request: FastifyRequest,
@@ -201,12 +206,13 @@ export async function startSession(
   accountId: number,
   step: Session['step'] = 'signed-in',
   notice: Notice | null = null,
+  until: string | null = null,
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
   const browser = headerText(request, 'user-agent').slice(0, 300).toWellFormed()
   const notices = notice && [keep('*', notice)]
-  const session = { key: sha256(value), accountId, step, notices, address: request.ip, browser }
+  const session = { key: sha256(value), accountId, step, until, notices, address: request.ip, browser }
   const made = await request.server.own.sessions.insert(session)
   if (request.session) request.session = { ...request.session, ...made, step }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
@@ -216,6 +222,7 @@ type NewSession = {
   key: Buffer
   accountId: number
   step: Session['step']
+  until: string | null
   notices: KeptNotice[] | null
   address: string
   browser: string
@@ -224,12 +231,14 @@ type NewSession = {
 /** Removes sessions that no longer count on the way. */
 export async function insertSession(
   { sql }: Sql,
-  { key, accountId, step, notices, address, browser }: NewSession,
+  { key, accountId, step, until, notices, address, browser }: NewSession,
 ): Promise<{ id: number; uuid: string }> {
   await sql`delete from beheer_session where expires_at < now() or seen_at < now() - ${IDLE}::interval`
+  // Those that went on from one another all end at one moment, by which the one of before is known.
+  if (until !== null) await sql`delete from beheer_session where account_id = ${accountId} and expires_at = ${until}`
   const [row] = await sql<[{ id: number; uuid: string }]>`
     insert into beheer_session (key, account_id, step, expires_at, address, browser, notices)
-    values (${key}, ${accountId}, ${step}, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
+    values (${key}, ${accountId}, ${step}, coalesce(${until}::timestamptz, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval),
       ${address}, ${browser}, 
       (select jsonb_agg(m || jsonb_build_object('at', extract(epoch from now())))
         from jsonb_array_elements(${notices && JSON.stringify(notices)}::text::jsonb) m)) returning id, uuid`
