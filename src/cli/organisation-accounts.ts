@@ -141,10 +141,14 @@ async function set(control: Control, options: Described): Promise<void> {
   // A name that is not brought along now comes with the next sign-in.
   const { id } = found
   const now = (await readAccounts(control.database)).find((one) => one.id === id) ?? found
-  const { faults } = await inEach(await placesOf(control, now), (database, { membership }) =>
+  const { left, faults } = await inEach(await placesOf(control, now), (database, { membership }) =>
     bringAlong(database, { ...now, membership }, recordByCommand),
   )
-  print(options, { username: found.gebruikersnaam, changed: fields }, `Changed: ${fields.join(', ')}.`)
+  print(
+    options,
+    { username: found.gebruikersnaam, changed: fields, left: left.map(({ rsin }) => rsin) },
+    [`Changed: ${fields.join(', ')}.`, ...left.map(unchanged)].join('\n'),
+  )
   throwFaults(faults)
 }
 
@@ -306,6 +310,9 @@ const leave = (account: CentreAccount, places: Place[]) =>
 function throwFaults(faults: string[]): void {
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }
+
+const unchanged = ({ name }: Organisation) =>
+  `The database of ${name} could not be changed: run this again when it answers.`
 
 const leftover = ({ name }: Organisation) =>
   `The database of ${name} could not be changed: the account is still listed there, and opens nothing. An administrator can remove it there.`

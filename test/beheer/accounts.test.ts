@@ -225,3 +225,20 @@ t.test('of two administrators who take each other out at once, one stays', async
   const [row] = await database.sql`select count(*) as n from beheer_account where rol = 'administrator'`
   t.equal(row!.n, 1)
 })
+
+t.test('an administrator of the centre counts while the centre has it, and its row alone does not', async (t) => {
+  const { database } = await testApp(t)
+  const made = await createAccount(database.db, { gebruikersnaam: 'een', rol: 'administrator' })
+  const [row] = await database.sql<{ id: number }[]>`select id from beheer_account where uuid = ${made.uuid}`
+  await database.sql`
+    insert into beheer_account (gebruikersnaam, rol, centre_stamp) values ('cent', 'administrator', gen_random_uuid())`
+  const demote = (members?: unknown) =>
+    database.sql.begin(async (trx) => {
+      await changeAccount(kyselyOn(trx), row!.id, { rol: 'viewer' }, members as never)
+    })
+  const last = { invalidParams: [{ code: 'last-administrator' }] } as unknown as Error
+  await t.rejects(demote(), last)
+  await t.rejects(demote({ withUuid: () => undefined }), last, 'the centre shut it out')
+  await t.rejects(demote({ withUuid: () => ({ membership: { rol: 'viewer' } }) }), last, 'it has another role')
+  await demote({ withUuid: () => ({ membership: { rol: 'administrator' } }) })
+})

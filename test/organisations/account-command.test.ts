@@ -56,6 +56,14 @@ t.test('an account of the centre is made, given a role, changed and removed by c
   const reset = await account('reset-password', '--username', 'cent', '--remove-totp')
   t.not(reset.password, password)
   await account('unlock', '--username', 'cent')
+  await database.sql`update beheer_account set alert_kinds = '{lost}', alert_digest = 'altijd' where gebruikersnaam = 'cent'`
+  await account('set', '--username', 'cent', '--active', 'no')
+  t.same(
+    await database.sql`select alert_kinds, alert_digest from beheer_account where gebruikersnaam = 'cent'`,
+    [{ alert_kinds: [], alert_digest: 'nooit' }],
+    'who is kept out is mailed no alerts',
+  )
+  await account('set', '--username', 'cent', '--active', 'yes')
   await givenAccount({ database }, { gebruikersnaam: 'lokaal', rol: 'viewer', wachtwoord: 'correct horse battery' })
   await account('create', '--username', 'lokaal')
   t.match(await run('give', RSIN, '--username', 'lokaal', '--role', 'viewer'), { code: 64, stderr: /of its own/ })
@@ -74,6 +82,8 @@ t.test('an account of the centre is made, given a role, changed and removed by c
       'account-set',
       'account-password',
       'account-unlock',
+      'account-set',
+      'account-set',
       `account-take ${RSIN}`,
       `account-give ${RSIN}`,
       'account-remove',

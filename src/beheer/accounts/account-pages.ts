@@ -149,7 +149,7 @@ export function registerAccounts(app: FastifyInstance): void {
           actief: t('U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.'),
         })
       await mutateFromPage(request, async (m) => {
-        await changeAccount(m.trx, account.id, form)
+        await changeAccount(m.trx, account.id, form, app.members)
         const oud = Object.fromEntries(Object.keys(form).map((name) => [name, account[name as keyof AccountChange]]))
         m.audit({ ...recordOf(account, 'account-wijzigen'), oud, nieuw: form })
       })
@@ -262,7 +262,7 @@ const ACTIONS: Record<string, Act> = words(
       help: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
       button: 'Account verwijderen',
       handeling: 'account-verwijderen',
-      act: (trx, { id }) => deleteAccount(trx, id),
+      act: (trx, { id }, { server }) => deleteAccount(trx, id, server.members),
       done: (name) => t`Het account ${name} is verwijderd.`,
     },
     sessies: {

@@ -6,6 +6,7 @@ import { invalid, Problem } from '../../core/problem.ts'
 import { endWait } from '../../core/sign-in-attempts.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
 import { type Database, type Db, kyselyOn, type ReadDb } from '../../database/database.ts'
+import type { Members } from '../../organisations/accounts.ts'
 import type { AuditEntry } from '../frame/change.ts'
 import { endSessions, type Rol as Role } from '../frame/session.ts'
 import { t } from '../language/language.ts'
@@ -156,20 +157,26 @@ export type AccountChange = Partial<
 
 /**
  * Changes an account. What it may do counts from its next request on.
+ * @param members of the centre, who may manage accounts while they have that role there
  * @throws Problem 400 when nobody would be left who may manage accounts
  */
-export async function changeAccount(trx: Db, id: number, change: AccountChange): Promise<void> {
+export async function changeAccount(
+  trx: Db,
+  id: number,
+  change: AccountChange,
+  members?: Pick<Members, 'withUuid'>,
+): Promise<void> {
   await lockAdministrators(trx)
   await trx.updateTable('beheerAccount').set(change).where('id', '=', id).execute()
   if (change.actief === false) await endSessions(trx, id, { behalve: null })
-  await requireAdministrator(trx, change.actief === false ? 'actief' : 'rol')
+  await requireAdministrator(trx, change.actief === false ? 'actief' : 'rol', members)
 }
 
 /** @throws Problem 400 when nobody would be left who may manage accounts */
-export async function deleteAccount(trx: Db, id: number): Promise<void> {
+export async function deleteAccount(trx: Db, id: number, members?: Pick<Members, 'withUuid'>): Promise<void> {
   await lockAdministrators(trx)
   await trx.deleteFrom('beheerAccount').where('id', '=', id).execute()
-  await requireAdministrator(trx, 'nonFieldErrors')
+  await requireAdministrator(trx, 'nonFieldErrors', members)
 }
 
 // Two at once would each see the other as the one who is left.
@@ -183,15 +190,20 @@ async function lockAdministrators(trx: Db): Promise<void> {
     .execute()
 }
 
-async function requireAdministrator(trx: Db, field: string): Promise<void> {
-  const left = await trx
+async function requireAdministrator(
+  trx: Db,
+  field: string,
+  members: Pick<Members, 'withUuid'> | undefined,
+): Promise<void> {
+  const rows = await trx
     .selectFrom('beheerAccount')
     .where('rol', '=', 'administrator')
     .where('actief', '=', true)
-    .select('id')
-    .limit(1)
-    .executeTakeFirst()
-  if (!left)
+    .select(['uuid', 'centreStamp'])
+    .execute()
+  // The row of an account that the centre shut out may stay behind.
+  const isOne = (uuid: string) => members?.withUuid(uuid)?.membership.rol === 'administrator'
+  if (!rows.some(({ uuid, centreStamp }) => centreStamp === null || isOne(uuid)))
     throw invalid(
       field,
       'last-administrator',

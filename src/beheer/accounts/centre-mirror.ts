@@ -62,6 +62,9 @@ async function update(trx: TransactionSql, { id, stamp: before }: Row, member: M
   await trx`
     update beheer_account set naam = ${naam}, email = ${email}, rol = ${rol}, may_repair = ${mayRepair},
       max_vertrouwelijkheidaanduiding = ${maxVertrouwelijkheidaanduiding}, centre_stamp = ${stamp} where id = ${id}`
+  // Alerts are mailed by what stands in the row.
+  if (!member.actief)
+    await trx`update beheer_account set alert_kinds = default, alert_digest = default where id = ${id}`
   if (before !== stamp) await trx`delete from beheer_session where account_id = ${id}`
 }
 
