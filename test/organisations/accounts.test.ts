@@ -420,6 +420,16 @@ t.test('its password and its codes are its own, and the same everywhere', async 
   t.ok(await isSignedIn(atB))
 })
 
+t.test(
+  'codes are asked from the moment that they are set up, also by a process that has not heard of it',
+  async (t) => {
+    const all = await given(t)
+    const { id, gebruikersnaam } = await givenMember(all, { [A]: 'viewer' })
+    await all.control.sql`update beheer_account set totp_secret = 'x', totp_since = now() where id = ${id}`
+    t.match((await browserAt(all, A).login(gebruikersnaam, PASSWORD)).headers.location, '/beheer/inloggen/code')
+  },
+)
+
 t.test('a suspended organisation is not among those to go on at', async (t) => {
   const all = await given(t)
   const account = await givenMember(all, { [A]: 'viewer', [B]: 'viewer' })

@@ -80,7 +80,8 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       await attempts.giveBack(counters) // too many at once: it was not looked at
       throw error
     })
-    const here = right && member ? await enterAs(request, member) : account
+    // Codes as the registry has them now: this process may not have heard of them yet.
+    const here = right && member && account ? await enterAs(request, { ...member, totp: account.totp }) : account
     if (!here || !account || !right) {
       await accounts.recordFailure(account?.id)
       await app.own.audit(request, [
