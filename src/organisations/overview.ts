@@ -17,7 +17,7 @@ export type Known = Omit<Organisation, 'databaseUrl' | 'limits' | 'dataKeys' | '
   /** Requests that this process answers for it now. */
   requests: number
 }
-export type Change = { id: number; at: string; actor: string; action: string; fields: string[] }
+export type Change = { id: number; at: string; actor: string; action: string; fields: string[]; account: string }
 type Cursor = { na?: string; voor?: string }
 
 export type Overview = {
@@ -66,10 +66,10 @@ export function openOverview(
       inTime(
         voor === undefined
           ? control.sql<Change[]>`
-              select id, at, actor, action, fields from organisation_change
+              select id, at, actor, action, fields, account from organisation_change
               where rsin = ${rsin} and id < ${na ?? Number.MAX_SAFE_INTEGER}::bigint order by id desc limit ${limit}`
           : control.sql<Change[]>`
-              select id, at, actor, action, fields from organisation_change
+              select id, at, actor, action, fields, account from organisation_change
               where rsin = ${rsin} and id > ${voor}::bigint order by id limit ${limit}`,
       ),
   }

@@ -24,12 +24,13 @@ t.test('an account of the centre is made, given a role, changed and removed by c
   const all = await many(t, [{ host: HOST, schema: 'zaakstroom' }], { url, isPrepared: true })
   const database = openDatabase(own, { max: 2, name: 'test' })
   t.teardown(database.close)
-  const run = (...args: string[]) =>
+  const run = (...args: string[]) => runProgram('organisation', 'account', ...args)
+  const runProgram = (...args: string[]) =>
     new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
       execFile(
         process.execPath,
-        [MAIN, 'organisation', 'account', ...args],
-        { env: programEnv({ ...all.env, LOG_LEVEL: 'silent' }) },
+        [MAIN, ...args],
+        { env: programEnv({ ...all.env, LOG_LEVEL: 'silent', ...(args[0] === 'account' && { ORGANISATION: RSIN }) }) },
         (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
       )
     })
@@ -64,6 +65,11 @@ t.test('an account of the centre is made, given a role, changed and removed by c
     'who is kept out is mailed no alerts',
   )
   await account('set', '--username', 'cent', '--active', 'yes')
+  t.match(await runProgram('account', 'unlock', '--username', 'cent'), {
+    code: 64,
+    stderr: /cent is an account of the centre/,
+  })
+  t.match(await runProgram('account', 'list'), { code: 0, stdout: /^cent\toperator\tactive\tcentre$/m })
   await givenAccount({ database }, { gebruikersnaam: 'lokaal', rol: 'viewer', wachtwoord: 'correct horse battery' })
   await account('create', '--username', 'lokaal')
   t.match(await run('give', RSIN, '--username', 'lokaal', '--role', 'viewer'), { code: 64, stderr: /of its own/ })

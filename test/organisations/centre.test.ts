@@ -155,6 +155,15 @@ t.test('no secret, password or value of a setting is in a page; names of setting
   t.match(all, 'LOGBOEK_DATAVERWERKINGEN_URL')
 })
 
+t.test('of one that is not whole only removing it is offered', async (t) => {
+  await test.add({ rsin: '000000036', host: 'half.nl', schema: 'org_half', state: 'adding' })
+  await until('the process knows it', () => parts.registry.byRsin('000000036')?.state === 'adding')
+  const { text } = await get(centre, '/organisaties/000000036')
+  const commands = [...text.matchAll(/id="opdracht-\d+">([^<]+)</g)].map(([, command]) => command)
+  t.strictSame(commands, ['zaakstroom organisation remove 000000036 --confirm 000000036'])
+  await control.sql`delete from organisation where rsin = '000000036'`
+})
+
 t.test(
   'a registry that does not answer holds up no page: what was read last is there, and said to be so',
   async (t) => {
@@ -217,6 +226,16 @@ t.test(
     t.strictSame(await rows('zoek=gemeente+42'), ['000000542'])
   },
 )
+
+t.test('a role that was given or taken away is told in words, with whose it is', async (t) => {
+  await control.sql`
+    insert into organisation_change (rsin, actor, action, account)
+    values ('000000001', 'test', 'account-give', 'cent'), ('000000001', 'test', 'account-take', 'cent')`
+  t.match((await get(centre, '/organisaties')).text, 'rol afgenomen')
+  const { text } = await get(centre, '/organisaties/000000001')
+  t.match(text, 'rol gegeven: cent')
+  t.match(text, 'rol afgenomen: cent')
+})
 
 t.test('changes of one are listed by fifty, the newest first', async (t) => {
   await control.sql`

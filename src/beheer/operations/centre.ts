@@ -26,6 +26,8 @@ const ACTIONS: Record<string, string> = words({
   export: 'uitgevoerd',
   migrate: 'gemigreerd',
   remove: 'verwijderd',
+  'account-give': 'rol gegeven',
+  'account-take': 'rol afgenomen',
 })
 const actionOf = (action: string) => (Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : action)
 
@@ -73,7 +75,10 @@ export async function registerCentre(app: FastifyInstance, overview: Overview): 
       newest: schema,
       most: MOST,
       list: changes,
-      changes: changes.rows.map((one) => ({ ...one, words: actionOf(one.action) })),
+      changes: changes.rows.map((one) => ({
+        ...one,
+        words: [actionOf(one.action), one.account].filter(Boolean).join(': '),
+      })),
       commands: commandsOf(member),
       ...readings([member], isLate),
     })
@@ -160,21 +165,19 @@ function commandsOf({ rsin, state, findings }: Member): { text: string; command:
   const isBehind = findings.some(({ kind }) => kind === 'behind' || kind === 'unreadable')
   const cli = 'zaakstroom organisation'
   const isStopped = state === 'suspended'
+  const remove = { text: t('Verwijderen, met alles wat zij heeft'), command: `${cli} remove ${rsin} --confirm ${rsin}` }
+  if (state === 'adding') return [remove] // all others refuse one that is not whole
   return [
     ...(isBehind || state === 'read-only'
       ? [{ text: t('Haar tabellen meenemen naar deze versie'), command: 'zaakstroom migrate --all' }]
       : []),
-    ...(state === 'active' || state === 'adding'
-      ? []
-      : [{ text: t('Weer in gebruik nemen'), command: `${cli} resume ${rsin}` }]),
+    ...(state === 'active' ? [] : [{ text: t('Weer in gebruik nemen'), command: `${cli} resume ${rsin}` }]),
     ...(isStopped ? [] : [{ text: t('Stilzetten'), command: `${cli} suspend ${rsin} --reason "…"` }]),
     { text: t('Een grens wijzigen'), command: `${cli} set ${rsin} --limit requests=128` },
     ...(state === 'active'
       ? [{ text: t('Verplaatsen naar een andere server'), command: `${cli} move ${rsin} --to postgres://…` }]
       : []),
     { text: t('Alles wat zij heeft naar bestanden brengen'), command: `${cli} export ${rsin} --to ./${rsin} --keys` },
-    ...(isStopped
-      ? [{ text: t('Verwijderen, met alles wat zij heeft'), command: `${cli} remove ${rsin} --confirm ${rsin}` }]
-      : []),
+    ...(isStopped ? [remove] : []),
   ]
 }

@@ -59,8 +59,7 @@ export function addTo(program: Command): void {
       const password = await readPassword(options)
       await change(async (m) => {
         const found = await requireAccount(m.read, options.username)
-        if (found.centre)
-          throw new UsageError(`${options.username} is an account of the centre (zaakstroom organisation account)`)
+        requireOwn(found)
         await setPassword(m.trx, found.id, password, { given: true })
         if (options.removeTotp) await deleteTotp(m.trx, found.id)
         await record(m, 'wachtwoord-wijzigen', found, options.removeTotp ? { eenmaligeCodes: false } : undefined)
@@ -76,6 +75,7 @@ export function addTo(program: Command): void {
     .action(async (options: { username: string; json?: boolean }) => {
       await change(async (m) => {
         const found = await requireAccount(m.read, options.username)
+        requireOwn(found)
         await endWait(m.trx, found.id)
         await record(m, 'wachttijd-opheffen', found)
       })
@@ -105,10 +105,13 @@ export function addTo(program: Command): void {
         oidc: one.oidc,
         lastSignIn: one.lastSignInAt,
       }))
-      const line = ({ username, role, active, failedAttempts, totp }: (typeof rows)[number]) =>
-        [username, role, active ? 'active' : 'inactive', totp ? 'totp' : 'no totp', `${failedAttempts} failed`].join(
-          '\t',
-        )
+      const line = ({ username, role, active, failedAttempts, centre, totp }: (typeof rows)[number]) =>
+        [
+          username,
+          role,
+          active ? 'active' : 'inactive',
+          ...(centre ? ['centre'] : [totp ? 'totp' : 'no totp', `${failedAttempts} failed`]),
+        ].join('\t')
       print(options, rows, rows.map(line).join('\n') || 'There are no accounts.')
     })
 
@@ -118,6 +121,11 @@ export function addTo(program: Command): void {
     if (!found) throw new UsageError(`there is no account ${username}`)
     return found
   }
+}
+
+/** @throws UsageError for an account of the centre: the registry has its password, codes and attempts */
+function requireOwn({ centre, gebruikersnaam }: Account): void {
+  if (centre) throw new UsageError(`${gebruikersnaam} is an account of the centre (zaakstroom organisation account)`)
 }
 
 function change(work: (m: Mutation) => Promise<void>): Promise<void> {

@@ -97,6 +97,8 @@ export const centre: Record<string, string> = {
   uitgevoerd: 'exported',
   gemigreerd: 'migrated',
   verwijderd: 'removed',
+  'rol gegeven': 'role given',
+  'rol afgenomen': 'role taken away',
   'Er is geen organisatie met dit RSIN.': 'There is no organisation with this RSIN.',
   'Haar tabellen meenemen naar deze versie': 'Bring its tables to this version',
   'Weer in gebruik nemen': 'Take into use again',
