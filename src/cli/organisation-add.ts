@@ -96,7 +96,7 @@ export async function add(control: Control, options: AddOptions): Promise<void> 
 
 /** @throws UsageError when its bytes would lie where those of another are, or its links would lead there */
 export async function requireApart(
-  { database, box }: Control,
+  { database, box }: { database: Parameters<typeof readOrganisations>[0]; box: Control['box'] },
   { rsin, hosts }: Pick<Organisation, 'rsin' | 'hosts'>,
   config: Config,
 ): Promise<void> {

@@ -46,8 +46,6 @@ export async function move(
 /** What the registry is told of a move. Who suspends it meanwhile is heard. */
 function stepsOf({ database, box }: Control, before: Organisation, to: string, tell: (line: string) => void) {
   const { rsin, schema } = before
-  // Those of the server that it leaves: a pooler or replica of the other one is set afterwards.
-  const { DATABASE_DIRECT_URL: _, DATABASE_READ_URL: __, ...settings } = before.settings
   const change = (fields: string[], changed: Changed | ((now: Organisation) => Changed)) =>
     changeOrganisations(database, { rsin, actor: ACTOR, action: 'move', fields }, (trx) =>
       updateOrganisation(trx, box, before, changed),
@@ -66,7 +64,11 @@ function stepsOf({ database, box }: Control, before: Organisation, to: string, t
       if (isHeld) await sleep(HEARD_MS)
     },
     settle: () =>
-      change(['databaseUrl', 'settings', 'state'], (now) => ({ databaseUrl: to, settings, ...served(now) })),
+      change(['databaseUrl', 'settings', 'state'], (now) => {
+        // Those of the server that it leaves: a pooler or replica of the other one is set afterwards.
+        const { DATABASE_DIRECT_URL: _, DATABASE_READ_URL: __, ...settings } = now.settings
+        return { databaseUrl: to, settings, ...served(now) }
+      }),
     end: () => change(['move'], { move: undefined }),
   }
 }

@@ -8,7 +8,7 @@ import t from 'tap'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { withSchema } from '../../src/database/schema.ts'
 import { configOf, type Organisation } from '../../src/organisations/organisation.ts'
-import { openControl, readOrganisations } from '../../src/organisations/registry.ts'
+import { openControl, readOrganisations, updateOrganisation } from '../../src/organisations/registry.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { noPrograms, serverDirectory, startPrimary } from '../database/servers.ts'
 import { freePort } from '../free-port.ts'
@@ -148,6 +148,31 @@ t.test('what cannot be is refused, and changes nothing', async (t) => {
     t.ok(code === 64 || code === 78, `${args.join(' ')}: ${code}`)
   }
   t.equal(JSON.parse(await organisation('list', '--json')).length, 2)
+})
+
+t.test('of two that set an organisation at once none is lost', async (t) => {
+  const control = openControl(controlUrl)
+  t.teardown(control.close)
+  const box = secretBox(SECRET_KEY)
+  const before = await found(B)
+  let setting: Promise<string> | undefined
+  await control.sql.begin(async (trx) => {
+    await updateOrganisation(trx, box, before, {
+      settings: { ...before.settings, FEED_DAYS: '7' },
+      limits: { ...before.limits, imports: 0 },
+    })
+    setting = organisation('set', B, '--setting', 'SMTP_HOST=mail.bdorp.nl', '--limit', 'requests=9')
+    await until('it waits for the row', async () => {
+      const waiting = await control.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%organisation%'`
+      return waiting.length > 0
+    })
+  })
+  await setting
+  const { settings, limits } = await found(B)
+  t.same(settings, { IMPORT_RETENTION_DAYS: '9', FEED_DAYS: '7', SMTP_HOST: 'mail.bdorp.nl' })
+  t.same(limits, { connections: 4, imports: 0, requests: 9 })
+  await organisation('set', B, '--setting', 'FEED_DAYS=', 'SMTP_HOST=', '--limit', 'imports=', 'requests=')
 })
 
 t.test('an export has every row and every byte, and another installation begins with it', async (t) => {

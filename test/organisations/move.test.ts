@@ -2,10 +2,15 @@
 import { join } from 'node:path'
 import postgres from 'postgres'
 import t from 'tap'
+import type { Control } from '../../src/cli/control.ts'
+import { endKilledMove } from '../../src/cli/organisation-move.ts'
 import { withSchema } from '../../src/database/schema.ts'
 import { makeOrganisation } from '../../src/organisations/make.ts'
 import { endMove, type Move, moveOrganisation } from '../../src/organisations/move.ts'
+import { changeOrganisations, readOrganisations, updateOrganisation } from '../../src/organisations/registry.ts'
 import { noPrograms, serverDirectory, startPrimary } from '../database/servers.ts'
+import { emptyDatabase } from '../setup.ts'
+import { givenMany } from './many.ts'
 
 t.test('a move', { skip: noPrograms }, async (t) => {
   const { port } = await startPrimary(t, join(await serverDirectory(t), 'data'), '-c wal_level=logical')
@@ -128,4 +133,24 @@ t.test('a move', { skip: noPrograms }, async (t) => {
     await t.rejects(moveOrganisation(move), /the target has that schema/)
     t.same(await target!`select nspname from pg_namespace where nspname = 'vier'`, [{ nspname: 'vier' }])
   })
+})
+
+t.test('settings that were changed while an organisation moved have stayed', async (t) => {
+  const { control, box, ...many } = await givenMany(t)
+  const [from, to] = [(await emptyDatabase(t)).url, (await emptyDatabase(t)).url]
+  const { rsin } = await many.add('000000012', { isBare: true, databaseUrl: from })
+  const change = (changed: Parameters<typeof updateOrganisation>[3]) =>
+    changeOrganisations(control, { rsin, actor: 'test', action: 'set' }, (trx) =>
+      updateOrganisation(trx, box, { rsin }, changed),
+    )
+  const source = postgres(from, { max: 1, onnotice: () => {} })
+  await source`create schema org_000000012_moved` // it was killed after the switch
+  await source.end()
+  await change({ move: { from, to }, state: 'moving', settings: { DATABASE_READ_URL: from, FEED_DAYS: '3' } })
+  const [before] = await readOrganisations(control, box, rsin)
+  await change((now) => ({ settings: { ...now.settings, FEED_DAYS: '7', SMTP_HOST: 'mail.voorbeeldstad.nl' } }))
+  t.equal(await endKilledMove({ database: control, box } as Control, before!, () => {}), true)
+  const [after] = await readOrganisations(control, box, rsin)
+  t.match(after, { databaseUrl: to, state: 'active', move: undefined })
+  t.same(after!.settings, { FEED_DAYS: '7', SMTP_HOST: 'mail.voorbeeldstad.nl' })
 })

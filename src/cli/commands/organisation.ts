@@ -1,9 +1,10 @@
 // organisation: the organisations of one installation: which there are, and what each of them has of its own.
 import type { Command } from 'commander'
+import { expected } from '../../database/rows.ts'
 import { resealCodes } from '../../organisations/accounts.ts'
 import { exportOrganisation } from '../../organisations/export.ts'
 import { type Figures, readFigures } from '../../organisations/figures.ts'
-import { configOf, LIMITS } from '../../organisations/organisation.ts'
+import { configOf, LIMITS, type Organisation } from '../../organisations/organisation.ts'
 import {
   alone,
   changeOrganisations,
@@ -183,19 +184,21 @@ function figuresLine(figures: Figures | null | undefined, most: number | undefin
 async function set(control: Control, rsin: string, options: Given): Promise<void> {
   const before = await organisationOf(control, rsin)
   requireWhole(before)
-  const changed = {
+  const changed = (now: Organisation) => ({
     ...(options.name !== undefined && { name: options.name }),
     ...(options.host && { hosts: hostsOf(options.host) }),
-    ...(options.setting && { settings: settingsOf(before.settings, options.setting) }),
-    ...(options.limit && { limits: limitsOf(before.limits, options.limit) }),
-  }
-  const fields = Object.keys(changed)
+    ...(options.setting && { settings: settingsOf(now.settings, options.setting) }),
+    ...(options.limit && { limits: limitsOf(now.limits, options.limit) }),
+  })
+  const fields = Object.keys(changed(before))
   if (fields.length === 0) throw new UsageError('give --name, --host, --setting or --limit')
-  const next = { ...before, ...changed }
-  await requireApart(control, next, configOf(process.env, next))
-  await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'set', fields }, (trx) =>
-    updateOrganisation(trx, control.box, before, changed),
-  ).catch(taken)
+  await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'set', fields }, async (trx) => {
+    await updateOrganisation(trx, control.box, before, changed)
+    // Judged as it is now, with what another command changed a moment ago.
+    const inside = { database: { sql: trx }, box: control.box }
+    const next = expected((await readOrganisations(inside.database, inside.box, rsin))[0])
+    await requireApart(inside, next, configOf(process.env, next))
+  }).catch(taken)
   print(options, { rsin, changed: fields }, `Changed: ${fields.join(', ')}.`)
 }
 
