@@ -2,11 +2,13 @@
 // and says why; the others go on. A later run that succeeds makes it active again.
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { makeOrganisation } from './make.ts'
 import type { Organisation } from './organisation.ts'
-import { changeOrganisations } from './registry.ts'
+import { OrganisationRefused } from './refused.ts'
+import { alone, changeOrganisations, readOrganisations } from './registry.ts'
 
 export type Migrated = Pick<Organisation, 'rsin' | 'name'> & {
   /** Files that were applied now. */
@@ -18,40 +20,46 @@ export type Migrated = Pick<Organisation, 'rsin' | 'name'> & {
 /** Begins the reason of one that is read-only for this, and for nothing else. */
 const FAILED = 'migrate: '
 
-/**
- * @param parts.explain what an error says to people
- * @returns what became of each, as it ends
- */
-export async function* migrateAll(parts: {
+type Parts = {
   control: Database
-  all: readonly Organisation[]
+  box: SecretBox
   configOf(organisation: Organisation): Config
+  /** What an error says to people. */
   explain(error: unknown): string
-}): AsyncGenerator<Migrated> {
-  const { control, all, configOf, explain } = parts
-  for (const organisation of all) {
-    const { rsin, name, state, reason } = organisation
-    if (state === 'moving' || state === 'adding') {
-      const what = state === 'moving' ? 'moved' : 'added'
-      yield { rsin, name, applied: [], fault: `it is being ${what}: migrate it after that` }
-      continue
-    }
-    const isOurs = state === 'active' || (state === 'read-only' && reason.startsWith(FAILED))
-    try {
-      const { databaseUrl, feedDays } = configOf(organisation)
-      const applied = await makeOrganisation(expected(databaseUrl), { hasFeed: feedDays > 0 })
-      await note(
-        control,
-        organisation,
-        isOurs ? { state: 'active', reason: '' } : { state, reason },
-        packageJson.version,
-      )
-      yield { rsin, name, applied }
-    } catch (error) {
-      const fault = explain(error)
-      if (isOurs) await note(control, organisation, { state: 'read-only', reason: `${FAILED}${fault}` })
-      yield { rsin, name, applied: [], fault }
-    }
+}
+
+/** @returns what became of each, as it ends */
+export async function* migrateAll(parts: Parts & { all: readonly Organisation[] }): AsyncGenerator<Migrated> {
+  const { control, all, explain } = parts
+  for (const { rsin, name } of all) {
+    const migrated = await alone(control, rsin, () => migrateOne(parts, rsin)).catch((error): Migrated => {
+      if (!(error instanceof OrganisationRefused)) throw error
+      return { rsin, name, applied: [], fault: explain(error) }
+    })
+    if (migrated) yield migrated
+  }
+}
+
+/** As it is now: it may have changed since all were read. @returns undefined when it has gone */
+async function migrateOne({ control, box, configOf, explain }: Parts, rsin: string): Promise<Migrated | undefined> {
+  const [organisation] = await readOrganisations(control, box, rsin)
+  if (!organisation) return undefined
+  const { name, state, reason, move } = organisation
+  // The other side of a move has the tables as they were when it began.
+  if (move || state === 'moving' || state === 'adding') {
+    const what = state === 'adding' ? 'adding' : 'moving'
+    return { rsin, name, applied: [], fault: `${what} it has not ended: migrate it after that` }
+  }
+  const isOurs = state === 'active' || (state === 'read-only' && reason.startsWith(FAILED))
+  try {
+    const { databaseUrl, feedDays } = configOf(organisation)
+    const applied = await makeOrganisation(expected(databaseUrl), { hasFeed: feedDays > 0 })
+    await note(control, organisation, isOurs ? { state: 'active', reason: '' } : { state, reason }, packageJson.version)
+    return { rsin, name, applied }
+  } catch (error) {
+    const fault = explain(error)
+    if (isOurs) await note(control, organisation, { state: 'read-only', reason: `${FAILED}${fault}` })
+    return { rsin, name, applied: [], fault }
   }
 }
 

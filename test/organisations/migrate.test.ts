@@ -3,7 +3,15 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import packageJson from '../../package.json' with { type: 'json' }
-import { changeOrganisations, readOrganisations, updateOrganisation } from '../../src/organisations/registry.ts'
+import { migrateAll } from '../../src/organisations/migrate-all.ts'
+import { configOf } from '../../src/organisations/organisation.ts'
+import {
+  alone,
+  changeOrganisations,
+  openControl,
+  readOrganisations,
+  updateOrganisation,
+} from '../../src/organisations/registry.ts'
 import { programEnv } from '../program-env.ts'
 import { givenMany, KEY, type Many } from './many.ts'
 
@@ -89,4 +97,32 @@ t.test('without --all the registry comes along alone', async (t) => {
   t.equal(code, 0)
   t.match(stdout, /^Registry: Applied 0001-organisations\.sql\./)
   t.same(await many.control.sql`select from organisation`, [])
+})
+
+t.test('one that is being moved, or that another command is at work for, is left out', async (t) => {
+  const many = await givenMany(t)
+  const { control, box, url } = many
+  for (const rsin of [FIRST, MOVING, CLOSED]) await many.add(rsin, { isBare: true })
+  const all = await readOrganisations(control, box)
+  await change(many, MOVING, { move: { from: url, to: url } }) // after all were read
+  const other = openControl(url)
+  t.teardown(other.close)
+  const migrated = await alone(other, CLOSED, () =>
+    Array.fromAsync(
+      migrateAll({
+        ...{ control, box, all },
+        configOf: (organisation) => configOf({ CONTROL_DATABASE_URL: url }, organisation),
+        explain: (error) => (error as Error).message,
+      }),
+    ),
+  )
+  t.match(migrated, [
+    { rsin: FIRST, fault: undefined },
+    { rsin: CLOSED, applied: [], fault: /another command is at work/ },
+    { rsin: MOVING, applied: [], fault: /moving it has not ended/ },
+  ])
+  for (const rsin of [CLOSED, MOVING]) {
+    t.same(await stateOf(many, rsin), { state: 'active', reason: '', version: '' })
+    t.same(await control.sql`select from pg_namespace where nspname = ${`org_${rsin}`}`, [], 'nothing was made')
+  }
 })

@@ -44,9 +44,11 @@ async function migrateMany(config: Config, url: string, options: { all?: boolean
   if (options.all) {
     const control = openControl(url)
     try {
-      const all = await readOrganisations(control, await findSecretBox(config, false))
+      const box = await findSecretBox(config, false)
+      const all = await readOrganisations(control, box)
       for await (const migrated of migrateAll({
         control,
+        box,
         all,
         configOf: (organisation) => configOf(process.env, organisation),
         explain: (error) => explain(error).message,

@@ -152,6 +152,13 @@ export const ORGANISATIONS: Mutant[] = [
     tests: ['test/organisations/registry.test.ts'],
   },
   {
+    what: 'many: one that is being moved is not migrated',
+    file: 'src/organisations/migrate-all.ts',
+    search: "if (move || state === 'moving'",
+    replace: "if (state === 'moving'",
+    tests: ['test/organisations/migrate.test.ts'],
+  },
+  {
     what: 'worker of many: a place goes to who has the fewest',
     file: 'src/organisations/turns.ts',
     search: '.sort((a, b) => a.running - b.running || a.usedMs - b.usedMs)',
