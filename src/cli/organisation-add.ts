@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { type Config, ConfigError } from '../config.ts'
 import { requireKeys } from '../core/key-register.ts'
 import { openDatabase } from '../database/database.ts'
-import { SCHEMA_NAME, withSchema } from '../database/schema.ts'
+import { SCHEMA_NAME, withoutSchema, withSchema } from '../database/schema.ts'
 import { sharedSetting } from '../organisations/apart.ts'
 import { loadOrganisation, readManifest } from '../organisations/load.ts'
 import { makeOrganisation } from '../organisations/make.ts'
@@ -17,7 +17,17 @@ import {
   updateOrganisation,
 } from '../organisations/registry.ts'
 import { type Control, organisationOf } from './control.ts'
-import { ACTOR, hostsOf, keysOf, limitsOf, newKey, type Shown, settingsOf, tellUnless } from './organisation-options.ts'
+import {
+  ACTOR,
+  addressWithoutSchema,
+  hostsOf,
+  keysOf,
+  limitsOf,
+  newKey,
+  type Shown,
+  settingsOf,
+  tellUnless,
+} from './organisation-options.ts'
 import { findSecretBox } from './server.ts'
 import { print } from './terminal.ts'
 import { UsageError } from './usage.ts'
@@ -45,7 +55,7 @@ export async function add(control: Control, options: AddOptions): Promise<void> 
   if (!/^\d{9}$/.test(rsin)) throw new UsageError('--rsin has nine digits')
   const schema = options.schema ?? `org_${rsin}`
   if (!new RegExp(SCHEMA_NAME).test(schema)) throw new UsageError('--schema has lower-case letters, digits and _')
-  const databaseUrl = options.databaseUrl ?? control.url
+  const databaseUrl = addressWithoutSchema('--database-url', options.databaseUrl ?? withoutSchema(control.url))
   const [begun] = await readOrganisations(control.database, control.box, rsin)
   if (begun && begun.state !== 'adding') throw new UsageError('there is an organisation with that RSIN')
   if (begun && (begun.server !== serverOf(databaseUrl) || begun.schema !== schema))

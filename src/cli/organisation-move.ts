@@ -6,7 +6,7 @@ import { configOf, directUrlOf, type Organisation } from '../organisations/organ
 import { OrganisationRefused } from '../organisations/refused.ts'
 import { type Changed, changeOrganisations, serverOf, updateOrganisation } from '../organisations/registry.ts'
 import { type Control, organisationOf, requireWhole } from './control.ts'
-import { ACTOR, type Shown, tellUnless } from './organisation-options.ts'
+import { ACTOR, addressWithoutSchema, type Shown, tellUnless } from './organisation-options.ts'
 import { print } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
@@ -19,6 +19,7 @@ export async function move(
   options: Shown & { to: string; sourceUrl?: string },
 ): Promise<void> {
   if (!/^postgres(ql)?:\/\//.test(options.to)) throw new UsageError('--to begins with postgres:// or postgresql://')
+  addressWithoutSchema('--to', options.to)
   const found = await organisationOf(control, rsin)
   requireWhole(found)
   const tell = tellUnless(options)

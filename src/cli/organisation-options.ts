@@ -1,5 +1,7 @@
 // What an organisation is given on the command line, checked.
 import { randomBytes } from 'node:crypto'
+import { AddressFault } from '../database/address.ts'
+import { namesSchema } from '../database/schema.ts'
 import { KEY_BYTES, SECRET_KEY } from '../lib/key-ring.ts'
 import { LIMITS, type Limits } from '../organisations/organisation.ts'
 import { UsageError } from './usage.ts'
@@ -34,6 +36,16 @@ export function keysOf(given: string): { dataKeys: string; secretKey?: string } 
   }
 }
 
+/** The address of a database of an organisation: its schema is kept beside it. @throws UsageError when it names one, or is none */
+export function addressWithoutSchema(given: string, url: string): string {
+  try {
+    if (!namesSchema(url)) return url
+  } catch (error) {
+    throw error instanceof AddressFault ? new UsageError(`${given} ${error.message}`) : error
+  }
+  throw new UsageError(`${given} names a search_path: leave it out, an organisation has its schema by itself`)
+}
+
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
 
 /** Host names as the registry has them: in lower case, each once. @throws UsageError */
@@ -51,7 +63,7 @@ export function settingsOf(before: Record<string, string>, given: readonly strin
     const [, name = '', value = ''] = /^([A-Z0-9_]+)=(.*)$/s.exec(one) ?? []
     if (name === '') throw new UsageError('--setting is written as NAME=value')
     if (value === '') delete settings[name]
-    else settings[name] = value
+    else settings[name] = /^DATABASE_.*URL$/.test(name) ? addressWithoutSchema(name, value) : value
   }
   return settings
 }

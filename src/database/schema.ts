@@ -28,9 +28,12 @@ export function searchPathOf(url: string): string {
   return `${own}, ${queue}`
 }
 
+/** Whether the address chooses a schema. @throws AddressFault */
+export const namesSchema = (url: string): boolean => (addressOf(url).options ?? '').search(CHOSEN) >= 0
+
 /** The address with this schema, unless it names one itself. */
 export function withSchema(url: string, schema: string | undefined): string {
-  if (schema === undefined || /search_path/.test(addressOf(url).options ?? '')) return url
+  if (schema === undefined || namesSchema(url)) return url
   const [before = '', query = ''] = url.split(/\?(.*)/s, 2)
   const asked = new URLSearchParams(query)
   asked.set('options', [asked.get('options'), `-c search_path=${schema}`].filter(Boolean).join(' '))

@@ -8,6 +8,8 @@ import { schemasOf } from '../database/schema.ts'
 import { WITHOUT_LIMITS, wholeTables } from '../database/whole-tables.ts'
 import { openStores } from '../documenten/storage/choose.ts'
 import type { Store } from '../documenten/storage/index.ts'
+import type { Organisation } from './organisation.ts'
+import { OrganisationRefused } from './refused.ts'
 
 /** What was there, and what is there afterwards: nothing, or the removal failed. */
 export type Removal = {
@@ -22,11 +24,18 @@ export type Removal = {
  * Removes the schemas, the bytes and the directories of an organisation. Whoever is stopped halfway does it again: what is gone
  * stays gone.
  * @param config its own
+ * @throws OrganisationRefused when its address leads to another schema, which may be that of somebody else
  * @throws Error when something is left
  */
-export async function removeOrganisation(rsin: string, config: Config, tell: (line: string) => void): Promise<Removal> {
+export async function removeOrganisation(
+  { rsin, schema }: Pick<Organisation, 'rsin' | 'schema'>,
+  config: Config,
+  tell: (line: string) => void,
+): Promise<Removal> {
   const url = config.databaseUrl ?? ''
   const { own, queue } = schemasOf(url)
+  if (own !== schema)
+    throw new OrganisationRefused(`its address leads to schema ${own}, and its own is ${schema}: nothing was removed`)
   const database = openDatabase(url, { max: 1, name: 'remove', settings: WITHOUT_LIMITS })
   try {
     const tables: Removal['tables'] = []

@@ -9,6 +9,7 @@ import { secretBox } from '../../src/core/secret-box.ts'
 import { withSchema } from '../../src/database/schema.ts'
 import { configOf, type Organisation } from '../../src/organisations/organisation.ts'
 import { openControl, readOrganisations, updateOrganisation } from '../../src/organisations/registry.ts'
+import { removeOrganisation } from '../../src/organisations/remove.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { noPrograms, serverDirectory, startPrimary } from '../database/servers.ts'
 import { freePort } from '../free-port.ts'
@@ -123,6 +124,7 @@ t.test(
 )
 
 t.test('what cannot be is refused, and changes nothing', async (t) => {
+  const elsewhere = withSchema(controlUrl, 'elsewhere')
   const refusals: [string[], RegExp][] = [
     [['add', '--rsin', '12', '--name', 'x', '--host', 'x.nl'], /nine digits/],
     [['add', '--rsin', C, '--name', 'x', '--host', 'https://x.nl'], /no host name/],
@@ -133,6 +135,12 @@ t.test('what cannot be is refused, and changes nothing', async (t) => {
     [['add', '--rsin', C, '--name', 'x', '--host', 'x.nl', '--limit', 'cpu=1'], /--limit is written/],
     [['add', '--rsin', C, '--name', 'x', '--host', 'x.nl', '--schema', `org_${A}`], /is in use/],
     [['add', '--rsin', C, '--name', 'x', '--host', 'zaken.astad.nl'], /host is another/],
+    [
+      ['add', '--rsin', C, '--name', 'x', '--host', 'x.nl', '--database-url', elsewhere],
+      /--database-url names a search_path/,
+    ],
+    [['move', A, '--to', elsewhere], /--to names a search_path/],
+    [['set', A, '--setting', `DATABASE_DIRECT_URL=${elsewhere}`], /DATABASE_DIRECT_URL names a search_path/],
     [['remove', A, '--confirm', A], /suspend it first/],
     [['set', A], /give --name/],
     [
@@ -299,6 +307,34 @@ t.test('what is removed is gone, and what is of others stays', async (t) => {
   t.same(await sql`select nspname from pg_namespace where nspname like ${`${schema}%`}`, [])
   t.notOk((await readdir(directory, { recursive: true })).some((name) => name.includes(B)))
   t.same(await rowsOf(A), before)
+})
+
+t.test('the schema of the registry is never that of an organisation', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const centre = withSchema(url, 'centrum')
+  const more = { CONTROL_DATABASE_URL: centre }
+  const added = await run(['organisation', 'add', '--rsin', C, '--name', 'Cstad', '--host', 'zaken.cstad.nl'], { more })
+  t.equal(added.code, 0, added.stderr)
+  const control = openControl(centre)
+  t.teardown(control.close)
+  const box = secretBox(SECRET_KEY)
+  const [one] = await readOrganisations(control, box, C)
+  t.same(one!.databaseUrl, url)
+  const schemas = async () =>
+    (await control.sql`select nspname as name from pg_namespace where nspname ~ '^(org|centrum)' order by 1`).map(
+      ({ name }) => name,
+    )
+  t.same(await schemas(), ['centrum', `org_${C}`, `org_${C}_queue`])
+  const astray = configOf(env, { ...one!, databaseUrl: centre })
+  await t.rejects(
+    removeOrganisation(one!, astray, () => {}),
+    /leads to schema centrum/,
+  )
+  t.same(await schemas(), ['centrum', `org_${C}`, `org_${C}_queue`])
+  await run(['organisation', 'suspend', C, '--reason', 'for the test'], { more })
+  const removed = await run(['organisation', 'remove', C, '--confirm', C], { more })
+  t.equal(removed.code, 0, removed.stderr)
+  t.same(await schemas(), ['centrum'])
 })
 
 t.test(

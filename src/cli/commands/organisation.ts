@@ -263,7 +263,7 @@ async function remove(control: Control, rsin: string, options: Shown & { confirm
   if (found.move) throw new UsageError(`a move of ${found.name} was killed: resume it first, which ends that move`)
   if (found.state !== 'suspended' && found.state !== 'adding')
     throw new UsageError(`${found.name} is ${found.state}: suspend it first, and export it when it may be needed again`)
-  const removal = await removeOrganisation(rsin, configOf(process.env, found), tellUnless(options))
+  const removal = await removeOrganisation(found, configOf(process.env, found), tellUnless(options))
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'remove' }, (trx) =>
     deleteOrganisation(trx, found.id),
   )

@@ -159,6 +159,13 @@ export const ORGANISATIONS: Mutant[] = [
     tests: ['test/organisations/migrate.test.ts'],
   },
   {
+    what: 'many: nothing is removed where its address leads to another schema',
+    file: 'src/organisations/remove.ts',
+    search: 'if (own !== schema)',
+    replace: "if (own === '')",
+    tests: ['test/organisations/command.test.ts'],
+  },
+  {
     what: 'worker of many: a place goes to who has the fewest',
     file: 'src/organisations/turns.ts',
     search: '.sort((a, b) => a.running - b.running || a.usedMs - b.usedMs)',
