@@ -1,5 +1,6 @@
 // organisation move: brings one to another server while it works, and ends a move that was killed.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { queueOf } from '../database/schema.ts'
 import { makeOrganisation } from '../organisations/make.ts'
 import { endMove, moveOrganisation } from '../organisations/move.ts'
 import { configOf, directUrlOf, type Organisation } from '../organisations/organisation.ts'
@@ -40,7 +41,7 @@ export async function move(
   print(
     options,
     moved,
-    `Moved ${moved.tables} tables; its requests waited ${moved.heldMs} ms. What it had there is in schema ${moved.left}: drop it when you need it no more.`,
+    `Moved ${moved.tables} tables; its requests waited ${moved.heldMs} ms. What it had there is in the schemas ${moved.left} and ${queueOf(moved.left)}: drop both when you need them no more.`,
   )
 }
 

@@ -8,6 +8,9 @@ const DEFAULT = 'zaakstroom'
 export const SCHEMA_NAME = '^[a-z_][a-z0-9_]{0,56}$'
 const CHOSEN = /(?:-c\s*|--)search_path=((?:\\.|\S)+)/g
 
+/** The schema of the queue beside that of the tables. */
+export const queueOf = (own: string): string => `${own}_queue`
+
 /** @throws AddressFault when the options of the address name a schema that would have to be quoted */
 export function schemasOf(url: string): { own: string; queue: string } {
   const [, path] = [...(addressOf(url).options ?? '').matchAll(CHOSEN)].at(-1) ?? []
@@ -19,7 +22,7 @@ export function schemasOf(url: string): { own: string; queue: string } {
       .replace(/^"(.*)"$/, '$1') ?? DEFAULT
   if (!new RegExp(SCHEMA_NAME).test(own))
     throw new AddressFault(`has a search_path that begins with ${own}: a schema has lower-case letters, digits and _`)
-  return { own, queue: `${own}_queue` }
+  return { own, queue: queueOf(own) }
 }
 
 /** The `search_path` of sessions with this address. @throws AddressFault */

@@ -9,7 +9,7 @@ import type postgres from 'postgres'
 import { type Database, isConflict, isUnavailable, openDatabase } from '../database/database.ts'
 import { isLockTimeout } from '../database/error-codes.ts'
 import { one } from '../database/rows.ts'
-import { schemasOf, withoutSchema, withSchema } from '../database/schema.ts'
+import { queueOf, schemasOf, withoutSchema, withSchema } from '../database/schema.ts'
 import { sequencesOf, setSequences, WITHOUT_LIMITS } from '../database/whole-tables.ts'
 import { OrganisationRefused } from './refused.ts'
 
@@ -71,11 +71,15 @@ export async function moveOrganisation(move: Move): Promise<Moved> {
   return withSides(move, async (sides) => {
     const { source, target, own, queue, left } = sides
     await requireLogical(source.sql)
-    await requireNoSchemas(target.sql, [own, queue], 'the target has that schema: drop it, or name another database')
+    await requireNoSchemas(
+      target.sql,
+      [own, queue],
+      (found) => `the target has schema ${found} already: drop what is there, or name another database`,
+    )
     await requireNoSchemas(
       source.sql,
-      [left],
-      `the source has schema ${left} of an earlier move: drop it, or rename it`,
+      [left, queueOf(left)],
+      (found) => `the source has schema ${found} of an earlier move: drop what is there, or rename it`,
     )
     await move.begin()
     let moved: Moved
@@ -214,9 +218,14 @@ async function requireLogical(sql: postgres.Sql): Promise<void> {
     throw new OrganisationRefused(`wal_level of the source is ${level}: set it to logical, and restart that server`)
 }
 
-async function requireNoSchemas(sql: postgres.Sql, schemas: string[], otherwise: string): Promise<void> {
-  const found = await sql`select from pg_namespace where nspname = any(${schemas}::text[])`
-  if (found.length > 0) throw new OrganisationRefused(otherwise)
+async function requireNoSchemas(
+  sql: postgres.Sql,
+  schemas: string[],
+  otherwise: (found: string) => string,
+): Promise<void> {
+  const found = await sql<{ name: string }[]>`
+    select nspname as name from pg_namespace where nspname = any(${schemas}::text[]) order by 1`
+  if (found.length > 0) throw new OrganisationRefused(otherwise(found.map(({ name }) => name).join(' and ')))
 }
 
 /** Both schemas whole, but what the migrations made the same on both sides, and what does not outlive a crash either. */
@@ -303,7 +312,7 @@ async function switchOver(move: Move, sides: Sides, tables: string[]): Promise<n
         await target.sql`select setval(${sequence.name}::text::regclass, ${sequence.value}::text::bigint)`
       await target.sql`select begin_feed() where exists (select from feed)` // positions of another database mean nothing here
       await trx`alter schema ${trx(own)} rename to ${trx(left)}`
-      await trx`alter schema ${trx(queue)} rename to ${trx(`${left}_queue`)}`
+      await trx`alter schema ${trx(queue)} rename to ${trx(queueOf(left))}`
     })
   } catch (error) {
     if (!(await isRenamed(sides, pid, move.rsin))) {

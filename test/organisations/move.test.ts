@@ -80,7 +80,10 @@ t.test('a move', { skip: noPrograms }, async (t) => {
     await nothingLeft(t)
     const there = { ...move, hold: async () => {} }
     await moveOrganisation({ ...there, from: to, to: from })
-    await t.rejects(moveOrganisation(there), /een_moved of an earlier move/)
+    await t.rejects(moveOrganisation(there), /een_moved and een_moved_queue of an earlier move/)
+    await source!`drop schema een_moved cascade`
+    const begin = () => Promise.reject(new Error('it has begun'))
+    await t.rejects(moveOrganisation({ ...there, begin }), /schema een_moved_queue of an earlier move/)
   })
 
   await t.test('that was killed before the switch is ended where it was', async (t) => {
@@ -130,7 +133,7 @@ t.test('a move', { skip: noPrograms }, async (t) => {
   await t.test('to where that schema is, is refused, and nothing is taken away there', async (t) => {
     const move = await given('vier')
     await make(withSchema(to, 'vier'))
-    await t.rejects(moveOrganisation(move), /the target has that schema/)
+    await t.rejects(moveOrganisation(move), /the target has schema vier and vier_queue already/)
     t.same(await target!`select nspname from pg_namespace where nspname = 'vier'`, [{ nspname: 'vier' }])
   })
 })

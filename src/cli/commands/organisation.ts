@@ -98,7 +98,7 @@ Example:
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nIts server has to run with wal_level=logical, and its role may replicate. What it had there stays, in a schema …_moved.',
+      '\nIts server has to run with wal_level=logical, and its role may replicate. What it had there stays, in the schemas …_moved and …_moved_queue.',
     )
     .action((rsin: string, options: Shown & { to: string; sourceUrl?: string }) =>
       withControl((control) => inTurn(control, rsin, () => move(control, rsin, options))),
