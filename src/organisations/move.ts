@@ -159,6 +159,7 @@ async function hasSwitched({ source, own, left }: Sides): Promise<boolean> {
 }
 
 async function undo(move: Noted, sides: Sides): Promise<void> {
+  await move.hold(false) // it may be what failed
   await takeAway(sides)
   await dropTables(sides)
   await move.end()

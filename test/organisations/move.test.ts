@@ -58,7 +58,7 @@ t.test('a move', { skip: noPrograms }, async (t) => {
       end: async () => void told.push('end'),
     })
     await t.rejects(moveOrganisation(move), /registry is away/)
-    t.same(told, ['begin', 'hold', 'end'])
+    t.same(told, ['begin', 'hold', 'serve', 'end'], 'it is served, whichever step failed')
     await nothingLeft(t)
     t.same(await target!`select from pg_namespace where nspname like 'een%'`, [])
     t.same(await rowsAt(source!, 'een'), ['FEED_DAYS'])
