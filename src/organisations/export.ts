@@ -36,7 +36,7 @@ export const Manifest = Type.Object({
       sha256: Hash,
     }),
   ),
-  sequences: Type.Array(Type.Object({ name: Type.String(), value: Type.String({ pattern: '^-?[0-9]{1,19}$' }) })),
+  sequences: Type.Array(Type.Object({ name: Name, value: Type.String({ pattern: '^-?[0-9]{1,19}$' }) })),
   /** `file` has a line of JSON for each document: `key`, `size` and `sha256` of its bytes. */
   documents: Type.Object({ count: Count, bytes: Count, file: Type.Literal('documents.jsonl'), sha256: Hash }),
   /** Bytes that a document names and that the store does not have (any more). */

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { type Kept, readKept } from './keep-figures.ts'
-import { type Limits, limitsFor, type Organisation } from './organisation.ts'
+import { type Limits, limitsFor, type Organisation, type Sealed } from './organisation.ts'
 import type { Registry } from './registry.ts'
 import { type Organisations, REQUESTS } from './serve.ts'
 
 /** What may be known of an organisation: none of its secrets, and no value of a setting. */
-export type Known = Omit<Organisation, 'databaseUrl' | 'limits' | 'dataKeys' | 'secretKey' | 'settings'> & {
+export type Known = Omit<Organisation, keyof Sealed | 'limits'> & {
   /** Those that count, also where they are those of the installation. */
   limits: Limits
   /** Names of its own settings. */
@@ -46,12 +46,15 @@ export function openOverview(
       .finally(() => {
         reading = undefined
       }))
-  const known = ({ databaseUrl: _, dataKeys: __, secretKey: ___, settings, ...others }: Organisation): Known => ({
-    ...others,
-    limits: { requests: REQUESTS, ...limitsFor({ limits: others.limits, settings }, config) },
-    settings: Object.keys(settings).toSorted(),
-    requests: organisations.requests(others.rsin),
-  })
+  const known = (organisation: Organisation): Known => {
+    const { databaseUrl: _, dataKeys: __, secretKey: ___, move: ____, settings, ...others } = organisation
+    return {
+      ...others,
+      limits: { requests: REQUESTS, ...limitsFor(organisation, config) },
+      settings: Object.keys(settings).toSorted(),
+      requests: organisations.requests(others.rsin),
+    }
+  }
   return {
     all: () => registry.all().map(known),
     find: (rsin) => {

@@ -215,6 +215,7 @@ t.test('an export has every row and every byte, and another installation begins 
   for (const [name, wrong] of [
     ['tables', [{ ...manifest.tables[0], name: 'zaak; drop table zaak' }]],
     ['documents', { ...manifest.documents, file: '../../etc/passwd' }],
+    ['sequences', [{ name: `org_${A}.zaak_id_seq`, value: '1' }]],
   ] as const) {
     await writeFile(join(to, 'manifest.json'), JSON.stringify({ ...manifest, [name]: wrong }))
     t.match(await load(), { code: 64, stderr: /manifest\.json is not what an export/ })

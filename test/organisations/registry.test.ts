@@ -5,6 +5,7 @@ import { migrateControl } from '../../src/database/migrate.ts'
 import { schemasOf } from '../../src/database/schema.ts'
 import { sharedSetting } from '../../src/organisations/apart.ts'
 import { configOf, type Organisation } from '../../src/organisations/organisation.ts'
+import { openOverview } from '../../src/organisations/overview.ts'
 import {
   changeOrganisations,
   controlUrlOf,
@@ -76,6 +77,19 @@ t.test('what opens an organisation is sealed', async (t) => {
   const [row] = await control.sql<{ all: string }[]>`
     select string_agg(o::text || encode(o.sealed, 'escape'), '') as all from organisation o`
   for (const secret of ['geheim', KEYS.split(':')[1]!]) t.notOk(row!.all.includes(secret), secret)
+})
+
+t.test('what a page knows of an organisation has nothing of what is sealed', async (t) => {
+  const [organisation] = await readOrganisations(control, box)
+  const move = { from: organisation!.databaseUrl, to: 'postgres://zaak:geheim@elders.intern/gemeenten' }
+  const moving = { ...organisation!, secretKey: KEYS, settings: { SMTP_PASSWORD: 'geheim' }, move }
+  const config = configOf({ CONTROL_DATABASE_URL: url, SECRET_KEY: 'x'.repeat(32) }, organisation!)
+  const registry = { all: () => [moving], byRsin: () => moving }
+  const overview = openOverview(control, registry, { requests: () => 0 }, config)
+  for (const known of [overview.all()[0]!, overview.find(moving.rsin)!]) {
+    t.match(known, { rsin: moving.rsin, settings: ['SMTP_PASSWORD'] })
+    for (const secret of ['geheim', KEYS]) t.notOk(JSON.stringify(known).includes(secret))
+  }
 })
 
 t.test('the settings of an organisation are those of the installation, with its own laid over them', async (t) => {
