@@ -46,12 +46,23 @@ export async function readOrganisations(
   box: SecretBox,
   rsin: string | null = null,
 ): Promise<Organisation[]> {
-  const rows = await sql<Row[]>`
+  const rows = await readRows({ sql }, rsin)
+  return rows.map((row) => opened(box, row))
+}
+
+const readRows = async (
+  { sql }: { sql: Database['sql'] | TransactionSql },
+  rsin: string | null = null,
+): Promise<Row[]> =>
+  await sql<Row[]>`
     select o.id, o.uuid, o.rsin, o.name, o.server, o.schema, o.sealed, o.limits, o.state, o.reason, o.version,
       array(select h.host from organisation_host h where h.organisation_id = o.id order by h.position) as hosts
     from organisation o where ${rsin}::text is null or o.rsin = ${rsin}::text order by o.name, o.id`
-  return rows.map(({ sealed, ...row }) => ({ ...row, ...openSealed(box, sealed, row.rsin) }))
-}
+
+const opened = (box: SecretBox, { sealed, ...row }: Row): Organisation => ({
+  ...row,
+  ...openSealed(box, sealed, row.rsin),
+})
 
 function openSealed(box: SecretBox, sealed: Buffer, rsin: string): Sealed {
   try {
@@ -177,16 +188,33 @@ export type Registry = {
   close(): Promise<void>
 }
 
-/** Follows the registry for as long as a process runs. A control database that is away leaves what was read last. */
+/**
+ * Follows the registry for as long as a process runs. A control database that is away leaves what was read last.
+ * @throws KeyMissing or WrongKey when one does not open at the start; later it keeps what was known of what is sealed of it
+ */
 export async function openRegistry(database: Database, box: SecretBox, log: Logger): Promise<Registry> {
   let all: readonly Organisation[] = []
   let hosts: ReadonlyMap<string, Organisation> = new Map()
   let accounts: readonly CentreAccount[] = []
   let seen = ''
   const listeners = new Set<(all: readonly Organisation[]) => void>()
+  let isOpen = false
+  /** One that was never known is left out: this process gets its key by starting anew. */
+  const openedOrKnown = (row: Row): Organisation[] => {
+    try {
+      return [opened(box, row)]
+    } catch (error) {
+      if (!isOpen) throw error
+      const reason = (error as Error).message
+      log.warn({ organisation: row.rsin, reason }, 'what is sealed of an organisation was not read again')
+      const { sealed: _, ...plain } = row
+      return all.filter(({ id }) => id === row.id).map((known) => ({ ...known, ...plain }))
+    }
+  }
   const readAll = async () => {
-    const read = await readOrganisations(database, box)
+    const rows = await readRows(database)
     accounts = await readAccounts(database)
+    const read = rows.flatMap(openedOrKnown)
     const text = JSON.stringify(read)
     if (text === seen) return
     seen = text
@@ -212,6 +240,7 @@ export async function openRegistry(database: Database, box: SecretBox, log: Logg
       log.warn({ reason: (error as Error).message }, 'the organisations were not read again'),
     )
   await refresh()
+  isOpen = true
   const listener = await listen(database.url, CHANNEL, again, log)
   const timer = setInterval(again, REREAD_MS).unref()
   return {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { migrateControl } from '../../src/database/migrate.ts'
 import { schemasOf } from '../../src/database/schema.ts'
+import { insertAccount } from '../../src/organisations/accounts.ts'
 import { sharedSetting } from '../../src/organisations/apart.ts'
 import { configOf, type Organisation } from '../../src/organisations/organisation.ts'
 import { openOverview } from '../../src/organisations/overview.ts'
@@ -90,6 +91,24 @@ t.test('what a page knows of an organisation has nothing of what is sealed', asy
     t.match(known, { rsin: moving.rsin, settings: ['SMTP_PASSWORD'] })
     for (const secret of ['geheim', KEYS]) t.notOk(JSON.stringify(known).includes(secret))
   }
+})
+
+t.test('one that does not open keeps what was known of it, and holds up nothing else', async (t) => {
+  const registry = await openRegistry(control, box, openLog('silent'))
+  t.teardown(registry.close)
+  const [before] = registry.all()
+  const [row] = await control.sql<{ sealed: Buffer }[]>`select sealed from organisation`
+  const owner = `organisation:${before!.rsin}`
+  const sealed = secretBox('a key that this process does not have').seal(box.open(row!.sealed, owner), owner)
+  await control.sql`update organisation set sealed = ${sealed}, state = 'suspended'`
+  await changeOrganisations(control, { rsin: '', actor: 'test', action: 'account-create', account: 'ivo' }, (trx) =>
+    insertAccount(trx, { gebruikersnaam: 'ivo', naam: 'Ivo', email: '', seesCentre: false, passwordHash: 'x' }),
+  )
+  await until('the account is known', () => registry.accounts().some(({ gebruikersnaam }) => gebruikersnaam === 'ivo'))
+  await registry.refresh()
+  t.same(registry.all(), [{ ...before, state: 'suspended' }], 'what is not sealed counts at once')
+  await t.rejects(openRegistry(control, box, openLog('silent')), /is not the key/, 'at the start it is told')
+  await control.sql`update organisation set sealed = ${row!.sealed}, state = 'active'`
 })
 
 t.test('the settings of an organisation are those of the installation, with its own laid over them', async (t) => {

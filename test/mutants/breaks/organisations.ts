@@ -166,6 +166,13 @@ export const ORGANISATIONS: Mutant[] = [
     tests: ['test/organisations/command.test.ts'],
   },
   {
+    what: 'many: one that does not open holds up nothing else',
+    file: 'src/organisations/registry.ts',
+    search: 'if (!isOpen) throw error',
+    replace: 'throw error',
+    tests: ['test/organisations/registry.test.ts'],
+  },
+  {
     what: 'worker of many: a place goes to who has the fewest',
     file: 'src/organisations/turns.ts',
     search: '.sort((a, b) => a.running - b.running || a.usedMs - b.usedMs)',
