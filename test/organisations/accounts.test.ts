@@ -244,6 +244,7 @@ t.test('it goes on at another organisation with a code that works once, in time,
   const revoked = await chosen(atA, RSIN[B])
   await change(all, (trx) => takeRole(trx, account.id, RSIN[B]))
   t.equal((await send(all, B, `https://${A}`, revoked.code)).status, 403, 'not without a role any more')
+  await known(all)
   t.equal((await chosen(atA, RSIN[B])).page.statusCode, 404)
   t.equal((await chosen(atA, '999999999')).page.statusCode, 404)
   t.equal((await all.call(A, 'POST', '/beheer/wissel', { form: { organisatie: RSIN[C] }, as: '' })).status, 403)
