@@ -107,9 +107,7 @@ export async function readPage(viewer: Viewer, feed: Feed, after: string | undef
   const most = Math.min(MOST_ROWS, limit * ROWS_PER_DELTA + 100)
   const asked = after === undefined ? undefined : partsOfPlace(after, rights)
   const { head, rows } = await readRows(viewer, feed, { xact: asked?.xact, most })
-  if (asked && asked.epoch !== head.epoch) throw expired()
-  const start = asked?.xact ?? head.first
-  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()
+  const start = startOf(asked, head)
   let isEnd = rows.length < most
   let goesOn = false
   if (!isEnd) {
@@ -129,6 +127,21 @@ export async function readPage(viewer: Viewer, feed: Feed, after: string | undef
   const deltas = groups.slice(0, limit).map(([xact, rows]) => ({ id: place(xact), rows, goesOn }))
   const end = isEnd ? String(BigInt(head.settled) - 1n) : (groups[deltas.length - 1]?.[0] ?? start)
   return { start: place(start), position: place(end), deltas, isEnd }
+}
+
+function startOf(asked: { epoch: string; xact: string } | undefined, head: Head): string {
+  if (asked && asked.epoch !== head.epoch) throw expired()
+  const start = asked?.xact ?? head.first
+  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()
+  return start
+}
+
+/** The position from which a reader goes on: `start` of the page that comes next. @throws as `readPage` */
+export async function readStart(viewer: Viewer, feed: Feed, after: string | undefined): Promise<string> {
+  const rights = rightsPrint(viewer.actor, feed)
+  const asked = after === undefined ? undefined : partsOfPlace(after, rights)
+  const head = await headOf(viewer)
+  return placeText({ epoch: head.epoch, xact: startOf(asked, head), rights })
 }
 
 /**
@@ -269,7 +282,7 @@ async function goneElsewhere(
     select c.main_id, ${feed.reached(actor)} as was_reached from change c
     where c.component = ${feed.component} and c.xact = ${lastOf(rows).xact}::text::xid8
       and c.resource = ${feed.main} and c.operation = 'delete' and c.main_id = any(${wanted}::bigint[])
-    order by c.id limit ${sql.lit(wanted.length)}`.execute(reader.db)
+    order by c.id limit ${wanted.length}`.execute(reader.db)
   return found.rows
 }
 

@@ -15,7 +15,7 @@ import { largeTurn } from '../http/turns.ts'
 import { logSoFar, noteText } from '../http/verwerkingen.ts'
 import { ownName } from '../telemetry/current-organisation.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
-import { readPage, rightsPrint, type ToldDelta, tellDeltas } from './deltas.ts'
+import { readPage, readStart, rightsPrint, type ToldDelta, tellDeltas } from './deltas.ts'
 import type { Feed, Viewer } from './kinds.ts'
 
 const LOOK_MS = 40
@@ -45,7 +45,7 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
 
   return async function send(request: FastifyRequest, reply: FastifyReply, after: string | undefined) {
     const viewer: Viewer = { reader: app.reader, actor: request.actor, base: request.base }
-    const page = await readPage(viewer, feed, after, DELTAS) // what is wrong with the position is said before anything is sent
+    const start = await readStart(viewer, feed, after) // what is wrong with the position is said before anything is sent
     let isGone = false
     const reader = new AbortController()
     const timer = setTimeout(() => reader.abort(), MOST_MS).unref()
@@ -69,7 +69,7 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
       await largeTurn(request)
       if (isGone) throw new Problem(408) // nobody reads it; in a transaction of millions there may be nothing for it for long
     }
-    const reading = events(request, { ...viewer, pause }, ownName(request.base), page.start, reader.signal)
+    const reading = events(request, { ...viewer, pause }, ownName(request.base), start, reader.signal)
     const stream = Readable.from(reading, { objectMode: false, highWaterMark: 1 })
     stream.once('close', end)
     return reply.send(stream)
