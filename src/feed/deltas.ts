@@ -482,6 +482,7 @@ async function* tellMany(viewer: Viewer, feed: Feed, operations: Operation[]): A
     let full = 0
     while (full < 1 && to < operations.length) full += weightOf(feed, fits, expected(operations[to++]))
     const some = operations.slice(from, to)
+    if (from > 0) await viewer.pause?.()
     yield* tell(viewer, feed, some, await load(viewer, feed, some, fits))
   }
 }
