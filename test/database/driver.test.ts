@@ -48,6 +48,40 @@ t.test('what the server finds at the end of a COPY is told', async (t) => {
   t.same(await sql`select count(*)::int from proef`, [{ count: 0 }])
 })
 
+t.test('an answer that ends within its rows leaves none of them in the next one', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  const other = openDatabase(url, { max: 1, name: 'other' })
+  t.teardown(async () => void (await Promise.all([close(), other.close()])))
+  const failing = sql`select 1 / (5000 - n) as part from generate_series(1, 5000) n`
+  await t.rejects(failing, { code: '22012' })
+  t.same([...(await sql`select 1 as one`)], [{ one: 1 }], 'after a fault')
+
+  const slow = sql`select n, case when n = 5000 then pg_sleep(60) end from generate_series(1, 5000) n`
+  const lost = t.rejects(slow, { code: 'CONNECTION_CLOSED' })
+  await until('it sleeps', async () => {
+    const ended = await other.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+    return ended.length === 1
+  })
+  await lost
+  t.same([...(await sql`select 1 as one`)], [{ one: 1 }], 'after the connection was lost')
+})
+
+t.test('a statement that cannot be written is an error of its own, and no other gets its answer', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(close)
+  await sql`select 0 as n`
+  const before = sql`select 1 as n, pg_sleep(0.2)`.execute()
+  const wrong = sql`select ${undefined as unknown as number}::int as n`.execute()
+  const after = sql`select 3 as n`.execute()
+  await t.rejects(wrong, { code: 'UNDEFINED_VALUE' })
+  t.equal((await before)[0]?.n, 1)
+  t.equal((await after)[0]?.n, 3)
+  t.equal((await sql`select 4 as n`)[0]?.n, 4)
+})
+
 t.test('a pool closes what it does not need, however often something is asked', async (t) => {
   const { url } = await testDatabase(t)
   const { sql, close } = openDatabase(url, { max: 5, name: 'few', idleSeconds: 1 })
