@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { sql as statement } from 'kysely'
 import t from 'tap'
-import { openDatabase } from '../../src/database/database.ts'
+import { isUnavailable, openDatabase } from '../../src/database/database.ts'
 import { requirePatchedDriver } from '../../src/database/driver.ts'
 import { testDatabase } from '../setup.ts'
 import { until } from '../until.ts'
@@ -80,6 +80,17 @@ t.test('a statement that cannot be written is an error of its own, and no other 
   t.equal((await before)[0]?.n, 1)
   t.equal((await after)[0]?.n, 3)
   t.equal((await sql`select 4 as n`)[0]?.n, 4)
+})
+
+t.test('a server whose socket is gone is away, as one that refuses', async (t) => {
+  const { sql, close } = openDatabase(`postgres://wie@/waar?host=/nowhere`, { max: 1, name: 'test' })
+  t.teardown(close)
+  const error = await sql`select 1`.catch((error: unknown) => error)
+  t.match(error, { code: 'ENOENT' })
+  t.ok(isUnavailable(error))
+  const missing = await readFile('/nowhere/file').catch((error: unknown) => error)
+  t.match(missing, { code: 'ENOENT' })
+  t.notOk(isUnavailable(missing), 'a file that is not there says nothing of the database')
 })
 
 t.test('a pool closes what it does not need, however often something is asked', async (t) => {
