@@ -9,6 +9,9 @@ import { figure } from './figures.ts'
 
 type Sample = { posts: number[]; gets: number[]; delays: number[]; faults: number; lost: number; late: number }
 
+/** What the round before left behind has ended by then, such as connections that are made again. */
+const REST_MS = 3_000
+
 /** `--faults stopped,slow`: which; `--rounds 5 --seconds 6`: of each; `--rate 20`: requests a second of each organisation. */
 export async function bench(argv: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -27,6 +30,7 @@ export async function bench(argv: string[]): Promise<void> {
     for (const fault of values.faults.split(',') as Fault[]) {
       const pairs: { before: Sample; during: Sample; bad: Bad }[] = []
       for (let round = 0; round < rounds; round++) {
+        await sleep(REST_MS)
         const before = await load(place, seconds, rate)
         const end = await place.strike(fault)
         const during = await load(place, seconds, rate)
