@@ -215,8 +215,9 @@ t.test('a transaction of very many changes is read part by part, and is one delt
   const as = await givenClient(test, 'velen', [
     { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(mine), max: 'openbaar' },
   ])
+  const began = await positionOf(ZAKEN_DELTAS, as)
   const zaak = await givenZaak(test, { zaaktype: mine, vertrouwelijkheidaanduiding: 'openbaar' })
-  const start = (await deltasAfter(await positionOf(ZAKEN_DELTAS, as), () => true, { as })).position
+  const start = (await deltasAfter(began, has('create', 'zaak', zaak.url), { as })).position
   const viewer = { reader: test.app.reader, actor: systemActor('test'), base: 'http://localhost' }
   const from = placeNow(viewer, FEEDS.zaken, await headOf(viewer))
   await database.sql`insert into zaaknotitie (zaak_id, onderwerp, tekst, aangemaakt_door, notitie_type)
