@@ -74,7 +74,8 @@ export async function givenPlace(t: TestLike, count = 3): Promise<Place> {
   const drop = () =>
     admin(
       (sql) => sql`
-    select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where backend_type = 'client backend' and pid <> pg_backend_pid() and application_name <> 'crowd'`,
     )
 
   const strikes: Record<Fault, () => Promise<() => Promise<void>>> = {
@@ -122,8 +123,8 @@ export async function givenPlace(t: TestLike, count = 3): Promise<Place> {
           connection: { application_name: 'crowd' },
         })
         await sql`select`.then(
-          () => held.push(sql),
-          () => sql.end({ timeout: 0 }),
+          () => void held.push(sql),
+          () => Promise.allSettled([sql.end({ timeout: 0 }), drop()]).then(() => {}), // what was ended connects again
         )
       }
       await sleep(0)
