@@ -15,8 +15,9 @@ import { largeTurn } from '../http/turns.ts'
 import { logSoFar, noteText } from '../http/verwerkingen.ts'
 import { ownName } from '../telemetry/current-organisation.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
-import { readPage, readStart, rightsPrint, type ToldDelta, tellDeltas } from './deltas.ts'
+import { readPage, readStart, rightsPrint } from './deltas.ts'
 import type { Feed, Viewer } from './kinds.ts'
+import { type ToldDelta, tellDeltas } from './tell.ts'
 
 const LOOK_MS = 40
 const LOOK_MOST_MS = 5000 // while the database is away

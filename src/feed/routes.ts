@@ -9,10 +9,11 @@ import { Url, Uuid } from '../http/input.ts'
 import type { Described } from '../http/openapi/operation.ts'
 import { sendRows, Written } from '../http/stream.ts'
 import { largeTurn } from '../http/turns.ts'
-import { readPage, type ToldDelta, tellDeltas } from './deltas.ts'
+import { readPage } from './deltas.ts'
 import { openEvents } from './events.ts'
 import type { Feed } from './kinds.ts'
 import { findFile, listSnapshots, orderSnapshot } from './snapshots.ts'
+import { type ToldDelta, tellDeltas } from './tell.ts'
 
 const Operation = Type.Object({
   type: Type.Enum(['create', 'update', 'delete'], {

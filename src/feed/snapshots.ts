@@ -16,8 +16,9 @@ import { deleteFiles, insertFile } from '../documenten/document/bytes.ts'
 import { newKey, type Store } from '../documenten/storage/index.ts'
 import { KEY_BYTES } from '../lib/key-ring.ts'
 import { cipherAt } from '../lib/sealed-bytes.ts'
-import { fitting, headOf, placeNow, readPosition, rightsPrint } from './deltas.ts'
+import { headOf, placeNow, readPosition, rightsPrint } from './deltas.ts'
 import { FEEDS, type Feed, type Viewer } from './kinds.ts'
+import { fitting } from './tell.ts'
 
 /** One is made anew for who asks when the newest is older than this. */
 const FRESH_HOURS = 24

@@ -44,7 +44,7 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/beheer/lookup/zaken.ts countParts': 'a part for every table of things in a case',
   'src/feed/kinds.ts ofType': 'the table is that of the type',
   'src/feed/deltas.ts readRows': 'the conditions are those of rights, and of where to read on',
-  'src/feed/deltas.ts partsOf': 'the table is that of each kind of part',
+  'src/feed/tell.ts partsOf': 'the table is that of each kind of part',
   'src/feed/snapshots.ts linesOf': 'the table is that of each kind',
   'src/services/our-side.ts setBack': 'the row is what it was before, of whichever table',
   'src/zaken/zaak/long-lists.ts etagWithLists': 'the tables are those of the lists that are long',

@@ -2,8 +2,9 @@
 import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { signal } from '../../src/database/listen.ts'
-import { headOf, placeNow, readPage, tellDeltas } from '../../src/feed/deltas.ts'
+import { headOf, placeNow, readPage } from '../../src/feed/deltas.ts'
 import { FEEDS } from '../../src/feed/kinds.ts'
+import { tellDeltas } from '../../src/feed/tell.ts'
 import {
   givenCatalogus,
   givenClient,

@@ -34,28 +34,28 @@ export const FEED: Mutant[] = [
   },
   {
     what: 'a feed tells of a delete only to whom the rights reached it',
-    file: 'src/feed/deltas.ts',
+    file: 'src/feed/tell.ts',
     search: "  if (type === 'delete') return wasReached ? told('delete', resource, uuid) : undefined\n",
     replace: "  if (type === 'delete') return told('delete', resource, uuid)\n",
     tests,
   },
   {
     what: 'what leaves the rights of a reader comes as a delete in its feed',
-    file: 'src/feed/deltas.ts',
+    file: 'src/feed/tell.ts',
     search: "  return moved && wasReached ? told('delete', resource, uuid) : undefined",
     replace: '  return undefined',
     tests,
   },
   {
     what: 'what hangs on a case leaves and enters rights with it in a feed',
-    file: 'src/feed/deltas.ts',
+    file: 'src/feed/tell.ts',
     search: '    const parts = isWhole ? partsOf(viewer, feed, operation.id) : []\n',
     replace: '    const parts = isWhole && comes && !comes ? partsOf(viewer, feed, operation.id) : []\n',
     tests,
   },
   {
     what: 'of a transaction that is told in parts, what hung on a case goes with it in each part',
-    file: 'src/feed/deltas.ts',
+    file: 'src/feed/tell.ts',
     search:
       '  if (isPart) for (const row of await goneElsewhere(viewer, feed, rows, gone)) gone.set(row.mainId, row)\n',
     replace: '',
