@@ -1,7 +1,7 @@
 // When the sender looks, and who wakes it.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { mutator } from '../../src/core/mutate.ts'
 import { openSenderDatabase } from '../../src/notificaties/claims.ts'
@@ -41,12 +41,7 @@ t.test('a sender that is closed gives up the outcome that it can record no more'
 t.test(
   'a message of a transaction that began while the sender looked, and ends after it wanted to sleep, is sent',
   async (t) => {
-    const test = await givenNotificaties(t)
-    const { sql } = test.database
-    const { sender, pool } = await givenSender(t, test)
-    await givenChange(test)
-    const running = sender.run(pool)
-    await until('a sender', async () => (await sql`select from active_sender`).length === 1)
+    const { test, sql, running } = await givenRunning(t)
     await emptyQueue(sql)
     const { committed, commit } = await openMessage(sql)
     t.equal((await sql`select from jobs`).length, 0, 'it counts on the sender')
@@ -91,12 +86,7 @@ t.test('so is one of a transaction that began while the sender was going to slee
 })
 
 t.test('so is one of a transaction that saw a job, which a sender took that was going to sleep', async (t) => {
-  const test = await givenNotificaties(t)
-  const { sql } = test.database
-  const { sender, pool } = await givenSender(t, test)
-  await givenChange(test)
-  const running = sender.run(pool)
-  await until('a sender', async () => (await sql`select from active_sender`).length === 1)
+  const { test, sql, sender, pool, running } = await givenRunning(t)
   const { promise: end, resolve: endFirst } = Promise.withResolvers<void>()
   const first = sql.begin((trx) => trx`select pg_current_xact_id()`.then(() => end)) // for which it does not sleep yet
   await until('no sender', async () => (await sql`select from active_sender`).length === 0)
@@ -181,6 +171,17 @@ const leftAndReceived = async ({ database, receiver }: Given) => [
   (await database.sql`select from delivery`).length,
   receiver.received.length,
 ]
+
+/** A sender that has sent a message, and looks by itself. */
+async function givenRunning(t: Test) {
+  const test = await givenNotificaties(t)
+  const { sql } = test.database
+  const { sender, pool } = await givenSender(t, test)
+  await givenChange(test)
+  const running = sender.run(pool)
+  await until('a sender', async () => (await sql`select from active_sender`).length === 1)
+  return { test, sql, sender, pool, running }
+}
 
 /** A transaction that has written a message, as another was, and waits for `commit`. */
 async function openMessage(sql: Given['database']['sql']): Promise<{ committed: Promise<unknown>; commit(): void }> {
