@@ -25,7 +25,7 @@ import { fillOpenZaak, fillOtherKinds, KIND, OLD, uuidOf } from './open-zaak-dat
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const OWN = ['uitstel', 'verdwenen', 'bestanden', 'afronden']
 const SIDE_BY_SIDE = 4
-/** Tables that tell of programs and their ends, and not of what was taken over. */
+/** Tables that tell of programs, their ends and what they note by the clock, and not of what was taken over. */
 const BESIDE = [
   'worker',
   'worker_crash',
@@ -35,6 +35,8 @@ const BESIDE = [
   'migration',
   'periodic_job',
   'clock_setback',
+  'growth_figure',
+  'queue_figure',
 ]
 const PATIENCE_MS = 120_000
 /** Class of the advisory locks of the gates: any number that is none of the program's. */
