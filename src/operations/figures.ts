@@ -1,6 +1,7 @@
 // What waits and what there is, noted by a job in small tables, so that pictures on the pages read a few rows.
 import type { Database, Reader } from '../database/database.ts'
 import { one } from '../database/rows.ts'
+import { readSize } from '../database/size.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import { timeZone } from '../lib/day.ts'
 
@@ -33,10 +34,11 @@ export async function noteQueue({ sql }: Database): Promise<void> {
 /** Notes what there is today, from counts that are kept: the last note of a day stays. @param space of the disk of the documents */
 export async function noteGrowth({ sql }: Database, store: Pick<Store, 'space'>): Promise<void> {
   const space = await store.space?.().catch(() => undefined)
+  const { bytes } = await readSize(sql)
   await sql`
     insert into growth_figure as g (day, cases, documents, database_bytes, disk_bytes, disk_total)
     select (now() at time zone ${timeZone()}::text)::date, coalesce((select sum(count) from zaak_count), 0),
-      coalesce((select sum(count) from enkelvoudiginformatieobject_count), 0), pg_database_size(current_database()),
+      coalesce((select sum(count) from enkelvoudiginformatieobject_count), 0), ${bytes}::bigint,
       ${space ? space.total - space.free : null}::bigint, ${space?.total ?? null}::bigint
     on conflict (day) do update set cases = excluded.cases, documents = excluded.documents,
       database_bytes = excluded.database_bytes, disk_bytes = coalesce(excluded.disk_bytes, g.disk_bytes),

@@ -3,15 +3,10 @@ import type { Sql } from 'postgres'
 import { openDatabase } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { schemasOf, withSchema } from '../database/schema.ts'
+import { readSize, type Size } from '../database/size.ts'
 import { directUrlOf, type Organisation } from './organisation.ts'
 import { lookAtWork } from './work.ts'
 
-export type Size = {
-  /** Of its tables and indexes, the queue included. */
-  bytes: number
-  /** When that was read, which costs more than all else. */
-  sizedAt: string
-}
 export type Figures = Size & {
   zaken: number
   documenten: number
@@ -44,7 +39,7 @@ export async function readFigures(
   const found = new Map<string, Figures | undefined>()
   for (const organisation of organisations) {
     const read = withConnection(organisation, async (sql, schemas) => ({
-      ...(await sizeOf(sql, schemas)),
+      ...(await readSize(sql)),
       ...(await figuresOf(sql, schemas)),
     }))
     found.set(organisation.rsin, await read.catch(() => undefined))
@@ -58,7 +53,11 @@ export async function withConnection<T>(
   work: (sql: Sql, schemas: Schemas) => Promise<T>,
 ): Promise<T> {
   const url = withSchema(directUrlOf(organisation), organisation.schema)
-  const database = openDatabase(url, { max: 1, name: 'figures', settings: { statement_timeout: '10s' } })
+  const database = openDatabase(url, {
+    max: 1,
+    name: 'figures',
+    settings: { statement_timeout: '10s', lock_timeout: '500' },
+  })
   try {
     return await work(database.sql, schemasOf(url))
   } finally {
@@ -66,17 +65,7 @@ export async function withConnection<T>(
   }
 }
 
-/** Takes some 10 ms of the server, as it asks the size of a thousand files. */
-export async function sizeOf(sql: Sql, { own, queue }: Schemas): Promise<Size> {
-  return one(
-    await sql<Size[]>`
-      select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 as bytes, now() as "sizedAt"
-      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in (${own}, ${queue}) and c.relkind = 'r'`,
-  )
-}
-
-/** All others, which take two. The connection may be that of another organisation in the same database. */
+/** All but its size, in some 2 ms. The connection may be that of another organisation in the same database. */
 export async function figuresOf(sql: Sql, schemas: Schemas): Promise<Omit<Figures, keyof Size>> {
   const table = (name: string) => sql(`${schemas.own}.${name}`)
   const { jobs, late, workers, silent } = await lookAtWork(sql, schemas, [])

@@ -3,8 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
+import { readSize, type Size } from '../database/size.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
-import { type Figures, figuresOf, type Size, sizeOf, withConnection } from './figures.ts'
+import { type Figures, figuresOf, withConnection } from './figures.ts'
 import { directUrlOf, type Organisation } from './organisation.ts'
 import type { Registry } from './registry.ts'
 import type { Runners } from './runners.ts'
@@ -99,14 +100,12 @@ export function keepFigures(
   async function readOne(organisation: Organisation, size: Size | null): Promise<Read> {
     const look = runners.look(organisation.rsin)
     if (look?.awayFor !== undefined) return away(organisation, look.awayFor)
-    const work: Parameters<typeof withConnection<Figures>>[1] = async (sql, schemas) => ({
-      ...(size ?? (await sizeOf(sql, schemas))),
-      ...(await figuresOf(sql, schemas)),
-    })
     const { id } = organisation
     try {
-      const figures = await (look ? work(look.sql, look.schemas) : withConnection(organisation, work))
-      return { id, fault: '', seconds: 0, figures }
+      // Not on the connection of all: its process would keep what it knows of each table and index, megabytes of each organisation.
+      const sized = size ?? (await withConnection(organisation, (sql) => readSize(sql)))
+      const figures = await (look ? figuresOf(look.sql, look.schemas) : withConnection(organisation, figuresOf))
+      return { id, fault: '', seconds: 0, figures: { ...sized, ...figures } }
     } catch (error) {
       if (isConnectionFault(error)) return away(organisation, 0)
       return { id, fault: 'unreadable', seconds: 0, figures: null }

@@ -1,6 +1,7 @@
 // What the pictures of the pages are drawn of: what waited by the minute, and what there was by the day.
 import t from 'tap'
 import { type Alarm, reportSnapshot } from '../../src/beheer/operations/overview-parts.ts'
+import { readSize } from '../../src/database/size.ts'
 import { diskGrowth, growthByMonth, noteGrowth, noteQueue, queueFigures } from '../../src/operations/figures.ts'
 import { oldestSnapshot } from '../../src/operations/snapshot.ts'
 import { testApp } from '../app.ts'
@@ -61,6 +62,22 @@ t.test('what there is is noted for the day, growth follows by the month, and the
   await noteGrowth(database, {})
   t.match((await growthByMonth(database)).at(-1), { diskBytes: 600 }, 'no disk of ours says nothing')
 })
+
+t.test(
+  'the size that is noted and shown is that of the own tables: other schemas of the database tell nothing of theirs',
+  async (t) => {
+    const { database } = await testApp(t)
+    const { sql } = database
+    const { bytes } = await readSize(sql)
+    t.ok(bytes > 1_000_000)
+    await sql`create schema beside`
+    await sql`create table beside.much as select repeat('x', 100) from generate_series(1, 20000)`
+    t.equal((await readSize(sql)).bytes, bytes)
+    await noteGrowth(database, {})
+    const noted = (await growthByMonth(database)).at(-1)!.databaseBytes!
+    t.ok(noted >= bytes && noted < bytes + 1_000_000, `${noted} of ${bytes}`)
+  },
+)
 
 t.test('the oldest snapshot that a session holds is known, and asks for attention from hours on', async (t) => {
   const { database } = await testApp(t)

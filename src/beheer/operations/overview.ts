@@ -5,6 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import { EXTERNAL } from '../../core/outbox.ts'
 import type { Reader } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
+import { readSize } from '../../database/size.ts'
 import type { DiskSpace } from '../../documenten/storage/index.ts'
 import { feedAge } from '../../feed/age.ts'
 import { timeZone } from '../../lib/day.ts'
@@ -56,9 +57,8 @@ export function registerOverview(app: FastifyInstance): void {
   )
   const databaseSize = app.each(() =>
     remembered(60_000, async () => {
-      const [row] = await app.reader.sql<[{ size: number }]>`
-      select pg_database_size(current_database()) as size`
-      return row.size
+      const size = await readSize(app.reader.sql).catch(() => undefined) // a table may be locked
+      return size?.bytes
     }),
   )
   const unrecorded = app.each(() => remembered(10_000, () => countUnrecorded(app.reader.sql)))
