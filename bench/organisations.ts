@@ -65,7 +65,8 @@ export async function bench(argv: string[]): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
   await chmod(directory, 0o711)
   await mkdir(join(directory, 'import'))
-  const settings = [`max_connections=${Math.max(...counts) > 50 ? 1300 : 500}`]
+  // The catalogue of hundreds is half a GB, and every session reads in it.
+  const settings = Math.max(...counts) > 50 ? ['max_connections=1300', 'shared_buffers=2GB'] : ['max_connections=500']
   const servers: Embedded[] = []
   const receiver = await startReceiver()
   const all: Member[] = []
