@@ -68,7 +68,7 @@ create table growth_figure (
 );
 select describe('growth_figure', 'What there was at the end of a day (src/operations/figures.ts).',
   'day', 'The day, in the time zone of the settings.', 'cases', 'Cases.', 'documents', 'Documents.',
-  'database_bytes', 'Bytes of the database.',
+  'database_bytes', 'Bytes of the tables and indexes, the queue included.',
   'disk_bytes', 'Bytes in use on the disk of the documents; empty where documents are on no disk of ours.',
   'disk_total', 'Bytes that this disk has.');
 

@@ -806,7 +806,7 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON gebruiksrecht FOR EA
 -- What there was at the end of a day (src/operations/figures.ts).
 create table growth_figure (
   cases bigint not null, -- Cases.
-  database_bytes bigint not null, -- Bytes of the database.
+  database_bytes bigint not null, -- Bytes of the tables and indexes, the queue included.
   day date not null, -- The day, in the time zone of the settings.
   disk_bytes bigint, -- Bytes in use on the disk of the documents; empty where documents are on no disk of ours.
   disk_total bigint, -- Bytes that this disk has.

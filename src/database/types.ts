@@ -1751,7 +1751,7 @@ export interface GrowthFigure {
    */
   cases: number;
   /**
-   * Bytes of the database.
+   * Bytes of the tables and indexes, the queue included.
    */
   databaseBytes: number;
   /**
