@@ -37,7 +37,7 @@ type Options = {
 /** The database has another schema than this program was made for. */
 export class SchemaError extends Error {}
 
-/** A development version made it: until 1.0.0 the files change in place, and no database is brought along. */
+/** A version of before 1.0.0 made it, when the files still changed in place: no database of it is brought along. */
 export class SchemaOutdated extends SchemaError {}
 
 /** It misses files that `migrate` brings. */
@@ -320,6 +320,6 @@ async function refuseOthers(
 async function outdated(sql: postgres.Sql, what: string): Promise<SchemaOutdated> {
   const { database } = one(await sql<{ database: string }[]>`select current_database() as database`)
   return new SchemaOutdated(
-    `${what} differs from what was applied to database ${database}: a development version made it, and until 1.0.0 the files of the schema change in place; start anew with an empty database (with \`start\`: an empty DATA_DIR)`,
+    `${what} differs from what was applied to database ${database}: a version of before 1.0.0 made it, when the files of the schema still changed in place; start anew with an empty database (with \`start\`: an empty DATA_DIR)`,
   )
 }

@@ -1,5 +1,6 @@
 // Upgrades that roll: what the migrations of a release may do to the program of the release before, and what that program does then.
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,6 +9,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { isBefore, migrate } from '../../src/database/migrate.ts'
 import { testApp } from '../app.ts'
 import { until } from '../until.ts'
+import sums from './released.json' with { type: 'json' }
 import { contractFaults, takenAway } from './releases.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -56,6 +58,17 @@ t.test('versions are compared by their numbers', async (t) => {
   )
 })
 
+t.test('the files of a release stay as they were', async (t) => {
+  for (const [name, sum] of Object.entries(sums)) {
+    const text = await readFile(join(ROOT, 'sql', name))
+    t.equal(
+      createHash('sha256').update(text).digest('hex'),
+      sum,
+      `${name}: a change is a new file with the next number`,
+    )
+  }
+})
+
 t.test('the migrations of this release leave the release before alone', async (t) => {
   const git = async (...words: string[]) =>
     (await promisify(execFile)('git', words, { cwd: ROOT, maxBuffer: 2 ** 28 })).stdout
@@ -66,7 +79,7 @@ t.test('the migrations of this release leave the release before alone', async (t
     .filter((version) => /^[1-9]\d*\.\d+\.\d+$/.test(version) && isBefore(version, packageJson.version))
     .sort((a, b) => (isBefore(a, b) ? -1 : 1))
   const before = released.at(-1)
-  if (!before) return void t.pass('before 1.0.0 nothing was released: the files of the schema change in place')
+  if (!before) return void t.pass('no release before this one')
   const known = new Set((await git('ls-tree', '--name-only', `v${before}`, 'sql/')).split('\n'))
   const names = (await Array.fromAsync(glob('sql/*.sql', { cwd: ROOT }))).filter((name) => /^sql\/\d{4}-/.test(name))
   const files = await Promise.all(
