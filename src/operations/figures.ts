@@ -46,6 +46,13 @@ export async function noteGrowth({ sql }: Database, store: Pick<Store, 'space'>)
   await sql`delete from growth_figure where day < now() - ${GROWTH_KEPT}::interval`
 }
 
+/** Bytes of the tables and indexes, as they were noted last: within the last minute while a worker works. Null: nobody did yet. */
+export async function notedBytes({ sql }: Pick<Reader, 'sql'>): Promise<number | null> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select database_bytes::float8 as bytes from growth_figure order by day desc limit 1`
+  return row?.bytes ?? null
+}
+
 /** The most that waited within five minutes, and for how long the oldest did; 0 where nothing was noted. */
 export type QueueFigure = { at: string; count: number; seconds: number }
 

@@ -1,6 +1,7 @@
 import { rename, rm } from 'node:fs/promises'
 import t from 'tap'
 import packageJson from '../../package.json' with { type: 'json' }
+import { noteGrowth } from '../../src/operations/figures.ts'
 import { givenInformatieobjecttype } from '../app.ts'
 import { emptyQueue, failJob } from '../jobs/queue.ts'
 import { configure, forgetMessages, givenChange, givenReceiver } from '../notificaties/given.ts'
@@ -16,6 +17,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
   await emptyQueue(sql)
   const { tab, klachten } = await asBeheerder(test, 'viewer')
   const main = () => tab.textContent('main')
+  const size = () => tab.locator('dt:text-is("Database") + dd').last().textContent()
   const receiver = await givenReceiver(t)
   const keepWorking = () => sql`
     insert into worker (name, version, host, pid, pool_id)
@@ -26,6 +28,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await tab.goto('/beheer/')
     t.match(await main(), 'Er draait geen worker voor imports')
     t.match(await main(), 'Er is geen notificatiedienst ingesteld')
+    t.equal(await size(), 'onbekend')
     await tab.click('text=Naar de configuratie van notificaties')
     await tab.waitForURL('**/configuratie/notificaties')
   })
@@ -35,8 +38,10 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await givenChange(test)
     await test.runJobs()
     await keepWorking()
+    await noteGrowth(test.database, {})
     await tab.goto('/beheer/')
     t.match(await main(), 'Alles werkt.')
+    t.match(await size(), /^\d+(,\d)? MB$/)
     t.equal(await tab.isVisible('.tegels'), false, 'one line says it')
     t.match(await main(), /Laatste bericht bezorgd/)
     t.match(await main(), /PostgreSQL.*Schema.*\.sql/s)

@@ -2,7 +2,14 @@
 import t from 'tap'
 import { type Alarm, reportSnapshot } from '../../src/beheer/operations/overview-parts.ts'
 import { readSize } from '../../src/database/size.ts'
-import { diskGrowth, growthByMonth, noteGrowth, noteQueue, queueFigures } from '../../src/operations/figures.ts'
+import {
+  diskGrowth,
+  growthByMonth,
+  notedBytes,
+  noteGrowth,
+  noteQueue,
+  queueFigures,
+} from '../../src/operations/figures.ts'
 import { oldestSnapshot } from '../../src/operations/snapshot.ts'
 import { testApp } from '../app.ts'
 import { emptyQueue } from '../jobs/queue.ts'
@@ -68,6 +75,7 @@ t.test(
   async (t) => {
     const { database } = await testApp(t)
     const { sql } = database
+    t.equal(await notedBytes(database), null, 'nobody noted it yet')
     const { bytes } = await readSize(sql)
     t.ok(bytes > 1_000_000)
     await sql`create schema beside`
@@ -75,6 +83,7 @@ t.test(
     t.equal((await readSize(sql)).bytes, bytes)
     await noteGrowth(database, {})
     const noted = (await growthByMonth(database)).at(-1)!.databaseBytes!
+    t.equal(await notedBytes(database), noted)
     t.ok(noted >= bytes && noted < bytes + 1_000_000, `${noted} of ${bytes}`)
   },
 )

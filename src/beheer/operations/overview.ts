@@ -5,7 +5,6 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import { EXTERNAL } from '../../core/outbox.ts'
 import type { Reader } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
-import { readSize } from '../../database/size.ts'
 import type { DiskSpace } from '../../documenten/storage/index.ts'
 import { feedAge } from '../../feed/age.ts'
 import { timeZone } from '../../lib/day.ts'
@@ -15,7 +14,7 @@ import { unreachable } from '../../notificaties/kanalen.ts'
 import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
 import { lastSetback } from '../../operations/clock.ts'
-import { diskGrowth, LATE_SECONDS } from '../../operations/figures.ts'
+import { diskGrowth, LATE_SECONDS, notedBytes } from '../../operations/figures.ts'
 import { oldestSnapshot } from '../../operations/snapshot.ts'
 import { formatNumber } from '../frame/format.ts'
 import { t, words } from '../language/language.ts'
@@ -55,12 +54,6 @@ export function registerOverview(app: FastifyInstance): void {
   const reach = app.each(() =>
     remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies)),
   )
-  const databaseSize = app.each(() =>
-    remembered(60_000, async () => {
-      const size = await readSize(app.reader.sql).catch(() => undefined) // a table may be locked
-      return size?.bytes
-    }),
-  )
   const unrecorded = app.each(() => remembered(10_000, () => countUnrecorded(app.reader.sql)))
   const lostContent = app.each(() => remembered(10_000, () => app.own.countLost()))
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
@@ -95,7 +88,7 @@ export function registerOverview(app: FastifyInstance): void {
       readReceiver(parts, app.reader, reach()),
       readImport(app.reader),
       readDisk(parts),
-      databaseSize()(''),
+      notedBytes(app.reader),
       readVersions(app.reader),
       pausedAt(app.read),
       lostContent()(''),
