@@ -459,6 +459,7 @@ async function makeCases(
         const { status, text } = await post(pool, path, headers, body)
         if (status === 503) {
           refused++
+          await sleep(100)
           continue
         }
         if (status !== 201) throw new Error(`${status}: ${text}`)
