@@ -3878,7 +3878,7 @@ begin
   return null;
 end $function$;
 
--- A message as it goes to whoever delivers it.
+-- A message as it goes to whoever delivers it. Its moment has six digits behind the seconds, or none where its sender gave none.
 CREATE OR REPLACE FUNCTION message_of(n notificatie)
  RETURNS json
  LANGUAGE sql
@@ -3887,8 +3887,9 @@ AS $function$
   select json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
     'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
     'cloudevent', n.cloudevent, 'requestId', n.request_id, 'traceparent', n.traceparent,
-    'aanmaakdatum', coalesce(n.aanmaakdatum_text, replace(rtrim(
-      to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z')))
+    'aanmaakdatum', coalesce(
+      regexp_replace(regexp_replace(n.aanmaakdatum_text, '(\.\d+)', '\1000000'), '(\.\d{6})\d*', '\1'),
+      to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
 $function$;
 
 CREATE OR REPLACE FUNCTION move_counts_of_parts()

@@ -10,6 +10,7 @@ import { withSchema } from '../src/database/schema.ts'
 import { snakeCase } from '../src/http/input.ts'
 import { findFaults } from '../src/http/input-faults.ts'
 import { type Answer, givenClient, type TestApp, testApp, uuidOf } from './app.ts'
+import { auditRecords } from './audit-records.ts'
 import type { Line } from './conformance/line.ts'
 import { testDatabase } from './setup.ts'
 
@@ -36,11 +37,33 @@ const ours = withSchema(url, 'gemeente_b')
 await migrate(ours)
 const test = await testApp(t, { DATABASE_URL: ours })
 let clients = 0
+const ALL = [
+  '/zaken/api/v1/zaken/_deltas',
+  '/documenten/api/v1/enkelvoudiginformatieobjecten/_deltas',
+  '/besluiten/api/v1/besluiten/_deltas',
+  '/catalogi/api/v1/catalogussen/_deltas',
+  '/zaken/api/v1/zaken?expand=status,rollen,zaakobjecten,zaakinformatieobjecten.informatieobject',
+]
 const MADE_BY_MIGRATE = ['migration', 'migrations', 'notificatie_settings', 'feed']
 
 for (const line of lines) {
   t.test(`${line.path} keeps to what every resource keeps to`, (t) => story(t, test, line))
 }
+
+t.test('all that tells of it writes its moments with six digits', async (t) => {
+  for (const record of await auditRecords(test.database))
+    wellWrittenMoments(t, JSON.stringify(record), 'an audit record')
+  const messages = await test.database.sql<{ text: string }[]>`
+    select message_of(n)::text as text from notificatie n
+    union all select message_of(jsonb_populate_record(n, '{"aanmaakdatum_text": "2026-11-05T10:00:00.5Z"}'))::text from notificatie n`
+  for (const { text } of messages) wellWrittenMoments(t, text, 'a message')
+  for (const path of ALL) {
+    const answer = await test.call('GET', path, undefined, { headers: { 'accept-crs': 'EPSG:4326' } })
+    t.equal(answer.status, 200, path)
+    wellWrittenMoments(t, answer.text, path)
+  }
+  t.ok(moments > 1000, `${moments} moments`)
+})
 
 t.test('nothing of all this came to the organisation beside it', async (t) => {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
@@ -60,8 +83,14 @@ t.test('nothing of all this came to the organisation beside it', async (t) => {
 
 async function story(t: Test, test: TestApp, line: Line) {
   const { headers = {} } = line
-  const call = (method: string, url: string, body?: unknown, as?: string, more: Record<string, string> = {}) =>
-    test.call(method, url, body, { ...(as && { as }), headers: { ...headers, ...more } })
+  const call = async (method: string, url: string, body?: unknown, as?: string, more: Record<string, string> = {}) => {
+    const answer = await test.call(method, url, withShortMoments(body), {
+      ...(as && { as }),
+      headers: { ...headers, ...more },
+    })
+    wellWrittenMoments(t, answer.text, `${method} ${url}`)
+    return answer
+  }
   const stranger = await givenClient(test, `vreemde-${++clients}`, [{ component: 'nrc', scopes: ['iets.anders'] }])
 
   const body = await line.given(test)
@@ -190,6 +219,19 @@ async function story(t: Test, test: TestApp, line: Line) {
     const seen = await ifMatch()
     await changed(t, test, line, () => call('DELETE', url, undefined, client, seen), 'destroy')
     problem(t, await call('GET', url, undefined, client), 404, 'reading what was deleted')
+  }
+}
+
+// Many times in a hundred digits of a moment end in a nought, and these do always.
+const withShortMoments = (body: unknown): unknown =>
+  body === undefined ? undefined : JSON.parse(JSON.stringify(body).replace(/(T\d\d:\d\d:\d\d)(?=Z")/g, '$1.52'))
+
+let moments = 0
+/** Clients read a moment by a pattern of six digits behind the seconds; Open Zaak writes none where there is no fraction. */
+function wellWrittenMoments(t: Test, text: string, what: string): void {
+  for (const [moment, fraction, zone] of text.matchAll(/(?<=")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([^"]*)/g)) {
+    moments++
+    if ((fraction !== undefined && fraction.length !== 7) || zone !== 'Z') t.fail(`${what} has ${moment}`)
   }
 }
 

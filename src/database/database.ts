@@ -2,6 +2,7 @@ import { CamelCasePlugin, CompiledQuery, type DatabaseConnection, Kysely, type Q
 import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
+import { momentFrom } from '../lib/moment.ts'
 import { type Numbers, WITHOUT_KEYS } from '../lib/numbers.ts'
 import { isTracing } from '../telemetry/tracing.ts'
 import { teachArrays } from './arrays.ts'
@@ -58,7 +59,7 @@ export type Database = {
 export const waitingForConnection = new Map<string, number>()
 
 /**
- * Opens a pool. Dates stay `YYYY-MM-DD`, moments become ISO 8601 in UTC with `Z` and all their digits (a JS Date would
+ * Opens a pool. Dates stay `YYYY-MM-DD`, moments become ISO 8601 in UTC with `Z` and six digits (a JS Date would
  * lose the microseconds), 64-bit integers become numbers (ours stay far below 2^53).
  * @param options.pooler address of PgBouncer in transaction mode, through which the queries then go
  */
@@ -112,7 +113,7 @@ export function openDatabase(
     },
     types: {
       date: { to: 1082, from: [1082], serialize: String, parse: String },
-      timestamptz: { to: 1184, from: [1184], serialize: moment, parse: isoMoment },
+      timestamptz: { to: 1184, from: [1184], serialize: moment, parse: momentFrom },
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
       json: {
         to: 114,
@@ -255,10 +256,6 @@ function asPool(trx: postgres.TransactionSql): postgres.Sql {
 
 function moment(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value)
-}
-
-function isoMoment(text: string): string {
-  return `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, '')}Z`
 }
 
 /** Faults of the connection or the server, not of the query: the same call may go through later (503 for a client). */

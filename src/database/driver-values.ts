@@ -32,8 +32,9 @@ export const columnsOf = <T extends keyof DB>(sql: Sql, _table: T, row: Updateab
 export const recordsOf = <T extends keyof DB>(_table: T, rows: readonly Updateable<DB[T]>[]) =>
   JSON.stringify(rows.map(columns))
 
-/** What the driver makes of a moment, as an expression: for JSON that the database makes. The session is in UTC. */
-export const momentOf = (column: string) => `replace(replace(${column}::text, ' ', 'T'), '+00', 'Z')`
+/** What the driver makes of a moment (`momentFrom`), as an expression: for JSON that the database makes. The session is in UTC. */
+export const momentOf = (column: string) =>
+  `replace(to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '.000000Z', 'Z')`
 
 /**
  * `(columns) select values` after `insert into <table>`, to be followed by a FROM that says whether the row is made. A value may

@@ -7,6 +7,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { ownAddress, PATHS } from '../http/links.ts'
+import { momentNow } from '../lib/moment.ts'
 import { allowedAddress, FOR_SERVICES } from '../services/addresses.ts'
 import { isBelow, openCaller, outgoingUrl, type RemoteService, SERVICE_COLUMNS } from '../services/services.ts'
 import { type CallAnswer, FAILURES, failureKind, type Proxies, usesProxy } from '../services/transport.ts'
@@ -194,7 +195,7 @@ function testMessage(config: Config) {
     resource: 'test',
     resourceUrl: url,
     actie: 'test',
-    aanmaakdatum: new Date().toISOString(),
+    aanmaakdatum: momentNow(),
     kenmerken: {},
   }
 }

@@ -1,6 +1,7 @@
 // Trying an abonnement out with all that is set for it: whether its callback refuses who does not identify himself, and accepts a
 // test message (kanaal test) as real ones are sent. Outside any transaction.
 import type { Config } from '../../config.ts'
+import { momentNow } from '../../lib/moment.ts'
 import type { Outcome, Subscriber } from '../../notificaties/claims.ts'
 import type { Deliver } from '../../notificaties/deliver.ts'
 import type { Agent } from '../../services/transport.ts'
@@ -39,7 +40,7 @@ export function tryOut(
         uuid: crypto.randomUUID(),
         bron: '',
         requestId: '',
-        aanmaakdatum: new Date().toISOString(),
+        aanmaakdatum: momentNow(),
         cloudevent: null,
       },
       notificatieId: 0,
