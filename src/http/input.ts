@@ -2,7 +2,7 @@
 // `input-faults.ts`.
 
 import type { FastifySchemaCompiler } from 'fastify'
-import Type, { type Static, type TObject, type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import Type, { type Static, type TObject, type TOptional, type TPartial, type TSchema, type TUnsafe } from 'typebox'
 import { LIMITS } from '../core/limits.ts'
 import { invalid, invalidAll, notFound, Problem } from '../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../core/vertrouwelijkheidaanduiding.ts'
@@ -55,7 +55,7 @@ export const OptionalChoice = <const V extends string>(values: readonly V[]) =>
  * The body of a PATCH: nothing has to be there, but what a resource cannot do without cannot be set to null either. Check
  * what comes of it with `readInput` on the whole.
  */
-export function Patch<T extends TObject>(schema: T) {
+export function Patch<T extends TObject>(schema: T): TPartial<T> {
   return Type.Partial(schema, { 'x-required': (schema as Plain).required ?? [] })
 }
 
