@@ -221,6 +221,7 @@ export async function changeBesluittype(
       'besluittype',
       { ...row, key: row.omschrijving },
       onlyEinde ? 'eindeGeldigheid' : undefined,
+      { ...before, key: before.omschrijving },
     )
   const besluittype = recordRow(m, source, actie, row, oud)
   await announceType(m, 'brc', placeOf(before), placeOf(row))

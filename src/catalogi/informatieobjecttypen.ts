@@ -227,8 +227,14 @@ export async function changeInformatieobjecttype(
     .where('id', '=', before.id)
     .execute()
   const row = expected(await findType(m.read, source, uuid))
-  const period = { ...row, key: row.omschrijving }
-  if (!row.concept) await requireNoOverlap(m, 'informatieobjecttype', period, onlyEinde ? 'eindeGeldigheid' : undefined)
+  if (!row.concept)
+    await requireNoOverlap(
+      m,
+      'informatieobjecttype',
+      { ...row, key: row.omschrijving },
+      onlyEinde ? 'eindeGeldigheid' : undefined,
+      { ...before, key: before.omschrijving },
+    )
   const type = recordRow(m, source, actie, row, oud)
   await announceType(m, 'drc', placeOf(before), placeOf(row))
   return type

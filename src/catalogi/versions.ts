@@ -96,9 +96,22 @@ export function objectPeriod(type: Hoofdtype) {
   ] as const
 }
 
+type Period = { beginGeldigheid: string; eindeGeldigheid: string | null }
+
+/** SQL of whether two periods share a day: their first and last days count (ztc-016). `one` and `other` name rows of the statement. */
+export const shareDay = (one: string, other: string): string =>
+  `(${one}.einde_geldigheid is null or ${one}.einde_geldigheid >= ${other}.begin_geldigheid)
+    and (${other}.einde_geldigheid is null or ${other}.einde_geldigheid >= ${one}.begin_geldigheid)`
+
+/** Whether a version of table `t` shares a day with this period. */
+export const overlaps = ({ beginGeldigheid, eindeGeldigheid }: Period): RawBuilder<unknown> =>
+  sql`exists (select from (select ${beginGeldigheid}::date as begin_geldigheid, ${eindeGeldigheid}::date as einde_geldigheid) as p
+    where ${sql.raw(shareDay('t', 'p'))})`
+
 /**
- * ztc-016: published versions of one type do not overlap; an end on the day of the next begin is allowed. The catalogue is
- * held, so that of two versions published at the same moment one is refused.
+ * ztc-016: published versions of one type do not overlap. The catalogue is held, so that of two versions published at the same
+ * moment one is refused.
+ * @param before what is changed: while its period and its type stay what they were, those that overlap already (of a takeover) may
  * @throws Problem 400 `overlap` on `name`
  */
 export async function requireNoOverlap(
@@ -112,8 +125,13 @@ export async function requireNoOverlap(
     eindeGeldigheid: string | null
   },
   name = 'beginGeldigheid',
+  before?: Period & { key: string; catalogusId: number },
 ): Promise<void> {
   if (version.key === '') return // besluittypen may go without
+  const isSame = (['key', 'catalogusId', 'beginGeldigheid', 'eindeGeldigheid'] as const).every(
+    (field) => version[field] === before?.[field],
+  )
+  if (isSame) return
   await m.trx
     .selectFrom('catalogus')
     .where('id', '=', version.catalogusId)
@@ -121,11 +139,10 @@ export async function requireNoOverlap(
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
   const { rows } = await sql`
-    select 1 from ${sql.table(type)}
+    select 1 from ${sql.table(type)} t
     where catalogus_id = ${version.catalogusId} and ${sql.ref(TYPE_KEY[type])} = ${version.key} and not concept
       and id <> ${version.id}
-      and (einde_geldigheid is null or einde_geldigheid > ${version.beginGeldigheid}::date)
-      and (${version.eindeGeldigheid}::date is null or begin_geldigheid < ${version.eindeGeldigheid}::date)
+      and ${overlaps(version)}
     limit 1`.execute(m.trx)
   if (rows.length > 0)
     throw invalid(name, 'overlap', 'Een andere gepubliceerde versie van dit type is in deze periode geldig.')

@@ -1320,8 +1320,8 @@ export const FIELD_CODES = {
       'Another published version of this type is valid in this period.',
     ],
     remedy: [
-      'Geef de vorige versie een eindeGeldigheid op de dag dat deze begint.',
-      'Give the version before an eindeGeldigheid on the day that this one begins.',
+      'Geef de vorige versie een eindeGeldigheid op de dag voordat deze begint: de eerste en de laatste dag tellen mee.',
+      'Give the version before an eindeGeldigheid on the day before this one begins: the first and the last day count.',
     ],
     example: 'POST /zaaktypen/…/publish',
     rule: 'ztc-016',

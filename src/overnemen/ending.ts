@@ -3,6 +3,7 @@
 
 import type postgres from 'postgres'
 import { isLastStatustype } from '../catalogi/type-relations.ts'
+import { type Hoofdtype, shareDay, TYPE_KEY } from '../catalogi/versions.ts'
 import { kyselyOn } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
@@ -183,6 +184,23 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
       field: 'concept',
       text: 'Dit type is niet gepubliceerd en wel in gebruik.',
     })
+  // Versions that are valid on the same day, which its API lets through. What is asked of that day gets both.
+  for (const type of Object.keys(TYPE_KEY) as Hoofdtype[]) {
+    const key = TYPE_KEY[type]
+    const both = await sql<{ uuid: string; name: string; begin: string }[]>`
+      select t.uuid, t.${sql(key)} as name, other.begin_geldigheid as begin from ${sql(type)} t
+      join ${sql(type)} other on other.catalogus_id = t.catalogus_id and other.${sql(key)} = t.${sql(key)} and other.id <> t.id
+        and (other.begin_geldigheid, other.id) > (t.begin_geldigheid, t.id) and ${sql.unsafe(shareDay('t', 'other'))}
+      where t.${sql(key)} <> '' and not t.concept and not other.concept`
+    for (const { uuid, name, begin } of both)
+      findings.push({
+        ...{ kind: type, key: uuid, identificatie: name },
+        outcome: 'gemarkeerd',
+        code: 'versies-overlappen',
+        field: 'eindeGeldigheid',
+        text: `De versie die op ${begin} begint, geldt op een dag waarop deze versie ook geldt.`,
+      })
+  }
   // We keep what the source says. Its dates are evidence, and we cannot tell which of the two is wrong.
   const disagreeing = await sql<{ uuid: string; dicht: boolean }[]>`
     select z.uuid, z.einddatum is not null as dicht from zaak z

@@ -8,6 +8,7 @@ export const REMEDIES = {
   'identificatie-dubbel': 'mag zo blijven',
   elfproef: 'mag zo blijven; wijzigen kan straks alleen met een goed nummer',
   'gearchiveerd-open': 'mag zo blijven',
+  'versies-overlappen': 'laat de oude versie eindigen op de dag voordat de nieuwe begint',
   'einddatum-status': 'zet na de omschakeling de status die geldt',
   'concept-in-gebruik': 'publiceer het type, of zet ALLOW_UNPUBLISHED_TYPES aan',
   'type-elders': 'registreer de dienst waar het type staat',

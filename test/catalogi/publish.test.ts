@@ -88,7 +88,10 @@ for (const { path, body, change } of HOOFDTYPEN) {
     t.equal(refused.status, 400)
     t.same(faults(refused), ['beginGeldigheid overlap'])
     await call('PATCH', old, { eindeGeldigheid: '2025-01-01' })
-    t.equal((await publish(test, next)).status, 200, 'an end on the day of the next begin is taken')
+    t.same(faults(await publish(test, next)), ['beginGeldigheid overlap'], 'the last day is a day of both')
+    await call('PATCH', old, { eindeGeldigheid: '2024-12-31' })
+    t.equal((await publish(test, next)).status, 200, 'an end on the day before is taken')
+    t.same(faults(await call('PATCH', old, { eindeGeldigheid: '2025-01-01' })), ['eindeGeldigheid overlap'])
     t.same(faults(await call('PATCH', old, { eindeGeldigheid: null })), ['eindeGeldigheid overlap'])
     t.same(faults(await call('PUT', old, { ...body(catalogus), eindeGeldigheid: null }, { as: 'corrector' })), [
       'beginGeldigheid overlap',
@@ -98,6 +101,17 @@ for (const { path, body, change } of HOOFDTYPEN) {
     t.equal((await publish(test, next)).status, 200, 'publishing twice is harmless')
     const { body: shown } = await call('GET', old)
     t.same([shown.beginObject, shown.eindeObject], ['2024-01-01', null], 'the object spans its versions')
+    // As a takeover leaves them.
+    await test.database.sql.unsafe(
+      `update ${path.replace(/n$/, '')} set einde_geldigheid = '2025-01-01' where uuid = $1`,
+      [old.split('/').at(-1)!],
+    )
+    const kept = { ...body(catalogus), eindeGeldigheid: '2025-01-01', beginGeldigheid: '2024-01-01' }
+    t.equal(
+      (await call('PUT', old, kept, { as: 'corrector' })).status,
+      200,
+      'what overlaps already can still be corrected',
+    )
   })
 }
 

@@ -204,6 +204,9 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
   await old`update zaken_zaak set archiefstatus = 'gearchiveerd' where identificatie_ptr_id = 5`
   await old`update zaken_zaak set _zaaktype_id = null, _zaaktype_base_url_id = 1, _zaaktype_relative_url = 'zaaktypen/x' where identificatie_ptr_id = 7`
   await old`update zaken_zaak set _zaaktype_id = 2 where identificatie_ptr_id = 9`
+  await old`
+    insert into catalogi_zaaktype select (jsonb_populate_record(z, jsonb_build_object('id', 900, 'concept', false,
+      'uuid', gen_random_uuid(), 'datum_begin_geldigheid', '2030-01-01'))).* from catalogi_zaaktype z where id = 1`
   await old`update documenten_enkelvoudiginformatieobject set inhoud = '' where id = 4`
   await old`update zaken_zaak set archiefstatus = 'onzin' where identificatie_ptr_id = 11`
   await old`insert into documenten_enkelvoudiginformatieobjectcanonical (id, lock) values (900, '')`
@@ -225,6 +228,7 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
     'gemarkeerd zaak geometrie',
     'gemarkeerd zaak type-elders',
     'gemarkeerd zaaktype concept-in-gebruik',
+    'gemarkeerd zaaktype versies-overlappen',
     'gemarkeerd zaaktype waarde-anders',
     'geweigerd document zonder-versie',
     'geweigerd geheim geheim-zonder-applicatie',

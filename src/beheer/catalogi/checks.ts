@@ -1,7 +1,7 @@
 // What a version still lacks before it is published: what must, what should, and what is good to know. Each with a link.
 
 import { sql } from 'kysely'
-import { TYPE_KEY, validOn } from '../../catalogi/versions.ts'
+import { overlaps, TYPE_KEY, validOn } from '../../catalogi/versions.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { inDays } from '../../http/duration.ts'
@@ -207,10 +207,9 @@ async function unpublished(db: ReadDb, type: Along['type'], links: ReturnType<ty
 async function overlapsOf(db: ReadDb, version: Version): Promise<Overlap[]> {
   if (version.key === '') return []
   const { rows } = await sql<{ uuid: string; begin: string; einde: string | null }>`
-    select uuid, begin_geldigheid as begin, einde_geldigheid as einde from ${sql.table(version.type)}
+    select uuid, begin_geldigheid as begin, einde_geldigheid as einde from ${sql.table(version.type)} t
     where catalogus_id = ${version.catalogusId} and ${sql.ref(TYPE_KEY[version.type])} = ${version.key} and not concept
-      and id <> ${version.id} and (einde_geldigheid is null or einde_geldigheid >= ${version.begin}::date)
-      and (${version.einde}::date is null or begin_geldigheid <= ${version.einde}::date)
+      and id <> ${version.id} and ${overlaps({ beginGeldigheid: version.begin, eindeGeldigheid: version.einde })}
     order by ${validOn('', null)} desc, begin_geldigheid desc`.execute(db)
   return rows.map((row) => ({ ...row, endsOn: row.begin < version.begin ? addDays(version.begin, -1) : undefined }))
 }

@@ -88,6 +88,7 @@ const CODES: Record<string, string> = words({
   'nummer-per-jaar': 'nummers van zaken per jaar',
   elfproef: 'haalt de elfproef niet',
   'gearchiveerd-open': 'gearchiveerd en niet afgesloten',
+  'versies-overlappen': 'twee versies van een type gelden op dezelfde dag',
   'einddatum-status': 'einddatum en laatste status spreken elkaar tegen',
   'concept-in-gebruik': 'niet gepubliceerd en wel in gebruik',
   'type-elders': 'type staat bij een andere dienst',

@@ -53,7 +53,13 @@ export async function changeZaaktype(
   })
   const row = expected(await findZaaktype(m.read, uuid))
   if (!row.concept)
-    await requireNoOverlap(m, 'zaaktype', { ...row, key: row.identificatie }, onlyEinde ? 'eindeGeldigheid' : undefined)
+    await requireNoOverlap(
+      m,
+      'zaaktype',
+      { ...row, key: row.identificatie },
+      onlyEinde ? 'eindeGeldigheid' : undefined,
+      { ...before, key: before.identificatie },
+    )
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, actie, 'zaaktype', named(row), oud, zaaktype)
   await announceType(m, 'zrc', placeOf(before), placeOf(row))

@@ -179,6 +179,7 @@ export const takeovers: Record<string, string> = {
   'identificatie komt vaker voor': 'identification occurs more than once',
   'haalt de elfproef niet': 'fails the eleven check',
   'gearchiveerd en niet afgesloten': 'archived and not closed',
+  'twee versies van een type gelden op dezelfde dag': 'two versions of a type are valid on the same day',
   'einddatum en laatste status spreken elkaar tegen': 'einddatum and latest status disagree',
   'niet gepubliceerd en wel in gebruik': 'not published but in use',
   'type staat bij een andere dienst': 'type is at another service',
