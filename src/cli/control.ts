@@ -2,7 +2,7 @@
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
-import { migrateControl } from '../database/migrate.ts'
+import { migrateControl, requireControlSchema } from '../database/migrate.ts'
 import { configOf, type Organisation } from '../organisations/organisation.ts'
 import { controlUrlOf, openControl, readOrganisations } from '../organisations/registry.ts'
 import { findSecretBox } from './server.ts'
@@ -18,15 +18,25 @@ export type Control = {
   url: string
 }
 
-/** Runs `work` on the registry, which is brought to the schema of this version first. @throws ConfigError without CONTROL_DATABASE_URL */
-export async function withControl<T>(work: (control: Control) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` on the registry.
+ * @param make bring it to the schema of this version first: for what makes the first of something
+ * @throws ConfigError without CONTROL_DATABASE_URL
+ * @throws SchemaError when it has another schema and is not to be brought along
+ */
+export async function withControl<T>(
+  work: (control: Control) => Promise<T>,
+  { make = false }: { make?: boolean } = {},
+): Promise<T> {
   const config = readConfig(process.env)
   const { controlDatabaseUrl: url } = config
   if (!url) throw new ConfigError(['CONTROL_DATABASE_URL is required'])
-  await migrateControl(controlUrlOf(url))
+  const box = await findSecretBox(config, false)
+  if (make) await migrateControl(controlUrlOf(url))
   const database = openControl(url)
   try {
-    return await work({ database, box: await findSecretBox(config, false), config, url })
+    if (!make) await requireControlSchema(database.sql)
+    return await work({ database, box, config, url })
   } finally {
     await database.close()
   }
@@ -52,8 +62,13 @@ export function requireWhole({ rsin, name, state }: Organisation): void {
  * the organisation that ORGANISATION names.
  */
 export async function readOwnConfig(): Promise<Config> {
+  return (await readOwn()).config
+}
+
+/** The same with what the organisation has of its own: names of settings. */
+export async function readOwn(): Promise<{ config: Config; ownSettings: ReadonlySet<string> }> {
   const config = readConfig(process.env)
-  if (!config.controlDatabaseUrl) return config
+  if (!config.controlDatabaseUrl) return { config, ownSettings: new Set() }
   const { organisation } = config
   if (!organisation)
     throw new UsageError(
@@ -62,6 +77,7 @@ export async function readOwnConfig(): Promise<Config> {
   return withControl(async (control) => {
     const found = await organisationOf(control, organisation)
     requireWhole(found)
-    return configOf(process.env, found)
+    const ownSettings = new Set(['DATABASE_URL', 'DATA_KEYS', 'SECRET_KEY', ...Object.keys(found.settings)])
+    return { config: configOf(process.env, found), ownSettings }
   })
 }

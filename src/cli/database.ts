@@ -1,49 +1,90 @@
 // The database of a subcommand that does one thing and ends.
-import type { Logger } from 'pino'
 import { readStored } from '../config/stored.ts'
 import type { Config } from '../config.ts'
 import { agreeOnKey, requireKeys } from '../core/key-register.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { type Database, openDatabase } from '../database/database.ts'
-import { migrate } from '../database/migrate.ts'
+import { requireKnownSchema } from '../database/migrate.ts'
 import { openLog } from '../telemetry/log.ts'
-import { readOwnConfig } from './control.ts'
+import { readOwn, readOwnConfig } from './control.ts'
+import { describePlace, type Place, placeOf } from './place.ts'
 import { findSecretBox, openServer } from './server.ts'
 
 /**
- * Runs `work` on the database of the configuration, also beside a running `start`.
+ * Runs `work`, which only looks, on the database of the configuration, also beside a running `start`. Nothing is made: neither
+ * a database nor its tables.
  * @param connections how many it may use at once
+ * @throws ConfigError without a database, and SchemaError when this version cannot work with its schema
  */
-export async function withDatabase<T>(
+export function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, connections = 2): Promise<T> {
+  return onDatabase(work, connections, () => {})
+}
+
+/** The same for work that changes something: it is told where that is. */
+export function changeDatabase<T>(
   work: (database: Database, config: Config) => Promise<T>,
   connections = 2,
+): Promise<T> {
+  return onDatabase(work, connections, (place) => console.error(`zaakstroom: changes ${describePlace(place)}`))
+}
+
+async function onDatabase<T>(
+  work: (database: Database, config: Config) => Promise<T>,
+  connections: number,
+  tell: (place: Place) => void,
 ): Promise<T> {
   const config = await readOwnConfig()
   const log = openLog('silent')
   const server = await openServer(config, log)
   const database = openDatabase(server.url, { max: connections, name: 'command' })
   try {
-    if (!config.databaseUrl) await migrate(server.url)
-    return await work(database, await withStoredSettings(config, database, log))
+    await requireKnownSchema(database.sql)
+    tell(placeOf(config, server.url))
+    return await work(database, await readStored(config, database, log))
   } finally {
     await database.close()
     await server.stop()
   }
 }
 
-/** A database without the table is one that has yet to be migrated: what the command does tells so. */
-async function withStoredSettings(config: Config, database: Database, log: Logger): Promise<Config> {
-  const [table] = await database.sql<{ present: boolean }[]>`select to_regclass('setting') is not null as present`
-  return table?.present ? readStored(config, database, log) : config
+export type Located = {
+  /** With the stored settings, when they could be read. */
+  config: Config
+  /** What the organisation has of its own, by the names of settings. */
+  ownSettings: ReadonlySet<string>
+  place?: Place
+  /** Why commands would be refused. */
+  fault?: unknown
+}
+
+/** Where commands work, also when they cannot. */
+export async function locate(): Promise<Located> {
+  const { config, ownSettings } = await readOwn()
+  const found: Located = { config, ownSettings }
+  try {
+    const log = openLog('silent')
+    const server = await openServer(config, log)
+    found.place = placeOf(config, server.url)
+    const database = openDatabase(server.url, { max: 1, name: 'command' })
+    try {
+      await requireKnownSchema(database.sql)
+      found.config = await readStored(config, database, log)
+    } finally {
+      await database.close()
+      await server.stop()
+    }
+  } catch (fault) {
+    found.fault = fault
+  }
+  return found
 }
 
 /**
  * The key of a command.
- * @param make make one when there is none
- * @throws WrongKey when the database was written with another
+ * @throws ConfigError without a key, and WrongKey when the database was written with another
  */
-export async function databaseBox(database: Database, config: Config, make = false): Promise<SecretBox> {
-  const box = await findSecretBox(config, make)
+export async function databaseBox(database: Database, config: Config): Promise<SecretBox> {
+  const box = await findSecretBox(config, false)
   database.useNumbers(box.numbers)
   await requireKeys(database.sql, box)
   await agreeOnKey(database.sql, box)

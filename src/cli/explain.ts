@@ -5,7 +5,7 @@ import { ClientExists } from '../autorisaties/clients.ts'
 import { ConfigError } from '../config.ts'
 import { AddressFault } from '../database/address.ts'
 import { DriverUnpatched } from '../database/driver.ts'
-import { SchemaOutdated } from '../database/migrate.ts'
+import { SchemaBusy, SchemaError } from '../database/migrate.ts'
 import { ConnectionRefused, DatabaseAway, refusalOf } from '../database/reach.ts'
 import { RightsMissing } from '../database/rights.ts'
 import { SessionFault } from '../database/session.ts'
@@ -30,7 +30,8 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [SetupError, EXIT.config],
   [DriverUnpatched, EXIT.config],
   [PackageMissing, EXIT.config],
-  [SchemaOutdated, EXIT.config],
+  [SchemaBusy, EXIT.failed],
+  [SchemaError, EXIT.config],
   [WrongKey, EXIT.config],
   [KeyMissing, EXIT.config],
   [AddressFault, EXIT.config],
@@ -44,6 +45,9 @@ const CODES: [new (...given: never[]) => Error, number][] = [
 export function explain(error: unknown): { message: string; code: number } {
   const { code, message = String(error) } = error as { code?: string; message?: string }
   for (const [kind, exit] of CODES) if (error instanceof kind) return { message, code: exit }
+  // It may be a standby, or a service that its operators keep still.
+  if (code === '25006')
+    return { message: 'the database is read-only: nothing can be changed in it', code: EXIT.unavailable }
   const refusal = refusalOf(error)
   if (refusal) return { message: `the database: ${refusal}`, code: EXIT.config }
   if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT.unavailable }

@@ -12,6 +12,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   api: () => import('./commands/api.ts'),
   worker: () => import('./commands/worker.ts'),
   organisation: () => import('./commands/organisation.ts'),
+  where: () => import('./commands/where.ts'),
   migrate: () => import('./commands/migrate.ts'),
   anonymise: () => import('./commands/anonymise.ts'),
   demo: () => import('./commands/demo.ts'),
@@ -50,6 +51,13 @@ export async function runProgram(): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
     else await end(error)
   }
+}
+
+/** The whole tree of subcommands. */
+export async function readProgram(): Promise<Command> {
+  const program = new Command('zaakstroom')
+  for (const load of Object.values(COMMANDS)) (await load()).addTo(program)
+  return program
 }
 
 /** Libraries ask for a home, and a uid without an entry in passwd has none when `HOME` is not set. */

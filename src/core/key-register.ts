@@ -38,6 +38,16 @@ export async function requireKeys(sql: postgres.Sql, { ring }: SecretBox): Promi
   if (unknown.length > 0) await requireKeys(sql, { ring } as SecretBox) // another process may have been first
 }
 
+/** Whether this database was written with this key, which it is not told of. */
+export async function isKnownKey(sql: postgres.Sql, ring: KeyRing): Promise<boolean> {
+  const [table] = await sql<{ present: boolean }[]>`select to_regclass('data_key') is not null as present`
+  if (!table?.present) return false
+  const rows = await sql<
+    { id: string; sealed: Buffer }[]
+  >`select id, sealed from data_key where id = any(${[...ring.ids]})`
+  return rows.some(({ id, sealed }) => opens(ring, id, sealed))
+}
+
 function opens(ring: KeyRing, id: string, sealed: Buffer): boolean {
   const key = ring.derive(id, OWNER)
   try {

@@ -139,6 +139,9 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
   return undefined
 }
 
+/** Whether there is a whole one in this directory, running or not. */
+export const hasEmbedded = (dataDir: string): Promise<boolean> => exists(pathsOf(dataDir).cluster)
+
 function urlOf(port: number, password: string): string {
   return `postgres://${NAME}:${password}@127.0.0.1:${port}/${NAME}`
 }

@@ -40,6 +40,9 @@ export class SchemaError extends Error {}
 /** A version of before 1.0.0 made it, when the files still changed in place: no database of it is brought along. */
 export class SchemaOutdated extends SchemaError {}
 
+/** Its tables were in use for too long: the same may go well later. */
+export class SchemaBusy extends SchemaError {}
+
 /** It misses files that `migrate` brings. */
 class SchemaMissing extends SchemaError {}
 
@@ -110,6 +113,10 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
 /** The same for the registry of organisations. @param controlUrl with its schema */
 export const migrateControl = (controlUrl: string): Promise<string[]> =>
   migrate(controlUrl, { directory: CONTROL, queue: false })
+
+/** What a command asks of the registry before it looks into it. @throws SchemaError */
+export const requireControlSchema = (sql: postgres.Sql): Promise<string[]> =>
+  requireKnownSchema(sql, { directory: CONTROL })
 
 /** What a role has as limits is for requests: an index of millions of rows takes longer. */
 const sessionOf = (databaseUrl: string): Record<string, string> => ({
@@ -239,7 +246,7 @@ async function apply(
     } catch (error) {
       if (!(error instanceof postgres.PostgresError) || !isLockTimeout(error)) throw error
       if (attempt === attempts)
-        throw new SchemaError(
+        throw new SchemaBusy(
           `${file.name} found its tables in use ${attempts} times: nothing of it was applied; try again when long queries have ended`,
         )
       await delay(pauseMs)

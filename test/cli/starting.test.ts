@@ -1,5 +1,5 @@
 // How the processes start: beside each other on an empty database, and with another key than the one it was written with.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -8,6 +8,7 @@ import { runApi } from '../../src/cli/run-api.ts'
 import { runWorker } from '../../src/cli/run-worker.ts'
 import { findSecretBox } from '../../src/cli/server.ts'
 import { readConfig } from '../../src/config.ts'
+import { requireKeys } from '../../src/core/key-register.ts'
 import { secretBox } from '../../src/core/secret-box.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -63,9 +64,21 @@ t.test('any of our processes may start at the same moment on an empty database',
 
 t.test('two processes that start without a key make one', async (t) => {
   const { url } = await testDatabase(t)
-  const config = await givenConfig(t, url, { SECRET_KEY: '' })
+  const config = await givenConfig(t, '', { SECRET_KEY: '' })
   const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => findSecretBox(config, true)))
   for (const other of others) t.equal(other.open(first!.seal('tekst', 'x'), 'x'), 'tekst')
+
+  // Of the embedded database alone: nobody chose it for another.
+  const elsewhere = readConfig({ DATABASE_URL: url, DATA_DIR: config.dataDir })
+  await t.rejects(findSecretBox(elsewhere, true), /SECRET_KEY is required/)
+  const empty = await givenConfig(t, url, { SECRET_KEY: '' })
+  await t.rejects(findSecretBox(empty, true), /SECRET_KEY is required/)
+  t.strictSame(await readdir(empty.dataDir), [], 'and none is made')
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(close)
+  await requireKeys(sql, first!)
+  const known = await findSecretBox(elsewhere, false)
+  t.equal(known.open(first!.seal('tekst', 'x'), 'x'), 'tekst', 'one that the database knows goes on')
 })
 
 t.test('another SECRET_KEY is said at the start, fails /readyz, and changes nothing', async (t) => {

@@ -9,7 +9,7 @@ import { isUuid } from '../../lib/uuid.ts'
 import { COUNTED, readFigures } from '../../nrc/abonnement/figures.ts'
 import { countReplay, MAX_PER_MINUTE, PER_MINUTE, startReplay, stopReplay } from '../../nrc/abonnement/replay.ts'
 import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts'
-import { withDatabase } from '../database.ts'
+import { changeDatabase, withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -106,7 +106,7 @@ export function addTo(program: Command): void {
 async function change(name: string, uuid: string, work: (m: Mutation) => Promise<string>): Promise<void> {
   if (!isUuid(uuid)) throw new UsageError('an abonnement is named by its uuid')
   try {
-    console.log(await withDatabase((database) => mutator(database)(systemActor(name), work)))
+    console.log(await changeDatabase((database) => mutator(database)(systemActor(name), work)))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     throw new UsageError(

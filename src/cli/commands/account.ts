@@ -8,7 +8,7 @@ import { Problem } from '../../core/problem.ts'
 import { endWait } from '../../core/sign-in-attempts.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { readPassword, recordByCommand, reportPassword, requireUsername, roleOf } from '../accounts.ts'
-import { withDatabase } from '../database.ts'
+import { changeDatabase, withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -129,7 +129,7 @@ function requireOwn({ centre, gebruikersnaam }: Account): void {
 }
 
 function change(work: (m: Mutation) => Promise<void>): Promise<void> {
-  return withDatabase((database) =>
+  return changeDatabase((database) =>
     mutator(database)(systemActor('account'), async (m) => {
       m.unrecorded('it is in beheer_audit')
       await work(m)

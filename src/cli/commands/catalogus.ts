@@ -13,7 +13,7 @@ import { ownAddress } from '../../http/links.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { openServices } from '../../services/services.ts'
 import { openLog } from '../../telemetry/log.ts'
-import { databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -81,9 +81,9 @@ export function addTo(program: Command): void {
         if (options.catalogus !== undefined && !isUuid(options.catalogus))
           throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
         const pack = await readPackage(await readFile(file).catch(fileMissing(file)), MOST_BYTES)
-        const imported = await withDatabase(async (database, config) => {
+        const imported = await changeDatabase(async (database, config) => {
           const log = openLog('silent')
-          const services = openServices(database, await databaseBox(database, config, true), config, log)
+          const services = openServices(database, await databaseBox(database, config), config, log)
           try {
             const selectielijst = await openSelectielijst(config, services, database.db as unknown as ReadDb)
             const actor = systemActor('catalogus import', ownAddress(config))

@@ -7,7 +7,7 @@ import { systemActor } from '../../core/access.ts'
 import { mutator } from '../../core/mutate.ts'
 import { generateSecret, isShort } from '../../core/secret-box.ts'
 import { ownAddress } from '../../http/links.ts'
-import { databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
 import { print, readSecret } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -31,8 +31,8 @@ export function addTo(program: Command): void {
       async (options: { id: string; label?: string; allRights: boolean; secretStdin?: boolean; json?: boolean }) => {
         if (options.id.length > 50) throw new UsageError('--id has at most 50 characters')
         const secret = options.secretStdin ? await readSecret() : generateSecret()
-        await withDatabase(async (database, config) => {
-          const box = await databaseBox(database, config, true)
+        await changeDatabase(async (database, config) => {
+          const box = await databaseBox(database, config)
           const made = {
             id: options.id,
             label: options.label ?? options.id,
@@ -64,8 +64,8 @@ export function addTo(program: Command): void {
       const graceHours = Number(options.graceHours)
       if (!(graceHours >= 0 && graceHours <= 8760)) throw new UsageError('--grace-hours is a number from 0 to 8760')
       const given = options.secretStdin ? await readSecret() : undefined
-      const secret = await withDatabase(async (database, config) => {
-        const box = await databaseBox(database, config, false)
+      const secret = await changeDatabase(async (database, config) => {
+        const box = await databaseBox(database, config)
         return mutator(database)(systemActor('client rotate', ownAddress(config)), (m) =>
           rotateSecret(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
         )
@@ -86,7 +86,7 @@ export function addTo(program: Command): void {
     .option('--old', 'only the older ones, after a rotation', false)
     .option('--json', 'print JSON')
     .action(async (options: { id: string; old: boolean; json?: boolean }) => {
-      const revoked = await withDatabase((database, config) =>
+      const revoked = await changeDatabase((database, config) =>
         mutator(database)(systemActor('client revoke', ownAddress(config)), (m) =>
           revokeSecret(m, options.id, options.old ? 'oud' : 'alle'),
         ),
@@ -110,7 +110,7 @@ export function addTo(program: Command): void {
           : options.jwksStdin
             ? { jwks: parsed(await readSecret()) }
             : undefined
-        const changed = await withDatabase((database, config) =>
+        const changed = await changeDatabase((database, config) =>
           mutator(database)(systemActor('client key', ownAddress(config)), (m) => saveClientKeys(m, options.id, input)),
         )
         const text = options.remove ? 'has no keys' : 'has these keys'

@@ -5,7 +5,7 @@ import { systemActor } from '../../core/access.ts'
 import { mutator } from '../../core/mutate.ts'
 import { KEY_BYTES, KEY_ID, SECRET_KEY } from '../../lib/key-ring.ts'
 import { countSealed, retireKey, startReseal } from '../../operations/reseal.ts'
-import { databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -17,7 +17,7 @@ export function addTo(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) => {
       const shown = await withDatabase(async (database, config) => {
-        const { ring } = await databaseBox(database, config, true)
+        const { ring } = await databaseBox(database, config)
         const rows = await database.sql<{ id: string; retired: boolean; processes: number; without: number }[]>`
           select id, retired_at is not null as retired,
             (select count(*)::int from key_holder h where h.seen_at > now() - interval '30 seconds' and h.seals = k.id) as processes,
@@ -69,8 +69,8 @@ export function addTo(program: Command): void {
     .description('seal all that is sealed with older keys with the first one, by a job')
     .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) => {
-      const key = await withDatabase(async (database, config) => {
-        const { ring } = await databaseBox(database, config, true)
+      const key = await changeDatabase(async (database, config) => {
+        const { ring } = await databaseBox(database, config)
         const [first] = ring.ids
         if (first !== ring.sealing)
           throw new UsageError(
@@ -90,8 +90,8 @@ export function addTo(program: Command): void {
     .argument('<id>')
     .option('--json', 'print JSON')
     .action(async (id: string, options: { json?: boolean }) => {
-      await withDatabase(async (database, config) => {
-        const { ring } = await databaseBox(database, config, true)
+      await changeDatabase(async (database, config) => {
+        const { ring } = await databaseBox(database, config)
         await mutator(database)(systemActor('keys retire'), async (m) => {
           const refusal = await retireKey(m, database, id, ring.sealing)
           if (refusal) throw new UsageError(refusal)

@@ -9,6 +9,7 @@ import { type Migrated, migrateAll } from '../../organisations/migrate-all.ts'
 import { configOf } from '../../organisations/organisation.ts'
 import { controlUrlOf, openControl, readOrganisations } from '../../organisations/registry.ts'
 import { openLog } from '../../telemetry/log.ts'
+import { describePlace, placeOf } from '../place.ts'
 import { findSecretBox, openServer } from '../server.ts'
 import { print } from '../terminal.ts'
 
@@ -24,6 +25,7 @@ export function addTo(program: Command): void {
       if (controlDatabaseUrl) return migrateMany(config, controlDatabaseUrl, options)
       if (options.all) throw new ConfigError(['CONTROL_DATABASE_URL is required'])
       const server = await openServer(config, openLog(config.logLevel))
+      console.error(`zaakstroom: changes ${describePlace(placeOf(config, server.url))}`)
       try {
         const applied = await makeOrganisation(server.url, { hasFeed: config.feedDays > 0 })
         const database = openDatabase(server.url, { max: 1, name: 'migrate' })

@@ -5,7 +5,7 @@ import { mutator } from '../../core/mutate.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN, registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
 import { resendFailed } from '../../notificaties/resend.ts'
-import { databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -64,7 +64,7 @@ export function addTo(program: Command): void {
       if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
       const selection =
         ids.length > 0 ? { uuids: ids } : { van: from.toISOString(), tot: until?.toISOString() ?? 'now' }
-      const { messages, deliveries } = await withDatabase((database) =>
+      const { messages, deliveries } = await changeDatabase((database) =>
         mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selection)),
       )
       const text = `${messages} messages will be sent again, in ${deliveries} deliveries.`

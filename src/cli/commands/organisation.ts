@@ -55,7 +55,7 @@ Example:
     .option('--from <directory>', 'with all that is in an export; its keys come on standard input')
     .option('--json', 'print JSON')
     .action((options: AddOptions) =>
-      withControl((control) => inTurn(control, options.rsin, () => add(control, options))),
+      withControl((control) => inTurn(control, options.rsin, () => add(control, options)), { make: true }),
     )
   organisation
     .command('list')

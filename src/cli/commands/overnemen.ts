@@ -35,7 +35,7 @@ import {
 } from '../../overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
-import { databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
 import { openOwnSource } from '../own-source.ts'
 import { addPlayback } from '../play-back.ts'
@@ -189,7 +189,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .argument('<bron>', 'the source, as `overnemen status` shows it')
     .option('--json', 'print JSON', false)
     .action(async (source: string, options: { json: boolean }) => {
-      await withDatabase(async (database) => {
+      await changeDatabase(async (database) => {
         const takeover = await requireTakeover(database, source, false)
         if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run `overnemen` to its end first')
         for (const warning of [...(await switchWarnings(database.sql)), ...(await wayBackWarnings(database.sql))])
@@ -273,8 +273,8 @@ async function takeOverSubscribers({
     if (error instanceof SourceUnavailable) throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
     throw error instanceof NotOpenNotificaties ? new UsageError(error.message) : error
   })
-  await withDatabase(async (database, config) => {
-    const box = await databaseBox(database, config, true)
+  await changeDatabase(async (database, config) => {
+    const box = await databaseBox(database, config)
     await prepareNrc(database, config)
     const taken = await takeSubscribers({ config, database, box }, found, { old, trial: proef })
     if (json) console.log(JSON.stringify({ kanalen: found.kanalen.map(({ naam }) => naam), abonnementen: taken }))
@@ -313,8 +313,8 @@ type OpenParts = TakeoverParts & { stores: ReturnType<typeof openStores>; log: L
 
 async function takeOver(options: Options, from: From, oldApi: OldApi | undefined): Promise<void> {
   const asked = readOptions(options)
-  await withDatabase(async (database, config) => {
-    const box = await databaseBox(database, config, true)
+  await changeDatabase(async (database, config) => {
+    const box = await databaseBox(database, config)
     const log = openLog(config.logLevel)
     await prepareNewStore(config, database, config.documentenBackend)
     const parts = { database, config, box, log, stores: openStores(config, log) }

@@ -16,7 +16,7 @@ import { mutator } from '../../core/mutate.ts'
 import { lastOf } from '../../database/rows.ts'
 import { ownAddress } from '../../http/links.ts'
 import { dayOf } from '../../lib/day.ts'
-import { withDatabase } from '../database.ts'
+import { changeDatabase, withDatabase } from '../database.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -55,7 +55,7 @@ Example:
       const items = itemsOf(read)
       const summary = { datum, ...summarise(items) }
       if (!options.check)
-        await withDatabase((database, config) =>
+        await changeDatabase((database, config) =>
           mutator(database)(systemActor('selectielijst import', ownAddress(config)), (m) =>
             saveSelectielijst(m, items, { day: datum, files: files.map((file) => basename(file)) }),
           ),
@@ -83,7 +83,7 @@ Example:
     .description('remove what was imported')
     .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) => {
-      const removed = await withDatabase((database, config) =>
+      const removed = await changeDatabase((database, config) =>
         mutator(database)(systemActor('selectielijst remove', ownAddress(config)), deleteSelectielijst),
       )
       print(options, { removed }, `Removed ${removed} resources.`)

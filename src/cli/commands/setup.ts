@@ -1,6 +1,6 @@
 // setup apply: services, settings of notifications and applications from a file (../setup.ts).
 import type { Command } from 'commander'
-import { databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox } from '../database.ts'
 import { applySetup, readSetup } from '../setup.ts'
 import { fileMissing, print } from '../terminal.ts'
 
@@ -14,8 +14,8 @@ export function addTo(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (file: string, options: { json?: boolean }) => {
       const setup = await readSetup(file, process.env).catch(fileMissing(file))
-      const applied = await withDatabase(async (database, config) =>
-        applySetup(database, await databaseBox(database, config, true), config, setup),
+      const applied = await changeDatabase(async (database, config) =>
+        applySetup(database, await databaseBox(database, config), config, setup),
       )
       const changed = [
         ...applied.services.map((slug) => `service ${slug}`),

@@ -4,7 +4,7 @@ import { rotateSigningKey } from '../../autorisaties/token-endpoint/signing-keys
 import { systemActor } from '../../core/access.ts'
 import { mutator } from '../../core/mutate.ts'
 import { ownAddress } from '../../http/links.ts'
-import { databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox } from '../database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -16,10 +16,10 @@ export function addTo(program: Command): void {
     .option('--at-once', 'remove all older keys now: tokens that they signed are refused within seconds', false)
     .option('--json', 'print JSON')
     .action(async (options: { atOnce: boolean; json?: boolean }) => {
-      const kid = await withDatabase(async (database, config) => {
+      const kid = await changeDatabase(async (database, config) => {
         const { tokenEndpoint } = config
         if (tokenEndpoint === 'off') throw new UsageError('TOKEN_ENDPOINT is off')
-        const box = await databaseBox(database, config, false)
+        const box = await databaseBox(database, config)
         return mutator(database)(systemActor('signing-key rotate', ownAddress(config)), (m) =>
           rotateSigningKey(m, box, tokenEndpoint, options),
         )

@@ -6,7 +6,7 @@ import { one } from '../../database/rows.ts'
 import { type CheckResult, checkStorage } from '../../documenten/storage/check.ts'
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { moveBytes } from '../../documenten/storage/migrate.ts'
-import { withDatabase } from '../database.ts'
+import { changeDatabase, withDatabase } from '../database.ts'
 import { UsageError } from '../usage.ts'
 
 /** With `--json` every finding is a line of its own, and the last line is the outcome. */
@@ -34,7 +34,7 @@ Example:
       const interrupted = new AbortController()
       for (const name of ['SIGTERM', 'SIGINT'] as const)
         process.once(name, () => interrupted.abort(new Error('stopped; what is left moves when it is run again')))
-      await withDatabase(async (database, config) => {
+      await changeDatabase(async (database, config) => {
         requireSettings(config, to)
         if (config.documentenBackend !== to)
           console.error(`Note: new documents still go to ${config.documentenBackend} (DOCUMENTEN_API_BACKEND).`)
