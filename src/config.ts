@@ -13,6 +13,7 @@ import {
 } from './config/environment.ts'
 import type { AzureSettings, S3Settings } from './config/storage.ts'
 import { AddressFault, addressOf, hostUrls, withCertificates } from './database/address.ts'
+import { followPassword } from './database/password-file.ts'
 import { expected } from './database/rows.ts'
 import { schemasOf, withSchema } from './database/schema.ts'
 import { useTimeZone } from './lib/day.ts'
@@ -106,7 +107,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   if (values.tokenEndpoint !== 'off' && !values.publicUrl)
     faults.push('TOKEN_ENDPOINT needs PUBLIC_URL: that is the issuer of its tokens')
   const lists = readLists(values, faults)
-  const urls = readAddresses(values, faults)
+  const urls = readAddresses(values, env, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   const { bootstrapClient, bootstrapAdmin, notifications, databaseDirectUrl: _, databaseTls: __, ...others } = values
   const dataDir = resolve(values.dataDir)
@@ -163,11 +164,14 @@ function readKeys(text: string): DataKey[] | undefined {
   return keys
 }
 
+const isAddress = (url: string): boolean => /^postgres(ql)?:/.test(url)
+
 const LOOPBACK = 'localhost,127.0.0.0/8,::1'
 
-/** The addresses of the database with the certificates that are settings. */
+/** The addresses of the database with the certificates that are settings; a password in a file is followed from here on. */
 function readAddresses(
-  { databaseUrl, databaseDirectUrl, databaseReadUrl, databaseTls, databaseSchema }: SettingValues,
+  { databaseUrl, databaseDirectUrl, databaseReadUrl, databaseTls, databaseSchema, controlDatabaseUrl }: SettingValues,
+  env: NodeJS.ProcessEnv,
   faults: string[],
 ) {
   const given = {
@@ -177,7 +181,7 @@ function readAddresses(
   }
   const read: { [Name in keyof typeof given]?: string } = {}
   for (const [name, url] of Object.entries(given)) {
-    if (url === undefined || !/^postgres(ql)?:/.test(url)) continue // the fault is told already
+    if (url === undefined || !isAddress(url)) continue // the fault is told already
     try {
       const whole = withSchema(withCertificates(url, databaseTls), databaseSchema)
       for (const host of hostUrls(whole)) addressOf(host)
@@ -187,6 +191,10 @@ function readAddresses(
       if (!(error instanceof AddressFault)) throw error
       faults.push(`${name} ${error.message}`)
     }
+  }
+  for (const [name, url] of Object.entries({ ...read, CONTROL_DATABASE_URL: controlDatabaseUrl })) {
+    const path = env[`${name}_FILE`]?.trim()
+    if (url && path && isAddress(url)) followPassword(url, path)
   }
   return read
 }

@@ -1,6 +1,8 @@
 // What `pg` is told of an address, for the clients of the queue and of what listens.
 import type pg from 'pg'
 import { addressOf, forgetTls, isLax, speaksTls } from './address.ts'
+import { passwordOf } from './password-file.ts'
+import { ofConnecting } from './refusal.ts'
 import { searchPathOf } from './schema.ts'
 import { LIMITS, MEANING, startupOptions } from './session.ts'
 
@@ -14,21 +16,24 @@ export function clientConfig(url: string): pg.ClientConfig {
     host,
     port,
     ...(user && { user }),
-    ...(password && { password }),
+    ...(password && { password: () => passwordOf(url) ?? '' }),
     ...(database && { database }),
     ssl: mode === 'disable' ? false : tls,
     options: [SESSION, options, startupOptions({ search_path: searchPathOf(url) })].filter(Boolean).join(' '),
   }
 }
 
-/** Connects a client. `prefer` goes on without TLS at a server that has none; the client itself knows no such thing. */
+/**
+ * Connects a client. `prefer` goes on without TLS at a server that has none; the client itself knows no such thing. What is thrown
+ * is marked as of connecting.
+ */
 export async function connectClient<T>(client: pg.Client, url: string, connect: () => Promise<T>): Promise<T> {
-  await chooseTls(client, url)
   try {
+    await chooseTls(client, url)
     return await connect()
   } catch (error) {
     forgetTls(addressOf(url))
-    throw error
+    throw ofConnecting(error)
   }
 }
 
@@ -51,9 +56,9 @@ export function connectClientWith(
       (url) =>
         connect((error) => {
           if (error) forgetTls(addressOf(url))
-          callback(error)
+          callback(ofConnecting(error))
         }),
-      callback,
+      (error) => callback(ofConnecting(error)),
     )
 }
 

@@ -8,6 +8,7 @@ import { isTracing } from '../telemetry/tracing.ts'
 import { teachArrays } from './arrays.ts'
 import { hostOptions, startupOf } from './hosts.ts'
 import { type Look, lookAt, type Silence } from './look.ts'
+import { isRefusal } from './refusal.ts'
 import { searchPathOf } from './schema.ts'
 import { LIMITS, MEANING, POOLED } from './session.ts'
 import { traceStatements } from './traced.ts'
@@ -260,6 +261,7 @@ function moment(value: unknown): string {
 
 /** Faults of the connection or the server, not of the query: the same call may go through later (503 for a client). */
 export function isUnavailable(error: unknown): boolean {
+  if (isRefusal(error)) return true
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
   if (code === 'ENOENT') return syscall === 'connect' // the socket of a server on this machine, which is down
   return (

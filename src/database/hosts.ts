@@ -5,6 +5,7 @@ import pg from 'pg'
 import type postgres from 'postgres'
 import { addressOf, hostUrls, isLax } from './address.ts'
 import { clientConfig, connectClient, connectClientWith } from './client-config.ts'
+import { passwordOf } from './password-file.ts'
 import { primaryOf, primarySocket, streamOf } from './primary.ts'
 import { expected } from './rows.ts'
 import { withoutSchema } from './schema.ts'
@@ -16,13 +17,14 @@ import { withoutSchema } from './schema.ts'
  */
 export function hostOptions(url: string): postgres.Options<Record<string, never>> {
   const urls = hostUrls(url)
-  const { host, port, path, user, password, database, mode, tls } = addressOf(urls[0] ?? url)
+  const first = urls[0] ?? url
+  const { host, port, path, user, password, database, mode, tls } = addressOf(first)
   return {
     host: [host],
     port: [port],
     ...(path && { path }),
     ...(user && { user }),
-    ...(password && { pass: password }),
+    ...(password && { pass: () => passwordOf(first) }),
     ...(database && { database }),
     // Of several hosts each has to name itself by its own name.
     ssl: mode === 'disable' ? false : isLax(mode) ? 'prefer' : urls.length > 1 ? withoutHost(tls) : tls,

@@ -47,7 +47,7 @@ export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.Po
   const spare = new pg.Pool({ ...options, max: 1, idleTimeoutMillis: 1_000 })
   const clients = new Set<pg.PoolClient>()
   let closed = false
-  let unreachable = false
+  let told: string | undefined // why it cannot be reached
 
   const completeLater = async (query: pg.QueryConfig): Promise<unknown> => {
     for (;;) {
@@ -81,14 +81,14 @@ export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.Po
           throw Object.assign(new Error('the worker has let go of the database'), { code: 'CONNECTION_ENDED' })
         try {
           const client = await connectOnce()
-          if (unreachable) log.info('the worker reaches the database again')
-          unreachable = false
+          if (told !== undefined) log.info('the worker reaches the database again')
+          told = undefined
           return client
         } catch (error) {
           if (!isConnectionFault(error)) throw error
-          if (!unreachable)
-            log.warn({ reason: (error as Error).message }, 'the worker cannot reach the database; it keeps trying')
-          unreachable = true
+          const { message: reason } = error as Error
+          if (reason !== told) log.warn({ reason }, 'the worker cannot reach the database; it keeps trying')
+          told = reason
           await sleep(delay)
         }
       }

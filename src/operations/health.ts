@@ -5,6 +5,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
 import { refusedHosts } from '../database/primary.ts'
+import { refusalInWords } from '../database/refusal.ts'
 import type { Replica } from '../database/replica.ts'
 import { one } from '../database/rows.ts'
 import { newKey, type Store } from '../documenten/storage/index.ts'
@@ -166,8 +167,8 @@ async function check(fault: string, work: () => Promise<unknown>): Promise<Check
       work().then((result) => (result as Check | undefined) ?? { status: 'ok' as const }),
       late,
     ])
-  } catch {
-    return { status: 'failed', detail: fault }
+  } catch (error) {
+    return { status: 'failed', detail: refusalInWords(error) ?? fault }
   } finally {
     clearTimeout(timer)
   }

@@ -17,6 +17,7 @@ import { strikeCounts } from './counts.ts'
 import { ALL_STRIKES, playPatroni } from './patroni.ts'
 import { noPatroni } from './patroni-cluster.ts'
 import { RACES } from './races.ts'
+import { REFUSALS } from './refusals.ts'
 import type { Cell, Scene } from './scene.ts'
 import { startTogether } from './together.ts'
 import { playTwoPrimaries } from './two-primaries.ts'
@@ -137,6 +138,7 @@ export const CELLS: Cell[] = [
       return NOTHING
     },
   },
+  ...REFUSALS,
   {
     name: 'PostgreSQL is frozen',
     lasts: 6_000,

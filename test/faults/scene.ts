@@ -118,6 +118,8 @@ export type Server = {
   stop(how: 'fast' | 'immediate'): Promise<void>
   /** Also after it ended by itself. */
   start(): Promise<void>
+  /** The directory of its data, where there is one of its own. */
+  cluster?: string
   /** The processes of the server. */
   pids(): Promise<number[]>
 }
@@ -131,6 +133,7 @@ async function ownServer(t: StageLike, data: string): Promise<Server> {
   const cluster = join(data, 'postgres')
   return {
     url,
+    cluster,
     async stop(how) {
       if (how === 'immediate') {
         process.kill(await postmasterOf(cluster), 'SIGQUIT')

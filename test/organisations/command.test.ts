@@ -143,6 +143,7 @@ t.test('what cannot be is refused, and changes nothing', async (t) => {
     [['set', A, '--setting', `DATABASE_DIRECT_URL=${elsewhere}`], /DATABASE_DIRECT_URL names a search_path/],
     [['remove', A, '--confirm', A], /suspend it first/],
     [['set', A], /give --name/],
+    [['set', A, '--database-url', `${controlUrl}_other`], /names another database .*organisation move/],
     [
       ['set', B, '--setting', `DOCUMENTEN_DIR=${directory}/documenten/${A}`],
       /DOCUMENTEN_DIR is where organisation 000000012/,
@@ -181,6 +182,14 @@ t.test('of two that set an organisation at once none is lost', async (t) => {
   t.same(settings, { IMPORT_RETENTION_DAYS: '9', FEED_DAYS: '7', SMTP_HOST: 'mail.bdorp.nl' })
   t.same(limits, { connections: 4, imports: 0, requests: 9 })
   await organisation('set', B, '--setting', 'FEED_DAYS=', 'SMTP_HOST=', '--limit', 'imports=', 'requests=')
+})
+
+t.test('the address of its database gets another password', async (t) => {
+  const { databaseUrl } = await found(B)
+  t.teardown(() => organisation('set', B, '--database-url', databaseUrl))
+  const other = Object.assign(new URL(databaseUrl), { password: 'another' }).href
+  await organisation('set', B, '--database-url', other)
+  t.equal((await found(B)).databaseUrl, other)
 })
 
 t.test('an export has every row and every byte, and another installation begins with it', async (t) => {

@@ -10,6 +10,7 @@ import {
   changeOrganisations,
   deleteOrganisation,
   readOrganisations,
+  serverOf,
   updateOrganisation,
 } from '../../organisations/registry.ts'
 import { removeOrganisation } from '../../organisations/remove.ts'
@@ -17,11 +18,19 @@ import { type Control, organisationOf, requireWhole, withControl } from '../cont
 import { addAccountsTo } from '../organisation-accounts.ts'
 import { type AddOptions, add, requireApart, taken } from '../organisation-add.ts'
 import { endKilledMove, move } from '../organisation-move.ts'
-import { ACTOR, hostsOf, limitsOf, type Shown, settingsOf, tellUnless } from '../organisation-options.ts'
+import {
+  ACTOR,
+  addressWithoutSchema,
+  hostsOf,
+  limitsOf,
+  type Shown,
+  settingsOf,
+  tellUnless,
+} from '../organisation-options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
-type Given = Shown & { host?: string[]; setting?: string[]; limit?: string[]; name?: string }
+type Given = Shown & { host?: string[]; setting?: string[]; limit?: string[]; name?: string; databaseUrl?: string }
 
 export function addTo(program: Command): void {
   const organisation = program
@@ -71,6 +80,7 @@ Example:
     .option('--host <host...>', 'its host names, all of them')
     .option('--setting <NAME=value...>', 'settings of its own; NAME= takes one away')
     .option('--limit <name=number...>', 'its bounds; name= takes one away')
+    .option('--database-url <url>', 'the same database by another password, role or TLS')
     .option('--json', 'print JSON')
     .action((rsin: string, options: Given) => withControl((control) => set(control, rsin, options)))
   organisation
@@ -184,14 +194,20 @@ function figuresLine(figures: Figures | null | undefined, most: number | undefin
 async function set(control: Control, rsin: string, options: Given): Promise<void> {
   const before = await organisationOf(control, rsin)
   requireWhole(before)
+  const databaseUrl = options.databaseUrl && addressWithoutSchema('--database-url', options.databaseUrl)
+  if (databaseUrl && serverOf(databaseUrl) !== before.server)
+    throw new UsageError(
+      `--database-url names another database than ${before.server}: organisation move brings it there`,
+    )
   const changed = (now: Organisation) => ({
+    ...(databaseUrl && { databaseUrl }),
     ...(options.name !== undefined && { name: options.name }),
     ...(options.host && { hosts: hostsOf(options.host) }),
     ...(options.setting && { settings: settingsOf(now.settings, options.setting) }),
     ...(options.limit && { limits: limitsOf(now.limits, options.limit) }),
   })
   const fields = Object.keys(changed(before))
-  if (fields.length === 0) throw new UsageError('give --name, --host, --setting or --limit')
+  if (fields.length === 0) throw new UsageError('give --name, --host, --setting, --limit or --database-url')
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'set', fields }, async (trx) => {
     await updateOrganisation(trx, control.box, before, changed)
     // Judged as it is now, with what another command changed a moment ago.

@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const CRASHES: Mutant[] = [
   {
+    what: 'what a server says to who connects is an outage',
+    file: 'src/database/database.ts',
+    search: '  if (isRefusal(error)) return true\n',
+    replace: '',
+    tests: ['test/database/refused.test.ts'],
+  },
+  {
     what: 'an old primary that came back after a failover is not used',
     file: 'src/database/primary.ts',
     search: "one.seen.kind === 'primary' && one.seen.timeline === newest",
