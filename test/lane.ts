@@ -8,6 +8,7 @@ import { registerHooks } from 'node:module'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
+import { noted } from './profile.ts'
 
 /** What run.ts writes to the standard input of this process, one on a line: the next file, with its limit in milliseconds. */
 export type Order = { file: string; timeout: number }
@@ -40,7 +41,7 @@ root.test('lane', { timeout: 0 }, async (lane) => {
     const { file, timeout }: Order = JSON.parse(line)
     await lane.test(file, { timeout }, async (t) => {
       current.t = t as unknown as Test
-      await import(pathToFileURL(file).href)
+      await noted('import', () => import(pathToFileURL(file).href))
     })
   }
   for (const work of current.leave) await work()

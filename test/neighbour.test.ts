@@ -1,3 +1,4 @@
+// Slow: it plays each attack of a benchmark.
 // The attacks of `npm run bench neighbour`, each once and much smaller, over real HTTP: what they are answered with, and that
 // everything goes on. Times are for the benchmark.
 import t from 'tap'

@@ -23,6 +23,13 @@ export function listen(parser: Parser, outcome: () => Outcome): void {
   })
 }
 
+/** Tells what each test of a file took. */
+export function timeTests(parser: Parser, file: string, tell: (test: { name: string; seconds: number }) => void): void {
+  parser.on('child', (test: Parser) => {
+    test.on('complete', () => tell({ name: `${file}: ${test.name}`, seconds: (test.time ?? 0) / 1000 }))
+  })
+}
+
 /** A file may go wrong without a failing assertion: it stopped halfway, or had none. */
 export function judge(file: string, outcome: Outcome, results: FinalResults | undefined, faults: string[]): void {
   if (outcome.failures.length > 0) return

@@ -36,6 +36,23 @@ t.test('what fails stays so when files are named, when that is asked for, and wh
   t.notMatch(named + strict + many, /flaky/i)
 })
 
+t.test(
+  'slow files are left out, unless they are asked for or named, and the files of a folder are those below it',
+  async (t) => {
+    const slow = `// Slow: it takes minutes.\n${PASSES}`
+    t.match(await run(t, { good: PASSES, slow }), /\n1 files in .*\n1 passed, 0 failed\n$/)
+    t.match(await run(t, { good: PASSES, slow }, '--slow'), /^ok {6}test\/slow\.test\.ts/m)
+    t.match(await run(t, { good: PASSES, slow }, '--all'), /\n2 passed, 0 failed\n$/)
+    t.match(await run(t, { good: PASSES, slow }, 'test'), /\n2 passed, 0 failed\n$/)
+  },
+)
+
+t.test('a whole run ends with its profile', async (t) => {
+  const told = await run(t, { good: PASSES })
+  t.match(told, /^ +\d+ +\d+ +\d+ {2}test\/good\.test\.ts$/m)
+  t.match(told, /^ {2}CPU \d+ s: tests \d+, programs that they started \d+, Chromium \d+, PostgreSQL \d+$/m)
+})
+
 /** What the runner prints about these files. */
 async function run(t: Test, files: Record<string, string>, ...args: string[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-run-'))

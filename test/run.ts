@@ -1,8 +1,9 @@
 // What `npm test` runs: the test files, several at a time, all on one database server.
 //
-//   npm test                              every test/**/*.test.ts
-//   npm test -- test/config.test.ts       only these files
-//   npm test -- --record                  and note how long each takes, for the order of the next time (test/seconds.json)
+//   npm test                              every test/**/*.test.ts but the slow ones
+//   npm run test:slow                     the slow ones; `npm test -- --all` for all of them
+//   npm test -- test/config.test.ts       only these files, and those of folders: npm test -- test/anonymise
+//   npm test -- --changed                 those that changed since main, and that import what changed (test/changed.ts)
 //   NODE_V8_COVERAGE=<directory> npm test  and keep there what ran, for `npm run coverage`
 //   npm test -- --strict                  without another try for what failed; --no-strict: with one, also for files that are named
 //   TEST_DATABASE_URL=... npm test        on that server (a role that may create databases) instead of an embedded one
@@ -13,6 +14,11 @@
 // runner: that one rebuilds a part of itself inside node_modules at its first run, and puts module hooks of its own around ours.
 // Only what the files print is TAP.
 //
+// A slow file says so on its first line, `// Slow: <why>`: it kills processes, plays outages or takes minutes by its nature.
+//
+// How long each file took is kept in test/seconds.json by each whole run that is green. The profile of a whole run is printed at its
+// end (test/profile.ts).
+//
 // When at most RUN_AGAIN of all files failed, each of them is run once more with nothing beside it. What passes then is counted
 // as passed, and told as flaky: a fault to be mended, which says nothing of the change that is tested.
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -22,8 +28,10 @@ import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FinalResults, Parser } from 'tap-parser'
+import { changedTests } from './changed.ts'
 import type { Order } from './lane.ts'
-import { emptyOutcome, inFull, judge, listen, type Outcome } from './outcome.ts'
+import { emptyOutcome, inFull, judge, listen, type Outcome, timeTests } from './outcome.ts'
+import { cpuOf, profileOf, sumOf, type Took } from './profile.ts'
 import { prepareServer, type TestServer, temporaryRoot } from './setup.ts'
 
 const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own limit does not work
@@ -31,17 +39,25 @@ const TAP_TIMEOUT = 600 // seconds, unless a test says otherwise
 const LEAVE_LIMIT = 30_000 // for a process whose last file is done
 const OWN_PROCESS = /^\/\/ In a process of its own/m
 const STARTS_PROGRAMS = /^\/\/ It starts /m
+const SLOW = /^\/\/ Slow: \S/
+const LOOK_MS = 500 // for the CPU of a process that ends by itself
 const RUN_AGAIN = 3
 const LANE = new URL('lane.ts', import.meta.url).pathname
-const SECONDS = new URL('seconds.json', import.meta.url)
+const SECONDS = 'test/seconds.json'
 const UNKNOWN_SECONDS = 10
 // Packages that one test needs stand in folders of their own below test/, with tests of theirs.
-const allFiles = () => Array.fromAsync(glob('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }))
+const filesBelow = (folder: string) =>
+  Array.fromAsync(glob(`${folder}/**/*.test.ts`, { exclude: ['**/node_modules/**'] }))
 
-type File = { name: string; seconds: number; isAlone: boolean; waits: boolean }
+type File = { name: string; seconds: number; isAlone: boolean; isSlow: boolean; waits: boolean }
 
 const { values: options, positionals: names } = parseArgs({
-  options: { record: { type: 'boolean' }, strict: { type: 'boolean' } },
+  options: {
+    all: { type: 'boolean' },
+    changed: { type: 'boolean' },
+    slow: { type: 'boolean' },
+    strict: { type: 'boolean' },
+  },
   allowPositionals: true,
   allowNegative: true,
 })
@@ -61,12 +77,17 @@ const total = { passed: 0, failed: 0, skipped: 0 }
 /** How the files that failed did so. */
 const failed = new Map<string, Outcome>()
 const flaky: string[] = []
-const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8'))
-const files = await describeFiles(names.length > 0 ? names : await allFiles())
+const took: Took[] = []
+const tests: { name: string; seconds: number }[] = []
+const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8').catch(() => '{}'))
+const isWhole = names.length === 0 && !options.changed
+const files = await chooseFiles()
 // Whatever the tests leave in the directory for temporary files is removed with it.
 const root = await temporaryRoot()
 const temporary = await mkdtemp(join(root, 'zaakstroom-tests-'))
+const noteFile = join(temporary, 'notes')
 let server: TestServer | undefined
+let profile = ''
 try {
   server = await prepareServer(root)
   await mkdir(join(temporary, 'tmp'))
@@ -77,13 +98,15 @@ try {
     TMPDIR: join(temporary, 'tmp'),
     TEST_DATABASE_URL: server.url,
     TEST_TEMPLATE: server.template,
+    TEST_PROFILE: noteFile,
     TAP_TIMEOUT: String(TAP_TIMEOUT),
     NODE_COMPILE_CACHE: new URL('../node_modules/.cache/compiled', import.meta.url).pathname,
   }
   const lanes = Array.from({ length: availableParallelism() })
   await Promise.all([true, false].flatMap((waits) => lanes.map(() => work(files, waits, env))))
-  if (!(options.strict ?? names.length > 0)) await runAgain(env)
-  if (options.record) await record(await allFiles())
+  if (!(options.strict ?? !isWhole)) await runAgain(env)
+  if (isWhole && !interrupted) profile = await profileOf(took, tests, await cpuOf(process.pid), noteFile)
+  if (isWhole && !interrupted && total.failed === 0) await record(await filesBelow('test'))
 } catch (error) {
   total.failed++
   console.error(error)
@@ -94,11 +117,23 @@ try {
   })
   await rm(temporary, { recursive: true, force: true, maxRetries: 5 })
 }
+if (profile) console.log(`\n${profile}`)
 if (interrupted) console.log(`\nstopped by ${interrupted}`)
 console.log(`\n${count} files in ${since(started)}`)
 if (flaky.length > 0) console.log(`flaky: ${flaky.join(', ')}`)
 console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = interrupted || total.failed > 0 || total.passed === 0 ? 1 : 0
+
+/** The files that are asked for, the longest first. Those that are named are run though they are slow. */
+async function chooseFiles(): Promise<File[]> {
+  if (options.changed) return describeFiles(await changedTests())
+  if (names.length === 0) {
+    const all = await describeFiles(await filesBelow('test'))
+    return options.all ? all : all.filter(({ isSlow }) => isSlow === (options.slow ?? false))
+  }
+  const named = await Promise.all(names.map(async (name) => (name.endsWith('.ts') ? [name] : filesBelow(name))))
+  return describeFiles([...new Set(named.flat())])
+}
 
 /** The files, the longest first. */
 async function describeFiles(names: string[]): Promise<File[]> {
@@ -106,7 +141,8 @@ async function describeFiles(names: string[]): Promise<File[]> {
     names.map(async (name) => {
       const text = await readFile(name, 'utf8')
       const isAlone = OWN_PROCESS.test(text)
-      return { name, seconds: seconds[name] ?? UNKNOWN_SECONDS, isAlone, waits: isAlone || STARTS_PROGRAMS.test(text) }
+      const waits = isAlone || STARTS_PROGRAMS.test(text)
+      return { name, seconds: seconds[name] ?? UNKNOWN_SECONDS, isAlone, isSlow: SLOW.test(text), waits }
     }),
   )
   return described.sort((a, b) => b.seconds - a.seconds || (a.name < b.name ? -1 : 1))
@@ -118,7 +154,9 @@ async function work(files: File[], waits: boolean, env: NodeJS.ProcessEnv): Prom
   for (let file = take(files, waits); file; file = take(files, waits)) {
     const start = performance.now()
     if (!file.isAlone) shared ??= openShared(env)
-    report(file.name, await (file.isAlone ? runAlone(file.name, env) : shared!.run(file.name)), start)
+    const { outcome, cpu } = await (file.isAlone ? runAlone(file.name, env) : shared!.run(file.name))
+    took.push({ name: file.name, wall: (performance.now() - start) / 1000, cpu })
+    report(file.name, outcome, start)
     if (shared?.ended()) shared = undefined
   }
   await shared?.leave()
@@ -130,7 +168,7 @@ async function runAgain(env: NodeJS.ProcessEnv): Promise<void> {
   for (const [name, first] of failed) {
     if (interrupted) return
     const start = performance.now()
-    const outcome = await runAlone(name, env)
+    const { outcome } = await runAlone(name, env)
     add(first, -1)
     add(outcome, 1)
     if (outcome.failures.length > 0) console.log(tell(name, outcome, start))
@@ -180,28 +218,36 @@ function tell(name: string, outcome: Outcome, start: number): string {
   return skipped > 0 ? `ok      ${summary}\n${output.trimEnd()}` : `ok      ${summary}`
 }
 
-async function runAlone(file: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
+type Run = { outcome: Outcome; cpu: number }
+
+async function runAlone(file: string, env: NodeJS.ProcessEnv): Promise<Run> {
   // A process group of its own, so that everything it started can be ended with it.
   const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
   running.add(child)
   const parser = new Parser()
   const outcome = emptyOutcome()
   listen(parser, () => outcome)
+  timeTests(parser, file, (test) => tests.push(test))
+  let cpu = 0
+  const look = setInterval(async () => {
+    cpu = Math.max(cpu, sumOf(await cpuOf(child.pid!)))
+  }, LOOK_MS)
   const complete = new Promise<FinalResults>((resolve) => parser.on('complete', resolve))
   const limit = limitOf(child, FILE_LIMIT)
   child.stdout.pipe(parser)
   const [code, signal] = await once(child, 'close')
   const results = await complete
   clearTimeout(limit.timer)
+  clearInterval(look)
   running.delete(child)
   judge(file, outcome, results, [
     ...(limit.passed() ? [`not done after ${FILE_LIMIT / 1000} s`] : []),
     ...(code === 0 ? [] : [`ended with ${signal ?? `code ${code}`}`]),
   ])
-  return outcome
+  return { outcome, cpu }
 }
 
-type SharedProcess = { run(file: string): Promise<Outcome>; ended(): boolean; leave(): Promise<void> }
+type SharedProcess = { run(file: string): Promise<Run>; ended(): boolean; leave(): Promise<void> }
 
 /** A process of test/lane.ts. One that ends before its time costs the file that it was at; the next file gets another. */
 function openShared(env: NodeJS.ProcessEnv): SharedProcess {
@@ -221,7 +267,10 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
   const parser = new Parser()
   listen(parser, () => outcome)
   parser.on('child', (lane: Parser) => {
-    lane.on('child', (test: Parser) => test.on('complete', fileDone))
+    lane.on('child', (test: Parser) => {
+      test.on('complete', fileDone)
+      timeTests(test, test.name, (one) => tests.push(one))
+    })
   })
   child.stdout.pipe(parser)
   const close = closed.then(([code, signal]) => {
@@ -234,6 +283,7 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
     run: async (name) => {
       outcome = emptyOutcome()
       results = undefined
+      const before = await cpuOf(child.pid!)
       const tested = new Promise<string[]>((resolve) => (done = () => resolve([])))
       const limit = limitOf(child, FILE_LIMIT)
       const order: Order = { file: name, timeout: TAP_TIMEOUT * 1000 }
@@ -242,7 +292,7 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
       clearTimeout(limit.timer)
       judge(name, outcome, results, [...(limit.passed() ? [`not done after ${FILE_LIMIT / 1000} s`] : []), ...faults])
       failed ||= outcome.failures.length > 0
-      return outcome
+      return { outcome, cpu: Math.max(sumOf(await cpuOf(child.pid!)) - sumOf(before), 0) }
     },
     leave: async () => {
       outcome = emptyOutcome()

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { startEmbedded } from '../src/database/embedded.ts'
+import { noted } from './profile.ts'
 
 const MEMORY = '/dev/shm'
 const ROOM = 6 * 2 ** 30 // bytes; twice what all tests need
@@ -28,7 +29,9 @@ export async function copiedDatabase(t: TestLike, url: string): Promise<{ url: s
   return databaseFrom(t, new URL(url).pathname.slice(1))
 }
 
-async function databaseFrom(t: TestLike, template: string): Promise<{ url: string }> {
+const databaseFrom = (t: TestLike, template: string) => noted('database', () => makeDatabase(t, template))
+
+async function makeDatabase(t: TestLike, template: string): Promise<{ url: string }> {
   const { url } = await testServer()
   const name = `test_${randomBytes(6).toString('hex')}`
   // Copying files costs a third of what writing every page to the log does, the default.

@@ -1,3 +1,4 @@
+// Slow: connections go silent, and terms have to pass.
 // It starts processes behind a proxy that stops forwarding: nobody waits for ever for a connection that went silent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Slow: a network goes silent, and terms have to pass.
 // A network that forgets: what Toxiproxy calls `timeout`, between the database and an api, and between it and a worker.
 // It starts processes.
 import t from 'tap'

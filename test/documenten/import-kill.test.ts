@@ -1,3 +1,4 @@
+// Slow: it kills workers, and takes the database down twice.
 // An import whose workers are killed again and again, frozen once, and whose database goes down twice, ends by itself
 // with the report of an undisturbed run. So do those that wait for their turn. Real processes, a real server, and a seed to repeat the moments: KILL_SEED=… node test/….
 // It starts and kills workers.

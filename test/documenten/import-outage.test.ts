@@ -1,3 +1,4 @@
+// Slow: a worker dies of a row again and again.
 // Rows that are too much for a worker: one that kills it every time, and many that are large.
 // In a process of its own: it takes away what the import needs.
 import { Logger, runTaskListOnce } from 'graphile-worker'

@@ -1,3 +1,4 @@
+// Slow: it backs up and restores while documents are made.
 // Backup and restore: the database with pg_dump and the directory of documents by copying it, at different moments and while
 // documents are made and deleted. Both are restored elsewhere, in either order, and checked.
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Slow: it plays outages.
 // A few cells of `npm run faults`, which the seed chooses: FAULTS_SEED=… FAULTS_CELLS=… npm test -- test/faults/faults.test.ts. What
 // kill.test.ts, database-away.test.ts, patroni.test.ts and others do at length is left out.
 // It starts and kills the program.

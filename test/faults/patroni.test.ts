@@ -1,3 +1,4 @@
+// Slow: the leader of three servers is lost.
 // The quickest strike of the cell `patroni` of `npm run faults`: the others wait until a key in etcd ends, which takes 20 seconds each.
 // It starts three servers with Patroni, the program and etcd.
 import t from 'tap'

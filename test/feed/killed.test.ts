@@ -1,3 +1,4 @@
+// Slow: it kills a copy again and again.
 // It starts programs: `zaakstroom copy`, which is killed again and again while cases are made, changed and deleted.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Slow: it sends thousands of requests.
 // A short run of `npm run fuzz`, with a seed that can be given: FUZZ_SEED=… FUZZ_REQUESTS=… npm test -- test/fuzz/fuzz.test.ts
 import t from 'tap'
 import { BASE, testApp } from '../app.ts'

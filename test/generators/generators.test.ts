@@ -1,3 +1,4 @@
+// Slow: it installs generators, and compiles what they make.
 // The documents as generators of clients meet them: code is made with two generators and compiled, and works on the service. What
 // was seen to break those that run elsewhere (openapi-generator for Java, C# and TypeScript) is judged by its pattern. The
 // generators stand in a package of their own, since they want another TypeScript than the project has.

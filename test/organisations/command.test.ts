@@ -1,3 +1,4 @@
+// Slow: it runs some sixty commands, each a program of its own.
 // The subcommand `organisation`, as an operator runs it, and what it leaves in databases and stores.
 import { execFile, spawn } from 'node:child_process'
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Slow: it kills commands at any moment.
 // Subcommands of `organisation` that are killed at any moment: the same once more gets to the end, and nothing half is served.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

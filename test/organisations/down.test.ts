@@ -1,3 +1,4 @@
+// Slow: databases are down, slow and full, one after the other.
 // One organisation of two has a database that is down, slow or full: what the other notices, and what its own requests get. It starts
 // programs.
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Slow: it kills a move at any moment, for a minute.
 // A move that is killed at any moment, while programs serve the organisation and a client writes. They run for a minute.
 import t from 'tap'
 import { uuidOf } from '../app.ts'

@@ -1,3 +1,4 @@
+// Slow: programs serve an organisation for a minute while it moves.
 // An organisation moves while programs serve it and clients write. They run for a minute.
 import t from 'tap'
 import { uuidOf } from '../app.ts'

@@ -1,3 +1,4 @@
+// Slow: it plays each attack of a benchmark.
 // The attacks of `npm run bench neighbour -- --organisations`, each once and much smaller: from a client of one organisation, while another
 // is asked in the same process. Times are for the benchmark.
 import { setTimeout as sleep } from 'node:timers/promises'

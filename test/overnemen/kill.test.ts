@@ -1,3 +1,4 @@
+// Slow: it kills a takeover in every kind of portion.
 // SIGKILL in every kind of portion, during a comparison and in the middle of a file. What goes on afterwards ends with what an
 // undisturbed takeover ends with. A gate in the database holds the program where it is to die, so that no moment is guessed.
 // It starts and kills programs.

@@ -1,3 +1,4 @@
+// Slow: PostgreSQL is stopped and started again and again.
 // PostgreSQL is stopped and started again while cases are created and read: the api says so at once and answers again by
 // itself, the worker goes on, and nothing that was promised is lost. Repeat with KILL_SEED=….
 // It starts the program and stops its database.

@@ -1,3 +1,4 @@
+// Slow: it kills api and worker again and again.
 // Cases are created without pause while api and worker are killed again and again: what was answered stays, with its audit
 // record and its message; what was not answered is there in full or not at all. Repeat with KILL_SEED=…; KILL_CREATES=10000
 // for a long run.

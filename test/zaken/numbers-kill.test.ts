@@ -1,3 +1,4 @@
+// Slow: it kills processes while keys are replaced.
 // Keys are replaced while clients make rollen and look for persons, and processes are killed in the middle of it: each rol is found by its
 // number at every moment, rows of before there were keys are sealed on the way, and the old key is retired at the end.
 // It starts and kills the program.

@@ -1,3 +1,4 @@
+// Slow: it stops programs in the midst of their work.
 // An api that is stopped under load says so first, serves what still comes, and cuts nobody off.
 // It starts and stops the program.
 import { setTimeout as sleep } from 'node:timers/promises'
