@@ -1,6 +1,8 @@
 // What the documents name is there: files, scripts of npm and commands of the program.
+import { execFile } from 'node:child_process'
 import { access, glob, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Command, type CommanderError } from 'commander'
 import t from 'tap'
 import { FILE as ERRORS_PAGE, errorsPage } from './generate-errors.ts'
@@ -25,6 +27,14 @@ function found(pattern: RegExp): Map<string, string> {
       for (const [whole, part] of code.matchAll(pattern)) all.set(part ?? whole, name)
   return all
 }
+
+t.test('no file holds the marks of a merge that was not finished', async (t) => {
+  // Made of pieces: this file would be found otherwise.
+  const marks = `^(${'<'.repeat(7)}|${'>'.repeat(7)})( |$)`
+  const git = promisify(execFile)('git', ['grep', '-IlE', marks], { cwd: ROOT })
+  // git grep ends with 1 when nothing was found.
+  t.equal(await git.then(({ stdout }) => stdout).catch(({ code, stderr }) => (code === 1 ? '' : stderr)), '')
+})
 
 t.test('every file that a document names is there', async (t) => {
   const files = found(/(?<![\w./*<-])(?:src|test|tasks|sql|bench|docs|patches|deploy)\/[\w./-]*\w/g)
